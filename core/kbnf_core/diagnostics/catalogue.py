@@ -1,0 +1,84 @@
+"""The catalogue of codes: every finding the toolkit can report, once.
+
+Letters tell the default severity (E error, W warning, I info); hundreds tell the subject:
+0 the text of the grammar, 1 names and rules, 2 regular expressions, 3 generation, 9 the tool.
+A code is never reused for another meaning.
+"""
+
+import enum
+from dataclasses import dataclass
+
+
+class Severity(enum.IntEnum):
+    """How bad a finding is; larger is worse."""
+
+    INFO = 1
+    WARNING = 2
+    ERROR = 3
+
+    @property
+    def label(self) -> str:
+        """The word that users read and write."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One entry: a stable code, a readable name, and one sentence."""
+
+    code: str
+    name: str
+    summary: str
+
+    @property
+    def severity(self) -> Severity:
+        """The severity that the code's letter stands for."""
+        return _SEVERITIES[self.code[0]]
+
+
+_SEVERITIES = {"E": Severity.ERROR, "W": Severity.WARNING, "I": Severity.INFO}
+
+_RULES = (
+    # The text
+    Rule("E001", "syntax-error", "The text is not a KBNF grammar at this place."),
+    Rule("E002", "missing-semicolon", "A rule does not end with `;`."),
+    Rule("E003", "unbalanced-bracket", "A bracket is not closed, or closes nothing."),
+    Rule("E004", "unterminated-string", "A quoted text has no closing quote."),
+    Rule("E005", "unterminated-comment", "A comment has no closing `*)`."),
+    Rule("E006", "wrong-definition-sign", "A rule is defined with something else than `::=`."),
+    Rule("E007", "invalid-escape", "A quoted text holds an escape that KBNF does not know."),
+    Rule("E008", "other-language", "The file is written in another grammar language."),
+    Rule("E009", "invalid-utf8", "The file is not valid UTF-8."),
+    Rule("E010", "no-rules", "The file defines no rule."),
+    Rule("E011", "empty-alternative", "An alternative is empty."),
+    Rule("E012", "nested-too-deeply", "Brackets are nested deeper than the limit."),
+    Rule("E013", "invalid-repetition", "A repetition count is impossible or over the limit."),
+    Rule("E014", "invalid-exception", "The arguments of `except!` are malformed."),
+    Rule("E015", "stacked-operator", "A postfix operator follows another one."),
+    Rule("E016", "invalid-token-set", "The argument of `#token` is malformed."),
+    Rule("W001", "missing-last-semicolon", "The last rule does not end with `;`."),
+    Rule("W002", "unknown-pragma", "A `kbnf:` comment is not understood."),
+    Rule("W003", "unused-ignore", "An `ignore[...]` comment silences nothing."),
+    # Names and rules
+    Rule("E101", "undefined-nonterminal", "A nonterminal is used but not defined."),
+    Rule("E102", "undefined-start", "The start nonterminal is not defined."),
+    Rule("E103", "invalid-excepted-nonterminal", "`except!(NAME)`: NAME is not made of terminals."),
+    Rule("E104", "invalid-excepted-terminal", "`except!` excludes the empty string."),
+    Rule("E105", "empty-language", "No text, or only the empty one, matches the grammar."),
+    Rule("E106", "grammar-too-large", "The grammar needs more states than the limit."),
+    Rule("W101", "unused-nonterminal", "A nonterminal is defined but never used."),
+    Rule("W102", "unreachable-nonterminal", "A nonterminal cannot be reached from the start."),
+    Rule("W103", "unproductive", "A rule or alternative can never be completed."),
+    Rule("W104", "duplicate-alternative", "The same alternative stands twice in a rule."),
+    Rule("W105", "nullable-start", "The start matches the empty text, which cannot be generated."),
+    Rule("W106", "empty-loop", "A loop can go round without consuming anything."),
+    # Regular expressions
+    Rule("E201", "regex-syntax-error", "A regular expression is malformed."),
+    Rule("E202", "unsupported-regex", "A regular expression uses an unsupported construct."),
+    Rule("E203", "regex-too-large", "A regular expression needs more states than the limit."),
+    Rule("E204", "regex-invalid-utf8", "A regular expression could match invalid UTF-8."),
+    # Generation
+    Rule("W301", "never-reached-alternative", "Eager finish ends before this alternative can."),
+)
+
+CATALOGUE: dict[str, Rule] = {rule.code: rule for rule in _RULES}

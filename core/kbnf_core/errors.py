@@ -1,0 +1,94 @@
+"""Errors that the library raises: one family, with attributes rather than only words."""
+
+from collections.abc import Sequence
+
+from kbnf_core.diagnostics import Diagnostic
+
+
+class KbnfError(Exception):
+    """Anything that this library refuses to do."""
+
+
+class GrammarError(KbnfError, ValueError):
+    """A grammar that cannot be used; ``diagnostics`` hold every finding, errors first."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("\n".join(_summarise(diagnostic) for diagnostic in self.diagnostics))
+
+
+class EmptyGrammarError(GrammarError):
+    """A grammar whose language is empty, or holds the empty text only."""
+
+
+class SourceError(KbnfError, OSError):
+    """A file that cannot be read; ``path`` names it."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(f"cannot read {path}: {reason}")
+
+
+class VocabularyError(KbnfError, ValueError):
+    """A vocabulary that cannot be used, or a file that is none."""
+
+
+class MissingExtraError(KbnfError, ImportError):
+    """An optional library is needed; ``extra`` is the extra that installs it."""
+
+    def __init__(self, what: str, extra: str) -> None:
+        self.extra = extra
+        super().__init__(f"{what} needs an optional library: pip install 'kbnf-toolkit[{extra}]'")
+
+
+class ConfigError(KbnfError, ValueError):
+    """A setting that is unknown or has an impossible value."""
+
+
+class EngineError(KbnfError, ValueError):
+    """An operation that the engine refuses; its state is unchanged."""
+
+
+class RejectedError(EngineError):
+    """A token, or bytes, that cannot come here.
+
+    ``token_id`` is None for plain bytes; ``byte_offset`` is how many bytes were still right.
+    """
+
+    def __init__(self, token_id: int | None, data: bytes, byte_offset: int) -> None:
+        self.token_id = token_id
+        self.data = data
+        self.byte_offset = byte_offset
+        what = "the bytes" if token_id is None else f"token {token_id}"
+        super().__init__(f"{what} {data!r} cannot come here: refused at byte {byte_offset}")
+
+
+class UnknownTokenError(EngineError):
+    """A token id that the vocabulary does not have."""
+
+    def __init__(self, token_id: int) -> None:
+        self.token_id = token_id
+        super().__init__(f"the vocabulary has no token {token_id}")
+
+
+class FinishedError(EngineError):
+    """The engine is finished: nothing can follow."""
+
+    def __init__(self) -> None:
+        super().__init__("the engine is finished; reset it before it can take more")
+
+
+class InvalidLogitsError(EngineError):
+    """Logits that are narrower than the vocabulary."""
+
+    def __init__(self, length: int, vocabulary_size: int) -> None:
+        self.length = length
+        self.vocabulary_size = vocabulary_size
+        super().__init__(f"{length} logits are fewer than the vocabulary's {vocabulary_size} ids")
+
+
+def _summarise(diagnostic: Diagnostic) -> str:
+    place = diagnostic.source.position(diagnostic.span.start)
+    where = f"{diagnostic.source.name}:{place.line}:{place.column}"
+    return f"{where}: {diagnostic.rule.severity.label}[{diagnostic.code}]: {diagnostic.message}"

@@ -1,0 +1,26 @@
+"""Named bounds on everything that a grammar, a vocabulary or an input can make large."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds, each with the error it leads to.
+
+    ``nesting_depth``: brackets open at one place of a grammar or regular expression (E012, E201).
+    ``repetition``: largest count in ``x{m,n}`` of a grammar, and in ``{m,n}`` of a regex (E013).
+    ``exception_length``: largest ``n`` in ``except!(.., n)`` (E014).
+    ``regex_states``: NFA states, and DFA states, of one regular expression (E203).
+    ``grammar_states``: states of all nonterminals together (E106).
+    ``cached_states``: interned recogniser states; when reached the cache is rebuilt, no error.
+    """
+
+    nesting_depth: int = 256
+    repetition: int = 65_535
+    exception_length: int = 65_535
+    regex_states: int = 200_000
+    grammar_states: int = 1_000_000
+    cached_states: int = 200_000
+
+
+DEFAULT_LIMITS = Limits()

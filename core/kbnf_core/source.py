@@ -1,0 +1,89 @@
+"""Source text and positions in it.
+
+Everything else speaks of spans: half-open ranges of code points in ``Source.text``.
+Line, column and byte offset are worked out here, when a span is shown to somebody.
+"""
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """A half-open range ``[start, end)`` of code points."""
+
+    start: int
+    end: int
+
+    def cover(self, other: "Span") -> "Span":
+        """Return the smallest span that holds both."""
+        return Span(min(self.start, other.start), max(self.end, other.end))
+
+
+class Position(NamedTuple):
+    """A place as users count it.
+
+    ``offset`` is in bytes of the UTF-8 text; ``line`` and ``column`` are 1-based, in code points.
+    """
+
+    offset: int
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A text and where it came from (``path`` is None for text that is in no file)."""
+
+    text: str
+    path: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What to call this text in a message."""
+        return self.path if self.path is not None else "<text>"
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        starts = [0]
+        index = self.text.find("\n")
+        while index >= 0:
+            starts.append(index + 1)
+            index = self.text.find("\n", index + 1)
+        return starts
+
+    @cached_property
+    def _line_offsets(self) -> list[int]:
+        """Byte offset of each line's start."""
+        offsets = [0]
+        starts = self._line_starts
+        for begin, end in zip(starts, starts[1:], strict=False):
+            offsets.append(offsets[-1] + len(self.text[begin:end].encode("utf-8", "surrogatepass")))
+        return offsets
+
+    @property
+    def line_count(self) -> int:
+        """Number of lines; an empty text has one."""
+        return len(self._line_starts)
+
+    def position(self, index: int) -> Position:
+        """Return the place of code point ``index`` (0 up to and including the length)."""
+        line = bisect_right(self._line_starts, index) - 1
+        start = self._line_starts[line]
+        before = self.text[start:index].encode("utf-8", "surrogatepass")
+        return Position(self._line_offsets[line] + len(before), line + 1, index - start + 1)
+
+    def line(self, number: int) -> str:
+        """Return the text of 1-based line ``number`` without its line ending."""
+        start = self._line_starts[number - 1]
+        end = self._line_starts[number] if number < self.line_count else len(self.text)
+        return self.text[start:end].rstrip("\r\n")
+
+    def line_start(self, number: int) -> int:
+        """Return the code point index at which 1-based line ``number`` starts."""
+        return self._line_starts[number - 1]
+
+    def slice(self, span: Span) -> str:
+        """Return the text of ``span``."""
+        return self.text[span.start : span.end]

@@ -1,0 +1,215 @@
+"""The syntax tree of KBNF: what was written, with the span of every part.
+
+The tree keeps the writer's form (which brackets, which operator, which quotes), because the
+formatter and the linter need it. Meaning is assigned in ``lower``. Texts may be nested up to
+``Limits.nesting_depth``; walk the tree with ``postorder``, which does not recurse.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from kbnf_core.source import Source, Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """A quoted text: its decoded value and, for messages, where each character came from.
+
+    ``value`` is what the escapes decode to. ``origins[i]`` is the index in the source at which
+    the spelling of ``value[i]`` starts; one more entry holds the index of the closing quote.
+    """
+
+    value: str
+    span: Span
+    origins: tuple[int, ...] = field(repr=False)
+
+    def spell(self, start: int, end: int) -> Span:
+        """Return the source span that spells ``value[start:end]``."""
+        last = len(self.origins) - 1
+        return Span(self.origins[min(start, last)], self.origins[min(end, last)])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Name:
+    """An identifier where it stands."""
+
+    value: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Terminal:
+    """``'text'`` or ``"text"``: the UTF-8 bytes of the text."""
+
+    text: Text
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ByteString:
+    r"""``#b"\xff\x00"``: exactly these bytes."""
+
+    value: bytes
+    span: Span
+
+
+class PatternKind(Enum):
+    """The forms that take a pattern, by their prefix."""
+
+    REGEX = "#"
+    EARLY = "#e"
+    COMPLEMENT = "#ex"
+    SUBSTRINGS = "#substrs"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pattern:
+    """``#"regex"``, ``#e"regex"``, ``#ex"regex"`` or ``#substrs"text"``."""
+
+    kind: PatternKind
+    text: Text
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Exception_:
+    """``except!('text')``, ``except!(NAME)``, either with ``, limit`` (0 means no limit)."""
+
+    excluded: Terminal | Name
+    limit: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenName:
+    """``#token"<|name|>"``: one special token by its text."""
+
+    text: Text
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenSet:
+    """``#token[1-5,7]`` or ``#token[^1-5]``: one token by id; ranges are inclusive."""
+
+    ranges: tuple[tuple[int, int], ...]
+    negated: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reference:
+    """A use of a nonterminal."""
+
+    name: Name
+    span: Span
+
+
+class BracketKind(Enum):
+    """Brackets, and what they say about their contents."""
+
+    GROUP = "()"
+    OPTIONAL = "[]"
+    REPEATED = "{}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bracket:
+    """``( x )``, ``[ x ]`` or ``{ x }``."""
+
+    kind: BracketKind
+    body: "Expression"
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repetition:
+    """``x?``, ``x*``, ``x+`` or ``x{m,n}``; ``high`` is None where there is no upper bound.
+
+    ``operator`` is the span of the operator alone.
+    """
+
+    body: "Expression"
+    low: int
+    high: int | None
+    operator: Span
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sequence:
+    """Two or more symbols, one after the other."""
+
+    items: tuple["Expression", ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alternation:
+    """Two or more branches."""
+
+    branches: tuple["Expression", ...]
+    span: Span
+
+
+Leaf: TypeAlias = Terminal | ByteString | Pattern | Exception_ | TokenName | TokenSet | Reference
+Expression: TypeAlias = Leaf | Bracket | Repetition | Sequence | Alternation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Definition:
+    """``name ::= body;``. A name may have several definitions: they are alternatives."""
+
+    name: Name
+    body: Expression
+    span: Span
+
+    @property
+    def branches(self) -> tuple[Expression, ...]:
+        """The alternatives of this definition, at least one."""
+        return self.body.branches if isinstance(self.body, Alternation) else (self.body,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comment:
+    """``(* text *)``; ``text`` is what stands between the marks."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Document:
+    """A parsed file. Definitions with syntax errors are left out."""
+
+    source: Source
+    definitions: tuple[Definition, ...]
+    comments: tuple[Comment, ...]
+
+
+def children(node: Expression) -> tuple[Expression, ...]:
+    """Return the direct parts of ``node``, in order."""
+    match node:
+        case Bracket() | Repetition():
+            return (node.body,)
+        case Sequence():
+            return node.items
+        case Alternation():
+            return node.branches
+        case _:
+            return ()
+
+
+def postorder(root: Expression) -> Iterator[Expression]:
+    """Yield every part of ``root``, parts before wholes, without recursion."""
+    stack: list[tuple[Expression, bool]] = [(root, False)]
+    while stack:
+        node, seen = stack.pop()
+        parts = () if seen else children(node)
+        if parts:
+            stack.append((node, True))
+            stack.extend((part, False) for part in reversed(parts))
+        else:
+            yield node
