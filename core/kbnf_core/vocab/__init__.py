@@ -1,1 +1,1 @@
-
+"""Vocabularies: what a model's tokens spell, read from any format, and their trie."""

@@ -1,0 +1,159 @@
+"""The tokens of a vocabulary as a trie in flat arrays.
+
+Nodes are numbered depth first, siblings in the order of their bytes, so a subtree is a range of
+numbers and a walk goes either to ``node + 1`` (down) or to ``skip[node]`` (past the subtree).
+
+The construction sorts the tokens and looks at the common prefix of neighbours: each token adds
+one node for each of its bytes behind that prefix, in depth-first order already.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+_Scalar = TypeVar("_Scalar", bound=np.generic)
+_Int32 = npt.NDArray[np.int32]
+_Index = npt.NDArray[np.int64]
+
+ROOT = 0
+ABSENT = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TokenTrie:
+    """A trie of n nodes and m token ids; all arrays are read-only. Node 0 is the root.
+
+    ``byte``: uint8[n], the byte that leads to the node (0 for the root).
+    ``skip``: int32[n], the first node behind the subtree (n if there is none).
+    ``depth``: uint16[n], bytes from the root. ``parent``: int32[n], -1 for the root.
+    ``child_start``: int32[n + 1] and ``child``: int32[n - 1]; the children of node i, by byte,
+    are ``child[child_start[i]:child_start[i + 1]]``.
+    ``token_start``: int32[n + 1] and ``token_ids``: int32[m]; node i ends the tokens
+    ``token_ids[token_start[i]:token_start[i + 1]]`` (ascending), and its whole subtree those of
+    ``token_ids[token_start[i]:token_start[skip[i]]]``.
+    """
+
+    byte: npt.NDArray[np.uint8]
+    skip: _Int32
+    depth: npt.NDArray[np.uint16]
+    parent: _Int32
+    child_start: _Int32
+    child: _Int32
+    token_start: _Int32
+    token_ids: _Int32
+
+    @property
+    def node_count(self) -> int:
+        """Number of nodes, at least 1."""
+        return len(self.byte)
+
+    @property
+    def max_depth(self) -> int:
+        """Length of the longest token in bytes; 0 if there is none."""
+        return int(self.depth.max())
+
+    def children(self, node: int) -> _Int32:
+        """Return the children of a node, in the order of their bytes."""
+        return self.child[self.child_start[node] : self.child_start[node + 1]]
+
+    def ids(self, node: int) -> _Int32:
+        """Return the ids of the tokens that end at a node, ascending."""
+        return self.token_ids[self.token_start[node] : self.token_start[node + 1]]
+
+    def subtree_ids(self, node: int) -> _Int32:
+        """Return the ids of the tokens that end at a node or below it."""
+        return self.token_ids[self.token_start[node] : self.token_start[self.skip[node]]]
+
+    def find(self, data: bytes) -> int:
+        """Return the node that ``data`` leads to from the root, ``ABSENT`` if there is none."""
+        node = ROOT
+        for value in data:
+            children = self.children(node)
+            place = int(np.searchsorted(self.byte[children], value))
+            if place == len(children) or self.byte[children[place]] != value:
+                return ABSENT
+            node = int(children[place])
+        return node
+
+
+def build_trie(tokens: Mapping[int, bytes]) -> TokenTrie:
+    """Build the trie of all nonempty tokens; equal ones share a node."""
+    ids = sorted(token_id for token_id, data in tokens.items() if data)
+    ids.sort(key=tokens.__getitem__)
+    spellings = [tokens[token_id] for token_id in ids]
+    data = np.frombuffer(b"".join(spellings), dtype=np.uint8)
+    lengths = np.fromiter(map(len, spellings), dtype=np.int64, count=len(ids))
+    starts = np.cumsum(lengths) - lengths
+    shared = _common_prefixes(data, starts, lengths)
+
+    fresh = lengths - shared
+    last_nodes = np.cumsum(fresh)
+    node_depth = _counting_up(shared, fresh)
+    byte = data[np.repeat(starts, fresh) + node_depth]
+    depth = np.concatenate(([0], node_depth + 1))
+    parent, skip = _family(depth)
+    child = np.argsort(parent[1:], kind="stable") + 1
+    return TokenTrie(
+        byte=_frozen(np.concatenate(([0], byte)), np.uint8),
+        skip=_frozen(skip, np.int32),
+        depth=_frozen(depth, np.uint16),
+        parent=_frozen(parent, np.int32),
+        child_start=_frozen(_offsets(parent[1:], len(depth)), np.int32),
+        child=_frozen(child, np.int32),
+        token_start=_frozen(_offsets(last_nodes, len(depth)), np.int32),
+        token_ids=_frozen(np.array(ids), np.int32),
+    )
+
+
+def _common_prefixes(data: npt.NDArray[np.uint8], starts: _Index, lengths: _Index) -> _Index:
+    """Return how many leading bytes each word shares with the one before it."""
+    shared = np.zeros(len(starts), dtype=np.int64)
+    active = np.arange(1, len(starts))
+    depth = 0
+    while len(active):
+        active = active[np.minimum(lengths[active], lengths[active - 1]) > depth]
+        active = active[data[starts[active] + depth] == data[starts[active - 1] + depth]]
+        depth += 1
+        shared[active] = depth
+    return shared
+
+
+def _counting_up(first: _Index, count: _Index) -> _Index:
+    """Return ``first[i], first[i] + 1, ...`` (``count[i]`` numbers) for each i, in one array."""
+    begins = np.cumsum(count) - count
+    counted: _Index = np.repeat(first - begins, count)
+    counted += np.arange(len(counted))
+    return counted
+
+
+def _family(depth: _Index) -> tuple[_Index, _Index]:
+    """Return parent and skip of each node from the depths in depth-first order.
+
+    Level by level: the parent is the last node before it that is one less deep; the subtree ends
+    at the next sibling or, for the last sibling, where the parent's ends.
+    """
+    parent = np.full(len(depth), ABSENT, dtype=np.int64)
+    skip = np.full(len(depth), len(depth), dtype=np.int64)
+    by_depth = np.argsort(depth, kind="stable")
+    levels = np.split(by_depth, np.cumsum(np.bincount(depth))[:-1])
+    for above, level in pairwise(levels):
+        parent[level] = above[np.searchsorted(above, level) - 1]
+        skip[level] = skip[parent[level]]
+        siblings = parent[level[:-1]] == parent[level[1:]]
+        skip[level[:-1][siblings]] = level[1:][siblings]
+    return parent, skip
+
+
+def _offsets(keys: _Index, count: int) -> _Index:
+    """Return where each key's run starts, in ``keys`` sorted: ``count`` + 1 numbers."""
+    return np.concatenate(([0], np.cumsum(np.bincount(keys, minlength=count))))
+
+
+def _frozen(values: npt.NDArray[Any], dtype: type[_Scalar]) -> npt.NDArray[_Scalar]:
+    array = values.astype(dtype)
+    array.setflags(write=False)
+    return array

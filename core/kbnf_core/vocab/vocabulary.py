@@ -1,0 +1,211 @@
+"""The vocabulary of a language model: which id spells which bytes."""
+
+import hashlib
+import logging
+import struct
+from collections.abc import Collection, Mapping
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from kbnf_core.vocab.findings import empty_ids, ids_by_bytes, missing_bytes
+from kbnf_core.vocab.token import Token
+from kbnf_core.vocab.validate import checked_ids, checked_specials, checked_tokens
+
+if TYPE_CHECKING:
+    from kbnf_core.vocab.trie import TokenTrie
+
+__all__ = ["Token", "Vocabulary"]
+
+# Inside the class, ``bytes`` is the constructor of that name.
+_Bytes = bytes
+
+_logger = logging.getLogger(__name__)
+# A library is silent unless the program that uses it sets logging up.
+_logger.addHandler(logging.NullHandler())
+
+
+class Vocabulary:
+    """The tokens of a model; immutable, so threads may share one.
+
+    ``tokens`` maps ids to the bytes they spell (ids may have gaps, several ids may spell the
+    same, and a token may be empty: it is then never in a mask). ``token_strings`` are for
+    display only. ``special_tokens`` (text to id) and ``eos_token_id`` (one id or several) name
+    the ids that have no bytes to match; they win where ``tokens`` has the same id. ``name`` is
+    what to call the vocabulary in messages.
+
+    Raises ``VocabularyError`` for ids that are not integers in 0 .. 2**24 - 1 and for
+    tokens that are not bytes or are longer than 65,535 bytes.
+    """
+
+    def __init__(
+        self,
+        tokens: Mapping[int, bytes | Token],
+        token_strings: Mapping[int, str] | None = None,
+        *,
+        eos_token_id: int | Collection[int] | None = None,
+        special_tokens: Mapping[str, int] | None = None,
+        name: str | None = None,
+    ) -> None:
+        spelled = checked_tokens(tokens)
+        self._special = checked_specials(special_tokens or {})
+        self._eos = frozenset(checked_ids(eos_token_id))
+        self._without_bytes = self._eos | frozenset(self._special.values())
+        for token_id in self._without_bytes:
+            spelled.pop(token_id, None)
+        self._tokens = spelled
+        self._strings = dict(token_strings or {})
+        self._name = name
+        _log_oddities(self)
+
+    @classmethod
+    def bytes(cls) -> "Vocabulary":
+        """Return the built-in vocabulary: token i is byte i, and 256 ends the sequence."""
+        return cls(
+            {value: _Bytes((value,)) for value in range(256)}, eos_token_id=256, name="bytes"
+        )
+
+    @property
+    def name(self) -> str | None:
+        """What to call this vocabulary in messages."""
+        return self._name
+
+    @cached_property
+    def size(self) -> int:
+        """One more than the largest id of any kind; 0 if there is none."""
+        return 1 + max((*self._tokens, *self._without_bytes), default=-1)
+
+    @cached_property
+    def tokens(self) -> Mapping[int, _Bytes]:
+        """The ordinary tokens: id to the bytes it spells."""
+        return MappingProxyType(self._tokens)
+
+    @cached_property
+    def special_tokens(self) -> Mapping[str, int]:
+        """The named special tokens: text to id."""
+        return MappingProxyType(self._special)
+
+    @property
+    def eos_token_ids(self) -> frozenset[int]:
+        """The ids that end the sequence."""
+        return self._eos
+
+    def is_special(self, token_id: int) -> bool:
+        """Tell whether the id is special or ends the sequence, so has no bytes to match."""
+        return token_id in self._without_bytes
+
+    def token(self, token_id: int) -> _Bytes | None:
+        """Return the bytes of an ordinary token, None for any other id."""
+        return self._tokens.get(token_id)
+
+    def token_string(self, token_id: int) -> str | None:
+        """Return a text to show for the id, None if the vocabulary lacks it.
+
+        That is the string given for it, or a special token's name, or its bytes as UTF-8 with
+        escapes for those that are none.
+        """
+        if token_id in self._strings:
+            return self._strings[token_id]
+        if token_id in self._tokens:
+            return self._tokens[token_id].decode("utf-8", "backslashreplace")
+        return self._special_names.get(token_id)
+
+    def token_id(self, data: _Bytes | Token) -> int | None:
+        """Return the lowest id that spells ``data``, None if there is none."""
+        ids = self.token_ids(data)
+        return ids[0] if ids else None
+
+    def token_ids(self, data: _Bytes | Token) -> tuple[int, ...]:
+        """Return all ids that spell ``data``, ascending."""
+        return self._ids_by_bytes.get(data.value if isinstance(data, Token) else data, ())
+
+    def special_id(self, name: str) -> int | None:
+        """Return the id of the special token with that text, None if there is none."""
+        return self._special.get(name)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """32 hexadecimal digits that depend on ids, bytes, special tokens and stop ids only.
+
+        BLAKE2b of these three lists in ascending order, each led by its length.
+        """
+        digest = hashlib.blake2b(b"kbnf.vocabulary/1", digest_size=16)
+        for part in (
+            _pack_tokens(self._tokens),
+            _pack_special(self._special),
+            _pack_ids(self._eos),
+        ):
+            digest.update(struct.pack("<Q", len(part)) + part)
+        return digest.hexdigest()
+
+    @cached_property
+    def trie(self) -> "TokenTrie":
+        """The ordinary, nonempty tokens as a trie; built at first use."""
+        from kbnf_core.vocab.trie import build_trie
+
+        return build_trie(self._tokens)
+
+    def __len__(self) -> int:
+        """Return how many ids there are, of any kind."""
+        return len(self._tokens) + len(self._without_bytes)
+
+    def __contains__(self, token_id: object) -> bool:
+        return token_id in self._tokens or token_id in self._without_bytes
+
+    def __repr__(self) -> str:
+        return f"Vocabulary(name={self._name!r}, size={self.size}, tokens={len(self._tokens)})"
+
+    def get_token(self, token_id: int) -> Token | None:
+        """Return the ordinary token with that id; the name that ``kbnf`` has for it."""
+        data = self._tokens.get(token_id)
+        return None if data is None else Token(data)
+
+    def get_token_id(self, token: _Bytes | Token) -> int | None:
+        """Return ``token_id(token)``; the name that ``kbnf`` has for it."""
+        return self.token_id(token)
+
+    def get_token_string(self, token_id: int) -> str | None:
+        """Return the string given for the id; as in ``kbnf``, None if none was given."""
+        return self._strings.get(token_id)
+
+    def get_vocab_size(self) -> int:
+        """Return ``size``; the name that ``kbnf`` has for it."""
+        return self.size
+
+    @cached_property
+    def _ids_by_bytes(self) -> dict[_Bytes, tuple[int, ...]]:
+        return ids_by_bytes(self._tokens)
+
+    @cached_property
+    def _special_names(self) -> dict[int, str]:
+        return {token_id: name for name, token_id in reversed(self._special.items())}
+
+
+def _pack_tokens(tokens: Mapping[int, bytes]) -> bytes:
+    parts: list[bytes] = []
+    for token_id in sorted(tokens):
+        parts += (struct.pack("<II", token_id, len(tokens[token_id])), tokens[token_id])
+    return b"".join(parts)
+
+
+def _pack_special(special: Mapping[str, int]) -> bytes:
+    names = sorted(
+        (token_id, name.encode("utf-8", "surrogatepass")) for name, token_id in special.items()
+    )
+    return b"".join(struct.pack("<II", token_id, len(name)) + name for token_id, name in names)
+
+
+def _pack_ids(ids: Collection[int]) -> bytes:
+    return struct.pack(f"<{len(ids)}I", *sorted(ids))
+
+
+def _log_oddities(vocabulary: Vocabulary) -> None:
+    """Say what the original engine warns of; see ``inspect`` for the same as data."""
+    tokens = vocabulary.tokens
+    repeated = len(tokens) - len(set(tokens.values()))
+    if repeated:
+        _logger.debug("%d tokens spell the same bytes as another one", repeated)
+    if empty := empty_ids(tokens):
+        _logger.debug("%d tokens are empty and never in a mask: %s", len(empty), empty[:8])
+    if tokens and (missing := missing_bytes(tokens.values())):
+        _logger.warning("%d byte values are in no token: %s", len(missing), list(missing))
