@@ -1,0 +1,47 @@
+"""From the bytes of a file to source text; bytes that are no text become a finding."""
+
+import codecs
+
+from kbnf_core.diagnostics.model import Diagnostic
+from kbnf_core.source import Source, Span
+
+_SUSPECTS = (
+    (codecs.BOM_UTF32_LE, "UTF-32"),
+    (codecs.BOM_UTF32_BE, "UTF-32"),
+    (codecs.BOM_UTF16_LE, "UTF-16"),
+    (codecs.BOM_UTF16_BE, "UTF-16"),
+)
+
+
+def decode(data: bytes, path: str | None = None) -> tuple[Source, Diagnostic | None]:
+    """Return the source, and E009 where ``data`` is not UTF-8.
+
+    In that case invalid bytes are replaced by U+FFFD, so that the rest can be shown; the
+    finding stands at the first of them and takes no room, which keeps its byte offset true.
+    """
+    try:
+        return Source(data.decode("utf-8"), path), None
+    except UnicodeDecodeError as error:
+        source = Source(data.decode("utf-8", "replace"), path)
+        return source, _invalid_utf8(data, source, error)
+
+
+def _invalid_utf8(data: bytes, source: Source, error: UnicodeDecodeError) -> Diagnostic:
+    place = len(data[: error.start].decode("utf-8"))
+    return Diagnostic(
+        "E009",
+        f"byte 0x{data[error.start]:02x} at offset {error.start} is not valid UTF-8",
+        source,
+        Span(place, place),
+        label=f"{error.reason}",
+        helps=(_advice(data),),
+    )
+
+
+def _advice(data: bytes) -> str:
+    for mark, encoding in _SUSPECTS:
+        if data.startswith(mark):
+            return f"the file looks like {encoding}: save it as UTF-8"
+    if b"\0" in data:
+        return "the file looks binary: a grammar is a text file"
+    return "save the file as UTF-8"

@@ -1,0 +1,184 @@
+"""The source lines of a finding, with a gutter and underlines, in the manner of rustc.
+
+A mark within one line is underlined, its message to the right of the underline or hanging
+below it. A mark over several lines gets a bar in a margin of its own, left of the code::
+
+     1 |   start ::= ('a'
+       |  ___________^
+     2 | |   'b';
+       | |______^ this bracket is not closed
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from kbnf_core.diagnostics.line_view import LineView
+from kbnf_core.diagnostics.marks import Mark
+from kbnf_core.diagnostics.segments import NEWLINE, Role, Segment, Segments
+from kbnf_core.source import Source
+
+_WHOLE = 6
+"""Marks of at most this many lines are shown whole; of longer ones, the first and last two."""
+
+
+class _Row:
+    """One line of output being drawn: single-cell signs, then at most one message."""
+
+    def __init__(self) -> None:
+        self._signs: dict[int, tuple[str, Role]] = {}
+        self._tail: tuple[int, Segment] | None = None
+
+    def put(self, cell: int, sign: str, role: Role) -> None:
+        self._signs[cell] = (sign, role)
+
+    def fill(self, start: int, end: int, sign: str, role: Role) -> None:
+        for cell in range(start, end):
+            self.put(cell, sign, role)
+
+    def end_with(self, cell: int, text: str, role: Role) -> None:
+        if text:
+            self._tail = (cell, Segment(text, role))
+
+    def segments(self) -> Segments:
+        length = max(self._signs, default=-1) + 1
+        drawn = [self._signs.get(cell, (" ", Role.PLAIN)) for cell in range(length)]
+        runs = groupby(drawn, key=lambda pair: pair[1])
+        parts = [Segment("".join(sign for sign, _ in run), role) for role, run in runs]
+        if self._tail is not None:
+            cell, message = self._tail
+            parts += [Segment(" " * (cell - length)), message]
+        return parts
+
+
+class Excerpt:
+    """Draws the lines of ``source`` that hold ``marks``."""
+
+    def __init__(self, source: Source, marks: Sequence[Mark], width: int) -> None:
+        self._source = source
+        self._marks = marks
+        self._width = width
+        tall = [mark for mark in marks if mark.is_multiline]
+        tall.sort(key=lambda mark: (mark.first, -mark.last))
+        self._margins = {id(mark): column for column, mark in enumerate(tall)}
+        self._tall = tall
+        self._indent = len(tall) + 1 if tall else 0
+        self.gutter = len(str(max(mark.last for mark in marks)))
+
+    def segments(self) -> Segments:
+        """Return the excerpt, each line ended."""
+        out = [*self._gutter(), NEWLINE]
+        previous: int | None = None
+        for number in _shown_lines(self._marks):
+            if previous is not None and number > previous + 1:
+                out += [*self._gap(number), NEWLINE]
+            out += self._line(number)
+            previous = number
+        return out
+
+    def _gutter(self, number: int | None = None) -> Segments:
+        label = "" if number is None else str(number)
+        return [Segment(f"{label:>{self.gutter}} |", Role.PLACE)]
+
+    def _gap(self, before: int) -> Segments:
+        row = _Row()
+        self._bars(row, [mark for mark in self._tall if mark.first < before <= mark.last])
+        dots = Segment(f"{'...':<{self.gutter + 3}}", Role.PLACE)
+        bars = row.segments()
+        return [dots, *bars] if bars else [Segment("...", Role.PLACE)]
+
+    def _line(self, number: int) -> Segments:
+        view = LineView(self._source.line(number), self._focus(number), self._width)
+        tall = [mark for mark in self._tall if mark.first < number <= mark.last]
+        code = _Row()
+        self._bars(code, tall)
+        code.end_with(self._indent, view.text, Role.PLAIN)
+        out = self._output(code, number)
+        here = [mark for mark in self._marks if not mark.is_multiline and mark.first == number]
+        for row in _underlines(view, here, self._indent):
+            self._bars(row, tall)
+            out += self._output(row)
+        for mark in self._tall:
+            if number in (mark.first, mark.last):
+                out += self._output(self._corner(mark, number, view, tall))
+        return out
+
+    def _corner(self, mark: Mark, number: int, view: LineView, tall: list[Mark]) -> _Row:
+        """Draw where a tall mark starts or ends; ``tall``, the open ones, is kept up to date."""
+        row = _Row()
+        starts = number == mark.first
+        edge = view.cell(mark.start) if starts else max(view.cell(mark.end) - 1, 0)
+        row.fill(self._margins[id(mark)] + 1, self._indent + edge, "_", mark.role)
+        row.put(self._indent + edge, mark.sign, mark.role)
+        self._bars(row, tall)
+        if starts:
+            tall.append(mark)
+        else:
+            tall.remove(mark)
+            row.end_with(self._indent + edge + 2, mark.message, mark.role)
+        return row
+
+    def _bars(self, row: _Row, tall: Iterable[Mark]) -> None:
+        for mark in tall:
+            row.put(self._margins[id(mark)], "|", mark.role)
+
+    def _output(self, row: _Row, number: int | None = None) -> Segments:
+        drawn = row.segments()
+        space = [Segment(" ")] if drawn else []
+        return [*self._gutter(number), *space, *drawn, NEWLINE]
+
+    def _focus(self, number: int) -> tuple[int, int]:
+        """Return the columns of line ``number`` that must be in sight."""
+        edges = [mark.start for mark in self._marks if mark.first == number]
+        edges += [mark.end for mark in self._marks if mark.last == number]
+        return min(edges, default=0), max(edges, default=0)
+
+
+def _shown_lines(marks: Iterable[Mark]) -> list[int]:
+    """Return the line numbers to show; a gap of one line is filled rather than elided."""
+    wanted: set[int] = set()
+    for mark in marks:
+        lines = range(mark.first, mark.last + 1)
+        wanted.update(lines if len(lines) <= _WHOLE else [*lines[:2], *lines[-2:]])
+    return sorted(wanted | {line + 1 for line in wanted if line + 2 in wanted})
+
+
+def _underlines(view: LineView, marks: list[Mark], indent: int) -> list[_Row]:
+    """Return the rows below a line of code: underlines, then hanging messages."""
+    if not marks:
+        return []
+    placed = [_place(view, mark, indent) for mark in marks]
+    placed.sort(key=lambda item: (item[0], item[1]))
+    under = _Row()
+    for start, end, mark in sorted(placed, key=lambda item: item[2].sign == "^"):
+        under.fill(start, end, mark.sign, mark.role)
+    end = max(end for _, end, _ in placed)
+    hanging = [item for item in placed if item[2].message]
+    if hanging and hanging[-1][1] == end:
+        mark = hanging.pop()[2]
+        under.end_with(end + 1, mark.message, mark.role)
+    return [under, *_hang(hanging)]
+
+
+def _place(view: LineView, mark: Mark, indent: int) -> tuple[int, int, Mark]:
+    start, end = view.cell(mark.start), view.cell(mark.end)
+    return indent + start, indent + max(end, start + 1), mark
+
+
+def _hang(placed: list[tuple[int, int, Mark]]) -> list[_Row]:
+    """Return rows that lead from underlines down to their messages, the rightmost first."""
+    rows = []
+    for count in range(len(placed), 0, -1):
+        start, _, mark = placed[count - 1]
+        if count == len(placed):
+            rows.append(_stems(placed))
+        row = _stems(item for item in placed[: count - 1] if item[0] < start)
+        row.end_with(start, mark.message, mark.role)
+        rows.append(row)
+    return rows
+
+
+def _stems(placed: Iterable[tuple[int, int, Mark]]) -> _Row:
+    row = _Row()
+    for start, _, mark in placed:
+        row.put(start, "|", mark.role)
+    return row

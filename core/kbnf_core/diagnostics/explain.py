@@ -1,0 +1,27 @@
+"""The page that explains a code, and the way from what a user types to a code."""
+
+import difflib
+from importlib.resources import files
+
+from kbnf_core.diagnostics.catalogue import CATALOGUE, Rule
+
+_PAGES = files("kbnf_core.diagnostics") / "pages"
+
+
+def read_page(rule: Rule) -> str:
+    """Return the Markdown page of a rule."""
+    return (_PAGES / f"{rule.code}.md").read_text(encoding="utf-8")
+
+
+def find_rule(text: str) -> Rule | None:
+    """Return the rule whose code or name ``text`` is, in any case."""
+    wanted = text.strip().lower()
+    matches = (rule for rule in CATALOGUE.values() if wanted in (rule.code.lower(), rule.name))
+    return next(matches, None)
+
+
+def nearest_rules(text: str) -> list[Rule]:
+    """Return at most three rules whose code or name looks like ``text``, the nearest first."""
+    by_word = {word: rule for rule in CATALOGUE.values() for word in (rule.code.lower(), rule.name)}
+    words = difflib.get_close_matches(text.strip().lower(), by_word, n=3)
+    return list(dict.fromkeys(by_word[word] for word in words))
