@@ -182,11 +182,16 @@ class Comment:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Document:
-    """A parsed file. Definitions with syntax errors are left out."""
+    """A parsed file.
+
+    Definitions with syntax errors are left out; ``broken_names`` are the names that they, or
+    text that could not be read, seem to define: to call those undefined would be wrong.
+    """
 
     source: Source
     definitions: tuple[Definition, ...]
     comments: tuple[Comment, ...]
+    broken_names: frozenset[str] = frozenset()
 
 
 def children(node: Expression) -> tuple[Expression, ...]:

@@ -1,0 +1,1 @@
+"""Recognises files that are written in another grammar language."""

@@ -1,0 +1,25 @@
+"""Loads the parser of KBNF from its tables, which ``build_tables`` wrote."""
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import cast
+
+from lark import Lark
+
+from kbnf_core.syntax.builder import Builder
+
+
+@cache
+def kbnf_parser() -> Lark:
+    """Return the parser; starts are ``definition`` and ``aside``. Loading takes milliseconds."""
+    text = (files("kbnf_core.syntax") / "kbnf.tables.json").read_text("utf-8")
+    tables = json.loads(text, object_hook=_with_number_keys)
+    # Lark.load reads the same two dictionaries, but only out of a pickle.
+    parser = Lark._load_from_dict(tables["data"], tables["memo"], transformer=Builder())
+    return cast(Lark, parser)
+
+
+def _with_number_keys(mapping: dict[str, object]) -> dict[object, object]:
+    """Turn the keys that are numbers back into numbers: JSON has no such keys."""
+    return {int(key) if key.isdigit() else key: value for key, value in mapping.items()}
