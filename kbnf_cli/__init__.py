@@ -1,1 +1,1 @@
-"""The kbnf command."""
+"""The ``kbnf`` command: thin commands that read, call ``kbnf_core``, and render."""

@@ -1,0 +1,142 @@
+"""Settings from ``kbnf.toml``, or ``[tool.kbnf]`` in ``pyproject.toml``; the nearest file wins.
+
+Each file that is read has the settings of its own place, so one run over many directories may
+use several configuration files. Options on the command line win over all of them.
+"""
+
+import difflib
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from kbnf_core.diagnostics import Severity
+from kbnf_core.diagnostics.selection import Selection, normalise_selector
+from kbnf_core.errors import ConfigError, SourceError
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a configuration file can set; None where it says nothing.
+
+    ``select``, ``extend_select`` and ``ignore`` are prefixes of codes. ``vocab`` is ``bytes``
+    or a path, relative paths being taken from the configuration file's directory.
+    """
+
+    select: tuple[str, ...] | None = None
+    extend_select: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] | None = None
+    fail_on: Severity | None = None
+    vocab: str | None = None
+    eos: tuple[int, ...] | None = None
+
+    @property
+    def selection(self) -> Selection:
+        """Which codes to report."""
+        select = ("",) if self.select is None else self.select
+        return Selection((*select, *(self.extend_select or ())), self.ignore or ())
+
+    def over(self, other: "Settings") -> "Settings":
+        """Return these settings, with those of ``other`` where these say nothing."""
+        own = {name: value for name, value in asdict(self).items() if value is not None}
+        return replace(other, **own)
+
+
+SettingsFor: TypeAlias = Callable[[Path], Settings]
+"""Gives the settings that apply to a file (which need not exist)."""
+
+
+def settings_source(config_file: Path | None, isolated: bool) -> SettingsFor:
+    """Return where settings come from: nowhere, one file, or the nearest file.
+
+    Raises ``ConfigError`` if both options are given, and, like the source itself, for an
+    unknown key, an impossible value or bad TOML; ``SourceError`` if the file cannot be read.
+    """
+    if isolated and config_file is not None:
+        raise ConfigError("--config and --isolated exclude each other")
+    if isolated:
+        return lambda _: Settings()
+    if config_file is not None:
+        settings = _read(config_file)
+        return lambda _: Settings() if settings is None else settings
+    nearest = cache(_nearest)
+    return lambda file: nearest(file.absolute().parent)
+
+
+def _nearest(directory: Path) -> Settings:
+    for parent in (directory, *directory.parents):
+        for name in ("kbnf.toml", "pyproject.toml"):
+            file = parent / name
+            settings = _read(file) if file.is_file() else None
+            if settings is not None:
+                return settings
+    return Settings()
+
+
+def _read(file: Path) -> Settings | None:
+    """Return the settings in a file, None for a pyproject.toml that has no section of ours."""
+    try:
+        document = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file}: {error}") from error
+    except OSError as error:
+        raise SourceError(str(file), (error.strerror or str(error)).lower()) from error
+    if file.name == "pyproject.toml":
+        document = document.get("tool", {}).get("kbnf")
+    return None if document is None else _parse(document, file)
+
+
+def _parse(table: Any, file: Path) -> Settings:
+    if not isinstance(table, Mapping):
+        raise ConfigError(f"{file}: [tool.kbnf] is not a table")
+    values = {}
+    for key, value in table.items():
+        if key not in _PARSERS:
+            raise ConfigError(f"{file}: unknown key `{key}`{_similar(key)}")
+        try:
+            values[key.replace("-", "_")] = _PARSERS[key](value, file.parent)
+        except ValueError as error:
+            raise ConfigError(f"{file}: `{key}`: {error}") from error
+    return Settings(**values)
+
+
+def _selectors(value: Any, _: Path) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError("a list of codes is needed")
+    return tuple(map(normalise_selector, value))
+
+
+def _severity(value: Any, _: Path) -> Severity:
+    for severity in Severity:
+        if value == severity.label:
+            return severity
+    raise ValueError("error, warning or info is needed")
+
+
+def _vocabulary(value: Any, directory: Path) -> str:
+    if not isinstance(value, str):
+        raise ValueError("`bytes` or the path of a file is needed")
+    return value if value == "bytes" else str(directory / value)
+
+
+def _token_ids(value: Any, _: Path) -> tuple[int, ...]:
+    if not isinstance(value, list) or not all(type(item) is int and item >= 0 for item in value):
+        raise ValueError("a list of token ids is needed")
+    return tuple(value)
+
+
+_PARSERS: dict[str, Callable[[Any, Path], Any]] = {
+    "select": _selectors,
+    "extend-select": _selectors,
+    "ignore": _selectors,
+    "fail-on": _severity,
+    "vocab": _vocabulary,
+    "eos": _token_ids,
+}
+
+
+def _similar(key: str) -> str:
+    near = difflib.get_close_matches(key, _PARSERS, n=1)
+    return f"; did you mean `{near[0]}`?" if near else f"; the keys are {', '.join(_PARSERS)}"

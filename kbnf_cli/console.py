@@ -1,0 +1,154 @@
+"""The terminal: where output goes and in which colours. The only module that imports rich.
+
+Data goes to stdout; notes, progress and errors go to stderr. rich is imported when something
+is coloured, so plain output does not pay for it.
+"""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, TextIO, TypeVar
+
+from kbnf_core.diagnostics.segments import Role, Segment, plain
+from kbnf_core.diagnostics.visible import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console as RichConsole
+
+_Item = TypeVar("_Item")
+
+_STYLES = {
+    Role.PLAIN: "",
+    Role.ERROR: "bold red",
+    Role.WARNING: "bold yellow",
+    Role.INFO: "bold cyan",
+    Role.TITLE: "bold",
+    Role.PLACE: "blue",
+    Role.SECONDARY: "blue",
+    Role.NOTE: "bold",
+    Role.HELP: "bold green",
+}
+
+
+class Colour(Enum):
+    """When to colour; the values of ``--color``."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+class Verbosity(Enum):
+    """How much to say on stderr beside errors."""
+
+    QUIET = "quiet"
+    NORMAL = "normal"
+    VERBOSE = "verbose"
+
+
+@dataclass
+class Console:
+    """Output of one run; the global options set its two fields while they are parsed."""
+
+    colour: Colour = Colour.AUTO
+    verbosity: Verbosity = field(default=Verbosity.NORMAL)
+
+    def data(self, segments: Iterable[Segment]) -> None:
+        """Write to stdout."""
+        self._write(segments, sys.stdout)
+
+    def text(self, text: str) -> None:
+        """Write plain text to stdout."""
+        sys.stdout.write(text)
+
+    def binary(self, data: bytes) -> None:
+        """Write bytes to stdout."""
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+
+    def markdown(self, text: str) -> None:
+        """Write a Markdown page to stdout: laid out on a terminal, as it is elsewhere."""
+        if not self.is_coloured(sys.stdout):
+            self.text(text)
+            return
+        from rich.markdown import Markdown
+
+        self._rich(sys.stdout).print(Markdown(text))
+
+    def note(self, text: str) -> None:
+        """Say something beside the data, unless ``-q``."""
+        if self.verbosity is not Verbosity.QUIET:
+            self._write([Segment(f"{text}\n")], sys.stderr)
+
+    def detail(self, text: str) -> None:
+        """Say something that only ``-v`` asks for."""
+        if self.verbosity is Verbosity.VERBOSE:
+            self._write([Segment(f"{text}\n")], sys.stderr)
+
+    def error(self, message: str, *hints: str) -> None:
+        """Say what went wrong, and what to do about it."""
+        head = [Segment("error:", Role.ERROR), Segment(f" {visible(message)}\n")]
+        helps = [
+            part
+            for hint in hints
+            for part in (Segment("help:", Role.HELP), Segment(f" {visible(hint)}\n"))
+        ]
+        self._write([*head, *helps], sys.stderr)
+
+    def findings(self, segments: Iterable[Segment]) -> None:
+        """Write findings that stand in the way of a command to stderr."""
+        self._write(segments, sys.stderr)
+
+    @contextmanager
+    def busy(self, description: str) -> Iterator[None]:
+        """Show a moving bar on a terminal while the block runs."""
+        if not self._shows_progress():
+            yield
+            return
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=self._rich(sys.stderr), transient=True) as progress:
+            progress.add_task(visible(description), total=None)
+            yield
+
+    def track(self, items: Sequence[_Item], description: str) -> Iterable[_Item]:
+        """Yield ``items`` behind a progress bar on a terminal; a single one needs none."""
+        if len(items) <= 1 or not self._shows_progress():
+            return items
+        from rich.progress import track
+
+        return track(items, description, console=self._rich(sys.stderr), transient=True)
+
+    def is_coloured(self, stream: TextIO) -> bool:
+        """Tell whether to colour: ``--color`` first, then NO_COLOR, FORCE_COLOR, the terminal."""
+        if self.colour is not Colour.AUTO:
+            return self.colour is Colour.ALWAYS
+        if os.environ.get("NO_COLOR"):
+            return False
+        if os.environ.get("FORCE_COLOR", "0") != "0":
+            return True
+        return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+    def _shows_progress(self) -> bool:
+        return self.verbosity is not Verbosity.QUIET and sys.stderr.isatty()
+
+    def _write(self, segments: Iterable[Segment], stream: TextIO) -> None:
+        if not self.is_coloured(stream):
+            stream.write(plain(segments))
+            return
+        from rich.text import Text
+
+        styled = Text.assemble(*((text, _STYLES[role]) for text, role in segments))
+        self._rich(stream).print(styled, end="", soft_wrap=True)
+
+    def _rich(self, stream: TextIO) -> "RichConsole":
+        from rich.console import Console as RichConsole
+
+        coloured = self.is_coloured(stream)
+        return RichConsole(
+            file=stream, force_terminal=coloured or None, no_color=not coloured, highlight=False
+        )

@@ -1,0 +1,72 @@
+"""Every way a command can fail, as one message on stderr and an exit status."""
+
+import os
+import traceback
+
+import click
+from kbnf_core.diagnostics.text import render_text
+from kbnf_core.errors import GrammarError, KbnfError
+
+from kbnf_cli.console import Console
+from kbnf_cli.exits import Exit
+
+DEBUG_VARIABLE = "KBNF_DEBUG"
+
+
+def report(error: BaseException, console: Console) -> int:
+    """Say what ``error`` means to the user and return the exit status."""
+    if isinstance(error, SystemExit):
+        return error.code if isinstance(error.code, int) else Exit.TROUBLE
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        console.error("interrupted")
+        return Exit.INTERRUPTED
+    if os.environ.get(DEBUG_VARIABLE):
+        console.note("".join(traceback.format_exception(error)).rstrip())
+    if isinstance(error, GrammarError):
+        return _report_grammar(error, console)
+    console.error(*_explain(error))
+    return Exit.TROUBLE
+
+
+def _report_grammar(error: GrammarError, console: Console) -> int:
+    for diagnostic in error.diagnostics:
+        console.findings(render_text(diagnostic))
+    return Exit.FINDINGS
+
+
+def _explain(error: BaseException) -> tuple[str, ...]:
+    """Return the message and hints for an error."""
+    match error:
+        case click.UsageError():
+            return error.format_message(), *_usage_hint(error)
+        case click.ClickException():
+            return (error.format_message(),)
+        case KbnfError():
+            return (str(error),)
+        case OSError():
+            return (_explain_system(error),)
+        case MemoryError():
+            return "out of memory", "a smaller grammar, vocabulary or input is needed"
+        case RecursionError():
+            return "the input is nested too deeply", "write it with less nesting"
+        case _:
+            return _explain_bug(error)
+
+
+def _usage_hint(error: click.UsageError) -> tuple[str, ...]:
+    if error.ctx is None:
+        return ()
+    return (f"`{error.ctx.command_path} --help` lists what is possible",)
+
+
+def _explain_system(error: OSError) -> str:
+    reason = (error.strerror or str(error) or type(error).__name__).lower()
+    return reason if error.filename is None else f"cannot use {error.filename}: {reason}"
+
+
+def _explain_bug(error: BaseException) -> tuple[str, ...]:
+    return (
+        f"internal failure: {type(error).__name__}: {error}",
+        "this is a bug in kbnf; please report it with the command and the files it read",
+        f"{DEBUG_VARIABLE}=1 shows where it happened",
+    )

@@ -1,0 +1,29 @@
+"""The formats of ``kbnf check``, by name."""
+
+from collections.abc import Callable, Sequence
+
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.diagnostics.json import render_json
+from kbnf_core.diagnostics.segments import NEWLINE, Segment, Segments
+from kbnf_core.diagnostics.text import render_concise, render_text
+
+
+def _text(diagnostics: Sequence[Diagnostic], _: int) -> Segments:
+    """Return the long form, with an empty line behind each finding."""
+    return [part for each in diagnostics for part in (*render_text(each), NEWLINE)]
+
+
+def _concise(diagnostics: Sequence[Diagnostic], _: int) -> Segments:
+    return [part for each in diagnostics for part in render_concise(each)]
+
+
+def _json(diagnostics: Sequence[Diagnostic], files: int) -> Segments:
+    return [Segment(render_json(diagnostics, files))]
+
+
+FORMATS: dict[str, Callable[[Sequence[Diagnostic], int], Segments]] = {
+    "text": _text,
+    "concise": _concise,
+    "json": _json,
+}
+"""Each takes the findings, in order, and the number of files they were looked for in."""

@@ -1,0 +1,96 @@
+"""The ``kbnf`` command: its subcommands, loaded when used, and the one place errors end in."""
+
+import signal
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from platform import python_version
+
+import click
+
+from kbnf_cli.console import Console
+from kbnf_cli.failures import report
+from kbnf_cli.options import common_options
+
+_COMMANDS = {
+    "check": "kbnf_cli.check:check",
+    "mask": "kbnf_cli.mask:mask",
+    "rule": "kbnf_cli.rule:rule",
+    "vocab": "kbnf_cli.vocab:vocab",
+}
+
+
+class _LazyGroup(click.Group):
+    """A group that imports a subcommand when it is named."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), *_COMMANDS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return super().get_command(ctx, cmd_name)
+        module, _, name = _COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+
+def _print_version(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if not value:
+        return
+    from kbnf_core import __version__
+
+    click.echo(f"kbnf {__version__} ({_kernel_name()}, Python {python_version()})")
+    context.exit()
+
+
+def _kernel_name() -> str:
+    from kbnf_core import mask
+
+    return getattr(mask, "kernel_name", lambda: "numpy kernel")()
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@common_options
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version, the kernel in use and the Python, and exit.",
+)
+@click.pass_context
+def app(context: click.Context) -> None:
+    """Lint grammars for constrained decoding, and see what they allow."""
+    context.ensure_object(Console)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command with ``arguments`` and return its exit status; raises nothing."""
+    console = Console()
+    try:
+        status = app.main(list(arguments), prog_name="kbnf", standalone_mode=False, obj=console)
+        sys.stdout.flush()
+    except BaseException as error:
+        return report(error, console)
+    return int(status or 0)
+
+
+def run() -> None:
+    """Run the command as a process."""
+    _end_with_the_reader()
+    _never_fail_to_encode()
+    sys.exit(main(sys.argv[1:]))
+
+
+def _end_with_the_reader() -> None:
+    """Let a closed pipe end the process silently, as it ends every other filter."""
+    if hasattr(signal, "SIGPIPE"):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+
+
+def _never_fail_to_encode() -> None:
+    """Escape what the terminal's encoding lacks rather than stopping in the middle."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")

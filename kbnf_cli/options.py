@@ -1,0 +1,94 @@
+"""Options that several commands share."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from kbnf_cli.console import Colour, Console, Verbosity
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+FINISHES = ("eager", "token", "eos")
+
+
+def common_options(command: _Command) -> _Command:
+    """Add ``--color``, ``-q`` and ``-v``, which work before and after the command's name."""
+    for option in (
+        click.option(
+            "--color",
+            type=click.Choice([colour.value for colour in Colour]),
+            expose_value=False,
+            callback=_set_colour,
+            help="When to use colour; NO_COLOR and FORCE_COLOR are obeyed too.  [default: auto]",
+        ),
+        _verbosity_option("-v", "--verbose", Verbosity.VERBOSE, "Say more on stderr."),
+        _verbosity_option("-q", "--quiet", Verbosity.QUIET, "Print findings and errors only."),
+    ):
+        command = option(command)
+    return command
+
+
+def grammar_options(command: _Command) -> _Command:
+    """Add ``--start`` and ``--finish``; None leaves it to the grammar's pragmas."""
+    start = click.option("--start", metavar="NAME", help="The start nonterminal.")
+    finish = click.option(
+        "--finish",
+        type=click.Choice(FINISHES),
+        help="When generation ends: at the first byte or token that completes the start, or only "
+        "at end of sequence.  [default: the grammar's pragma, else eager]",
+    )
+    return start(finish(command))
+
+
+def vocabulary_options(command: _Command) -> _Command:
+    """Add ``--vocab`` and ``--eos``."""
+    vocab = click.option(
+        "--vocab",
+        metavar="FILE|bytes",
+        help="The vocabulary: a file, its format found by content, or `bytes`.  [default: bytes]",
+    )
+    eos = click.option(
+        "--eos",
+        metavar="ID",
+        type=click.IntRange(min=0),
+        multiple=True,
+        help="A token that ends the sequence, in place of the vocabulary's own; repeatable.",
+    )
+    return vocab(eos(command))
+
+
+def config_options(command: _Command) -> _Command:
+    """Add ``--config`` and ``--isolated``."""
+    config = click.option(
+        "--config",
+        "config_file",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="Read settings from FILE rather than from the nearest kbnf.toml or pyproject.toml.",
+    )
+    isolated = click.option("--isolated", is_flag=True, help="Read no configuration file.")
+    return config(isolated(command))
+
+
+def _verbosity_option(
+    short: str, long: str, verbosity: Verbosity, text: str
+) -> Callable[[_Command], _Command]:
+    return click.option(
+        short,
+        long,
+        is_flag=True,
+        expose_value=False,
+        help=text,
+        callback=lambda context, _, value: _set_verbosity(context, verbosity) if value else None,
+    )
+
+
+def _set_colour(context: click.Context, _: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        context.ensure_object(Console).colour = Colour(value)
+
+
+def _set_verbosity(context: click.Context, verbosity: Verbosity) -> None:
+    context.ensure_object(Console).verbosity = verbosity
