@@ -1,14 +1,24 @@
-"""The grammars that come with the toolkit do what their example files say."""
+"""The grammars that come with the toolkit do what their example files say.
 
+Where the standard library reads the same language, it is asked too, about examples with
+random edits and, for dates, about every day of a few years.
+"""
+
+import ipaddress
+import itertools
+import json
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from pathlib import Path
 
 import pytest
-
-from kbnf_core import AcceptTokenResult, Engine, Vocabulary, check
+from hypothesis import given
+from hypothesis import strategies as st
+from kbnf_core import AcceptTokenResult, Config, Engine, Vocabulary, check
 from kbnf_core.errors import EngineError
 
 FOLDER = Path(__file__).resolve().parents[2] / "grammars"
@@ -110,3 +120,81 @@ def test_grammar_is_clean(name: str) -> None:
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.label)
 def test_example(example: Example) -> None:
     assert takes(example.grammar, example.text) is (not example.why)
+
+
+def reads_json(text: str) -> bool:
+    """Tell whether Python reads ``text`` as JSON; NaN and Infinity, its extensions, aside."""
+
+    def refuse(constant: str) -> None:
+        raise ValueError(constant)
+
+    with suppress(ValueError):
+        json.loads(text, parse_constant=refuse)
+        return True
+    return False
+
+
+def reads_ip_address(text: str) -> bool:
+    """Tell whether Python reads ``text`` as an IP address; zones, which we leave out, aside."""
+    with suppress(ValueError):
+        ipaddress.ip_address(text)
+        return "%" not in text
+    return False
+
+
+def is_date(year: int, month: int, day: int) -> bool:
+    with suppress(ValueError):
+        date(year, month, day)
+        return True
+    return False
+
+
+@st.composite
+def edited_examples(draw: st.DrawFn, name: str, alphabet: str) -> str:
+    """Draw an example of grammar ``name``, a few characters of it replaced, removed or added."""
+    text = draw(st.sampled_from([example.text for example in EXAMPLES if example.grammar == name]))
+    at = draw(st.integers(0, len(text)))
+    removed = draw(st.integers(0, 3))
+    inserted = draw(st.text(alphabet, max_size=3))
+    return text[:at] + inserted + text[at + removed :]
+
+
+@pytest.mark.parametrize(
+    ("name", "alphabet", "reads"),
+    [
+        ("json", '{}[],:"\\ 0129eE+-.tu\n\taf', reads_json),
+        ("ip_address", "0129af:.", reads_ip_address),
+    ],
+    ids=["json", "ip_address"],
+)
+@given(data=st.data())
+def test_grammar_agrees_with_the_standard_library(
+    name: str, alphabet: str, reads: Callable[[str], bool], data: st.DataObject
+) -> None:
+    text = data.draw(edited_examples(name, alphabet))
+    assert takes(name, text) is reads(text)
+
+
+@pytest.mark.parametrize("year", [1900, 2000, 2023, 2024])
+def test_iso_date_takes_exactly_the_days_of_a_year(year: int) -> None:
+    numbers = itertools.product(range(14), range(33))
+    wrong = [
+        (month, day)
+        for month, day in numbers
+        if takes("iso_date", f"{year}-{month:02}-{day:02}") is not is_date(year, month, day)
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_finish_mode_is_the_one_the_language_needs(name: str) -> None:
+    """Eager finish is right exactly where no text can go on to be another text."""
+    engine = Engine(grammar_text(name), Vocabulary.bytes(), Config(finish="eos"))
+    goes_on = False
+    for example in EXAMPLES:
+        if example.grammar == name and not example.why:
+            engine.reset()
+            engine.try_accept_new_bytes(example.text.encode())
+            engine.compute_allowed_token_ids()
+            goes_on |= len(engine.get_allowed_token_ids_from_last_computation()) > 1
+    assert goes_on is (EOS_PRAGMA in grammar_text(name))
