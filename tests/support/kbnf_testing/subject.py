@@ -1,0 +1,67 @@
+"""The engine under test, behind the same words as the reference."""
+
+import copy
+from collections.abc import Callable
+
+from kbnf_core import AcceptTokenResult, Config, Engine, Vocabulary
+from kbnf_core.errors import FinishedError, RejectedError, UnknownTokenError
+
+from kbnf_testing.vocabulary import Tokens
+from kbnf_testing.walk import ACCEPTED, Outcome
+
+_OUTCOMES = {
+    AcceptTokenResult.Ongoing: Outcome.ONGOING,
+    AcceptTokenResult.Finished: Outcome.FINISHED,
+}
+
+
+def vocabulary_of(tokens: Tokens) -> Vocabulary:
+    """Return the engine's vocabulary for ``tokens``."""
+    return Vocabulary(tokens.ordinary, special_tokens=tokens.special, eos_token_id=tokens.eos)
+
+
+def engine_of(grammar: str, tokens: Tokens, finish: str, start: str = "start") -> Engine:
+    """Return a fresh engine."""
+    config = Config(finish=finish, start_nonterminal=start)
+    return Engine(grammar, vocabulary_of(tokens), config)
+
+
+def offer(engine: Engine, token_id: int) -> Outcome:
+    """Offer a token; the engine moves if it is accepted."""
+    return _outcome(lambda: engine.try_accept_new_token(token_id))
+
+
+def offer_bytes(engine: Engine, data: bytes) -> Outcome:
+    """Offer plain bytes; the engine moves if they are accepted."""
+    return _outcome(lambda: engine.try_accept_new_bytes(data))
+
+
+def _outcome(accept: Callable[[], AcceptTokenResult]) -> Outcome:
+    try:
+        return _OUTCOMES[accept()]
+    except FinishedError:
+        return Outcome.AFTER_END
+    except UnknownTokenError:
+        return Outcome.UNKNOWN
+    except RejectedError:
+        return Outcome.REJECTED
+
+
+def allowed(engine: Engine) -> list[int]:
+    """Compute the mask; return its ids, ascending."""
+    engine.compute_allowed_token_ids()
+    return engine.get_allowed_token_ids_from_last_computation()
+
+
+def outcomes(engine: Engine, token_ids: list[int]) -> dict[int, Outcome]:
+    """Return what each token would lead to, one by one, and leave the engine where it is.
+
+    A token that is refused is offered to the engine itself, which has to stay as it is.
+    """
+    results: dict[int, Outcome] = {}
+    for token_id in token_ids:
+        trial = copy.copy(engine)
+        results[token_id] = offer(trial, token_id)
+        if results[token_id] not in ACCEPTED:
+            assert offer(engine, token_id) is results[token_id]
+    return results
