@@ -1,0 +1,152 @@
+"""Prints syntax trees as KBNF: one canonical text for each tree, comments left out.
+
+The text parses back to an equal tree. Trees that no text has (a sequence inside a sequence, an
+alternation under an operator) get the parentheses that their meaning needs.
+"""
+
+from typing import TypeAlias
+
+from kbnf_core.syntax.tree import (
+    Alternation,
+    Bracket,
+    ByteString,
+    Document,
+    Exception_,
+    Expression,
+    Leaf,
+    Pattern,
+    Reference,
+    Repetition,
+    Sequence,
+    Terminal,
+    TokenName,
+    TokenSet,
+)
+
+_Piece: TypeAlias = str | Expression
+
+_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def quote(text: str) -> str:
+    """Return ``text`` as a KBNF string; ValueError if it holds half of a surrogate pair."""
+    mark = _mark(text)
+    return mark + "".join(_spell(char, mark) for char in text) + mark
+
+
+def quote_bytes(data: bytes) -> str:
+    r"""Return ``data`` as a KBNF byte string, ``#b'...'``; ``\xHH`` for all but ASCII."""
+    text = data.decode("latin-1")
+    mark = _mark(text)
+    return f"#b{mark}{''.join(_spell_byte(char, mark) for char in text)}{mark}"
+
+
+def print_document(document: Document) -> str:
+    """Return the definitions of ``document``, each on a line of its own."""
+    return "".join(
+        f"{definition.name.value} ::= {print_expression(definition.body)};\n"
+        for definition in document.definitions
+    )
+
+
+def print_expression(root: Expression) -> str:
+    """Return the canonical text of ``root``."""
+    written: list[str] = []
+    pending: list[_Piece] = [root]
+    while pending:
+        piece = pending.pop()
+        if isinstance(piece, str):
+            written.append(piece)
+        else:
+            pending.extend(reversed(_pieces(piece)))
+    return "".join(written)
+
+
+def _pieces(node: Expression) -> list[_Piece]:
+    match node:
+        case Alternation():
+            return _joined(" | ", node.branches, (Alternation,))
+        case Sequence():
+            return _joined(" ", node.items, (Alternation, Sequence))
+        case Repetition():
+            operator = _operator(node.low, node.high)
+            return [*_grouped(node.body, (Alternation, Sequence, Repetition)), operator]
+        case Bracket():
+            return [node.kind.value[0], node.body, node.kind.value[1]]
+        case _:
+            return [_leaf(node)]
+
+
+def _joined(
+    separator: str, parts: tuple[Expression, ...], looser: tuple[type, ...]
+) -> list[_Piece]:
+    pieces: list[_Piece] = []
+    for part in parts:
+        pieces.extend([separator, *_grouped(part, looser)])
+    return pieces[1:]
+
+
+def _grouped(part: Expression, looser: tuple[type, ...]) -> list[_Piece]:
+    """Return ``part``, in parentheses if it is of a kind that binds too loosely."""
+    return ["(", part, ")"] if isinstance(part, looser) else [part]
+
+
+def _operator(low: int, high: int | None) -> str:
+    match (low, high):
+        case (0, 1):
+            return "?"
+        case (0, None):
+            return "*"
+        case (1, None):
+            return "+"
+        case (_, None):
+            return f"{{{low},}}"
+        case _ if low == high:
+            return f"{{{low}}}"
+        case _:
+            return f"{{{low or ''},{high}}}"
+
+
+def _leaf(node: Leaf) -> str:
+    match node:
+        case Terminal():
+            return quote(node.text.value)
+        case ByteString():
+            return quote_bytes(node.value)
+        case Pattern():
+            return node.kind.value + quote(node.text.value)
+        case Exception_():
+            return _exception(node)
+        case TokenName():
+            return "#token" + quote(node.text.value)
+        case TokenSet():
+            ids = ",".join(str(a) if a == b else f"{a}-{b}" for a, b in node.ranges)
+            return f"#token[{'^' if node.negated else ''}{ids}]"
+        case Reference():
+            return node.name.value
+
+
+def _exception(node: Exception_) -> str:
+    excluded = node.excluded
+    inner = _leaf(excluded) if isinstance(excluded, Terminal) else excluded.value
+    return f"except!({inner}, {node.limit})" if node.limit else f"except!({inner})"
+
+
+def _mark(text: str) -> str:
+    return '"' if "'" in text and '"' not in text else "'"
+
+
+def _spell(char: str, mark: str) -> str:
+    if char == mark:
+        return "\\" + mark
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    if "\ud800" <= char <= "\udfff":
+        raise ValueError(f"U+{ord(char):04X} is half of a surrogate pair, not a character")
+    return char if char.isprintable() else f"\\u{{{ord(char):x}}}"
+
+
+def _spell_byte(char: str, mark: str) -> str:
+    if char.isascii() and (char.isprintable() or char in _ESCAPES):
+        return _spell(char, mark)
+    return f"\\x{ord(char):02x}"
