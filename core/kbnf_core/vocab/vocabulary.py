@@ -51,8 +51,7 @@ class Vocabulary:
         self._special = checked_specials(special_tokens or {})
         self._eos = frozenset(checked_ids(eos_token_id))
         self._without_bytes = self._eos | frozenset(self._special.values())
-        for token_id in self._without_bytes:
-            spelled.pop(token_id, None)
+        self._hidden = {key: spelled.pop(key) for key in self._without_bytes if key in spelled}
         self._tokens = spelled
         self._strings = dict(token_strings or {})
         self._name = name
@@ -102,13 +101,13 @@ class Vocabulary:
         """Return a text to show for the id, None if the vocabulary lacks it.
 
         That is the string given for it, or a special token's name, or its bytes as UTF-8 with
-        escapes for those that are none.
+        escapes for those that are none (also if it is a stop id and they are never matched).
         """
-        if token_id in self._strings:
-            return self._strings[token_id]
-        if token_id in self._tokens:
-            return self._tokens[token_id].decode("utf-8", "backslashreplace")
-        return self._special_names.get(token_id)
+        for names in (self._strings, self._special_names):
+            if token_id in names:
+                return names[token_id]
+        data = self._tokens.get(token_id, self._hidden.get(token_id))
+        return None if data is None else data.decode("utf-8", "backslashreplace")
 
     def token_id(self, data: _Bytes | Token) -> int | None:
         """Return the lowest id that spells ``data``, None if there is none."""

@@ -86,14 +86,23 @@ def test_the_vocabulary_of_bytes() -> None:
 
 @pytest.mark.parametrize(
     ("token_id", "shown"),
-    [(0, "given"), (1, "A"), (2, "\\xff"), (3, "<s>"), (4, None), (5, None), (6, "stop")],
+    [
+        (0, "given"),
+        (1, "A"),
+        (2, "\\xff"),
+        (3, "<s>"),
+        (4, None),
+        (5, None),
+        (6, "stop"),
+        (7, "\n"),
+    ],
 )
 def test_what_is_shown_for_an_id(token_id: int, shown: str | None) -> None:
     vocabulary = Vocabulary(
-        {0: b"x", 1: b"A", 2: b"\xff"},
+        {0: b"x", 1: b"A", 2: b"\xff", 7: b"\n"},
         {0: "given", 6: "stop"},
         special_tokens={"<s>": 3, "<alias of s>": 3},
-        eos_token_id=[4, 6],
+        eos_token_id=[4, 6, 7],
     )
     assert vocabulary.token_string(token_id) == shown
 

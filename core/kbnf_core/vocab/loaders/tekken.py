@@ -1,0 +1,77 @@
+"""Tekken JSON, the format of Mistral's newer tokenizers.
+
+``config`` says how many ids there are (``default_vocab_size``) and how many of them, the first,
+are special (``default_num_special_tokens``); ``vocab`` lists the others by rank, in base64, and
+often more of them than are in use; ``special_tokens`` names the special ones (up to version 7
+it may be absent), and the rest of those are called ``<SPECIAL_n>``. Facts from
+``mistral_common.tokens.tokenizers.tekken``, against which the tests compare.
+"""
+
+import base64
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from kbnf_core.errors import VocabularyError
+from kbnf_core.vocab.loaders.contents import Contents, expect
+
+_NAMES_UP_TO_VERSION_7 = (
+    *("<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]"),
+    *("[TOOL_RESULTS]", "[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]"),
+    *("[IMG_END]", "[PREFIX]", "[MIDDLE]", "[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"),
+    "[TOOL_CONTENT]",
+)
+
+
+def is_tekken(document: Mapping[str, object]) -> bool:
+    """Tell whether a JSON object has this form."""
+    return isinstance(document.get("config"), dict) and isinstance(document.get("vocab"), list)
+
+
+def read_tekken(document: Mapping[str, object]) -> Contents:
+    """Return the tokens; ``VocabularyError`` names the part that is wrong."""
+    config = expect(document.get("config"), dict, "config")
+    size = expect(config.get("default_vocab_size"), int, "config.default_vocab_size")
+    count = expect(
+        config.get("default_num_special_tokens"), int, "config.default_num_special_tokens"
+    )
+    special = {f"<SPECIAL_{rank}>": rank for rank in range(count)}
+    for name, rank in _special_names(document, config).items():
+        special.pop(f"<SPECIAL_{rank}>", None)
+        special[name] = rank
+    vocab = expect(document.get("vocab"), list, "vocab")
+    entries = (_entry(item, place) for place, item in enumerate(vocab))
+    tokens = {count + rank: data for rank, data in entries if count + rank < size}
+    eos = {special["</s>"]} if "</s>" in special else set()
+    return Contents(tokens, special, eos)
+
+
+def _special_names(document: Mapping[str, object], config: dict[str, Any]) -> dict[str, int]:
+    listed = document.get("special_tokens")
+    if listed is None:
+        _require_old(config.get("version"))
+        return {name: rank for rank, name in enumerate(_NAMES_UP_TO_VERSION_7)}
+    names = {}
+    for place, item in enumerate(expect(listed, list, "special_tokens")):
+        where = f"special_tokens[{place}]"
+        entry = expect(item, dict, where)
+        name = expect(entry.get("token_str"), str, f"{where}.token_str")
+        names[name] = expect(entry.get("rank"), int, f"{where}.rank")
+    return names
+
+
+def _require_old(version: object) -> None:
+    match = re.fullmatch(r"v([0-9]{1,3})", str(version))
+    if match is None or int(match[1]) > 7:
+        raise VocabularyError(f"a tekken file of version {version} should list its special_tokens")
+
+
+def _entry(item: object, place: int) -> tuple[int, bytes]:
+    where = f"vocab[{place}]"
+    entry = expect(item, dict, where)
+    rank = expect(entry.get("rank"), int, f"{where}.rank")
+    encoded = expect(entry.get("token_bytes"), str, f"{where}.token_bytes")
+    try:
+        return rank, base64.b64decode(encoded, validate=True)
+    except ValueError:
+        raise VocabularyError(f"{where}.token_bytes is not base64: {encoded[:40]!r}") from None

@@ -1,0 +1,64 @@
+"""SentencePiece models trained here, for the kinds of pieces that Mistral's do not have."""
+
+import sys
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from kbnf_core.errors import MissingExtraError, VocabularyError
+from kbnf_core.vocab.load import load_vocabulary
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+
+CORPUS = ["hello world, hello token", "spaces   and tabs", "the cat sat on the mat"] * 20
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    model = BytesIO()
+    SentencePieceTrainer.train(
+        sentence_iterator=iter(CORPUS),
+        model_writer=model,
+        model_type="unigram",
+        vocab_size=320,
+        byte_fallback=True,
+        user_defined_symbols=["<tool>", "▁▁"],
+        control_symbols=["<ctl>"],
+        pad_id=3,
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    path = tmp_path_factory.mktemp("sentencepiece") / "vocabulary"
+    path.write_bytes(model.getvalue())
+    return path
+
+
+def test_kinds_of_pieces(path: Path) -> None:
+    vocabulary = load_vocabulary(path)
+    assert set(vocabulary.special_tokens) == {"<unk>", "<s>", "</s>", "<pad>", "<ctl>"}
+    processor = SentencePieceProcessor(model_file=str(path))
+    assert vocabulary.token(processor.piece_to_id("<tool>")) == b"<tool>"
+    assert vocabulary.token(processor.piece_to_id("▁▁")) == b"  "
+    assert vocabulary.eos_token_ids == {processor.eos_id()}
+
+
+def test_it_spells_what_its_library_encodes(path: Path) -> None:
+    """The normaliser of this model changes some texts, so compare with what it makes of them."""
+    vocabulary = load_vocabulary(path)
+    processor = SentencePieceProcessor(model_file=str(path))
+    for text in ("the cat <tool> 你好", "👩‍👩‍👧 x", "café"):
+        joined = b"".join(vocabulary.tokens[token_id] for token_id in processor.encode(text))
+        assert joined == processor.normalize(text).replace("▁", " ").encode()
+
+
+def test_a_damaged_model(tmp_path: Path, path: Path) -> None:
+    damaged = tmp_path / "damaged.model"
+    damaged.write_bytes(path.read_bytes()[:1000])
+    with pytest.raises(VocabularyError, match="not a SentencePiece model, or a damaged one"):
+        load_vocabulary(damaged)
+
+
+def test_the_library_is_missing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentencepiece", None)
+    with pytest.raises(MissingExtraError, match=r"kbnf-toolkit\[sentencepiece\]") as caught:
+        load_vocabulary(path)
+    assert caught.value.extra == "sentencepiece"
