@@ -57,6 +57,21 @@ def test_a_damaged_model(tmp_path: Path, path: Path) -> None:
         load_vocabulary(damaged)
 
 
+def test_a_piece_that_is_no_text(tmp_path: Path, path: Path) -> None:
+    data = path.read_bytes()
+    damaged = tmp_path / "damaged.model"
+    damaged.write_bytes(data.replace(b"<tool>", b"\xff\xfeool>"))
+    with pytest.raises(VocabularyError, match="not a SentencePiece model, or a damaged one"):
+        load_vocabulary(damaged)
+
+
+def test_a_byte_piece_without_a_byte(tmp_path: Path, path: Path) -> None:
+    damaged = tmp_path / "damaged.model"
+    damaged.write_bytes(path.read_bytes().replace(b"<0x41>", b"<0xZZ>"))
+    with pytest.raises(VocabularyError, match="a damaged one"):
+        load_vocabulary(damaged)
+
+
 def test_the_library_is_missing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentencepiece", None)
     with pytest.raises(MissingExtraError, match=r"kbnf-toolkit\[sentencepiece\]") as caught:

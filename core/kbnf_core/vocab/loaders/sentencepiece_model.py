@@ -23,7 +23,18 @@ def read_sentencepiece(data: bytes) -> Contents:
 
     ``MissingExtraError`` if the library is not installed.
     """
-    processor = _processor(data)
+    try:
+        from sentencepiece import SentencePieceProcessor
+    except ImportError:
+        raise MissingExtraError("reading a SentencePiece model", "sentencepiece") from None
+    try:
+        return _contents(SentencePieceProcessor(model_proto=data))
+    except (RuntimeError, UnicodeDecodeError):
+        # The library's pieces, and even its error messages, may be no UTF-8.
+        raise VocabularyError("not a SentencePiece model, or a damaged one") from None
+
+
+def _contents(processor: "SentencePieceProcessor") -> Contents:
     tokens: dict[int, bytes] = {}
     special: dict[str, int] = {}
     for token_id in range(processor.get_piece_size()):
@@ -31,22 +42,12 @@ def read_sentencepiece(data: bytes) -> Contents:
         if _is_special(processor, token_id):
             special[piece] = token_id
         elif processor.is_byte(token_id):
+            # The library has checked that these are of the form <0xNN>.
             tokens[token_id] = bytes([int(piece[3:5], 16)])
         else:
             tokens[token_id] = encode(piece.replace(SPACE_MARK, " "), f"token {token_id}")
     eos = processor.eos_id()
     return Contents(tokens, special, {eos} if eos >= 0 else common_stop_ids(special))
-
-
-def _processor(data: bytes) -> "SentencePieceProcessor":
-    try:
-        from sentencepiece import SentencePieceProcessor
-    except ImportError:
-        raise MissingExtraError("reading a SentencePiece model", "sentencepiece") from None
-    try:
-        return SentencePieceProcessor(model_proto=data)
-    except RuntimeError:
-        raise VocabularyError("not a SentencePiece model, or a damaged one") from None
 
 
 def _is_special(processor: "SentencePieceProcessor", token_id: int) -> bool:

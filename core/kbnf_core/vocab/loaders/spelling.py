@@ -98,7 +98,7 @@ def _effect(step: Mapping[str, Any], before: list[object]) -> Iterator[tuple[str
         yield expect(step.get("replacement"), str, "decoder.replacement"), " "
     elif kind == "Strip" and "Fuse" not in before:
         raise VocabularyError("its decoder strips every token, so tokens do not spell bytes")
-    elif kind not in {"ByteLevel", "ByteFallback", "Fuse", "Strip"}:
+    elif kind not in ("ByteLevel", "ByteFallback", "Fuse", "Strip"):
         raise VocabularyError(
             f"its decoder is {kind}, which joins tokens depending on their neighbours, "
             "so they do not spell bytes"

@@ -14,6 +14,7 @@ from typing import Any
 
 from kbnf_core.errors import VocabularyError
 from kbnf_core.vocab.loaders.contents import Contents, expect
+from kbnf_core.vocab.validate import LARGEST_ID
 
 _NAMES_UP_TO_VERSION_7 = (
     *("<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]"),
@@ -31,19 +32,27 @@ def is_tekken(document: Mapping[str, object]) -> bool:
 def read_tekken(document: Mapping[str, object]) -> Contents:
     """Return the tokens; ``VocabularyError`` names the part that is wrong."""
     config = expect(document.get("config"), dict, "config")
-    size = expect(config.get("default_vocab_size"), int, "config.default_vocab_size")
-    count = expect(
-        config.get("default_num_special_tokens"), int, "config.default_num_special_tokens"
-    )
-    special = {f"<SPECIAL_{rank}>": rank for rank in range(count)}
-    for name, rank in _special_names(document, config).items():
-        special.pop(f"<SPECIAL_{rank}>", None)
-        special[name] = rank
+    size = _count(config, "default_vocab_size")
+    count = _count(config, "default_num_special_tokens")
+    special = _special(document, config, count)
     vocab = expect(document.get("vocab"), list, "vocab")
     entries = (_entry(item, place) for place, item in enumerate(vocab))
     tokens = {count + rank: data for rank, data in entries if count + rank < size}
     eos = {special["</s>"]} if "</s>" in special else set()
     return Contents(tokens, special, eos)
+
+
+def _count(config: Mapping[str, object], key: str) -> int:
+    number = expect(config.get(key), int, f"config.{key}")
+    if not 0 <= number <= LARGEST_ID:
+        raise VocabularyError(f"config.{key} is {number}, outside 0 .. {LARGEST_ID}")
+    return number
+
+
+def _special(document: Mapping[str, object], config: dict[str, Any], count: int) -> dict[str, int]:
+    named = _special_names(document, config)
+    missing = set(range(count)).difference(named.values())
+    return named | {f"<SPECIAL_{rank}>": rank for rank in sorted(missing)}
 
 
 def _special_names(document: Mapping[str, object], config: dict[str, Any]) -> dict[str, int]:
