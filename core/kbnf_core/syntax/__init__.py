@@ -1,1 +1,1 @@
-
+"""The metasyntaxes: grammar texts to spanned trees, and back."""

@@ -4,7 +4,6 @@ Each method is called with the parts of the rule (or alias) of its name: tokens,
 methods made of inner rules. Nothing is checked here, see ``checks``.
 """
 
-from collections.abc import Callable
 from typing import NamedTuple, TypeAlias, cast
 
 from lark import Token
@@ -40,98 +39,7 @@ class Operator(NamedTuple):
     span: Span
 
 
-Part: TypeAlias = Token | Expression | Name | Operator | tuple[int, int] | PatternKind
-
-_MANY = 10**18
-"""Every number that is too long to be of use counts as this one."""
-
-
-class Builder:
-    """The methods that Lark calls; stateless, so one serves every parse."""
-
-    def definition(self, parts: list[Part]) -> Definition:
-        name, _, body, end = cast(tuple[Token, Token, Expression, Token], parts)
-        return Definition(_name(name), body, _span(name).cover(_span(end)))
-
-    def alternation(self, parts: list[Part]) -> Expression:
-        branches = cast(tuple[Expression, ...], tuple(parts))
-        return branches[0] if len(branches) == 1 else Alternation(branches, _cover(branches))
-
-    def sequence(self, parts: list[Part]) -> Expression:
-        items = cast(tuple[Expression, ...], tuple(parts))
-        return items[0] if len(items) == 1 else Sequence(items, _cover(items))
-
-    def repetition(self, parts: list[Part]) -> Repetition:
-        body, operator = cast(tuple[Expression, Operator], parts)
-        span = body.span.cover(operator.span)
-        return Repetition(body, operator.low, operator.high, operator.span, span)
-
-    def operator(self, parts: list[Part]) -> Operator:
-        (token,) = cast(list[Token], parts)
-        low, high = _BOUNDS[token.type]
-        return Operator(low, high, _span(token))
-
-    def exactly(self, parts: list[Part]) -> Operator:
-        start, count, end = cast(list[Token], parts)
-        return Operator(number(count), number(count), _span(start).cover(_span(end)))
-
-    def at_least(self, parts: list[Part]) -> Operator:
-        start, low, end = cast(list[Token], parts)
-        return Operator(number(low), None, _span(start).cover(_span(end)))
-
-    def at_most(self, parts: list[Part]) -> Operator:
-        start, high, end = cast(list[Token], parts)
-        return Operator(0, number(high), _span(start).cover(_span(end)))
-
-    def between(self, parts: list[Part]) -> Operator:
-        start, low, high, end = cast(list[Token], parts)
-        return Operator(number(low), number(high), _span(start).cover(_span(end)))
-
-    def reference(self, parts: list[Part]) -> Reference:
-        (token,) = cast(list[Token], parts)
-        return Reference(_name(token), _span(token))
-
-    def name(self, parts: list[Part]) -> Name:
-        (token,) = cast(list[Token], parts)
-        return _name(token)
-
-    def terminal(self, parts: list[Part]) -> Terminal:
-        (token,) = cast(list[Token], parts)
-        return Terminal(_text(token), _span(token))
-
-    def byte_string(self, parts: list[Part]) -> ByteString:
-        mark, text = cast(list[Token], parts)
-        value = decode_bytes(text.value, _start(text))
-        return ByteString(value, _span(mark).cover(_span(text)))
-
-    def pattern(self, parts: list[Part]) -> Pattern:
-        mark, text = cast(list[Token], parts)
-        kind = PatternKind(mark.value)
-        return Pattern(kind, _text(text), _span(mark).cover(_span(text)))
-
-    def bracket(self, parts: list[Part]) -> Bracket:
-        start, body, end = cast(tuple[Token, Expression, Token], parts)
-        kind = BracketKind(start.value + end.value)
-        return Bracket(kind, body, _span(start).cover(_span(end)))
-
-    def exception(self, parts: list[Part]) -> Exception_:
-        excluded = cast(Terminal | Name, parts[2])
-        limit = number(cast(Token, parts[3])) if len(parts) > 4 else 0
-        return Exception_(excluded, limit, _ends(parts))
-
-    def token_name(self, parts: list[Part]) -> TokenName:
-        mark, text = cast(list[Token], parts)
-        return TokenName(_text(text), _span(mark).cover(_span(text)))
-
-    def token_set(self, parts: list[Part]) -> TokenSet:
-        ranges = tuple(part for part in parts if type(part) is tuple)
-        negated = cast(Token, parts[1]).type == "CARET" if type(parts[1]) is Token else False
-        return TokenSet(ranges, negated, _ends(parts))
-
-    def ids(self, parts: list[Part]) -> tuple[int, int]:
-        numbers = cast(list[Token], parts)
-        return number(numbers[0]), number(numbers[-1])
-
+Tokens: TypeAlias = list[Token]
 
 _BOUNDS: dict[str, tuple[int, int | None]] = {
     "QUESTION": (0, 1),
@@ -139,29 +47,127 @@ _BOUNDS: dict[str, tuple[int, int | None]] = {
     "PLUS": (1, None),
 }
 
-Callback: TypeAlias = Callable[[list[Part]], object]
+MANY = 10**18
+"""Every number of more digits counts as this one, which is above every limit."""
+
+
+class Builder:
+    """The methods that Lark calls; stateless, so one serves every parse."""
+
+    def definition(self, parts: tuple[Token, Token, Expression, Token]) -> Definition:
+        """``name ::= alternation ;``."""
+        name, _, body, end = parts
+        return Definition(_name(name), body, _cover(name, end))
+
+    def alternation(self, branches: list[Expression]) -> Expression:
+        """``x | y``, or one branch alone."""
+        if len(branches) == 1:
+            return branches[0]
+        return Alternation(tuple(branches), branches[0].span.cover(branches[-1].span))
+
+    def sequence(self, items: list[Expression]) -> Expression:
+        """``x y``, or one symbol alone."""
+        if len(items) == 1:
+            return items[0]
+        return Sequence(tuple(items), items[0].span.cover(items[-1].span))
+
+    def repetition(self, parts: tuple[Expression, Operator]) -> Repetition:
+        """``x`` and its operator."""
+        body, (low, high, operator) = parts
+        return Repetition(body, low, high, operator, body.span.cover(operator))
+
+    def operator(self, parts: Tokens) -> Operator:
+        """``?``, ``*`` or ``+``."""
+        low, high = _BOUNDS[parts[0].type]
+        return Operator(low, high, _span(parts[0]))
+
+    def exactly(self, parts: Tokens) -> Operator:
+        """``{3}``."""
+        start, count, end = parts
+        return Operator(number(count), number(count), _cover(start, end))
+
+    def at_least(self, parts: Tokens) -> Operator:
+        """``{2,}``."""
+        start, low, end = parts
+        return Operator(number(low), None, _cover(start, end))
+
+    def at_most(self, parts: Tokens) -> Operator:
+        """``{,5}``."""
+        start, high, end = parts
+        return Operator(0, number(high), _cover(start, end))
+
+    def between(self, parts: Tokens) -> Operator:
+        """``{2,5}``."""
+        start, low, high, end = parts
+        return Operator(number(low), number(high), _cover(start, end))
+
+    def reference(self, parts: Tokens) -> Reference:
+        """``name``, used as a symbol."""
+        return Reference(_name(parts[0]), _span(parts[0]))
+
+    def name(self, parts: Tokens) -> Name:
+        """``name``, as the argument of `except!`."""
+        return _name(parts[0])
+
+    def terminal(self, parts: Tokens) -> Terminal:
+        """``"text"`` alone."""
+        return Terminal(_text(parts[0]), _span(parts[0]))
+
+    def byte_string(self, parts: Tokens) -> ByteString:
+        """``#b"..."``."""
+        mark, text = parts
+        return ByteString(decode_bytes(text.value, _span(text).start), _cover(mark, text))
+
+    def pattern(self, parts: Tokens) -> Pattern:
+        """``#"..."`` and its relatives."""
+        mark, text = parts
+        return Pattern(PatternKind(mark.value), _text(text), _cover(mark, text))
+
+    def bracket(self, parts: tuple[Token, Expression, Token]) -> Bracket:
+        """``(x)``, ``[x]`` or ``{x}``."""
+        start, body, end = parts
+        return Bracket(BracketKind(start.value + end.value), body, _cover(start, end))
+
+    def exception(self, parts: list[Token | Terminal | Name]) -> Exception_:
+        """``except!(x)`` or ``except!(x, limit)``: the third part is x, the fourth the limit."""
+        excluded = cast(Terminal | Name, parts[2])
+        limit = parts[3] if len(parts) > 4 else "0"
+        return Exception_(excluded, number(cast(str, limit)), _ends(parts))
+
+    def token_name(self, parts: Tokens) -> TokenName:
+        """``#token"..."``."""
+        mark, text = parts
+        return TokenName(_text(text), _cover(mark, text))
+
+    def token_set(self, parts: list[Token | tuple[int, int]]) -> TokenSet:
+        """``#token[...]``."""
+        ranges = tuple(part for part in parts if not isinstance(part, Token))
+        negated = isinstance(parts[1], Token)
+        return TokenSet(ranges, negated, _ends(parts))
+
+    def ids(self, parts: Tokens) -> tuple[int, int]:
+        """``5`` or ``1-5`` in a token set."""
+        return number(parts[0]), number(parts[-1])
 
 
 def number(digits: str) -> int:
-    """Return the value of decimal ``digits``, however many, or a bound beyond every limit."""
+    """Return the value of decimal ``digits``, however many there are; at most `MANY`."""
     significant = digits.lstrip("0")
-    return int(significant or "0") if len(significant) <= 18 else _MANY
-
-
-def _start(token: Token) -> int:
-    return cast(int, token.start_pos)
+    return int(significant or "0") if len(significant) <= len(str(MANY)) - 1 else MANY
 
 
 def _span(token: Token) -> Span:
-    return Span(_start(token), cast(int, token.end_pos))
+    return Span(cast(int, token.start_pos), cast(int, token.end_pos))
 
 
-def _cover(parts: tuple[Expression, ...]) -> Span:
-    return parts[0].span.cover(parts[-1].span)
+def _cover(first: Token, last: Token) -> Span:
+    return _span(first).cover(_span(last))
 
 
-def _ends(parts: list[Part]) -> Span:
-    return _span(cast(Token, parts[0])).cover(_span(cast(Token, parts[-1])))
+def _ends(parts: object) -> Span:
+    """Return the span of a list of parts that starts and ends with a token."""
+    tokens = cast(Tokens, parts)
+    return _cover(tokens[0], tokens[-1])
 
 
 def _name(token: Token) -> Name:
@@ -169,5 +175,6 @@ def _name(token: Token) -> Name:
 
 
 def _text(token: Token) -> Text:
-    value, origins = decode(token.value, _start(token))
-    return Text(value, _span(token), origins)
+    span = _span(token)
+    value, origins = decode(token.value, span.start)
+    return Text(value, span, origins)

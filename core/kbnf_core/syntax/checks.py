@@ -1,4 +1,4 @@
-"""Checks what the grammar of KBNF cannot say: escapes, names, counts, limits."""
+"""Checks what the grammar of KBNF does not say: words that are nearly right, and numbers."""
 
 from collections.abc import Iterator
 
@@ -6,12 +6,57 @@ from lark import Token
 
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.limits import Limits
-from kbnf_core.source import Source, Span
-from kbnf_core.syntax.escapes import Piece, pieces
+from kbnf_core.source import Source
+from kbnf_core.syntax.escapes import pieces
+from kbnf_core.syntax.explain_escapes import bad_escape
+from kbnf_core.syntax.mistake import character, shown
 from kbnf_core.syntax.tree import Definition, Exception_, Repetition, TokenSet, postorder
-from kbnf_core.syntax.words import span_of
+from kbnf_core.syntax.words import Statement, span_of
 
 _MAX_TOKEN_ID = 2**32 - 1
+_REGEXES = frozenset({"REGEX", "EARLY", "COMPLEMENT"})
+
+
+def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
+    """Yield what is wrong inside the words of a definition, and between them."""
+    words = statement.words
+    for index, word in enumerate(words):
+        if word.type == "STRING":
+            yield from _check_string(source, word, words[index - 1].type in _REGEXES)
+        elif word.type == "BAD_NAME":
+            yield _bad_name(source, word)
+    if words[1].type == "WRONG_SIGN":
+        yield _wrong_sign(source, words[1])
+    last = span_of(words[-1]).start
+    for blank in statement.odd_blanks:
+        if span_of(words[0]).start < span_of(blank).start < last:
+            yield _odd_blank(source, blank)
+
+
+def _check_string(source: Source, word: Token, in_regex: bool) -> Iterator[Diagnostic]:
+    if "\\" in word.value or not word.value.isascii():
+        for piece in pieces(word.value, span_of(word).start):
+            if piece.value is None:
+                yield bad_escape(source, piece, in_regex)
+
+
+def _bad_name(source: Source, word: Token) -> Diagnostic:
+    message = f"{shown(word.value)} is not a name"
+    help_ = "names are made of ASCII letters, digits and `_`, and do not start with a digit"
+    return Diagnostic("E001", message, source, span_of(word), helps=(help_,))
+
+
+def _wrong_sign(source: Source, word: Token) -> Diagnostic:
+    fix = Fix("write `::=`", (Edit(span_of(word), "::="),))
+    message = f"a rule is defined with `::=`, not {shown(word.value)}"
+    return Diagnostic("E006", message, source, span_of(word), "expected `::=`", fixes=(fix,))
+
+
+def _odd_blank(source: Source, word: Token) -> Diagnostic:
+    fix = Fix("write a space", (Edit(span_of(word), " "),))
+    message = f"{character(word.value)} is not a blank inside a rule"
+    helps = ("use a space, a tab or a line break",)
+    return Diagnostic("E001", message, source, span_of(word), helps=helps, fixes=(fix,))
 
 
 def check_definition(
@@ -21,10 +66,10 @@ def check_definition(
     for node in postorder(definition.body):
         match node:
             case Repetition():
-                yield from _check_repetition(source, node, limits)
+                yield from _check_repetition(source, node, limits.repetition)
             case Exception_() if node.limit > limits.exception_length:
                 message = f"the limit of `except!` is above {limits.exception_length}"
-                helps = ("write 0, or nothing, for no limit",)
+                helps = ("leave it out to have no limit",)
                 yield Diagnostic("E014", message, source, node.span, helps=helps)
             case TokenSet():
                 yield from _check_token_set(source, node)
@@ -32,73 +77,18 @@ def check_definition(
                 pass
 
 
-def _check_repetition(source: Source, node: Repetition, limits: Limits) -> Iterator[Diagnostic]:
+def _check_repetition(source: Source, node: Repetition, limit: int) -> Iterator[Diagnostic]:
     high = node.low if node.high is None else node.high
     if high < node.low:
-        message = f"this count ends below its start: {node.low} to {high}"
+        message = "this count has its larger number first"
         yield Diagnostic("E013", message, source, node.operator)
-    elif high > limits.repetition:
-        message = f"this count is above the limit of {limits.repetition}"
-        yield Diagnostic("E013", message, source, node.operator)
+    elif high > limit:
+        yield Diagnostic("E013", f"this count is above {limit}", source, node.operator)
 
 
 def _check_token_set(source: Source, node: TokenSet) -> Iterator[Diagnostic]:
-    for low, high in node.ranges:
-        if high < low:
-            message = f"this range of token ids ends below its start: {low} to {high}"
-            yield Diagnostic("E016", message, source, node.span)
-        elif high > _MAX_TOKEN_ID:
-            message = f"token ids end at {_MAX_TOKEN_ID}"
-            yield Diagnostic("E016", message, source, node.span)
-
-
-def check_word(source: Source, word: Token, before: Token | None) -> Iterator[Diagnostic]:
-    """Yield what is wrong inside ``word`` (E001, E006, E007); ``before`` tells a pattern."""
-    span = span_of(word)
-    match word.type:
-        case "STRING":
-            if "\\" in word.value or not word.value.isascii():
-                in_pattern = before is not None and before.type in _PATTERNS
-                yield from _check_escapes(source, word, in_pattern)
-        case "BAD_NAME":
-            message = f"`{word.value}` is not a name"
-            helps = ("names are made of ASCII letters, digits and `_`, and start with no digit",)
-            yield Diagnostic("E001", message, source, span, helps=helps)
-        case "WRONG_SIGN":
-            fix = Fix("write `::=`", (Edit(span, "::="),))
-            message = f"a rule is defined with `::=`, not `{word.value}`"
-            yield Diagnostic("E006", message, source, span, "expected `::=`", fixes=(fix,))
-        case "ODD_BLANK":
-            fix = Fix("replace it by a space", (Edit(span, " "),))
-            message = f"{_character(word.value)} is no blank inside a rule"
-            helps = ("use a space, a tab or a line break",)
-            yield Diagnostic("E001", message, source, span, helps=helps, fixes=(fix,))
-        case _:
-            pass
-
-
-_PATTERNS = frozenset({"REGEX", "EARLY", "COMPLEMENT"})
-
-
-def _character(char: str) -> str:
-    import unicodedata
-
-    return f"U+{ord(char):04X} ({unicodedata.name(char, 'control character').lower()})"
-
-
-def _check_escapes(source: Source, word: Token, in_pattern: bool) -> Iterator[Diagnostic]:
-    for piece in pieces(word.value, span_of(word).start):
-        if piece.value is None:
-            yield bad_escape(source, piece, in_pattern)
-
-
-def bad_escape(source: Source, piece: Piece, in_pattern: bool) -> Diagnostic:
-    """Return the finding for an escape that KBNF does not know."""
-    written = source.slice(piece.span)
-    message = f"`{written}` is no escape"
-    place = Span(piece.span.start, piece.span.start)
-    fix = Fix("double the backslash", (Edit(place, "\\"),))
-    helps = (f"write `\\{written}`: string escapes are decoded before the regex",)
-    if not in_pattern:
-        return Diagnostic("E007", message, source, piece.span)
-    return Diagnostic("E007", message, source, piece.span, helps=helps, fixes=(fix,))
+    if any(high < low for low, high in node.ranges):
+        message = "a range of token ids has its larger number first"
+        yield Diagnostic("E016", message, source, node.span)
+    if any(max(ids) > _MAX_TOKEN_ID for ids in node.ranges):
+        yield Diagnostic("E016", f"token ids end at {_MAX_TOKEN_ID}", source, node.span)

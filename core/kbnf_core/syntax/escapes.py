@@ -27,11 +27,11 @@ _MAX_BRACED_DIGITS = 6
 
 
 class Piece(NamedTuple):
-    """Part of a quoted text.
+    r"""Part of a quoted text.
 
     ``value`` is what ``span`` of the source stands for: as many characters as were written, or
     the one that an escape spells. It is None for what is no escape, or no character.
-    ``byte`` is the number of ``\\xHH``, otherwise None.
+    ``byte`` is the number of ``\xHH``, otherwise None.
     """
 
     value: str | None

@@ -1,26 +1,27 @@
 """Parses KBNF: text in, syntax tree and findings out. Never raises, whatever the text.
 
-Each statement is parsed for itself, so that one mistake gives one finding and every mistake of
-a file is found. Time is linear in the length of the text.
+Each statement is parsed for itself, so that every mistake of a file is found and none is found
+twice. Time is linear in the length of the text.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import cast
 
 from lark import Token
 from lark.exceptions import UnexpectedToken
 
-from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.source import Source, Span
-from kbnf_core.syntax import explain
-from kbnf_core.syntax.checks import check_definition, check_word
-from kbnf_core.syntax.explain import CLOSER, Mistake
+from kbnf_core.source import Source
+from kbnf_core.syntax import explain_statements as about
+from kbnf_core.syntax.checks import check_definition, check_words
+from kbnf_core.syntax.explain import explain
+from kbnf_core.syntax.foreign import other_language
+from kbnf_core.syntax.mistake import CLOSERS, CLOSING, Mistake
 from kbnf_core.syntax.tables import kbnf_parser
 from kbnf_core.syntax.tree import Definition, Document
-from kbnf_core.syntax.words import DEFINITION_LINE, NAMES, SIGNS, Words, span_of
-
-_RETYPED = {"BAD_NAME": "NAME", "WRONG_SIGN": "DEFINE"}
+from kbnf_core.syntax.words import DEFINITION_LINE, NAMES, SIGNS, Statement, Words, span_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +33,14 @@ class Parsed:
 
 
 def parse_kbnf(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
-    """Parse ``source``. Definitions with mistakes are left out; their names are kept."""
+    """Parse ``source``.
+
+    Definitions with mistakes are left out of the document, their names are kept in its
+    ``broken_names``. A definition that lacks nothing but its ``;`` (E002, W001) is kept.
+    """
     reader = _Reader(source, limits)
-    while words := reader.words.statement():
-        reader.read(words)
+    while (statement := reader.words.statement()).words:
+        reader.read(statement)
     return reader.result()
 
 
@@ -54,105 +59,125 @@ class _Reader:
     def result(self) -> Parsed:
         """Return what has been read."""
         if not (self._definitions or self._findings):
-            message = "this file defines no rule"
-            finding = Diagnostic("E010", message, self._source, Span(0, 0))
-            self._findings.append(finding)
+            self._findings.append(about.no_rules(self._source))
+        if any(finding.severity is Severity.ERROR for finding in self._findings):
+            foreign = other_language(self._source)
+            if foreign is not None:
+                return Parsed(Document(self._source, (), ()), (foreign,))
         document = Document(
             self._source,
             tuple(self._definitions),
             tuple(self.words.comments),
             frozenset(self._broken),
         )
-        findings = sorted(self._findings, key=Diagnostic.sort_key)
-        return Parsed(document, tuple(findings))
+        return Parsed(document, tuple(sorted(self._findings, key=Diagnostic.sort_key)))
 
-    def read(self, words: list[Token]) -> None:
+    def read(self, statement: Statement) -> None:
         """Read one statement."""
-        if len(words) > 1 and words[0].type in NAMES and words[1].type in SIGNS:
-            self._read_definition(words)
+        if statement.is_definition:
+            self._read_definition(statement)
         elif not self._lost:
-            # Otherwise these are the remains of a statement that went wrong.
-            self._give_up(words, explain.headless(self._source, words))
+            # Otherwise it is what remains of a statement that went wrong.
+            self._give_up(statement, about.no_definition(self._source, statement))
 
-    def _read_definition(self, words: list[Token]) -> None:
-        findings = self._check_words(words)
-        fit = [_retype(word, index) for index, word in enumerate(words) if word.type != "ODD_BLANK"]
-        outcome = self._parse(fit)
-        if isinstance(outcome, Diagnostic):
-            findings = [f for f in findings if f.span.start < outcome.span.start]
-            self._findings.extend(findings)
-            self._give_up(words, outcome)
+    def _read_definition(self, statement: Statement) -> None:
+        parsed = self._parse(_as_intended(statement.words))
+        if isinstance(parsed, Mistake):
+            self._report_mistake(statement, parsed)
             return
         self._lost = False
-        findings.extend(check_definition(self._source, outcome, self._limits))
+        findings = [
+            *check_words(self._source, statement),
+            *check_definition(self._source, parsed, self._limits),
+        ]
         if findings:
-            self._broken.add(outcome.name.value)
+            self._findings.extend(findings)
+            self._broken.add(parsed.name.value)
         else:
-            self._definitions.append(outcome)
-        self._findings.extend(findings)
-        if words[-1].type != "END":
-            self._findings.append(self._unended(words[-1]))
+            self._definitions.append(parsed)
+        self._check_end(statement)
 
-    def _check_words(self, words: list[Token]) -> list[Diagnostic]:
-        findings: list[Diagnostic] = []
-        for index, word in enumerate(words):
-            before = words[index - 1] if index else None
-            if word.type != "WRONG_SIGN" or index == 1:
-                findings.extend(check_word(self._source, word, before))
-        return findings
+    def _check_end(self, statement: Statement) -> None:
+        last = statement.words[-1]
+        if last.type == "END":
+            return
+        if statement.following is None:
+            finding = about.missing_last_semicolon(self._source, last)
+        else:
+            finding = about.missing_semicolon(self._source, last, statement.following.value)
+        self._findings.append(finding)
 
-    def _parse(self, words: list[Token]) -> Definition | Diagnostic:
+    def _parse(self, words: list[Token]) -> Definition | Mistake:
         parser = kbnf_parser().parse_interactive(start="definition")
-        brackets: list[Token] = []
-        for index, word in enumerate(words):
+        brackets: list[int] = []
+        end = span_of(words[-1]).end
+        ending = Token("END", "", start_pos=end, end_pos=end)
+        given = words if words[-1].type == "END" else [*words, ending]
+        for index, word in enumerate(given):
+            if len(brackets) > self._limits.nesting_depth:
+                return Mistake(self._source, words, index - 1, brackets)
             try:
                 parser.feed_token(word)
             except UnexpectedToken:
-                return self._mistake(Mistake(self._source, words, index, brackets))
-            if word.type in CLOSER:
-                brackets.append(word)
-                if len(brackets) > self._limits.nesting_depth:
-                    depth = self._limits.nesting_depth
-                    message = f"brackets are nested deeper than {depth}"
-                    return Diagnostic("E012", message, self._source, span_of(word))
-            elif word.value in CLOSER.values() and word.type != "STRING":
+                return Mistake(self._source, words, index, brackets)
+            if word.type in CLOSERS:
+                brackets.append(index)
+            elif word.type in CLOSING:
                 brackets.pop()
-        if words[-1].type != "END":
-            end = span_of(words[-1]).end
-            try:
-                parser.feed_token(Token("END", "", start_pos=end, end_pos=end))
-            except UnexpectedToken:
-                return self._mistake(Mistake(self._source, words, len(words), brackets))
-        return cast(Definition, parser.feed_eof())
+        return cast(Definition, parser.feed_token(Token("$END", "")))
 
-    def _mistake(self, mistake: Mistake) -> Diagnostic:
+    def _report_mistake(self, statement: Statement, mistake: Mistake) -> None:
+        runaway = self._runaway_string(mistake)
+        if runaway is not None:
+            self._give_up(statement, about.open_string(self._source, runaway))
+            return
+        if len(mistake.open_brackets) > self._limits.nesting_depth:
+            limit = self._limits.nesting_depth
+            finding = about.too_deep(self._source, mistake.words[mistake.index], limit)
+        else:
+            finding = explain(mistake)
+        self._findings.extend(
+            slip
+            for slip in check_words(self._source, statement)
+            if slip.span.start < mistake.span.start
+        )
+        self._give_up(statement, finding)
+
+    def _runaway_string(self, mistake: Mistake) -> Token | None:
+        """Return the quoted text that lacks its closing quote, if that explains the mistake.
+
+        Where a later quote closed it by accident, it has swallowed the start of a definition:
+        reading goes on there.
+        """
+        unclosed = next((word for word in mistake.words if word.type == "OPEN_STRING"), None)
         for word in mistake.words[: mistake.index + 1]:
-            if word.type == "OPEN_STRING":
-                return explain.open_string(self._source, word)
-            if word.type == "STRING" and "\n" in word.value:
-                line = DEFINITION_LINE.search(word.value, word.value.index("\n") + 1)
-                if line is not None and "::=" in line[0]:
-                    self.words.seek(span_of(word).start + line.start())
-                    return explain.open_string(self._source, word)
-        return explain.explain(mistake)
+            line_break = word.value.find("\n") if word.type == "STRING" else -1
+            if line_break < 0:
+                continue
+            line = DEFINITION_LINE.search(word.value, line_break + 1)
+            if line is None or (line["sign"] != "::=" and unclosed is None):
+                continue
+            if self.words.go_back(span_of(word).start + line.start()):
+                return word
+        return unclosed
 
-    def _unended(self, last: Token) -> Diagnostic:
-        following = self.words.following
-        if following is None:
-            return explain.missing_last_semicolon(self._source, last)
-        return explain.missing_semicolon(self._source, last, following.value)
-
-    def _give_up(self, words: list[Token], finding: Diagnostic) -> None:
+    def _give_up(self, statement: Statement, finding: Diagnostic) -> None:
         self._findings.append(finding)
         self._lost = True
-        for name, sign in zip(words, words[1:], strict=False):
+        words = statement.words
+        for name, sign in pairwise(words):
             if name.type in NAMES and sign.type in SIGNS:
                 self._broken.add(name.value)
         if words[-1].type == "OPEN_COMMENT":
-            self._broken.update(DEFINITION_LINE.findall(words[-1].value))
+            lines = DEFINITION_LINE.finditer(words[-1].value)
+            self._broken.update(line["name"] for line in lines)
 
 
-def _retype(word: Token, index: int) -> Token:
-    if word.type == "BAD_NAME" or (word.type == "WRONG_SIGN" and index == 1):
-        return Token.new_borrow_pos(_RETYPED[word.type], word.value, word)
-    return word
+def _as_intended(words: list[Token]) -> list[Token]:
+    """Return ``words`` with the slips put right that `check_words` reports."""
+    intended = [
+        Token.new_borrow_pos("NAME", word.value, word) if word.type == "BAD_NAME" else word
+        for word in words
+    ]
+    intended[1] = Token.new_borrow_pos("DEFINE", words[1].value, words[1])
+    return intended

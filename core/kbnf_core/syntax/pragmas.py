@@ -76,7 +76,9 @@ def _set(pragmas: Pragmas, setting: re.Match[str]) -> str | None:
             return "`start` needs the name of a rule"
         previous, pragmas.start = pragmas.start, value
     else:
-        return f"unknown setting `{key or setting['other']}`; there are finish, start and ignore[...]"
+        return (
+            f"unknown setting `{key or setting['other']}`; there are finish, start and ignore[...]"
+        )
     return None if previous in (None, value) else f"`{key}` was already set to `{previous}`"
 
 

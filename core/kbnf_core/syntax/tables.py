@@ -16,7 +16,9 @@ def kbnf_parser() -> Lark:
     text = (files("kbnf_core.syntax") / "kbnf.tables.json").read_text("utf-8")
     tables = json.loads(text, object_hook=_with_number_keys)
     # Lark.load reads the same two dictionaries, but only out of a pickle.
-    parser = Lark._load_from_dict(tables["data"], tables["memo"], transformer=Builder())
+    parser = Lark._load_from_dict(  # type: ignore[no-untyped-call]
+        tables["data"], tables["memo"], transformer=Builder()
+    )
     return cast(Lark, parser)
 
 

@@ -74,7 +74,7 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Exception_:
+class Exception_:  # noqa: N801 - `Exception` is taken
     """``except!('text')``, ``except!(NAME)``, either with ``, limit`` (0 means no limit)."""
 
     excluded: Terminal | Name

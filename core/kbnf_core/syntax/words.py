@@ -4,10 +4,11 @@ Any text falls into words, see the last part of ``kbnf.lark``, so nothing here c
 """
 
 import re
-from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import cast
 
 from lark import Token
+from lark.lexer import LexerState
 
 from kbnf_core.source import Span
 from kbnf_core.syntax.tables import kbnf_parser
@@ -16,13 +17,37 @@ from kbnf_core.syntax.tree import Comment
 NAMES = frozenset({"NAME", "BAD_NAME"})
 SIGNS = frozenset({"DEFINE", "WRONG_SIGN"})
 
-DEFINITION_LINE = re.compile(r"^[ \t]*([A-Za-z_][A-Za-z0-9_]*)[ \t]*(?:::?=?|=|->)", re.MULTILINE)
-"""A line that looks like the start of a definition; group 1 is the name."""
+DEFINITION_LINE = re.compile(
+    r"^[ \t]*(?P<name>[A-Za-z_]\w*+)[ \t]*(?P<sign>:(?:[ \t]*:)?(?:[ \t]*=)?|=|->)", re.MULTILINE
+)
+"""A line that looks like the start of a definition."""
+
+_REREAD = 4
+"""How many times the length of a text may be read again before `Words` refuses."""
 
 
 def span_of(word: Token) -> Span:
     """Return where ``word`` stands."""
     return Span(cast(int, word.start_pos), cast(int, word.end_pos))
+
+
+@dataclass(slots=True)
+class Statement:
+    """The words up to and including a ``;``, and the blanks between them that are none.
+
+    Empty at the end of the text. ``following`` is the name that the next statement defines,
+    where that, and not a ``;``, ended this one.
+    """
+
+    words: list[Token] = field(default_factory=list)
+    odd_blanks: list[Token] = field(default_factory=list)
+    following: Token | None = None
+
+    @property
+    def is_definition(self) -> bool:
+        """Whether it starts with a name and a sign, right or wrong."""
+        words = self.words
+        return len(words) > 1 and words[0].type in NAMES and words[1].type in SIGNS
 
 
 class Words:
@@ -33,41 +58,46 @@ class Words:
 
     def __init__(self, text: str) -> None:
         self.comments: list[Comment] = []
-        self._thread = kbnf_parser().parse_interactive(text, start="aside").lexer_thread
-        self._held: list[Token] = []
-        self.seek(1 if text.startswith("\ufeff") else 0)
+        thread = kbnf_parser().parse_interactive(text, start="aside").lexer_thread
+        self._lexer = thread.lexer
+        self._state = cast(LexerState, thread.state)
+        self._budget = _REREAD * len(text)
+        self._go_to(1 if text.startswith("\ufeff") else 0)
 
-    def seek(self, index: int) -> None:
-        """Go on at ``index`` of the text; the place may lie behind."""
-        # Lark starts anywhere but offers no way to say so; only its line numbers suffer.
-        self._thread.state.line_ctr.char_pos = index
-        self._words: Iterator[Token] = self._thread.lex(None)
-        self._held = []
+    def go_back(self, index: int) -> bool:
+        """Read again from ``index`` on; refuse (False) where that could take for ever."""
+        self._budget -= self._state.line_ctr.char_pos - index
+        if self._budget < 0:
+            return False
+        self._go_to(index)
         while self.comments and self.comments[-1].span.start >= index:
             self.comments.pop()
+        return True
 
-    @property
-    def following(self) -> Token | None:
-        """The name that the next statement defines, if it broke off the last one."""
-        return self._held[0] if self._held else None
+    def _go_to(self, index: int) -> None:
+        # Lark can start anywhere, it only offers no call for it; its columns are not used.
+        self._state.line_ctr.char_pos = index
+        self._words = self._lexer.lex(self._state, None)
+        self._held: list[Token] = []
 
-    def statement(self) -> list[Token]:
-        """Return the words of the next statement; none at the end of the text.
-
-        A statement ends with its ``;``, or before the next thing that starts a definition.
-        """
+    def statement(self) -> Statement:
+        """Return the next statement."""
+        statement = Statement(self._held)
         words, self._held = self._held, []
         for word in self._words:
             if word.type == "COMMENT":
                 self.comments.append(Comment(word.value[2:-2], span_of(word)))
+            elif word.type == "ODD_BLANK":
+                statement.odd_blanks.append(word)
             elif word.type in SIGNS and _starts_definition(words, word):
-                self._held = [words.pop(), word]
-                return words
-            elif words or word.type != "ODD_BLANK":
+                statement.following = words.pop()
+                self._held = [statement.following, word]
+                break
+            else:
                 words.append(word)
                 if word.type == "END":
-                    return words
-        return words
+                    break
+        return statement
 
 
 def _starts_definition(words: list[Token], sign: Token) -> bool:
