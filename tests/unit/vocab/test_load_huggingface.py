@@ -176,6 +176,18 @@ def test_a_small_one(tmp_path: Path) -> None:
             {"decoder": {"type": "Replace", "pattern": {"String": "Ġ"}, "content": "--"}},
             b"--",
         ),
+        (
+            {
+                "decoder": {
+                    "type": "Sequence",
+                    "decoders": [
+                        {"type": "Replace", "pattern": {"String": "Ġ"}, "content": "é"},
+                        {"type": "ByteLevel"},
+                    ],
+                }
+            },
+            b"\xe9",
+        ),
     ],
 )
 def test_where_the_spelling_is_found(

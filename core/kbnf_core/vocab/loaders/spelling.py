@@ -37,11 +37,12 @@ class Spelling:
     def piece(self, piece: str) -> bytes:
         """Return the bytes of a piece of the model.
 
-        A piece with a character outside the alphabet is text, as in the library.
+        A piece with a character outside the alphabet of bytes is text, as in the library.
         """
-        values = [byte_alphabet().get(character, -1) for character in piece]
-        if self.byte_level and -1 not in values:
-            return bytes(values)
+        if self.byte_level:
+            values = [byte_alphabet().get(character, -1) for character in self._replaced(piece)]
+            if -1 not in values:
+                return bytes(values)
         return self.added(piece)
 
     def added(self, content: str) -> bytes:
@@ -49,11 +50,15 @@ class Spelling:
 
         So the alphabet of bytes does not apply to it, while marks for spaces still do.
         """
-        for old, new in self.replacements:
-            content = content.replace(old, new)
+        content = self._replaced(content)
         if self.byte_fallback and (match := _BYTE_PIECE.fullmatch(content)):
             return bytes([int(match[1], 16)])
         return encode(content, "a token")
+
+    def _replaced(self, piece: str) -> str:
+        for old, new in self.replacements:
+            piece = piece.replace(old, new)
+        return piece
 
 
 @cache
@@ -93,7 +98,7 @@ def _effect(step: Mapping[str, Any], before: list[object]) -> Iterator[tuple[str
     """Yield the replacements that a decoder step makes in a piece."""
     kind = step.get("type")
     if kind == "Replace":
-        yield _replaced(step)
+        yield _replacement(step)
     elif kind == "Metaspace":
         yield expect(step.get("replacement"), str, "decoder.replacement"), " "
     elif kind == "Strip" and "Fuse" not in before:
@@ -105,7 +110,7 @@ def _effect(step: Mapping[str, Any], before: list[object]) -> Iterator[tuple[str
         )
 
 
-def _replaced(step: Mapping[str, Any]) -> tuple[str, str]:
+def _replacement(step: Mapping[str, Any]) -> tuple[str, str]:
     pattern = expect(step.get("pattern"), dict, "decoder.pattern")
     if "String" not in pattern:
         raise VocabularyError("its decoder replaces a regular expression; only texts are supported")
