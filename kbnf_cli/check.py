@@ -16,7 +16,7 @@ from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN, find_grammars, read_bytes, write_atomically
 from kbnf_cli.formats import FORMATS
-from kbnf_cli.options import common_options, config_options, grammar_options
+from kbnf_cli.options import common_options, config_options, grammar_options, stdin_option
 
 _SEVERITIES = {severity.label: severity for severity in sorted(Severity, reverse=True)}
 
@@ -62,12 +62,6 @@ class _Report:
     help="Exit with 1 for findings of at least this severity.  [default: error]",
 )
 @click.option(
-    "--stdin-filename",
-    metavar="NAME",
-    type=click.Path(path_type=Path),
-    help="What to call stdin; decides which configuration applies.",
-)
-@click.option(
     "--output-file",
     "-o",
     metavar="FILE",
@@ -75,6 +69,7 @@ class _Report:
     help="Write what was found to FILE rather than to stdout.",
 )
 @grammar_options
+@stdin_option
 @config_options
 @common_options
 @click.pass_obj

@@ -1,4 +1,6 @@
-"""How the bytes of a token are shown."""
+"""How bytes are shown."""
+
+from collections.abc import Iterable
 
 
 def escaped(data: bytes) -> str:
@@ -23,3 +25,16 @@ def _escape(character: str) -> str:
     if _SURROGATE_ESCAPE <= code < _SURROGATE_ESCAPE + 0x100:
         return f"\\x{code - _SURROGATE_ESCAPE:02x}"
     return f"\\x{code:02x}" if code < 0x80 else f"\\u{{{code:x}}}"
+
+
+def describe_bytes(ranges: Iterable[tuple[int, int]]) -> str:
+    """Return inclusive ranges of bytes as ``"a"-"z", "_", 0x80-0xbf``."""
+    return ", ".join(_describe_range(low, high) for low, high in ranges) or "nothing"
+
+
+def _describe_range(low: int, high: int) -> str:
+    return _describe_byte(low) if low == high else f"{_describe_byte(low)}-{_describe_byte(high)}"
+
+
+def _describe_byte(value: int) -> str:
+    return escaped(bytes((value,))) if value < 0x80 else f"0x{value:02x}"

@@ -42,6 +42,16 @@ def grammar_options(command: _Command) -> _Command:
     return start(finish(command))
 
 
+def stdin_option(command: _Command) -> _Command:
+    """Add ``--stdin-filename``."""
+    return click.option(
+        "--stdin-filename",
+        metavar="NAME",
+        type=click.Path(path_type=Path),
+        help="What to call stdin; decides which configuration applies.",
+    )(command)
+
+
 def vocabulary_options(command: _Command) -> _Command:
     """Add ``--vocab`` and ``--eos``."""
     vocab = click.option(

@@ -1,0 +1,224 @@
+"""``kbnf mask``: the tokens that a grammar allows after a prefix."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from kbnf_core.diagnostics.decode import decode
+from kbnf_core.errors import GrammarError
+
+from kbnf_cli.config import settings_source
+from kbnf_cli.console import Console
+from kbnf_cli.exits import Exit
+from kbnf_cli.files import STDIN, read_bytes
+from kbnf_cli.mask_report import SCHEMA, Mask, mask_value, to_ids, to_json, to_npy, to_table
+from kbnf_cli.options import (
+    common_options,
+    config_options,
+    grammar_options,
+    stdin_option,
+    vocabulary_options,
+)
+from kbnf_cli.prefix import Prefix, Rejection, feed, spell
+from kbnf_cli.vocabularies import BUILT_IN, read_vocabulary
+from kbnf_cli.why_report import (
+    explanation_text,
+    explanation_value,
+    rejection_text,
+    rejection_value,
+)
+
+if TYPE_CHECKING:
+    from kbnf_core import Engine, Grammar, Vocabulary
+
+
+class _TokenIds(click.ParamType[tuple[int, ...]]):
+    """Comma-separated token ids."""
+
+    name = "1,2,3"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        try:
+            ids = tuple(int(part) for part in str(value).split(",") if part.strip())
+        except ValueError:
+            self.fail(f"{value!r} is not a list of token ids such as 1,2,3", param, ctx)
+        if any(each < 0 for each in ids):
+            self.fail("a token id is not negative", param, ctx)
+        return ids
+
+
+class _Hex(click.ParamType[bytes]):
+    """Bytes as hexadecimal digits."""
+
+    name = "7b22"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> bytes:
+        try:
+            return bytes.fromhex(str(value))
+        except ValueError:
+            self.fail(f"{value!r} is not an even number of hexadecimal digits", param, ctx)
+
+
+class _TokenOrText(click.ParamType["int | bytes"]):
+    """Digits are a token id; anything else is text, and so is what follows ``text:``."""
+
+    name = "TOKEN_OR_TEXT"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | bytes:
+        del param, ctx
+        text = str(value)
+        if text.isascii() and text.isdigit():
+            return int(text)
+        return _as_bytes(text.removeprefix("text:"))
+
+
+@click.command()
+@click.argument("grammar", metavar="GRAMMAR", type=click.Path(path_type=Path))
+@click.option("--text", help="The prefix, as text.")
+@click.option("--tokens", type=_TokenIds(), help="The prefix, as token ids.")
+@click.option("--hex", "hex_", type=_Hex(), help="The prefix, as bytes in hexadecimal.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["table", "ids", "json", "npy"]),
+    default="table",
+    show_default=True,
+    help="How to show the mask; npy is a NumPy file, bool[vocabulary size].",
+)
+@click.option(
+    "--why",
+    type=_TokenOrText(),
+    help="Explain why a token (digits: its id) or a text is or is not allowed; `text:12` is "
+    "the text 12.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    default=100,
+    show_default=True,
+    help="How many tokens the table lists; of more it gives an overview.",
+)
+@vocabulary_options
+@grammar_options
+@stdin_option
+@config_options
+@common_options
+@click.pass_obj
+def mask(
+    console: Console,
+    grammar: Path,
+    text: str | None,
+    tokens: tuple[int, ...] | None,
+    hex_: bytes | None,
+    format_: str,
+    why: int | bytes | None,
+    limit: int,
+    vocab: str | None,
+    eos: tuple[int, ...],
+    start: str | None,
+    finish: str | None,
+    stdin_filename: Path | None,
+    config_file: Path | None,
+    isolated: bool,
+) -> int:
+    """Show the tokens that GRAMMAR allows after a prefix (default: the empty one).
+
+    GRAMMAR is a file, or `-` for stdin. Exits with 1 if the prefix is rejected.
+    """
+    if why is not None and format_ not in ("table", "json"):
+        raise click.UsageError("--why goes with --format table or json")
+    prefix = _prefix(text, tokens, hex_)
+    name = stdin_filename or Path("<stdin>") if grammar == STDIN else grammar
+    settings = settings_source(config_file, isolated)(name)
+    rules = _read_grammar(read_bytes(grammar), name.as_posix(), start, finish)
+    chosen = vocab or settings.vocab or BUILT_IN
+    vocabulary = read_vocabulary(console, chosen, eos or settings.eos or ())
+    engine = _engine(rules, vocabulary)
+    rejection = feed(engine, prefix)
+    if rejection is not None:
+        _show_rejection(console, rejection, format_, rules)
+        return Exit.FINDINGS
+    if why is None:
+        _show_mask(console, _mask(engine, prefix), format_, limit)
+    else:
+        _show_explanation(console, engine, prefix, why, format_)
+    return Exit.CLEAN
+
+
+def _prefix(text: str | None, tokens: tuple[int, ...] | None, hex_: bytes | None) -> Prefix:
+    if sum(given is not None for given in (text, tokens, hex_)) > 1:
+        raise click.UsageError("--text, --tokens and --hex exclude each other")
+    return Prefix(_as_bytes(text) if text is not None else hex_ or b"", tokens or ())
+
+
+def _as_bytes(text: str) -> bytes:
+    """Return an argument as the bytes that the shell passed."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _read_grammar(data: bytes, name: str, start: str | None, finish: str | None) -> "Grammar":
+    """Return a usable grammar; raise ``GrammarError`` for any other."""
+    from kbnf_core import Grammar
+
+    source, invalid = decode(data, name)
+    if invalid is not None:
+        raise GrammarError([invalid])
+    return Grammar(source.text, start=start, finish=finish, path=name)
+
+
+def _engine(grammar: "Grammar", vocabulary: "Vocabulary") -> "Engine":
+    from kbnf_core import Engine
+
+    return Engine(grammar, vocabulary)
+
+
+def _mask(engine: "Engine", prefix: Prefix) -> Mask:
+    engine.compute_allowed_token_ids()
+    ids = engine.get_allowed_token_ids_from_last_computation()
+    return Mask(engine.vocabulary, _spelled(engine, prefix), engine.is_finished(), ids)
+
+
+def _spelled(engine: "Engine", prefix: Prefix) -> Prefix:
+    """Return the prefix with the bytes of its tokens filled in."""
+    return replace(prefix, data=prefix.data or spell(engine.vocabulary, prefix.tokens))
+
+
+def _show_mask(console: Console, found: Mask, format_: str, limit: int) -> None:
+    match format_:
+        case "json":
+            console.text(to_json(mask_value(found)))
+        case "ids":
+            console.text(to_ids(found))
+        case "npy":
+            console.binary(to_npy(found))
+        case _:
+            console.text(to_table(found, limit))
+
+
+def _show_explanation(
+    console: Console, engine: "Engine", prefix: Prefix, why: int | bytes, format_: str
+) -> None:
+    explanation = engine.why(why)
+    source = engine.grammar.source
+    if format_ == "json":
+        value = mask_value(_mask(engine, prefix))
+        console.text(to_json({**value, "why": explanation_value(explanation, source)}))
+    else:
+        console.data(explanation_text(explanation, source, engine.vocabulary))
+
+
+def _show_rejection(
+    console: Console, rejection: Rejection, format_: str, grammar: "Grammar"
+) -> None:
+    if format_ == "json":
+        error = rejection_value(rejection)
+        console.text(to_json({"schema": SCHEMA, "status": "rejected", "error": error}))
+    else:
+        console.findings(rejection_text(rejection, grammar.source))
