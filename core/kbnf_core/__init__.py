@@ -1,3 +1,106 @@
-"""Grammar toolkit for constrained decoding: parse, check, and mask with KBNF grammars."""
+"""Grammar toolkit for constrained decoding: parse, check, and mask with KBNF grammars.
+
+Names are imported when they are first used, so importing the package costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kbnf_core.check import check
+    from kbnf_core.config import (
+        CompressionConfig,
+        Config,
+        EngineConfig,
+        Finish,
+        RegexConfig,
+    )
+    from kbnf_core.diagnostics import Diagnostic
+    from kbnf_core.engine import AcceptTokenResult, Engine
+    from kbnf_core.errors import (
+        ConfigError,
+        EmptyGrammarError,
+        EngineError,
+        FinishedError,
+        GrammarError,
+        InvalidLogitsError,
+        KbnfError,
+        RejectedError,
+        UnknownTokenError,
+        VocabularyError,
+    )
+    from kbnf_core.grammar import Grammar
+    from kbnf_core.limits import Limits
+    from kbnf_core.mask.why import Explanation
+    from kbnf_core.vocab.load import load_vocabulary
+    from kbnf_core.vocab.vocabulary import Token, Vocabulary
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "check": "check",
+    "CompressionConfig": "config",
+    "Config": "config",
+    "EngineConfig": "config",
+    "Finish": "config",
+    "RegexConfig": "config",
+    "Diagnostic": "diagnostics",
+    "AcceptTokenResult": "engine",
+    "Engine": "engine",
+    "ConfigError": "errors",
+    "EmptyGrammarError": "errors",
+    "EngineError": "errors",
+    "FinishedError": "errors",
+    "GrammarError": "errors",
+    "InvalidLogitsError": "errors",
+    "KbnfError": "errors",
+    "RejectedError": "errors",
+    "UnknownTokenError": "errors",
+    "VocabularyError": "errors",
+    "Explanation": "mask.why",
+    "Grammar": "grammar",
+    "Limits": "limits",
+    "Token": "vocab.vocabulary",
+    "Vocabulary": "vocab.vocabulary",
+    "load_vocabulary": "vocab.load",
+}
+
+__all__ = [
+    "AcceptTokenResult",
+    "CompressionConfig",
+    "Config",
+    "ConfigError",
+    "Diagnostic",
+    "EmptyGrammarError",
+    "Engine",
+    "EngineConfig",
+    "EngineError",
+    "Explanation",
+    "Finish",
+    "FinishedError",
+    "Grammar",
+    "GrammarError",
+    "InvalidLogitsError",
+    "KbnfError",
+    "Limits",
+    "RegexConfig",
+    "RejectedError",
+    "Token",
+    "UnknownTokenError",
+    "Vocabulary",
+    "VocabularyError",
+    "check",
+    "load_vocabulary",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -7,6 +7,7 @@ Line, column and byte offset are worked out here, when a span is shown to somebo
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 
@@ -58,7 +59,7 @@ class Source:
         """Byte offset of each line's start."""
         offsets = [0]
         starts = self._line_starts
-        for begin, end in zip(starts, starts[1:], strict=False):
+        for begin, end in pairwise(starts):
             offsets.append(offsets[-1] + len(self.text[begin:end].encode("utf-8", "surrogatepass")))
         return offsets
 

@@ -1,1 +1,1 @@
-
+"""Recognition: hash-consed Earley sets, stepped byte by byte and remembered."""

@@ -1,0 +1,81 @@
+"""From text to grammar IR: the passes that every command and the engine begin with."""
+
+from dataclasses import dataclass
+
+from kbnf_core.config import Finish
+from kbnf_core.diagnostics import Diagnostic, Severity
+from kbnf_core.ir import Grammar
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.lower.analyse import Analysis, analyse
+from kbnf_core.lower.translate import translate
+from kbnf_core.source import Source, Span
+from kbnf_core.syntax.parse import parse_kbnf
+from kbnf_core.syntax.pragmas import Pragmas, read_pragmas
+from kbnf_core.syntax.tree import Document
+
+DEFAULT_START = "start"
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What is known of a grammar text after reading it.
+
+    ``grammar`` and ``analysis`` are None where errors leave none. ``start`` and ``finish`` are
+    the settings in force: given ones, else the pragmas', else the defaults.
+    """
+
+    document: Document
+    pragmas: Pragmas
+    start: str
+    finish: Finish
+    grammar: Grammar | None
+    analysis: Analysis | None
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def errors(self) -> list[Diagnostic]:
+        """The findings that make the grammar unusable."""
+        return [d for d in self.diagnostics if d.severity is Severity.ERROR]
+
+
+def read_grammar(
+    source: Source,
+    start: str | None = None,
+    finish: Finish | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Reading:
+    """Parse and translate ``source``; never raises, findings are in the result."""
+    parsed = parse_kbnf(source, limits)
+    pragmas, oddities = read_pragmas(parsed.document)
+    start = start or pragmas.start or DEFAULT_START
+    translation = translate(parsed.document, start, limits)
+    found = [*parsed.diagnostics, *oddities, *translation.diagnostics]
+    grammar, analysis = translation.grammar, None
+    if any(d.severity is Severity.ERROR for d in found):
+        grammar = None
+    if grammar is not None:
+        analysis = analyse(grammar)
+        if not analysis.facts[start].filled:
+            found.append(_empty_language(parsed.document, start, analysis))
+            grammar = analysis = None
+    in_force = finish or (Finish(pragmas.finish) if pragmas.finish else Finish.EAGER)
+    return Reading(parsed.document, pragmas, start, in_force, grammar, analysis, tuple(found))
+
+
+def _empty_language(document: Document, start: str, analysis: Analysis) -> Diagnostic:
+    what = "only the empty text matches" if analysis.facts[start].nullable else "no text matches"
+    return Diagnostic(
+        "E105",
+        f"{what} the start nonterminal `{start}`",
+        document.source,
+        name_span(document, start),
+        label="nothing can be generated from here",
+        notes=("every alternative is empty, or calls itself without an end",),
+        helps=("give it an alternative that ends in terminals",),
+    )
+
+
+def name_span(document: Document, name: str) -> Span:
+    """Return where ``name`` is defined first, or the start of the text."""
+    spans = (d.name.span for d in document.definitions if d.name.value == name)
+    return next(spans, Span(0, 0))

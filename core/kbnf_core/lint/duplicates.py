@@ -1,0 +1,50 @@
+"""W104: the same alternative twice in one rule."""
+
+from collections.abc import Iterator
+
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Label
+from kbnf_core.frontend import Reading
+from kbnf_core.source import Span
+from kbnf_core.syntax.printer import print_expression
+from kbnf_core.syntax.tree import Alternation, Expression, postorder
+
+
+def check_duplicates(reading: Reading) -> Iterator[Diagnostic]:
+    """Yield a finding for each alternative that stands again among those of the same rule."""
+    tops: dict[str, dict[str, Span]] = {}
+    for definition in reading.document.definitions:
+        first = tops.setdefault(definition.name.value, {})
+        yield from _repeated(reading, definition.branches, first)
+        for node in postorder(definition.body):
+            if isinstance(node, Alternation) and node is not definition.body:
+                yield from _repeated(reading, node.branches, {})
+
+
+def _repeated(
+    reading: Reading, branches: tuple[Expression, ...], first: dict[str, Span]
+) -> Iterator[Diagnostic]:
+    before: Expression | None = None
+    for branch in branches:
+        text = print_expression(branch)
+        if text in first:
+            yield _duplicate(reading, branch, first[text], before)
+        else:
+            first[text] = branch.span
+        before = branch
+
+
+def _duplicate(
+    reading: Reading, branch: Expression, first: Span, before: Expression | None
+) -> Diagnostic:
+    fixes: tuple[Fix, ...] = ()
+    if before is not None:
+        edit = Edit(Span(before.span.end, branch.span.end), "")
+        fixes = (Fix("remove the second one", (edit,)),)
+    return Diagnostic(
+        "W104",
+        "this alternative stands here twice",
+        reading.document.source,
+        branch.span,
+        labels=(Label(first, "it stands here first"),),
+        fixes=fixes,
+    )

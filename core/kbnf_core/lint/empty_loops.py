@@ -1,0 +1,82 @@
+"""W106: loops that can go round without consuming anything, and rules that become themselves."""
+
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.frontend import Reading, name_span
+from kbnf_core.ir import Call, Choice, Node, Repeat, Sequence
+from kbnf_core.lower.analyse import Analysis, Facts
+
+MAX_CYCLES = 20
+"""Cycles that are reported; a grammar with more has seen enough."""
+
+
+def check_empty_loops(reading: Reading) -> Iterator[Diagnostic]:
+    """Yield a finding for each such loop. They are harmless to recognition, but rarely meant."""
+    grammar, analysis = reading.grammar, reading.analysis
+    if grammar is None or analysis is None:
+        return
+    becomes: dict[str, set[str]] = {}
+    for name, body in grammar.rules.items():
+        facts: dict[int, Facts] = {}
+        for node, found in analysis.within(body):
+            facts[id(node)] = found
+            if isinstance(node, Repeat) and node.high is None and facts[id(node.body)].nullable:
+                yield _loop(reading, node)
+        becomes[name] = set(_alone(body, facts, analysis))
+    for cycle in _cycles(becomes):
+        yield _cycle(reading, cycle)
+
+
+def _alone(root: Node, facts: dict[int, Facts], analysis: Analysis) -> Iterator[str]:
+    """Yield the nonterminals that can be all that ``root`` consists of."""
+    stack = [root]
+    while stack:
+        match stack.pop():
+            case Call(name):
+                if analysis.facts[name].productive:
+                    yield name
+            case Repeat(body, low):
+                if low <= 1 or facts[id(body)].nullable:
+                    stack.append(body)
+            case Choice(branches):
+                stack.extend(branches)
+            case Sequence(parts):
+                filled = [part for part in parts if not facts[id(part)].nullable]
+                stack.extend(filled if len(filled) == 1 else parts if not filled else ())
+
+
+def _cycles(becomes: dict[str, set[str]]) -> Iterator[list[str]]:
+    for _ in range(MAX_CYCLES):
+        try:
+            TopologicalSorter(becomes).prepare()
+        except CycleError as error:
+            cycle: list[str] = error.args[1]
+            yield cycle[:0:-1]
+            becomes[cycle[1]].discard(cycle[0])
+        else:
+            return
+
+
+def _loop(reading: Reading, node: Repeat) -> Diagnostic:
+    return Diagnostic(
+        "W106",
+        "this loop can go round without consuming anything",
+        reading.document.source,
+        node.span,
+        label="what is repeated may be empty",
+        helps=("repeat something that is never empty: `(x?)*` is `x*`",),
+    )
+
+
+def _cycle(reading: Reading, cycle: list[str]) -> Diagnostic:
+    first = min(range(len(cycle)), key=lambda i: name_span(reading.document, cycle[i]))
+    names = [*cycle[first:], *cycle[:first], cycle[first]]
+    return Diagnostic(
+        "W106",
+        f"`{names[0]}` can become itself without consuming anything",
+        reading.document.source,
+        name_span(reading.document, names[0]),
+        notes=("the way round: " + " -> ".join(names),),
+    )

@@ -1,0 +1,91 @@
+"""W101 and W102: nonterminals that nothing uses, and those that the start cannot reach."""
+
+from collections.abc import Iterator
+
+from kbnf_core.diagnostics import Diagnostic, Label, Severity
+from kbnf_core.frontend import Reading
+from kbnf_core.source import Span
+from kbnf_core.syntax.tree import Definition, Document, Exception_, Name, Reference, postorder
+
+
+def check_names(reading: Reading) -> Iterator[Diagnostic]:
+    """Yield a finding for each definition that does not take part in the language.
+
+    Says nothing of a file with syntax errors: what its broken rules use is not known.
+    """
+    document = reading.document
+    if document.broken_names or _has_syntax_errors(reading):
+        return
+    uses = _uses(document)
+    reachable = _reachable(uses, reading.start)
+    for name, span in _first_definitions(document):
+        users = sorted(user for user, used in uses.items() if name in used and user != name)
+        if name == reading.start or name in reachable:
+            continue
+        if not users:
+            yield _unused(document, name, span)
+        elif reading.start in uses:
+            yield _unreachable(document, name, span, reading.start, users)
+
+
+def _has_syntax_errors(reading: Reading) -> bool:
+    return any(
+        d.severity is Severity.ERROR and d.code.startswith("E0") for d in reading.diagnostics
+    )
+
+
+def _uses(document: Document) -> dict[str, set[str]]:
+    uses: dict[str, set[str]] = {}
+    for definition in document.definitions:
+        uses.setdefault(definition.name.value, set()).update(_used_in(definition))
+    return uses
+
+
+def _used_in(definition: Definition) -> Iterator[str]:
+    for node in postorder(definition.body):
+        match node:
+            case Reference(name):
+                yield name.value
+            case Exception_(Name(value)):
+                yield value
+
+
+def _reachable(uses: dict[str, set[str]], start: str) -> set[str]:
+    seen = {start}
+    stack = [start]
+    while stack:
+        fresh = uses.get(stack.pop(), set()) - seen
+        seen |= fresh
+        stack.extend(fresh)
+    return seen
+
+
+def _first_definitions(document: Document) -> Iterator[tuple[str, Span]]:
+    seen: set[str] = set()
+    for definition in document.definitions:
+        if definition.name.value not in seen:
+            seen.add(definition.name.value)
+            yield definition.name.value, definition.name.span
+
+
+def _unused(document: Document, name: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "W101",
+        f"the nonterminal `{name}` is never used",
+        document.source,
+        span,
+        helps=("remove it, or use it in a rule that the start can reach",),
+    )
+
+
+def _unreachable(
+    document: Document, name: str, span: Span, start: str, users: list[str]
+) -> Diagnostic:
+    spans = {d.name.value: d.name.span for d in reversed(document.definitions)}
+    return Diagnostic(
+        "W102",
+        f"the nonterminal `{name}` cannot be reached from `{start}`",
+        document.source,
+        span,
+        labels=(Label(spans[users[0]], "used only here, which cannot be reached either"),),
+    )

@@ -1,0 +1,134 @@
+"""What is true of each nonterminal: nullable, productive, reachable.
+
+Least fixpoints by a worklist: a rule is looked at again only when something it calls has changed,
+and each fact changes at most once, so the whole is linear in the size of the grammar times three.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kbnf_core.ir import (
+    Call,
+    Choice,
+    Grammar,
+    Literal,
+    Node,
+    Regular,
+    Repeat,
+    Sequence,
+    Token,
+    calls,
+    children,
+    postorder,
+)
+
+
+class Facts(NamedTuple):
+    """What a node or nonterminal can derive.
+
+    ``nullable``: the empty word; ``filled``: some word that is not empty.
+    """
+
+    nullable: bool
+    filled: bool
+
+    @property
+    def productive(self) -> bool:
+        """Whether any word at all is derived."""
+        return self.nullable or self.filled
+
+
+NOTHING = Facts(nullable=False, filled=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """Facts per nonterminal, and the nonterminals that the start can reach."""
+
+    facts: Mapping[str, Facts]
+    reachable: frozenset[str]
+
+    def within(self, root: Node) -> Iterator[tuple[Node, Facts]]:
+        """Yield every part of ``root`` with its facts, parts before wholes."""
+        return _facts_within(root, self.facts)
+
+
+def analyse(grammar: Grammar) -> Analysis:
+    """Return the facts of every nonterminal of ``grammar``."""
+    callers: defaultdict[str, list[str]] = defaultdict(list)
+    for name, body in grammar.rules.items():
+        for callee in {call.nonterminal for call in calls(body)}:
+            callers[callee].append(name)
+    facts = dict.fromkeys(grammar.rules, NOTHING)
+    queue = deque(grammar.rules)
+    waiting = set(queue)
+    while queue:
+        name = queue.popleft()
+        waiting.discard(name)
+        found = _facts_of(grammar.rules[name], facts)
+        if found != facts[name]:
+            facts[name] = found
+            again = [caller for caller in callers[name] if caller not in waiting]
+            queue.extend(again)
+            waiting.update(again)
+    return Analysis(facts, _reachable(grammar))
+
+
+def _reachable(grammar: Grammar) -> frozenset[str]:
+    seen = {grammar.start}
+    stack = [grammar.start]
+    while stack:
+        for call in calls(grammar.rules[stack.pop()]):
+            if call.nonterminal not in seen:
+                seen.add(call.nonterminal)
+                stack.append(call.nonterminal)
+    return frozenset(seen)
+
+
+def _facts_of(root: Node, known: Mapping[str, Facts]) -> Facts:
+    *_, (_, facts) = _facts_within(root, known)
+    return facts
+
+
+def _facts_within(root: Node, known: Mapping[str, Facts]) -> Iterator[tuple[Node, Facts]]:
+    values: list[Facts] = []
+    for node in postorder(root):
+        first = len(values) - len(children(node))
+        values[first:] = [_combine(node, values[first:], known)]
+        yield node, values[-1]
+
+
+def _combine(node: Node, parts: list[Facts], known: Mapping[str, Facts]) -> Facts:
+    match node:
+        case Sequence():
+            return _in_sequence(parts)
+        case Choice():
+            return _in_choice(parts)
+        case Repeat():
+            return _repeated(parts[0], node)
+        case Literal(data):
+            return Facts(nullable=not data, filled=bool(data))
+        case Regular(dfa):
+            return Facts(nullable=dfa.is_nullable, filled=bool((dfa.next >= 0).any()))
+        case Call(name):
+            return known[name]
+        case Token():
+            return Facts(nullable=False, filled=True)
+
+
+def _in_sequence(parts: list[Facts]) -> Facts:
+    if not all(part.productive for part in parts):
+        return NOTHING
+    return Facts(all(part.nullable for part in parts), any(part.filled for part in parts))
+
+
+def _in_choice(branches: list[Facts]) -> Facts:
+    return Facts(any(b.nullable for b in branches), any(b.filled for b in branches))
+
+
+def _repeated(body: Facts, node: Repeat) -> Facts:
+    if node.high == 0:
+        return Facts(nullable=True, filled=False)
+    return Facts(node.low == 0 or body.nullable, body.filled)

@@ -1,0 +1,66 @@
+"""The passes from grammar to tables, in order. Two builds, from the same pieces.
+
+``build_tables`` makes the tables that recognition runs on; ``build_plain_tables`` keeps every
+nonterminal and every position apart, for explanations.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kbnf_core.ir import Grammar
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.lower.analyse import analyse
+from kbnf_core.lower.assemble import Piece, assemble, build_pieces
+from kbnf_core.lower.determinise import Automaton, determinise, remove_epsilons
+from kbnf_core.lower.inline import choose_inlined
+from kbnf_core.lower.minimise import minimise, trim
+from kbnf_core.lower.nfa import Nfa, Place
+from kbnf_core.lower.split import split_large
+from kbnf_core.tables import Tables
+
+
+@dataclass(frozen=True, eq=False)
+class PlainTables:
+    """Tables without inlining or merging, and for each state the source of what may come.
+
+    A place is a span and how many bytes of its literal lie behind. No call is a tail call, so
+    that the nonterminals above a state can be told.
+    """
+
+    tables: Tables
+    places: tuple[tuple[Place, ...], ...]
+
+
+def build_tables(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> Tables:
+    """Return the tables of ``grammar``; raise TooManyStatesError beyond the limit."""
+    grammar = split_large(grammar)
+    analysis = analyse(grammar)
+    inlined = choose_inlined(grammar, analysis.reachable)
+    alphabet, pieces = build_pieces(grammar, analysis, inlined, _compact, limits)
+    return assemble(grammar, analysis, alphabet, pieces)
+
+
+def build_plain_tables(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> PlainTables:
+    """Return the tables of ``grammar`` in which every position is a state of its own."""
+    grammar = split_large(grammar)
+    analysis = analyse(grammar)
+    alphabet, pieces = build_pieces(grammar, analysis, frozenset(), _spell_out, limits)
+    tables = assemble(grammar, analysis, alphabet, pieces)
+    return PlainTables(_without_tail_calls(tables), _all_places(pieces))
+
+
+def _compact(nfa: Nfa) -> Automaton:
+    return minimise(trim(determinise(nfa)))
+
+
+def _spell_out(nfa: Nfa) -> Automaton:
+    return trim(remove_epsilons(nfa))
+
+
+def _all_places(pieces: dict[str, Piece]) -> tuple[tuple[Place, ...], ...]:
+    return tuple(place for piece in pieces.values() for place in piece.places)
+
+
+def _without_tail_calls(tables: Tables) -> Tables:
+    return replace(tables, call_tail=np.zeros_like(tables.call_tail))

@@ -1,0 +1,83 @@
+"""Give large parts a nonterminal of their own, so that counts multiply calls and not states.
+
+``(x{1000} ","){1000}`` would unroll to a million states; with the body as a nonterminal it is
+two chains of a thousand. Large automata get one too: they are copied as arrays, never edge by edge.
+"""
+
+from kbnf_core.ir import (
+    Call,
+    Choice,
+    Grammar,
+    Node,
+    Regular,
+    Repeat,
+    Sequence,
+    children,
+    postorder,
+)
+from kbnf_core.lower.inline import estimate_size
+
+LARGE_AUTOMATON = 1_000
+"""States beyond which an automaton is never written out inside another one."""
+
+LARGE_REPETITION = 4_096
+"""States beyond which the body of a counted repetition is called instead of copied."""
+
+
+def split_large(grammar: Grammar) -> Grammar:
+    """Return a grammar with the same language in which no rule unrolls to very many states."""
+    rules: dict[str, Node] = {}
+    for name, body in grammar.rules.items():
+        if isinstance(body, Regular):
+            rules[name] = body
+        else:
+            rules[name] = _Splitter(name, rules).split(body)
+    return Grammar(grammar.start, rules)
+
+
+class _Splitter:
+    """Splits one rule; the parts split off are added to ``rules``."""
+
+    def __init__(self, name: str, rules: dict[str, Node]) -> None:
+        self._name = name
+        self._rules = rules
+        self._count = 0
+
+    def split(self, root: Node) -> Node:
+        values: list[Node] = []
+        for node in postorder(root):
+            first = len(values) - len(children(node))
+            values[first:] = [self._split_one(rebuild(node, values[first:]))]
+        return values.pop()
+
+    def _split_one(self, node: Node) -> Node:
+        if isinstance(node, Regular) and node.dfa.state_count > LARGE_AUTOMATON:
+            return self._call(node)
+        if isinstance(node, Repeat) and not isinstance(node.body, Call):
+            copies = max(node.low, node.high or 1)
+            if copies > 1 and _size(node.body) * copies > LARGE_REPETITION:
+                return Repeat(self._call(node.body), node.low, node.high, node.span)
+        return node
+
+    def _call(self, body: Node) -> Call:
+        self._count += 1
+        name = f"{self._name}#{self._count}"
+        self._rules[name] = body
+        return Call(name, body.span)
+
+
+def _size(node: Node) -> int:
+    return estimate_size(node, {}, ())
+
+
+def rebuild(node: Node, parts: list[Node]) -> Node:
+    """Return ``node`` with ``parts`` in place of its children."""
+    match node:
+        case Sequence(_, span):
+            return Sequence(tuple(parts), span)
+        case Choice(_, span):
+            return Choice(tuple(parts), span)
+        case Repeat(_, low, high, span):
+            return Repeat(parts[0], low, high, span)
+        case _:
+            return node

@@ -1,0 +1,200 @@
+"""From the syntax tree of KBNF to the grammar IR: decide what every form means.
+
+Brackets, operators and forms become nodes, regular expressions become automata, and names are
+checked. Everything that is wrong is reported; a rule is translated as far as it can be.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from kbnf_core import ir
+from kbnf_core.automata import operations
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.regex import Compiled, compile_regex
+from kbnf_core.automata.search import avoid_literals, avoid_regex
+from kbnf_core.automata.substrings import substrings
+from kbnf_core.diagnostics import Diagnostic, Label
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.lower.excepted import excluded_words
+from kbnf_core.source import Source, Span
+from kbnf_core.syntax import tree
+
+
+@dataclass(frozen=True, eq=False)
+class Translation:
+    """The grammar, or None where errors leave none, and what was found on the way."""
+
+    grammar: ir.Grammar | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def translate(
+    document: tree.Document, start: str = "start", limits: Limits = DEFAULT_LIMITS
+) -> Translation:
+    """Return the meaning of ``document`` with the nonterminal ``start`` as its start."""
+    translator = _Translator(document, limits)
+    rules = translator.translate_all()
+    found = [*translator.diagnostics, *_check_start(document, start)]
+    usable = not found and not document.broken_names
+    return Translation(ir.Grammar(start, rules) if usable else None, tuple(found))
+
+
+def _check_start(document: tree.Document, start: str) -> Iterable[Diagnostic]:
+    names = [definition.name.value for definition in document.definitions]
+    if start in names or start in document.broken_names or not names:
+        return ()
+    close = get_close_matches(start, names, n=1)
+    guess = close[0] if close else names[0]
+    first = document.definitions[0].name.span
+    return (
+        Diagnostic(
+            "E102",
+            f"the start nonterminal `{start}` is not defined",
+            document.source,
+            first,
+            label="the first rule stands here",
+            helps=(
+                f"name the start with `(* kbnf: start={guess} *)` or `--start {guess}`,"
+                f" or define `{start} ::= {guess};`",
+            ),
+        ),
+    )
+
+
+class _Translator:
+    """Translates the definitions of one document, collecting findings."""
+
+    def __init__(self, document: tree.Document, limits: Limits) -> None:
+        self._document = document
+        self._limits = limits
+        self._compiled: dict[tuple[tree.PatternKind, str], Compiled] = {}
+        self._defined = {d.name.value for d in document.definitions} | document.broken_names
+        self._reported: set[str] = set()
+        self.diagnostics: list[Diagnostic] = []
+
+    @property
+    def _source(self) -> Source:
+        return self._document.source
+
+    def translate_all(self) -> dict[str, ir.Node]:
+        """Return the body of every nonterminal; several definitions are branches of one."""
+        bodies: dict[str, list[tuple[ir.Node, Span]]] = {}
+        for definition in self._document.definitions:
+            body = self._translate(definition.body)
+            bodies.setdefault(definition.name.value, []).append((body, definition.span))
+        return {name: _join(parts) for name, parts in bodies.items()}
+
+    def _translate(self, root: tree.Expression) -> ir.Node:
+        values: list[ir.Node] = []
+        for node in tree.postorder(root):
+            first = len(values) - len(tree.children(node))
+            values[first:] = [self._translate_one(node, values[first:])]
+        return values.pop()
+
+    def _translate_one(self, node: tree.Expression, parts: list[ir.Node]) -> ir.Node:
+        match node:
+            case tree.Sequence(_, span):
+                return ir.Sequence(tuple(parts), span)
+            case tree.Alternation(_, span):
+                return ir.Choice(tuple(parts), span)
+            case tree.Repetition(_, low, high, _, span):
+                return ir.Repeat(parts[0], low, high, span)
+            case tree.Bracket(kind, _, span):
+                return _bracket(kind, parts[0], span)
+            case _:
+                return self._leaf(node)
+
+    def _leaf(self, node: tree.Leaf) -> ir.Node:
+        match node:
+            case tree.Reference():
+                return self._reference(node)
+            case tree.Terminal(text, span):
+                return ir.Literal(text.value.encode(), span)
+            case tree.ByteString(value, span):
+                return ir.Literal(value, span)
+            case tree.TokenName(text, span):
+                return ir.Token(ir.TokenTerminal(text.value), span)
+            case tree.TokenSet(ranges, negated, span):
+                return ir.Token(ir.TokenTerminal(None, ranges, negated), span)
+            case tree.Pattern():
+                return self._pattern(node)
+            case tree.Exception_():
+                return self._exception(node)
+
+    def _reference(self, node: tree.Reference) -> ir.Node:
+        name = node.name.value
+        if name not in self._defined and name not in self._reported:
+            self._reported.add(name)
+            close = get_close_matches(name, self._defined, n=1)
+            helps = (
+                (f"did you mean `{close[0]}`?",) if close else (f"define it: `{name} ::= ...;`",)
+            )
+            self._report("E101", f"the nonterminal `{name}` is not defined", node.span, helps=helps)
+        return ir.Call(name, node.span)
+
+    def _pattern(self, node: tree.Pattern) -> ir.Node:
+        if node.kind is tree.PatternKind.SUBSTRINGS:
+            return ir.Regular(substrings(node.text.value.encode()), node.span)
+        compiled = self._compile(node.kind, node.text.value)
+        for problem in compiled.problems:
+            self._report(
+                problem.code,
+                problem.message,
+                node.text.spell(problem.start, problem.end),
+                helps=(problem.help,) if problem.help else (),
+            )
+        if compiled.dfa is None:
+            return ir.Choice((), node.span)
+        if node.kind is tree.PatternKind.EARLY:
+            return ir.Regular(operations.shortest_matches(compiled.dfa), node.span)
+        return ir.Regular(compiled.dfa, node.span)
+
+    def _compile(self, kind: tree.PatternKind, pattern: str) -> Compiled:
+        key = (kind, pattern)
+        if key not in self._compiled:
+            compile_ = avoid_regex if kind is tree.PatternKind.COMPLEMENT else compile_regex
+            self._compiled[key] = compile_(pattern, self._limits)
+        return self._compiled[key]
+
+    def _exception(self, node: tree.Exception_) -> ir.Node:
+        excluded = node.excluded
+        if isinstance(excluded, tree.Name) and excluded.value not in self._defined:
+            return self._reference(tree.Reference(excluded, excluded.span))
+        words, problems = excluded_words(node, self._document)
+        self.diagnostics.extend(problems)
+        if problems or not words:
+            return ir.Choice((), node.span)
+        try:
+            return ir.Regular(avoid_literals(words, node.limit, self._limits), node.span)
+        except LimitError as error:
+            self._report("E203", f"this `except!` is too large: {error}", node.span)
+            return ir.Choice((), node.span)
+
+    def _report(
+        self,
+        code: str,
+        message: str,
+        span: Span,
+        helps: tuple[str, ...] = (),
+        labels: tuple[Label, ...] = (),
+    ) -> None:
+        self.diagnostics.append(
+            Diagnostic(code, message, self._source, span, helps=helps, labels=labels)
+        )
+
+
+def _bracket(kind: tree.BracketKind, body: ir.Node, span: Span) -> ir.Node:
+    match kind:
+        case tree.BracketKind.GROUP:
+            return body
+        case tree.BracketKind.OPTIONAL:
+            return ir.Repeat(body, 0, 1, span)
+        case tree.BracketKind.REPEATED:
+            return ir.Repeat(body, 0, None, span)
+
+
+def _join(parts: list[tuple[ir.Node, Span]]) -> ir.Node:
+    if len(parts) == 1:
+        return parts[0][0]
+    return ir.Choice(tuple(body for body, _ in parts), parts[0][1])

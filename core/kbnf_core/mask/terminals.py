@@ -1,0 +1,60 @@
+"""Token terminals against a vocabulary: which ids each one matches."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from kbnf_core.errors import VocabularyError
+from kbnf_core.ir import TokenTerminal
+from kbnf_core.mask.bits import Words, pack
+from kbnf_core.vocab.vocabulary import Vocabulary
+
+
+class TokenTerminals:
+    """The token terminals of one grammar, resolved in one vocabulary.
+
+    A name is a special token, or failing that any token that spells it. A negated set matches
+    every id of the vocabulary but those listed; end of sequence is left to ``finish``. Raises
+    VocabularyError where a name is not in the vocabulary.
+    """
+
+    def __init__(self, terminals: Iterable[TokenTerminal], vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._ids = [self._resolve(terminal) for terminal in terminals]
+        self._words = [pack(sorted(ids), vocabulary.size) for ids in self._ids]
+
+    def matching(self, token_id: int) -> frozenset[int]:
+        """Return the numbers of the terminals that ``token_id`` matches."""
+        return frozenset(i for i, ids in enumerate(self._ids) if token_id in ids)
+
+    def mask(self, terminals: Iterable[int]) -> Words:
+        """Return the ids that match any of ``terminals``."""
+        words = np.zeros_like(pack((), self._vocabulary.size))
+        for terminal in terminals:
+            words |= self._words[terminal]
+        return words
+
+    def _resolve(self, terminal: TokenTerminal) -> frozenset[int]:
+        if terminal.name is not None:
+            return self._named(terminal.name)
+        known = self._known_ids()
+        listed = {
+            token_id
+            for low, high in terminal.ranges
+            for token_id in range(low, min(high + 1, self._vocabulary.size))
+        }
+        if terminal.negated:
+            return known - listed - self._vocabulary.eos_token_ids
+        return known & listed
+
+    def _named(self, name: str) -> frozenset[int]:
+        special = self._vocabulary.special_id(name)
+        found = self._vocabulary.token_ids(name.encode()) if special is None else (special,)
+        if not found:
+            raise VocabularyError(f"the vocabulary has no token {name!r}, which the grammar names")
+        return frozenset(found)
+
+    def _known_ids(self) -> frozenset[int]:
+        vocabulary = self._vocabulary
+        specials = vocabulary.special_tokens.values()
+        return frozenset((*vocabulary.tokens, *specials, *vocabulary.eos_token_ids))

@@ -1,0 +1,196 @@
+"""States: where recognition can be, interned, with a transition table that fills itself.
+
+A state is a set of (origin, item set) pairs and the nonterminals that just completed into BOTTOM
+(its exits). What the pairs predict follows from them and is not part of the name. States are
+numbered; ``next[state, byte class]`` is a flat table, filled on demand like that of a lazy DFA.
+
+The algorithm is Earley's with sets named by content; compare Aycock & Horspool, "Practical Earley
+Parsing" (2002), and Leo, "A general context-free parsing algorithm running in linear time on every
+LR(k) grammar without using lookahead" (1991), whose part the tail calls play.
+"""
+
+import threading
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from kbnf_core.recognise.items import EMPTY, ItemSets
+from kbnf_core.recognise.origins import BOTTOM, SELF, Origins
+from kbnf_core.tables import Tables
+
+DEAD = 0
+"""The state in which nothing can come."""
+
+UNKNOWN = -1
+"""In the transition table: not worked out yet."""
+
+_FIRST_CAPACITY = 64
+
+Pair = tuple[int, int]
+"""(origin, item set)"""
+
+
+class StateTable:
+    """All states met so far. Shared by engines and threads: growing it holds a lock.
+
+    ``next`` is int32[capacity, byte classes]; rows of numbers at or above ``len(table)`` are
+    unused. The array is replaced when it grows, so read it through the attribute.
+    """
+
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+        self.items = ItemSets(tables)
+        self.origins = Origins(self.items.reports)
+        self._lock = threading.RLock()
+        self._numbers: dict[tuple[tuple[Pair, ...], tuple[int, ...]], int] = {((), ()): DEAD}
+        self._pairs: list[tuple[Pair, ...]] = [()]
+        self._exits: list[tuple[int, ...]] = [()]
+        self._sources: dict[int, tuple[Pair, ...]] = {}
+        self.next = np.full((_FIRST_CAPACITY, tables.class_count), UNKNOWN, np.int32)
+        self.next[DEAD] = DEAD
+        self.initial = self.begin(self.items.entry([tables.start]))
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def begin(self, item_set: int) -> int:
+        """Return the state in which just ``item_set`` is, with nothing known below it."""
+        with self._lock:
+            return self._intern({BOTTOM: [item_set]}, ())
+
+    def pairs(self, state: int) -> tuple[Pair, ...]:
+        """Return the (origin, item set) pairs of a state, without what they predict."""
+        return self._pairs[state]
+
+    def exits(self, state: int) -> tuple[int, ...]:
+        """Return the nonterminals that completed into BOTTOM with the byte that led here."""
+        return self._exits[state]
+
+    def step(self, state: int, byte_class: int) -> int:
+        """Return the state after a byte of ``byte_class``, DEAD where none can come."""
+        found = int(self.next[state, byte_class])
+        return found if found != UNKNOWN else self._explore(state, byte_class)
+
+    def feed(self, state: int, data: bytes) -> tuple[int, int]:
+        """Return the state after ``data``, and how many bytes could come.
+
+        Where fewer than all could, the state is DEAD.
+        """
+        classes = self.tables.classes
+        for offset, byte in enumerate(data):
+            state = self.step(state, int(classes[byte]))
+            if state == DEAD:
+                return DEAD, offset
+        return state, len(data)
+
+    def step_token(self, state: int, terminals: frozenset[int]) -> int:
+        """Return the state after one token that matches ``terminals``, by id only."""
+        with self._lock:
+            reached: dict[int, list[int]] = {}
+            for origin, item_set in self.sources(state):
+                for move in self.items.token_moves(item_set):
+                    if move.terminal in terminals:
+                        reached.setdefault(origin, []).append(move.after)
+            return self._settle(reached)
+
+    def token_terminals(self, state: int) -> frozenset[int]:
+        """Return the token terminals that can match here."""
+        with self._lock:
+            moves = (m for _, items in self.sources(state) for m in self.items.token_moves(items))
+            return frozenset(move.terminal for move in moves)
+
+    def merge(self, one: int, other: int) -> int:
+        """Return the state that is in both states at once."""
+        with self._lock:
+            reached: dict[int, list[int]] = {}
+            for origin, item_set in (*self._pairs[one], *self._pairs[other]):
+                reached.setdefault(origin, []).append(item_set)
+            exits = {*self._exits[one], *self._exits[other]}
+            return self._intern(reached, tuple(sorted(exits)))
+
+    def live_classes(self, state: int) -> list[int]:
+        """Return the byte classes that can come in a state, ascending."""
+        with self._lock:
+            sets = [item_set for _, item_set in self.sources(state)]
+            return sorted({c for item_set in sets for c in self.items.classes(item_set)})
+
+    def sources(self, state: int) -> tuple[Pair, ...]:
+        """Return the pairs of a state together with the pair that they predict."""
+        found = self._sources.get(state)
+        if found is None:
+            with self._lock:
+                found = self._sources[state] = self._find_sources(state)
+        return found
+
+    def _find_sources(self, state: int) -> tuple[Pair, ...]:
+        pairs = self._pairs[state]
+        triples = [
+            (wait.nonterminal, origin, wait.after)
+            for origin, item_set in pairs
+            for wait in self.items.waits(item_set)
+        ]
+        if not triples:
+            return pairs
+        predicted = self.items.predicted(frozenset(triple[0] for triple in triples))
+        inner = [(w.nonterminal, SELF, w.after) for w in self.items.waits(predicted)]
+        return (*pairs, (self.origins.intern([*triples, *inner]), predicted))
+
+    def _explore(self, state: int, byte_class: int) -> int:
+        with self._lock:
+            reached: dict[int, list[int]] = {}
+            for origin, item_set in self.sources(state):
+                moved = self.items.move(item_set, byte_class)
+                if moved != EMPTY:
+                    reached.setdefault(origin, []).append(moved)
+            found = self._settle(reached)
+            self.next[state, byte_class] = found
+            return found
+
+    def _settle(self, reached: dict[int, list[int]]) -> int:
+        """Complete what is complete, as far up as that goes, and intern the result."""
+        exits: set[int] = set()
+        work = [
+            (origin, report)
+            for origin, sets in reached.items()
+            for item_set in sets
+            for report in self.items.completed(item_set)
+        ]
+        done = set(work)
+        while work:
+            origin, report = work.pop()
+            if origin == BOTTOM:
+                exits.add(report)
+            for outer, after in self.origins.waiting(origin, report):
+                reached.setdefault(outer, []).append(after)
+                fresh = {(outer, more) for more in self.items.completed(after)} - done
+                done |= fresh
+                work.extend(fresh)
+        return self._intern(reached, tuple(sorted(exits)))
+
+    def _intern(self, reached: dict[int, list[int]], exits: tuple[int, ...]) -> int:
+        narrowed: dict[int, list[int]] = {}
+        for origin, sets in reached.items():
+            item_set = self.items.live(self._union(sets))
+            if item_set != EMPTY:
+                target = self.origins.narrow(origin, self.items.reports(item_set))
+                narrowed.setdefault(target, []).append(item_set)
+        pairs = tuple(sorted((origin, self._union(sets)) for origin, sets in narrowed.items()))
+        number = self._numbers.setdefault((pairs, exits), len(self._pairs))
+        if number == len(self._pairs):
+            self._add(pairs, exits)
+        return number
+
+    def _union(self, sets: Iterable[int]) -> int:
+        distinct = set(sets)
+        return distinct.pop() if len(distinct) == 1 else self.items.union(distinct)
+
+    def _add(self, pairs: tuple[Pair, ...], exits: tuple[int, ...]) -> None:
+        self._pairs.append(pairs)
+        self._exits.append(exits)
+        if len(self._pairs) > len(self.next):
+            bigger: npt.NDArray[np.int32] = np.full(
+                (2 * len(self.next), self.tables.class_count), UNKNOWN, np.int32
+            )
+            bigger[: len(self.next)] = self.next
+            self.next = bigger
