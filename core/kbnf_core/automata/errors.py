@@ -1,0 +1,12 @@
+"""The one error that automata raise."""
+
+from kbnf_core.errors import KbnfError
+
+
+class LimitError(KbnfError, ValueError):
+    """A construction that passed its bound; ``what`` is counted, ``limit`` is the bound."""
+
+    def __init__(self, what: str, limit: int) -> None:
+        self.what = what
+        self.limit = limit
+        super().__init__(f"more than {limit} {what}")

@@ -1,0 +1,56 @@
+"""From a pattern to the minimal automaton of the byte strings that it matches as a whole."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from kbnf_core.automata.determinise import determinise
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.minimise import minimise
+from kbnf_core.automata.operations import empty
+from kbnf_core.automata.regex.parse import parse_regex
+from kbnf_core.automata.regex.problems import TOO_LARGE, RegexProblem
+from kbnf_core.automata.regex.symbols import edge_only, to_symbols
+from kbnf_core.automata.regex.syntax import Node
+from kbnf_core.automata.regex.thompson import build_nfa
+from kbnf_core.automata.utf8 import to_dfa
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """An automaton, or why there is none: ``dfa`` is None exactly when there are problems."""
+
+    dfa: Dfa | None
+    problems: tuple[RegexProblem, ...]
+
+
+@lru_cache(maxsize=512)
+def compile_regex(pattern: str, limits: Limits = DEFAULT_LIMITS) -> Compiled:
+    r"""Compile a pattern, as if it stood between ``\A(?:`` and ``)\z``. Never raises."""
+    tree, problems = parse_regex(pattern, limits)
+    if problems:
+        return Compiled(None, problems)
+    try:
+        return Compiled(_whole_matches(tree, limits), ())
+    except LimitError as error:
+        return Compiled(None, (too_large(pattern, error),))
+
+
+def too_large(pattern: str, error: LimitError) -> RegexProblem:
+    """Return the problem of a pattern whose automaton passed a limit."""
+    return RegexProblem(
+        TOO_LARGE,
+        f"this regular expression needs {error}",
+        0,
+        len(pattern),
+        "use smaller counts, or move parts into rules of their own",
+    )
+
+
+def _whole_matches(tree: Node, limits: Limits) -> Dfa:
+    limit = limits.regex_states
+    symbols = to_symbols(build_nfa(tree, limit), limit)
+    blocks = symbols.partition
+    machine = minimise(determinise(edge_only(symbols.nfa), blocks.block_count, limit))
+    return to_dfa(machine, blocks, limit) if machine.rows else empty()

@@ -1,0 +1,19 @@
+"""What can be wrong with a regular expression."""
+
+from dataclasses import dataclass
+
+SYNTAX = "E201"
+UNSUPPORTED = "E202"
+TOO_LARGE = "E203"
+INVALID_UTF8 = "E204"
+
+
+@dataclass(frozen=True, slots=True)
+class RegexProblem:
+    """One finding: a catalogue code, and where it is, in code points of the pattern."""
+
+    code: str
+    message: str
+    start: int
+    end: int
+    help: str = ""

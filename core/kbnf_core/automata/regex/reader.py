@@ -1,0 +1,100 @@
+"""Reading a pattern character by character, with the flags in force and the problems found."""
+
+from dataclasses import dataclass
+
+from kbnf_core.automata.regex.problems import SYNTAX, RegexProblem
+from kbnf_core.limits import Limits
+
+WHITE_SPACE = frozenset(
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+"""Unicode's White_Space; ``str.isspace`` also takes U+001C to U+001F."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """The flags in force at one place; ``U`` and greediness do not change a language."""
+
+    ignore_case: bool = False
+    multi_line: bool = False
+    dot_all: bool = False
+    crlf: bool = False
+    swap_greed: bool = False
+    unicode: bool = True
+    verbose: bool = False
+
+
+class UnreadableError(Exception):
+    """The rest of the pattern cannot be made sense of; the problem has been reported."""
+
+
+class Reader:
+    """A cursor over ``text``; ``index`` is in code points."""
+
+    def __init__(self, text: str, limits: Limits) -> None:
+        self.text = text
+        self.limits = limits
+        self.index = 0
+        self.flags = Flags()
+        self.group_names: set[str] = set()
+        self.problems: list[RegexProblem] = []
+
+    @property
+    def at_end(self) -> bool:
+        """Whether nothing is left."""
+        return self.index >= len(self.text)
+
+    @property
+    def char(self) -> str:
+        """The character at the cursor; empty at the end."""
+        return self.text[self.index : self.index + 1]
+
+    def report(
+        self, message: str, start: int, end: int | None = None, code: str = SYNTAX, hint: str = ""
+    ) -> None:
+        """Note a problem from ``start`` up to ``end``, which is the cursor if not given."""
+        stop = self.index if end is None else end
+        self.problems.append(RegexProblem(code, message, start, max(stop, start), hint))
+
+    def give_up(self, message: str, start: int, end: int | None = None, hint: str = "") -> None:
+        """Note a problem after which nothing can be read."""
+        self.report(message, start, end, hint=hint)
+        raise UnreadableError
+
+    def take(self, prefix: str) -> bool:
+        """Read ``prefix`` if it is next."""
+        if not self.text.startswith(prefix, self.index):
+            return False
+        self.index += len(prefix)
+        return True
+
+    def advance(self) -> None:
+        """Read one character, and the space after it that the x flag ignores."""
+        self.index += 1
+        self.skip_space()
+
+    def skip_space(self) -> None:
+        """Read white space and comments where the x flag ignores them."""
+        if not self.flags.verbose:
+            return
+        while not self.at_end:
+            if self.char == "#":
+                line_end = self.text.find("\n", self.index)
+                self.index = len(self.text) if line_end < 0 else line_end + 1
+            elif self.char in WHITE_SPACE:
+                self.index += 1
+            else:
+                return
+
+    def peek(self, length: int = 1) -> str:
+        """Return the characters after the one at the cursor."""
+        return self.text[self.index + 1 : self.index + 1 + length]
+
+    def peek_past_space(self) -> str:
+        """Return the next character after the one at the cursor that is not ignored."""
+        here = self.index
+        self.advance()
+        found = self.char
+        self.index = here
+        return found

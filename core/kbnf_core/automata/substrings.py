@@ -1,0 +1,65 @@
+"""The substrings of a text, by the suffix automaton."""
+
+from dataclasses import dataclass, field
+
+from kbnf_core.automata.classes import class_count
+from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.automata.machine import ACCEPT, Machine
+from kbnf_core.automata.operations import from_machine, separate_bytes
+
+_NONE = -1
+
+
+@dataclass(slots=True)
+class _State:
+    """A set of end positions: its longest word's length, its suffix link, its edges."""
+
+    length: int
+    link: int = _NONE
+    edges: dict[int, int] = field(default_factory=dict)
+
+
+def substrings(data: bytes) -> Dfa:
+    """Return the automaton of all substrings of ``data``, the empty one included."""
+    states = _suffix_automaton(data)
+    classes = separate_bytes(data)
+    rows = [[DEAD] * class_count(classes) for _ in states]
+    for row, state in zip(rows, states, strict=True):
+        for byte, target in state.edges.items():
+            row[classes[byte]] = target
+    # With every state accepting some become equal, so this is not minimal yet.
+    return from_machine(Machine(rows, [ACCEPT] * len(states), [0]), classes)
+
+
+def _suffix_automaton(data: bytes) -> list[_State]:
+    """Build the automaton byte by byte in linear time (Blumer et al. 1985)."""
+    states = [_State(0)]
+    last = 0
+    for byte in data:
+        last = _extend(states, last, byte)
+    return states
+
+
+def _extend(states: list[_State], last: int, byte: int) -> int:
+    new = len(states)
+    states.append(_State(states[last].length + 1))
+    at = last
+    while at != _NONE and byte not in states[at].edges:
+        states[at].edges[byte] = new
+        at = states[at].link
+    states[new].link = 0 if at == _NONE else _suffix_state(states, at, byte)
+    return new
+
+
+def _suffix_state(states: list[_State], at: int, byte: int) -> int:
+    """Return the state of ``at``'s longest word and ``byte``, split off if it was none yet."""
+    target = states[at].edges[byte]
+    if states[target].length == states[at].length + 1:
+        return target
+    clone = len(states)
+    states.append(_State(states[at].length + 1, states[target].link, dict(states[target].edges)))
+    states[target].link = clone
+    while at != _NONE and states[at].edges.get(byte) == target:
+        states[at].edges[byte] = clone
+        at = states[at].link
+    return clone
