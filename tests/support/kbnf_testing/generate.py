@@ -183,7 +183,7 @@ def _sequence(*parts: g.Expression) -> g.Expression:
 def random_tokens(random: Random, alphabet: str) -> Tokens:
     """Return a vocabulary for texts in ``alphabet``.
 
-    It has gaps, duplicates, pieces of characters, an empty token now and then, special tokens
+    It has gaps, duplicates, pieces of characters, an empty token now and then, special tokens,
     and none, one or two ids that end the sequence.
     """
     texts = [letter.encode() for letter in alphabet if random.random() < 0.9]
@@ -196,9 +196,8 @@ def random_tokens(random: Random, alphabet: str) -> Tokens:
     if random.random() < 0.3:
         texts.append(random.choice((b"\xff", b"x", b"\x00")))
     ids = random.sample(range(24), len(texts))
-    special = SPECIAL if random.random() < 0.7 else {"<|x|>": SPECIAL["<|x|>"]}
     eos = frozenset(random.sample(EOS, random.choice((0, 1, 1, 2))))
-    return Tokens(dict(zip(ids, texts, strict=True)), special, eos)
+    return Tokens(dict(zip(ids, texts, strict=True)), SPECIAL, eos)
 
 
 def _piece(random: Random, text: bytes) -> bytes:

@@ -4,8 +4,11 @@ import copy
 from collections.abc import Callable
 
 from kbnf_core import AcceptTokenResult, Config, Engine, Vocabulary
-from kbnf_core.errors import FinishedError, RejectedError, UnknownTokenError
+from kbnf_core.diagnostics import Severity
+from kbnf_core.errors import FinishedError, GrammarError, RejectedError, UnknownTokenError
 
+from kbnf_testing.corpus import Case
+from kbnf_testing.runners import RefusedError
 from kbnf_testing.vocabulary import Tokens
 from kbnf_testing.walk import ACCEPTED, Outcome
 
@@ -65,3 +68,34 @@ def outcomes(engine: Engine, token_ids: list[int]) -> dict[int, Outcome]:
         if results[token_id] not in ACCEPTED:
             assert offer(engine, token_id) is results[token_id]
     return results
+
+
+class SubjectRunner:
+    """The engine under test as a runner of corpus cases."""
+
+    def __init__(self, case: Case) -> None:
+        try:
+            self._engine = engine_of(case.grammar, case.tokens, case.finish, case.start)
+        except GrammarError as error:
+            raise RefusedError(error_codes(error)) from error
+
+    def offer(self, what: int | bytes) -> Outcome:
+        """Offer a token or bytes."""
+        return offer(self._engine, what) if isinstance(what, int) else offer_bytes(self._engine, what)
+
+    def allowed(self) -> list[int]:
+        """Return the ids that can come next, ascending."""
+        return allowed(self._engine)
+
+    def can_finish(self) -> bool:
+        """Tell whether the text may end here."""
+        return self._engine.can_finish()
+
+
+def error_codes(error: GrammarError) -> frozenset[str]:
+    """Return the codes of the findings that are errors."""
+    return frozenset(
+        diagnostic.code
+        for diagnostic in error.diagnostics
+        if diagnostic.severity is Severity.ERROR
+    )

@@ -42,6 +42,10 @@ class ReferenceEngine:
     finish: str
 
     def can_finish(self, position: Position) -> bool:
+        """Tell whether the text may end here: it is over, or ``eos`` could end it."""
+        return position.finished or (self.finish == "eos" and self.is_complete(position))
+
+    def is_complete(self, position: Position) -> bool:
         """Tell whether the text so far is in the language."""
         return any(self.recogniser.contains(word) for word in position.histories)
 
@@ -75,7 +79,7 @@ class ReferenceEngine:
         ]
 
     def _end(self, position: Position) -> tuple[Outcome, Position]:
-        if self.finish == "eos" and self.can_finish(position):
+        if self.can_finish(position):
             return Outcome.FINISHED, replace(position, finished=True)
         return Outcome.REJECTED, position
 
@@ -89,7 +93,7 @@ class ReferenceEngine:
         if not words:
             return Outcome.REJECTED, position
         after = Position(words)
-        if self.finish != "eos" and self.can_finish(after):
+        if self.finish != "eos" and self.is_complete(after):
             return Outcome.FINISHED, replace(after, finished=True)
         return Outcome.ONGOING, after
 
