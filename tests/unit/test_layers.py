@@ -1,0 +1,97 @@
+"""The invariants of core/README.md that a program can check."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+CORE = Path(__file__).resolve().parents[2] / "core" / "kbnf_core"
+
+BASE = {"source", "diagnostics", "errors", "limits"}
+FRONT = BASE | {"syntax", "automata", "ir", "tables", "config", "lower"}
+BACK = FRONT | {"frontend", "recognise", "vocab", "mask", "grammar"}
+
+ALLOWED: dict[str, set[str]] = {
+    "__init__": {*BACK, "engine", "check"},
+    "source": set(),
+    "diagnostics": {"source"},
+    "errors": {"diagnostics"},
+    "limits": set(),
+    "config": {"errors", "limits"},
+    "syntax": BASE,
+    "automata": BASE,
+    "vocab": BASE,
+    "ir": BASE | {"automata"},
+    "tables": {"ir"},
+    "lower": BASE | {"syntax", "automata", "ir", "tables"},
+    "frontend": FRONT,
+    "lint": FRONT | {"frontend"},
+    "check": FRONT | {"frontend", "lint"},
+    "recognise": {"source", "tables", "lower"},
+    "mask": BASE | {"config", "ir", "tables", "lower", "recognise", "vocab"},
+    "grammar": BACK,
+    "engine": BACK,
+}
+
+
+def modules() -> list[Path]:
+    return sorted(CORE.rglob("*.py"))
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(CORE).parts[0].removesuffix(".py")
+
+
+def imported(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module or ""
+            if node.module == "kbnf_core":
+                yield from (f"kbnf_core.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(CORE)))
+def test_imports_run_one_way(path: Path) -> None:
+    part = part_of(path)
+    used = {name.split(".")[1] for name in imported(path) if name.startswith("kbnf_core.")} - {
+        part,
+        "__version__",
+    }
+    assert used <= ALLOWED[part], f"{part} must not know {sorted(used - ALLOWED[part])}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(CORE)))
+def test_core_neither_prints_nor_knows_the_terminal(path: Path) -> None:
+    names = {name.split(".")[0] for name in imported(path)}
+    assert not names & {"click", "rich", "kbnf_cli"}
+    calls = [
+        n for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.Call)
+    ]
+    printing = [c for c in calls if isinstance(c.func, ast.Name) and c.func.id == "print"]
+    is_script = '__name__ == "__main__"' in path.read_text(encoding="utf-8")
+    assert is_script or not printing
+
+
+def test_rich_is_imported_in_one_file_of_the_command_line() -> None:
+    cli = CORE.parents[1] / "kbnf_cli"
+    users = [
+        path.name
+        for path in sorted(cli.rglob("*.py"))
+        if "rich" in {n.split(".")[0] for n in imported(path)}
+    ]
+    assert users == ["console.py"]
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    heavy = {"numpy", "lark", "regex", "rich", "click"}
+    program = f"import sys, kbnf_core; print(sorted({heavy!r} & set(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
