@@ -1,1 +1,1 @@
-
+"""Byte automata: regular expressions, operations, exceptions, substrings."""

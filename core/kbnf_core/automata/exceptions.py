@@ -34,9 +34,7 @@ def avoid_literals(words: Sequence[bytes], limit: int, limits: Limits = DEFAULT_
     rows = _aho_corasick(words, classes.tolist(), class_count(classes))
     # Words are nonempty: the start is a copy of the root that does not accept.
     start = len(rows)
-    unbounded = from_machine(
-        Machine([*rows, rows[0]], [ACCEPT] * start + [0], [start]), classes
-    )
+    unbounded = from_machine(Machine([*rows, rows[0]], [ACCEPT] * start + [0], [start]), classes)
     if limit == 0:
         return unbounded
     if len({byte for word in words for byte in word}) == 256:
@@ -86,38 +84,31 @@ def _bounded(dfa: Dfa, limit: int, limits: Limits) -> Dfa:
     bytes left two states are equal when they have the same words of up to r bytes, which
     tells more of them apart the larger r is. Where both have settled, layers repeat.
     """
-    reached = _reached_after(dfa.next, limit)
-    groups = _groups_with_left(dfa.next, limit)
-
-    def layer(consumed: int) -> _Layer:
-        states = reached[min(consumed, len(reached) - 1)]
-        return _layer(states, groups[min(limit - consumed, len(groups) - 1)])
-
-    settled = len(reached) - 1
-    copies = max(limit - (len(groups) - 1) - settled, 1)
-    runs = [(consumed, 1) for consumed in range(min(settled, limit + 1))]
-    if settled <= limit:
-        runs.append((settled, copies))
-    runs += [(consumed, 1) for consumed in range(settled + copies, limit + 1)]
-
-    size = sum(len(layer(consumed).states) * count for consumed, count in runs)
+    layers = _Layers(
+        reached=_reached_after(dfa.next, limit),
+        groups=_groups_with_left(dfa.next, limit),
+        limit=limit,
+    )
+    runs = layers.runs()
+    size = sum(len(layers.at(consumed).states) * count for consumed, count in runs)
     if size > limits.grammar_states:
         raise LimitError("states", limits.grammar_states)
-    table = np.empty((size, dfa.next.shape[1]), dtype=np.int32)
-    offset = 0
-    for consumed, count in runs:
-        here = layer(consumed)
-        if consumed == limit:
-            table[offset:] = DEAD
-            break
-        rows = layer(consumed + 1).place[dfa.next[here.states]]
-        following = offset + len(rows) * np.arange(1, count + 1)
-        block = np.where(rows == DEAD, DEAD, rows + following[:, None, None])
-        table[offset : following[-1]] = block.reshape(-1, table.shape[1])
-        offset = following[-1]
     accepting = np.ones(size, dtype=np.bool_)
     accepting[0] = False
-    return Dfa(dfa.classes, table, accepting)
+    return Dfa(dfa.classes, _lay_out(dfa.next, layers, size), accepting)
+
+
+def _lay_out(table: npt.NDArray[np.int32], layers: "_Layers", size: int) -> npt.NDArray[np.int32]:
+    """Return the rows of all layers, one after the other; the last layer leads nowhere."""
+    laid_out = np.full((size, table.shape[1]), DEAD, dtype=np.int32)
+    offset = 0
+    for consumed, count in layers.runs()[:-1]:
+        rows = layers.at(consumed + 1).place[table[layers.at(consumed).states]]
+        following = offset + len(rows) * np.arange(1, count + 1)
+        block = np.where(rows == DEAD, DEAD, rows + following[:, None, None])
+        laid_out[offset : following[-1]] = block.reshape(-1, table.shape[1])
+        offset = following[-1]
+    return laid_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +121,33 @@ class _Layer:
 
     states: Ints
     place: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class _Layers:
+    """All layers: ``reached`` after 0, 1, .. bytes, ``groups`` with 0, 1, .. bytes left.
+
+    The last element of both stands for all further ones.
+    """
+
+    reached: list[Ints]
+    groups: list[Ints]
+    limit: int
+
+    def at(self, consumed: int) -> _Layer:
+        """Return the layer after some bytes."""
+        states = self.reached[min(consumed, len(self.reached) - 1)]
+        return _layer(states, self.groups[min(self.limit - consumed, len(self.groups) - 1)])
+
+    def runs(self) -> list[tuple[int, int]]:
+        """Return (first layer, count) for runs of layers with equal rows; the last runs alone."""
+        settled = len(self.reached) - 1
+        unsettled = self.limit - len(self.groups) + 1
+        if unsettled <= settled:
+            return [(consumed, 1) for consumed in range(self.limit + 1)]
+        before = [(consumed, 1) for consumed in range(settled)]
+        after = [(consumed, 1) for consumed in range(unsettled, self.limit + 1)]
+        return [*before, (settled, unsettled - settled), *after]
 
 
 def _layer(states: Ints, group: Ints) -> _Layer:

@@ -193,9 +193,7 @@ def complement(dfa: Dfa) -> Dfa:
     return from_machine(Machine(table.tolist(), tags, [0]), dfa.classes)
 
 
-def _product(
-    left: Dfa, right: Dfa, accepts: Callable[[bool, bool], bool], limits: Limits
-) -> Dfa:
+def _product(left: Dfa, right: Dfa, accepts: Callable[[bool, bool], bool], limits: Limits) -> Dfa:
     """Walk both automata at once; a pair is dead when no word can be accepted from it."""
     classes = join_classes([left.classes, right.classes])
     left_rows = [*rows_over(left, classes).tolist(), [DEAD] * class_count(classes)]

@@ -2,8 +2,9 @@
 
 Such a text is any nonempty byte string, valid UTF-8 or not. For a regular expression the
 automaton runs all attempts to match at once, one begun before every byte, and dies with the
-first that succeeds. What it accepts is closed under prefixes: a match that ends with the text
-read so far, ``$`` included, ends the matter, as text can be read no further than that.
+first that succeeds. A match may need the end of the text (``$``), and every byte may be the
+last: so an attempt succeeds, too, when it would if the text ended here. What is accepted is
+therefore closed under prefixes.
 """
 
 from functools import lru_cache
@@ -17,9 +18,9 @@ from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.exceptions import avoid_literals
 from kbnf_core.automata.machine import ACCEPT, Nfa
 from kbnf_core.automata.minimise import minimise
-from kbnf_core.automata.operations import empty, from_machine
+from kbnf_core.automata.operations import from_machine
 from kbnf_core.automata.regex.compile import Compiled, too_large
-from kbnf_core.automata.regex.looks import EDGE, KINDS, byte_kinds
+from kbnf_core.automata.regex.looks import EDGE, byte_kinds
 from kbnf_core.automata.regex.parse import parse_regex
 from kbnf_core.automata.regex.symbols import to_symbols
 from kbnf_core.automata.regex.syntax import Node
@@ -47,8 +48,6 @@ def avoid_regex(pattern: str, limits: Limits = DEFAULT_LIMITS) -> Compiled:
 
 def _avoiding(tree: Node, limits: Limits) -> Dfa:
     attempts = _attempts(tree, limits.regex_states)
-    if _matches_empty_at_start(attempts):
-        return empty()
     kinds = byte_kinds()
     classes = join_classes([attempts.classes, kinds.astype(np.uint8)])
     nfa = _all_attempts(attempts, representatives(classes).tolist(), kinds.tolist())
@@ -63,42 +62,32 @@ def _attempts(tree: Node, limit: int) -> TaggedDfa:
     return to_bytes(machine, symbols.partition, limit)
 
 
-def _matches_empty_at_start(attempts: TaggedDfa) -> bool:
-    start = attempts.starts[EDGE]
-    return start != DEAD and bool(attempts.tags[start] >> EDGE & 1)
-
-
 def _all_attempts(attempts: TaggedDfa, first_bytes: list[int], kinds: list[int]) -> Nfa:
     """Return the automaton that begins an attempt before every byte.
 
-    Beyond the states of the attempts there are: ``begin`` at the start of the text;
-    ``between`` in the middle of it, to which only the tag belongs; and ``matched``.
+    ``first_bytes`` holds a byte of each symbol, ``kinds`` the kind of each byte. To the states
+    of the attempts are added ``anywhere``, from which attempts begin; ``matched``; and
+    ``begin``, which stands for both the first attempt and ``anywhere``, but accepts nothing.
     """
-    count = len(attempts.tags)
-    between, matched, begin = count, count + 1, count + 2
-
-    def entered(states: list[int], kind: int) -> tuple[int, ...]:
-        """Return what is entered by reading a character of a kind, other than ``states``."""
-        fresh = attempts.starts[kind]
-        return tuple(sorted({*states, between, fresh} - {DEAD}))
-
-    symbols = [(symbol, int(attempts.classes[byte]), kinds[byte])
-               for symbol, byte in enumerate(first_bytes)]
-    moves: list[dict[int, tuple[int, ...]]] = []
-    for tag, row in zip(attempts.tags, attempts.next.tolist(), strict=True):
-        edges: dict[int, tuple[int, ...]] = {}
-        for symbol, column, kind in symbols:
-            if tag >> kind & 1:
-                edges[symbol] = (matched,)
-            elif row[column] != DEAD:
-                edges[symbol] = (row[column],)
-        moves.append(edges)
-    moves.append({symbol: entered([], kind) for symbol, _, kind in symbols})
-    moves.append({})
-    at_edge = attempts.starts[EDGE]
-    first = moves[at_edge] if at_edge != DEAD else {}
-    moves.append(
-        {symbol: entered(list(first.get(symbol, ())), kind) for symbol, _, kind in symbols}
-    )
+    anywhere = len(attempts.tags)
+    matched, begin = anywhere + 1, anywhere + 2
+    symbols = [
+        (symbol, int(attempts.classes[byte]), kinds[byte])
+        for symbol, byte in enumerate(first_bytes)
+    ]
+    moves = [
+        {
+            symbol: (matched,) if tag >> kind & 1 else (row[column],)
+            for symbol, column, kind in symbols
+            if tag >> kind & 1 or row[column] != DEAD
+        }
+        for tag, row in zip(attempts.tags, attempts.next.tolist(), strict=True)
+    ]
+    restart = {
+        symbol: tuple(sorted({anywhere, attempts.starts[kind]} - {DEAD}))
+        for symbol, _, kind in symbols
+    }
+    first = {} if attempts.starts[EDGE] == DEAD else moves[attempts.starts[EDGE]]
+    both = {symbol: tuple(sorted({*restart[symbol], *first.get(symbol, ())})) for symbol in restart}
     tags = [_MATCHED if tag >> EDGE & 1 else 0 for tag in attempts.tags]
-    return Nfa(moves, [*tags, ACCEPT, _MATCHED, 0], [(begin,)])
+    return Nfa([*moves, restart, {}, both], [*tags, ACCEPT, _MATCHED, 0], [(begin,)])

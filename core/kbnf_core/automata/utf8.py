@@ -139,10 +139,7 @@ def _as_bytes(shape: Sequence[int]) -> bytes:
 
 
 def _first_occurrences(row: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Number the distinct elements of ``row`` but DEAD by first occurrence.
-
-    Returns them in this order, and ``row`` written with their numbers.
-    """
+    """Return the distinct elements of ``row`` but DEAD, and ``row`` written with their places."""
     numbers: dict[int, int] = {}
     pattern = tuple(
         [DEAD if item == DEAD else numbers.setdefault(item, len(numbers)) for item in row]

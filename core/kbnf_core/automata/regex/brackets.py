@@ -13,12 +13,11 @@ from kbnf_core.automata.codepoints import (
     intersect,
     is_ascii,
     symmetric_difference,
-    union,
 )
 from kbnf_core.automata.regex.escapes import Escape, read_escape, report_invalid_utf8
 from kbnf_core.automata.regex.perl import fold_case, posix_class
 from kbnf_core.automata.regex.problems import UNSUPPORTED
-from kbnf_core.automata.regex.reader import Reader
+from kbnf_core.automata.regex.reader import Flags, Reader
 
 _Operator = Callable[[CodePoints, CodePoints], CodePoints]
 _OPERATORS: dict[str, _Operator] = {
@@ -45,21 +44,13 @@ class _Level:
     def add(self, low: int, high: int) -> None:
         self.ranges.append((low, high))
 
-    def operand(self, reader: Reader) -> CodePoints:
-        """Return what stands since the bracket or the last operator, and begin anew."""
+    def close_operand(self, flags: Flags) -> CodePoints:
+        """Return what the bracket holds up to here, the waiting operation applied."""
         points = from_ranges([*self.ranges, *(pair for points in self.sets for pair in points)])
         self.ranges, self.sets = [], []
-        return points
-
-    def close_operand(self, reader: Reader) -> CodePoints:
-        points = self.operand(reader)
-        if self.operator is None:
-            return points
-        left = self.left
-        if reader.flags.ignore_case:
-            points = fold_case(points, reader.flags.unicode)
-            left = fold_case(left, reader.flags.unicode)
-        return self.operator(left, points)
+        if flags.ignore_case:
+            points = fold_case(points, flags.unicode)
+        return points if self.operator is None else self.operator(self.left, points)
 
 
 def read_brackets(reader: Reader) -> CodePoints:
@@ -68,7 +59,9 @@ def read_brackets(reader: Reader) -> CodePoints:
     while True:
         reader.skip_space()
         if reader.at_end:
-            reader.give_up("this class is not closed with `]`", levels[-1].start, levels[-1].start + 1)
+            reader.give_up(
+                "this class is not closed with `]`", levels[-1].start, levels[-1].start + 1
+            )
         level = levels[-1]
         operator = _OPERATORS.get(reader.text[reader.index : reader.index + 2])
         if reader.char == "[":
@@ -83,7 +76,7 @@ def read_brackets(reader: Reader) -> CodePoints:
             levels[-1].sets.append(points)
         elif operator is not None:
             reader.index += 2
-            level.left = level.close_operand(reader)
+            level.left = level.close_operand(reader.flags)
             level.operator = operator
         else:
             _read_item(reader, level)
@@ -113,9 +106,7 @@ def _open(reader: Reader) -> _Level:
 
 
 def _finish(reader: Reader, level: _Level) -> CodePoints:
-    points = level.close_operand(reader)
-    if reader.flags.ignore_case:
-        points = fold_case(points, reader.flags.unicode)
+    points = level.close_operand(reader.flags)
     if not reader.flags.unicode and (level.negated or not is_ascii(points)):
         report_invalid_utf8(reader, "this class", level.start, reader.index)
     return complement(points) if level.negated else points

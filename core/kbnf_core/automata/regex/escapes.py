@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from kbnf_core.automata.codepoints import NOTHING, CodePoints, complement
 from kbnf_core.automata.regex.perl import fold_case, perl_class
 from kbnf_core.automata.regex.problems import INVALID_UTF8, UNSUPPORTED
-from kbnf_core.automata.regex.reader import WHITE_SPACE, Reader
+from kbnf_core.automata.regex.reader import Reader
 from kbnf_core.automata.regex.syntax import Look
 from kbnf_core.automata.regex.unicode import named_property, property_value
 
@@ -24,7 +24,17 @@ _NAMED_BOUNDARIES = {
     "start-half": Look.WORD_START_HALF,
     "end-half": Look.WORD_END_HALF,
 }
-_NOT_UTF8 = "write the text itself, or #b\"..\" for exact bytes"
+_FOREIGN = {
+    "Z": "\\z means the end of the text",
+    "Q": "escape each special character with a backslash",
+    "E": "escape each special character with a backslash",
+    "R": "write (?:\\r\\n|[\\n\\x0B\\f\\r\\x{85}\\x{2028}\\x{2029}])",
+    "h": "write [\\t\\p{Zs}]",
+    "H": "write [^\\t\\p{Zs}]",
+    "N": "write [^\\n]",
+}
+"""Escapes of other dialects, and what to write here."""
+_NOT_UTF8 = 'write the text itself, or #b".." for exact bytes'
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,31 +97,14 @@ def _report_unknown(reader: Reader, char: str, start: int) -> None:
         )
     elif char == "k":
         reader.report("back references are not supported", start, code=UNSUPPORTED)
-    elif char in "ZGQEKXRNhHCyY":
-        _report_foreign(reader, char, start)
     else:
-        reader.report(f"`\\{char}` is not an escape", start)
-
-
-_FOREIGN = {
-    "Z": "\\z means the end of the text",
-    "Q": "escape each special character with a backslash",
-    "E": "escape each special character with a backslash",
-    "R": "write (?:\\r\\n|[\\n\\x0B\\f\\r\\x{85}\\x{2028}\\x{2029}])",
-    "h": "write [\\t\\p{Zs}]",
-    "H": "write [^\\t\\p{Zs}]",
-    "N": "write [^\\n]",
-}
-
-
-def _report_foreign(reader: Reader, char: str, start: int) -> None:
-    reader.report(f"`\\{char}` is not an escape", start, hint=_FOREIGN.get(char, ""))
+        reader.report(f"`\\{char}` is not an escape", start, hint=_FOREIGN.get(char, ""))
 
 
 def _word_look(reader: Reader, char: str, start: int) -> Escape:
     look = _WORD_LOOKS[char]
     if char == "b" and reader.char == "{":
-        look = _read_named_boundary(reader, start) or look
+        look = _read_named_boundary(reader) or look
     if reader.flags.unicode:
         text = reader.text[start : reader.index]
         reader.report(
@@ -123,7 +116,7 @@ def _word_look(reader: Reader, char: str, start: int) -> Escape:
     return Escape(start, reader.index, look=look)
 
 
-def _read_named_boundary(reader: Reader, start: int) -> Look | None:
+def _read_named_boundary(reader: Reader) -> Look | None:
     r"""Read ``{start}`` and the like after ``\b``; None when a count like ``{2}`` is there."""
     brace = reader.index
     reader.advance()
@@ -141,8 +134,9 @@ def _read_named_boundary(reader: Reader, start: int) -> Look | None:
         reader.give_up("this `{` is not closed", brace)
     if name not in _NAMED_BOUNDARIES:
         reader.report(
-            f"`{name}` is no word boundary", first, hint="it is one of start, end, start-half, "
-            "end-half"
+            f"`{name}` is no word boundary",
+            first,
+            hint="it is one of start, end, start-half, end-half",
         )
     reader.index += 1
     return _NAMED_BOUNDARIES.get(name, Look.WORD_BOUNDARY)
@@ -187,8 +181,7 @@ def _read_hex(reader: Reader, start: int) -> int | None:
             reader.report(f"{count} hexadecimal digits are expected here", start, end)
             return None
         digits += reader.char
-        # White space after the last digit is the business of what follows.
-        reader.advance() if len(digits) < count else reader.take(reader.char)
+        reader.advance()
     value = _scalar(reader, digits, start)
     if count == 2 and value is not None and value > 0x7F and not reader.flags.unicode:
         report_invalid_utf8(reader, "this byte", start, reader.index)
@@ -276,10 +269,9 @@ def _split_property(text: str) -> tuple[str, str, str]:
 
 
 def _report_property(reader: Reader, name: str, value: str, start: int) -> None:
-    hint = ""
-    if name.startswith("^"):
-        hint = f"write \\P{{{name[1:]}}}"
-    elif any(char in WHITE_SPACE for char in name):
-        hint = "check the name against Unicode's property list"
+    if name.lower() == "age":
+        reader.report("the property Age is not supported", start, code=UNSUPPORTED)
+        return
+    hint = f"write \\P{{{name[1:]}}}" if name.startswith("^") else ""
     what = f"`{name}={value}`" if value else f"`{name}`"
     reader.report(f"there is no Unicode property {what}", start, hint=hint)

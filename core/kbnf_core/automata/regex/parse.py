@@ -131,8 +131,10 @@ def _repeat(reader: Reader, group: _Group) -> None:
     bounds = read_repetition(reader)
     if not group.repeatable:
         reader.report(
-            "there is nothing to repeat", start, start + 1, hint=f"write \\{reader.text[start]} for"
-            " the sign"
+            "there is nothing to repeat",
+            start,
+            start + 1,
+            hint=f"write \\{reader.text[start]} for the sign",
         )
     elif bounds is not None:
         group.items[-1] = Repetition(group.items[-1], *bounds)

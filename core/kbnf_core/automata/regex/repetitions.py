@@ -23,20 +23,19 @@ def read_repetition(reader: Reader) -> Bounds | None:
 def _read_count(reader: Reader, start: int) -> Bounds | None:
     """Read ``{m}``, ``{m,}`` or ``{m,n}``; white space may stand around the numbers."""
     reader.advance()
-    low = _read_number(reader)
-    high = low
+    low = high = _read_number(reader)
+    bounded = True
     if reader.char == ",":
         reader.advance()
+        # White space may follow the comma only where a number comes; so it is in Rust.
+        bounded = reader.char != "}"
         high = _read_number(reader)
-        bounded = high != "" or reader.char != "}"
-    else:
-        bounded = True
     if not reader.take("}"):
         reader.give_up(
             "this count is not closed with `}`", start, hint="write \\{ for the sign itself"
         )
     if low == "" or (bounded and high == ""):
-        hint = f"write {{0,{high}}}" if low == "" and high else ""
+        hint = f"write {{0,{high}}}" if high else ""
         reader.report("a number is expected in this count", start, hint=hint)
         return None
     return _check(reader, start, int(low), int(high) if bounded else None)

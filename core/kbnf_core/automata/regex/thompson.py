@@ -5,6 +5,7 @@ walking its part of the tree again.
 """
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from kbnf_core.automata.codepoints import CodePoints
 from kbnf_core.automata.errors import LimitError
@@ -114,7 +115,7 @@ class _Builder:
         if not parts:
             only = self._state()
             return _Fragment(only, only, only)
-        for left, right in zip(parts, parts[1:], strict=False):
+        for left, right in pairwise(parts):
             self.nfa.epsilon[left.end].append(right.start)
         return _Fragment(first, parts[0].start, parts[-1].end)
 
@@ -147,8 +148,12 @@ class _Builder:
         nfa = self.nfa
         shift = len(nfa.step) - part.first
         states = range(part.first, part.first + size)
-        nfa.step += [edge and (edge[0], edge[1] + shift) for edge in map(nfa.step.__getitem__, states)]
-        nfa.look += [edge and (edge[0], edge[1] + shift) for edge in map(nfa.look.__getitem__, states)]
+        nfa.step += [
+            edge and (edge[0], edge[1] + shift) for edge in map(nfa.step.__getitem__, states)
+        ]
+        nfa.look += [
+            edge and (edge[0], edge[1] + shift) for edge in map(nfa.look.__getitem__, states)
+        ]
         nfa.epsilon += [[to + shift for to in nfa.epsilon[state]] for state in states]
         return _Fragment(part.first + shift, part.start + shift, part.end + shift)
 

@@ -10,12 +10,18 @@ _BY_VALUE = frozenset({
 })  # fmt: skip
 """Names before ``=`` that Rust knows; it also knows Age, which the tables do not have."""
 
-_BLOCKS_AND_VALUES = ("in", "blk", "block", "ccc", "nt", "nv", "dt", "jt", "ea", "lb", "bc")
+_NOT_IN_RUST = frozenset({
+    "cs", "surrogate",
+    "h", "alnum", "alphanumeric", "blank", "graph", "print", "word", "xdigit",
+    "horizspace", "vertspace",
+    "posixalnum", "posixdigit", "posixpunct", "posixxdigit",
+})  # fmt: skip
+"""Names that the tables know beyond Unicode's; and surrogates, which are in no text."""
 
 
 @lru_cache(maxsize=256)
 def named_property(name: str) -> CodePoints | None:
-    """Return the set of ``\\\\p{name}``: a category, a script or a yes/no property; else None."""
+    r"""Return the set of ``\p{name}``: a category, a script or a yes/no property; else None."""
     key = _loose(name)
     if key == "any":
         return ANY
@@ -24,6 +30,8 @@ def named_property(name: str) -> CodePoints | None:
     if key == "assigned":
         unassigned = named_property("Cn")
         return None if unassigned is None else complement(unassigned)
+    if not key or key in _NOT_IN_RUST:
+        return None
     for query in _queries(key):
         found = _members(query)
         if found is not None:
@@ -32,13 +40,14 @@ def named_property(name: str) -> CodePoints | None:
 
 
 def property_value(name: str, value: str) -> CodePoints | None:
-    """Return the set of ``\\\\p{name=value}``; None when there is no such property or value."""
+    r"""Return the set of ``\p{name=value}``; None when there is no such property or value."""
     key = _loose(name)
-    if key not in _BY_VALUE:
+    wanted = _loose(value)
+    if key not in _BY_VALUE or not wanted:
         return None
-    if key in {"gc", "generalcategory"} and _loose(value) in {"any", "ascii", "assigned"}:
+    if key in {"gc", "generalcategory"} and wanted in {"any", "ascii", "assigned", "cs"}:
         return named_property(value)
-    return _members(f"{key}={_loose(value)}")
+    return _members(f"{key}={wanted}")
 
 
 def _queries(key: str) -> list[str]:
