@@ -4,8 +4,6 @@ Each file that is read has the settings of its own place, so one run over many d
 use several configuration files. Options on the command line win over all of them.
 """
 
-import difflib
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cache
@@ -77,6 +75,8 @@ def _nearest(directory: Path) -> Settings:
 
 def _read(file: Path) -> Settings | None:
     """Return the settings in a file, None for a pyproject.toml that has no section of ours."""
+    import tomllib
+
     try:
         document = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -138,5 +138,7 @@ _PARSERS: dict[str, Callable[[Any, Path], Any]] = {
 
 
 def _similar(key: str) -> str:
+    import difflib
+
     near = difflib.get_close_matches(key, _PARSERS, n=1)
     return f"; did you mean `{near[0]}`?" if near else f"; the keys are {', '.join(_PARSERS)}"

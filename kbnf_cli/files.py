@@ -11,8 +11,6 @@ from pathlib import Path
 
 from kbnf_core.errors import SourceError
 
-from kbnf_cli.gitignore import is_ignored, rules_above, rules_in
-
 STDIN = Path("-")
 EXTENSIONS = (".kbnf",)
 
@@ -62,6 +60,9 @@ def _expand(path: Path) -> list[Path]:
 
 def _walk(top: Path) -> Iterator[Path]:
     """Yield the grammars below a resolved directory, in no particular order."""
+    # Here, because a run on named files need not pay for loading the library behind it.
+    from kbnf_cli.gitignore import is_ignored, rules_above, rules_in
+
     pending = [(top, rules_above(top))]
     while pending:
         directory, outer = pending.pop()

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from kbnf_core.diagnostics.text import count_of
 from kbnf_core.diagnostics.visible import visible
 
 from kbnf_cli.escaped import escaped
@@ -89,7 +90,7 @@ def _heading(mask: Mask) -> Iterator[str]:
     prefix = mask.prefix
     tokens = f", tokens {', '.join(map(str, prefix.tokens))}" if prefix.tokens else ""
     yield f"vocabulary  {visible(vocabulary.name or '-')} ({vocabulary.size:,} ids)"
-    yield f"prefix      {escaped(prefix.data)} ({len(prefix.data)} bytes{tokens})"
+    yield f"prefix      {escaped(prefix.data)} ({count_of(len(prefix.data), 'byte')}{tokens})"
     yield f"status      {mask.status}"
     yield f"allowed     {len(mask.ids):,} of {len(vocabulary):,} tokens"
     yield f"end         {_end(mask)}"

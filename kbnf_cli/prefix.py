@@ -57,8 +57,9 @@ def _feed_bytes(engine: "Engine", data: bytes) -> Rejection | None:
         engine.try_accept_new_bytes(data)
     except RejectedError as error:
         offset = error.byte_offset
-        message = f"the prefix is rejected at byte {offset}"
-        return Rejection(message, None, offset, data[:offset], engine.why(data))
+        why = engine.why(data)
+        message = f"the prefix is rejected: {why.reason}"
+        return Rejection(message, None, offset, data[:offset], why)
     return None
 
 
@@ -69,10 +70,11 @@ def _feed_tokens(engine: "Engine", tokens: tuple[int, ...]) -> Rejection | None:
         try:
             engine.try_accept_new_token(token_id)
         except FinishedError:
-            message = f"token {token_id} (number {index} of the prefix) comes after the end"
+            message = f"token {token_id} (index {index}) comes after the end of the text"
             return Rejection(message, index, len(before), before, None)
         except RejectedError as error:
             good = before + (vocabulary.token(token_id) or b"")[: error.byte_offset]
-            message = f"token {token_id} (number {index} of the prefix) is rejected"
-            return Rejection(message, index, len(good), good, engine.why(token_id))
+            why = engine.why(token_id)
+            message = f"token {token_id} (index {index}) is rejected: {why.reason}"
+            return Rejection(message, index, len(good), good, why)
     return None

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core.diagnostics.segments import Role, Segment, Segments
+from kbnf_core.diagnostics.text import count_of
 from kbnf_core.diagnostics.visible import visible
 from kbnf_core.source import Source
 
@@ -60,16 +61,15 @@ def explanation_text(
 
 def rejection_text(rejection: Rejection, source: Source) -> Segments:
     """Return a rejection for people."""
-    reason = "the text is over" if rejection.explanation is None else rejection.explanation.reason
     return [
         Segment("error:", Role.ERROR),
-        Segment(f" {rejection.message}: {visible(reason)}\n"),
+        Segment(f" {visible(rejection.message)}\n"),
         *_situation(rejection.explanation, source, rejection.accepted),
     ]
 
 
 def _situation(explanation: "Explanation | None", source: Source, accepted: bytes) -> Segments:
-    rows = [("accepted", f"{escaped(accepted)} ({len(accepted)} bytes)")]
+    rows = [("accepted", f"{escaped(accepted)} ({count_of(len(accepted), 'byte')})")]
     if explanation is not None:
         rows += _position_rows(explanation, source)
     return [part for key, value in rows for part in _row(key, value)]
@@ -79,7 +79,10 @@ def _position_rows(explanation: "Explanation", source: Source) -> Iterable[tuple
     failing = explanation.data[explanation.accepted : explanation.accepted + 1]
     if failing and not explanation.allowed:
         yield "refused", f"{describe_bytes([(failing[0], failing[0])])} (0x{failing[0]:02x})"
-    yield "expected", describe_bytes(explanation.expected)
+    if explanation.places:
+        yield "expected", describe_bytes(explanation.expected)
+    else:
+        yield "expected", "nothing: the text is complete"
     for place in explanation.places[:_PLACES]:
         yield "in", _describe_place(place, source)
     if len(explanation.places) > _PLACES:

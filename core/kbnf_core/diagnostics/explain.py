@@ -1,16 +1,14 @@
 """The page that explains a code, and the way from what a user types to a code."""
 
-import difflib
-from importlib.resources import files
-
 from kbnf_core.diagnostics.catalogue import CATALOGUE, Rule
-
-_PAGES = files("kbnf_core.diagnostics") / "pages"
 
 
 def read_page(rule: Rule) -> str:
     """Return the Markdown page of a rule."""
-    return (_PAGES / f"{rule.code}.md").read_text(encoding="utf-8")
+    from importlib.resources import files
+
+    page = files("kbnf_core.diagnostics") / "pages" / f"{rule.code}.md"
+    return page.read_text(encoding="utf-8")
 
 
 def find_rule(text: str) -> Rule | None:
@@ -22,6 +20,8 @@ def find_rule(text: str) -> Rule | None:
 
 def nearest_rules(text: str) -> list[Rule]:
     """Return at most three rules whose code or name looks like ``text``, the nearest first."""
+    import difflib
+
     by_word = {word: rule for rule in CATALOGUE.values() for word in (rule.code.lower(), rule.name)}
     words = difflib.get_close_matches(text.strip().lower(), by_word, n=3)
     return list(dict.fromkeys(by_word[word] for word in words))

@@ -1,0 +1,106 @@
+"""Configuration files: which one counts, and what may stand in it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from kbnf_cli.config import Settings, settings_source
+from kbnf_core.diagnostics import Severity
+from kbnf_core.errors import ConfigError, SourceError
+
+Write = Callable[[str, str | bytes], Path]
+
+
+def _settings(file: str = "a.kbnf") -> Settings:
+    return settings_source(None, False)(Path(file))
+
+
+def test_every_key(write: Write) -> None:
+    write(
+        "sub/kbnf.toml",
+        'select = ["E", "w1"]\nextend-select = ["unused-nonterminal"]\nignore = ["ALL"]\n'
+        'fail-on = "warning"\nvocab = "tokens.json"\neos = [1, 2]\n',
+    )
+    settings = _settings("sub/a.kbnf")
+    assert settings.select == ("E", "W1")
+    assert settings.extend_select == ("W101",)
+    assert settings.ignore == ("",)
+    assert settings.fail_on is Severity.WARNING
+    assert settings.vocab is not None
+    assert Path(settings.vocab) == Path("sub/tokens.json").absolute()
+    assert settings.eos == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("files", "severity"),
+    [
+        ({"kbnf.toml": 'fail-on = "info"'}, Severity.INFO),
+        ({"pyproject.toml": '[tool.kbnf]\nfail-on = "info"'}, Severity.INFO),
+        ({"sub/kbnf.toml": 'fail-on = "info"', "kbnf.toml": 'fail-on = "error"'}, Severity.INFO),
+        (
+            {"kbnf.toml": 'fail-on = "info"', "pyproject.toml": '[tool.kbnf]\nfail-on = "error"'},
+            Severity.INFO,
+        ),
+        ({"sub/pyproject.toml": "[tool.ruff]", "kbnf.toml": 'fail-on = "info"'}, Severity.INFO),
+        ({"sub/kbnf.toml": "", "kbnf.toml": 'fail-on = "info"'}, None),
+    ],
+)
+def test_nearest_wins(write: Write, files: dict[str, str], severity: Severity | None) -> None:
+    for name, content in files.items():
+        write(name, content)
+    assert _settings("sub/deep/a.kbnf").fail_on is severity
+
+
+def test_isolated_reads_nothing(write: Write) -> None:
+    write("kbnf.toml", "no = 'such key'")
+    assert settings_source(None, True)(Path("a.kbnf")) == Settings()
+
+
+def test_named_file_counts_everywhere(write: Write) -> None:
+    file = write("other.toml", 'fail-on = "info"')
+    write("kbnf.toml", 'fail-on = "error"')
+    assert settings_source(file, False)(Path("a.kbnf")).fail_on is Severity.INFO
+
+
+def test_own_settings_go_over_others() -> None:
+    settings = Settings(select=("E",)).over(Settings(select=("W",), ignore=("W1",)))
+    assert (settings.select, settings.ignore) == (("E",), ("W1",))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("selct = []", "unknown key `selct`; did you mean `select`?"),
+        ("zzz = 1", "unknown key `zzz`; the keys are select,"),
+        ("select = 'E'", "`select`: a list of codes is needed"),
+        ("select = [1]", "`select`: a list of codes is needed"),
+        ("ignore = ['X9']", "`ignore`: no code or name of a rule matches 'X9'"),
+        ("fail-on = 'never'", "`fail-on`: error, warning or info is needed"),
+        ("vocab = 1", "`vocab`: `bytes` or the path"),
+        ("eos = [-1]", "`eos`: a list of token ids"),
+        ("eos = [true]", "`eos`: a list of token ids"),
+        ("a = = b", "kbnf.toml: Invalid value"),
+        (b"\xff", "kbnf.toml: "),
+    ],
+)
+def test_mistakes(write: Write, content: str | bytes, message: str) -> None:
+    write("kbnf.toml", content)
+    with pytest.raises(ConfigError) as caught:
+        _settings()
+    assert message in str(caught.value)
+
+
+def test_tool_kbnf_must_be_a_table(write: Write) -> None:
+    write("pyproject.toml", "[tool]\nkbnf = 1")
+    with pytest.raises(ConfigError, match="is not a table"):
+        _settings()
+
+
+def test_missing_named_file() -> None:
+    with pytest.raises(SourceError, match="no such file"):
+        settings_source(Path("missing.toml"), False)
+
+
+def test_both_options_exclude_each_other() -> None:
+    with pytest.raises(ConfigError, match="exclude each other"):
+        settings_source(Path("a.toml"), True)

@@ -1,0 +1,55 @@
+"""Every code has its page, every page its code, and every page its parts."""
+
+import re
+from pathlib import Path
+
+import kbnf_core.diagnostics
+import pytest
+from kbnf_core import check
+from kbnf_core.diagnostics import CATALOGUE
+from kbnf_core.diagnostics.explain import find_rule, nearest_rules, read_page
+
+_PAGES = Path(kbnf_core.diagnostics.__file__).parent / "pages"
+_SECTIONS = ["What it means", "Why it hurts", "Wrong", "Right", "What to do"]
+
+# What stands under `Wrong` there cannot be shown in a page, which is valid UTF-8 itself.
+_NOT_A_GRAMMAR = {"E009"}
+
+
+def test_catalogue_and_pages_are_the_same() -> None:
+    assert {page.stem for page in _PAGES.iterdir()} == set(CATALOGUE)
+
+
+@pytest.mark.parametrize("code", CATALOGUE)
+def test_page_has_title_summary_and_sections(code: str) -> None:
+    rule = CATALOGUE[code]
+    page = read_page(rule)
+    assert page.startswith(f"# {code}: {rule.name}\n\n{rule.summary}\n")
+    assert re.findall(r"^## (.*)$", page, re.MULTILINE) == _SECTIONS
+
+
+@pytest.mark.parametrize("code", sorted(set(CATALOGUE) - _NOT_A_GRAMMAR))
+def test_page_examples(code: str) -> None:
+    wrong, right = re.findall(r"^```kbnf\n(.*?)\n```$", read_page(CATALOGUE[code]), re.M | re.S)
+    assert code in {finding.code for finding in check(wrong)}
+    assert [finding.code for finding in check(right)] == []
+
+
+@pytest.mark.parametrize("text", ["E101", "e101", " E101 ", "undefined-nonterminal"])
+def test_find_rule(text: str) -> None:
+    assert find_rule(text) is CATALOGUE["E101"]
+
+
+def test_find_rule_knows_no_prefixes() -> None:
+    assert find_rule("E1") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "nearest"), [("E1001", "E101"), ("undefined-nonterminals", "E101"), ("W31", "W301")]
+)
+def test_nearest_rules(text: str, nearest: str) -> None:
+    assert CATALOGUE[nearest] in nearest_rules(text)
+
+
+def test_nothing_is_near_to_nonsense() -> None:
+    assert nearest_rules("????") == []
