@@ -27,8 +27,9 @@ _BLOCKS = 0x110000 // _CONTINUATIONS
 class _Node:
     """A state inside a character: a shape, and what its numbers mean.
 
-    ``shape[i]`` says which child continuation byte 0x80 + i leads to; a child is a *slot* (one
-    of the successors of the character's start) or, from the number of slots on, a node.
+    ``shape[i]`` is the place in ``children`` of what continuation byte 0x80 + i leads to; a
+    child is a *slot* (one of the successors of the character's start) or, from the number of
+    slots on, a node.
     """
 
     shape: bytes
@@ -45,11 +46,10 @@ class _Template:
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """The slots of the 128 ASCII bytes; the slots used beyond, which the template renumbers."""
+    """How a state reads its next character: nodes bottom up, and ``root`` over all 256 bytes."""
 
-    ascii_slots: tuple[int, ...]
-    beyond_slots: tuple[int, ...]
-    beyond: _Template
+    nodes: tuple[_Node, ...]
+    root: _Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,20 +99,14 @@ class _Expansion:
         layout = self._layouts.get(pattern)
         if layout is None:
             layout = self._layouts[pattern] = _layout(self._partition, pattern)
-        leads = self._instantiate(layout.beyond, [slots[slot] for slot in layout.beyond_slots])
-        targets = [DEAD if slot == DEAD else slots[slot] for slot in layout.ascii_slots]
-        targets += [leads.get(byte, DEAD) for byte in range(0x80, 0x100)]
-        children, shape = _first_occurrences(targets)
-        self._roots.append((_as_bytes(shape), children))
-
-    def _instantiate(self, template: _Template, targets: list[int]) -> dict[int, int]:
-        resolved = targets
-        for node in template.nodes:
+        resolved = list(slots)
+        for node in layout.nodes:
             key = (node.shape, tuple([resolved[child] for child in node.children]))
             resolved.append(self._inner.setdefault(key, self._states + len(self._inner)))
         if self._states + len(self._inner) > self._limit:
             raise LimitError("states", self._limit)
-        return {byte: resolved[child] for byte, child in template.leads}
+        root = layout.root
+        self._roots.append((root.shape, tuple([resolved[child] for child in root.children])))
 
     def table(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
         """Return the byte classes, and the successors of all states by class."""
@@ -165,10 +159,21 @@ def _layout(partition: Partition, pattern: tuple[int, ...]) -> _Layout:
         if not slots or slot != slots[-1]:
             starts.append(start)
             slots.append(slot)
-    ascii_slots = _lookup(starts, slots, np.arange(0x80)).tolist()
     first = int(np.searchsorted(starts, 0x80, side="right")) - 1
     used, local = _first_occurrences(slots[first:])
-    return _Layout(tuple(ascii_slots), used, _template((0x80, *starts[first + 1 :]), local))
+    template = _template((0x80, *starts[first + 1 :]), local)
+    # The template numbers its slots anew, and its nodes after them; translate both.
+    slot_count = max(slots) + 1
+    numbers = [*used, *range(slot_count, slot_count + len(template.nodes))]
+    nodes = tuple(
+        _Node(node.shape, tuple([numbers[child] for child in node.children]))
+        for node in template.nodes
+    )
+    leads = {byte: numbers[child] for byte, child in template.leads}
+    row = _lookup(starts, slots, np.arange(0x80)).tolist()
+    row += [leads.get(byte, DEAD) for byte in range(0x80, 0x100)]
+    children, shape = _first_occurrences(row)
+    return _Layout(nodes, _Node(_as_bytes(shape), children))
 
 
 def _lookup(
