@@ -1,8 +1,8 @@
 """Recognises files that are written in another grammar language.
 
-Asked only about texts that are no KBNF. To mistake KBNF with a few errors for another language
+Asked only about texts that are no KBNF. To take KBNF with a few errors for another language
 would hide those errors, so each answer needs a sign of the other language and the absence of
-what nearly every KBNF file has: a line that ends with ``;``.
+what nearly every KBNF file has: lines that end with ``;``.
 """
 
 import re
@@ -13,57 +13,66 @@ from kbnf_core.source import Source, Span
 
 
 class _Language(NamedTuple):
+    """Another language; ``sign`` is something that it has and KBNF has not."""
+
     name: str
     command: str
     sign: re.Pattern[str]
-    """Something that the language has and KBNF has not."""
 
 
 _BNF = _Language(
     "bnf_sampler's BNF",
-    "kbnf convert-bnf",
-    re.compile(r"^[ \t]*<[^<>\s]+>[ \t]*::=", re.MULTILINE),
+    "convert-bnf",
+    re.compile(r"^[ \t]*<[^<>\s]++>[ \t]*::=", re.MULTILINE),
 )
+# A directive, or a rule: its mark, name, priority, parameters, and a colon.
 _LARK = _Language(
     "Lark",
-    "kbnf convert-lark",
+    "convert-lark",
     re.compile(
-        r"^%(?:import|ignore|declare|override|extend|llguidance)\b"
-        r"|^[?!]?[A-Za-z_]\w*+(?:\.-?\d++)?(?:\{[^}\n]*\})?(?:\[[^\]\n]*\])?[ \t]*:(?![:=])",
+        r"^[ \t]*(?:%(?:import|ignore|declare|override|extend|llguidance)\b"
+        r"|[?!]?[A-Za-z_]\w*+(?:\.-?\d++)?(?:\{[^}\n]*+\})?(?:\[[^\]\n]*+\])?[ \t]*:(?![:=]))",
         re.MULTILINE,
     ),
 )
-# Character classes, `#` comments, names with hyphens, and `root` in the place of `start`.
+# A character class, a `#` comment, a name with hyphens, or `root` in the place of `start`.
 _GBNF = _Language(
     "GBNF",
-    "kbnf convert-gbnf",
+    "convert-gbnf",
     re.compile(
-        r"\[\^|\[[^\]\n'\"(){}|]*(?:[^\]\n]-[^\]\n]|\\.)[^\]\n]*\]"
+        r"\[\^|\[(?=[^\[\]\n]*+[\\-])[^\[\]\n'(){}|]++\]"
         r"|^[ \t]*(?:\#(?:[ \t]|$)|root[ \t]*::=|[A-Za-z]\w*+-[\w-]*+[ \t]*::=)",
         re.MULTILINE,
     ),
 )
 
 _DEFINITION = re.compile(r"^[ \t]*[A-Za-z_][\w-]*+[ \t]*::=", re.MULTILINE)
-_END = re.compile(r";[ \t]*(?:\(\*[^\n]*\*\)[ \t]*)?\r?$", re.MULTILINE)
-_SINGLE_QUOTED = re.compile(r"::=[ \t]*'|[|(][ \t]*'")
+_DOUBLE_QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*+"?')
+_SINGLE_QUOTED = re.compile(r"(?:::=|[|(])[ \t]*'")
 
 
 def other_language(source: Source) -> Diagnostic | None:
     """Return the finding (E008) that names the language of ``source``, if it is known."""
-    text = source.text
-    if _END.search(text):
+    # Of the same length, so that places stay what they are.
+    text = _DOUBLE_QUOTED.sub(lambda match: " " * len(match[0]), source.text)
+    if any(map(_ends_rule, text.split("\n"))):
         return None
     if not _DEFINITION.search(text):
-        return _finding(source, _BNF) or _finding(source, _LARK)
-    return None if _SINGLE_QUOTED.search(text) else _finding(source, _GBNF)
+        return _finding(source, text, _BNF) or _finding(source, text, _LARK)
+    return None if _SINGLE_QUOTED.search(text) else _finding(source, text, _GBNF)
 
 
-def _finding(source: Source, language: _Language) -> Diagnostic | None:
-    sign = language.sign.search(source.text)
+def _ends_rule(line: str) -> bool:
+    """Tell whether ``line`` ends with ``;`` and is no comment of another language."""
+    code = line.partition("(*")[0].strip()
+    return code.endswith(";") and not code.startswith(("#", "//"))
+
+
+def _finding(source: Source, text: str, language: _Language) -> Diagnostic | None:
+    sign = language.sign.search(text)
     if sign is None:
         return None
     message = f"this file is written in {language.name}, not in KBNF"
-    help_ = f"convert it: `{language.command} {source.path or 'FILE'}`"
+    help_ = f"convert it: `kbnf {language.command} {source.path or 'FILE'}`"
     span = Span(*sign.span())
     return Diagnostic("E008", message, source, span, "not KBNF", helps=(help_,))

@@ -17,7 +17,7 @@ FINISHES = ("eager", "token", "eos")
 
 _PRAGMA = re.compile(r"\s*kbnf:")
 _SETTING = re.compile(
-    r"ignore\s*\[(?P<codes>[^\]]*)\]|(?P<key>\w+)\s*=\s*(?P<value>[^\s,]*)|(?P<other>[^\s,]+)"
+    r"ignore\s*\[(?P<codes>[^\[\]]*)\]|(?P<key>\w+)\s*=\s*(?P<value>[^\s,]*)|(?P<other>[^\s,]+)"
 )
 _CODE = re.compile(r"[^\s,]+")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
