@@ -7,10 +7,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.automata.classes import join_classes, rows_over
+from kbnf_core.automata.errors import LimitError
 from kbnf_core.ir import Grammar, Literal, Regular, Token, TokenTerminal, postorder
 from kbnf_core.limits import Limits
 from kbnf_core.lower.analyse import Analysis
-from kbnf_core.lower.determinise import Automaton
+from kbnf_core.lower.compact import Automaton
 from kbnf_core.lower.nfa import Alphabet, Nfa, NfaBuilder, Place, TooManyStatesError
 from kbnf_core.tables import Ids, Tables
 
@@ -79,7 +80,7 @@ def build_pieces(
         if isinstance(body, Regular):
             piece = _piece_of_dfa(body, alphabet)
         else:
-            piece = _piece_of_automaton(finish(builder.build(name)))
+            piece = _piece_of_automaton(_finished(name, builder.build(name), finish))
         pieces[name] = piece
         total += piece.state_count
         if total > limits.grammar_states:
@@ -89,6 +90,13 @@ def build_pieces(
         queue.extend(fresh)
         queued.update(fresh)
     return alphabet, pieces
+
+
+def _finished(name: str, nfa: Nfa, finish: Finish) -> Automaton:
+    try:
+        return finish(nfa)
+    except LimitError:
+        raise TooManyStatesError(name) from None
 
 
 def _piece_of_dfa(body: Regular, alphabet: Alphabet) -> Piece:

@@ -12,10 +12,9 @@ from kbnf_core.ir import Grammar
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import analyse
 from kbnf_core.lower.assemble import Piece, assemble, build_pieces
-from kbnf_core.lower.determinise import Automaton, determinise, remove_epsilons
+from kbnf_core.lower.compact import compact, spell_out
 from kbnf_core.lower.inline import choose_inlined
-from kbnf_core.lower.minimise import minimise, trim
-from kbnf_core.lower.nfa import Nfa, Place
+from kbnf_core.lower.nfa import Place
 from kbnf_core.lower.split import split_large
 from kbnf_core.tables import Tables
 
@@ -37,7 +36,7 @@ def build_tables(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> Tables:
     grammar = split_large(grammar)
     analysis = analyse(grammar)
     inlined = choose_inlined(grammar, analysis.reachable)
-    alphabet, pieces = build_pieces(grammar, analysis, inlined, _compact, limits)
+    alphabet, pieces = build_pieces(grammar, analysis, inlined, compact, limits)
     return assemble(grammar, analysis, alphabet, pieces)
 
 
@@ -45,17 +44,9 @@ def build_plain_tables(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> Pla
     """Return the tables of ``grammar`` in which every position is a state of its own."""
     grammar = split_large(grammar)
     analysis = analyse(grammar)
-    alphabet, pieces = build_pieces(grammar, analysis, frozenset(), _spell_out, limits)
+    alphabet, pieces = build_pieces(grammar, analysis, frozenset(), spell_out, limits)
     tables = assemble(grammar, analysis, alphabet, pieces)
     return PlainTables(_without_tail_calls(tables), _all_places(pieces))
-
-
-def _compact(nfa: Nfa) -> Automaton:
-    return minimise(trim(determinise(nfa)))
-
-
-def _spell_out(nfa: Nfa) -> Automaton:
-    return trim(remove_epsilons(nfa))
 
 
 def _all_places(pieces: dict[str, Piece]) -> tuple[tuple[Place, ...], ...]:

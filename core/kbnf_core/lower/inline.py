@@ -10,6 +10,9 @@ from collections.abc import Collection, Mapping
 
 from kbnf_core.ir import Call, Grammar, Literal, Node, Regular, Repeat, calls, children, postorder
 
+LARGE = 1_000
+"""States beyond which nothing is written out inside another nonterminal."""
+
 SMALL_TOTAL = 512
 """States that all copies of one nonterminal together may take."""
 
@@ -25,8 +28,9 @@ def choose_inlined(grammar: Grammar, reachable: frozenset[str]) -> frozenset[str
         sizes[name] = estimate_size(body, sizes, inlined)
         if all(call.nonterminal in flat for call in calls(body)):
             flat.add(name)
+        single = uses[name] == 1 and sizes[name] <= LARGE
         small = name in flat and sizes[name] * uses[name] <= SMALL_TOTAL
-        if name != grammar.start and (uses[name] == 1 or small):
+        if name != grammar.start and (single or small):
             inlined.add(name)
     return frozenset(inlined)
 

@@ -15,10 +15,7 @@ from kbnf_core.ir import (
     children,
     postorder,
 )
-from kbnf_core.lower.inline import estimate_size
-
-LARGE_AUTOMATON = 1_000
-"""States beyond which an automaton is never written out inside another one."""
+from kbnf_core.lower.inline import LARGE, estimate_size
 
 LARGE_REPETITION = 4_096
 """States beyond which the body of a counted repetition is called instead of copied."""
@@ -51,7 +48,7 @@ class _Splitter:
         return values.pop()
 
     def _split_one(self, node: Node) -> Node:
-        if isinstance(node, Regular) and node.dfa.state_count > LARGE_AUTOMATON:
+        if isinstance(node, Regular) and node.dfa.state_count > LARGE:
             return self._call(node)
         if isinstance(node, Repeat) and not isinstance(node.body, Call):
             copies = max(node.low, node.high or 1)
