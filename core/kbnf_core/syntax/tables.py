@@ -2,7 +2,7 @@
 
 import json
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import cast
 
 from lark import Lark
@@ -13,7 +13,8 @@ from kbnf_core.syntax.builder import Builder
 @cache
 def kbnf_parser() -> Lark:
     """Return the parser; starts are ``definition`` and ``aside``. Loading takes milliseconds."""
-    text = (files("kbnf_core.syntax") / "kbnf.tables.json").read_text("utf-8")
+    # Not through importlib.resources: importing that takes longer than all of this.
+    text = Path(__file__).with_name("kbnf.tables.json").read_text("utf-8")
     tables = json.loads(text, object_hook=_with_number_keys)
     # Lark.load reads the same two dictionaries, but only out of a pickle.
     parser = Lark._load_from_dict(  # type: ignore[no-untyped-call]
