@@ -10,13 +10,12 @@ from random import Random
 import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
+from kbnf_core import Config, Engine, Vocabulary
+from kbnf_core.errors import EmptyGrammarError
 from kbnf_testing.agreement import compare_at_random
 from kbnf_testing.earley import Recogniser
 from kbnf_testing.generate import Features, GrammarMaker
 from kbnf_testing.printer import to_kbnf
-
-from kbnf_core import Config, Engine, Vocabulary
-from kbnf_core.errors import EmptyGrammarError
 
 CHUNKS = 40
 TRIPLES_A_CHUNK = 504

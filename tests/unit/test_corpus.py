@@ -11,9 +11,7 @@ from kbnf_testing.subject import SubjectRunner
 
 CASES = load_corpus()
 # The reference judges languages; which code a mistake gets is for the engine alone.
-_BY_REFERENCE = [
-    case for case in CASES if not case.not_by_reference and case.error <= {"E105"}
-]
+_BY_REFERENCE = [case for case in CASES if not case.not_by_reference and case.error <= {"E105"}]
 _NOT_BY_REFERENCE = [case for case in CASES if case.not_by_reference]
 
 
@@ -37,7 +35,9 @@ def test_cases_left_out_of_the_reference_cannot_be_read_by_it(case: Case) -> Non
         read_kbnf(case.grammar, case.tokens.special, case.start)
 
 
-@pytest.mark.parametrize("section", ["1", "1.1", "2", "3", "3.1", "3.2", "4", "4.1", "4.2", "4.3", "5", "8"])
+@pytest.mark.parametrize(
+    "section", ["1", "1.1", "2", "3", "3.1", "3.2", "4", "4.1", "4.2", "4.3", "5", "8"]
+)
 def test_every_section_of_the_specification_has_cases(section: str) -> None:
     assert any(section in case.spec.split() for case in CASES)
 
@@ -61,7 +61,14 @@ _VOID = {"name": "x", "grammar": "start ::= 'A';", "spec": "2"}
         {**_VOID, "steps": [{"token": 1, "result": "Ongoing"}]},
         {"name": "x", "spec": "2", "accept": ["A"]},
     ],
-    ids=["asserts nothing", "empty list", "typo", "unused vocabulary", "no vocabulary", "no grammar"],
+    ids=[
+        "asserts nothing",
+        "empty list",
+        "typo",
+        "unused vocabulary",
+        "no vocabulary",
+        "no grammar",
+    ],
 )
 def test_loader_refuses(table: dict[str, object]) -> None:
     with pytest.raises(CorpusError):

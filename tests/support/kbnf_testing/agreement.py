@@ -1,12 +1,14 @@
 """Walks an engine and the reference side by side and demands the same answers everywhere."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 
+import kbnf_core
+from kbnf_core import Config, Engine
+
 from kbnf_testing import subject
-from kbnf_testing.generate import Features, GrammarMaker, random_string, random_tokens
-from kbnf_testing.grammar import Grammar
 from kbnf_testing.earley import Recogniser
+from kbnf_testing.generate import Features, GrammarMaker, random_string, random_tokens
 from kbnf_testing.printer import to_kbnf
 from kbnf_testing.vocabulary import Tokens
 from kbnf_testing.walk import ACCEPTED, Position, ReferenceEngine
@@ -19,10 +21,10 @@ _UNKNOWN_IDS = (25, 200)
 class Sample:
     """A random grammar that has words, and the alphabet of its texts."""
 
-    grammar: Grammar
     text: str
     alphabet: str
     recogniser: Recogniser
+    compiled: kbnf_core.Grammar
 
 
 def random_sample(random: Random, features: Features) -> Sample:
@@ -32,21 +34,22 @@ def random_sample(random: Random, features: Features) -> Sample:
         grammar = maker.grammar()
         recogniser = Recogniser(grammar)
         if not recogniser.is_empty():
-            return Sample(grammar, to_kbnf(grammar), maker.alphabet, recogniser)
+            text = to_kbnf(grammar)
+            return Sample(text, maker.alphabet, recogniser, kbnf_core.Grammar(text))
 
 
-@dataclass(slots=True)
 class Comparison:
-    """One grammar and one vocabulary, under all ways to finish."""
+    """One grammar and one vocabulary, under all ways to finish; the engines share their caches."""
 
-    sample: Sample
-    tokens: Tokens
-    _seen: set[tuple[str, tuple[int, ...]]] = field(default_factory=set)
-
-    def __post_init__(self) -> None:
+    def __init__(self, sample: Sample, tokens: Tokens) -> None:
+        self.sample = sample
+        self.tokens = tokens
+        vocabulary = subject.vocabulary_of(tokens)
         self._engines = {
-            finish: subject.engine_of(self.sample.text, self.tokens, finish) for finish in FINISHES
+            finish: Engine(sample.compiled, vocabulary, Config(finish=finish))
+            for finish in FINISHES
         }
+        self._seen: set[tuple[str, tuple[int, ...]]] = set()
 
     def walk(self, string: list[int]) -> None:
         """Offer the tokens of ``string`` in turn, comparing everything at every step."""
@@ -66,7 +69,9 @@ class Comparison:
             assert subject.offer(engine, token_id) is expected, self._describe(finish, path)
             self._compare(reference, position, path)
 
-    def _compare(self, reference: ReferenceEngine, position: Position, path: tuple[int, ...]) -> None:
+    def _compare(
+        self, reference: ReferenceEngine, position: Position, path: tuple[int, ...]
+    ) -> None:
         key = (reference.finish, path)
         if key in self._seen:
             return

@@ -4,13 +4,16 @@ Everything is drawn from a ``random.Random``: a seeded one gives a fixed run, th
 ``hypothesis.strategies.randoms`` gives examples that shrink.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
+from typing import TYPE_CHECKING
 
 from kbnf_testing import grammar as g
 from kbnf_testing.vocabulary import Tokens
 from kbnf_testing.walk import Outcome, Position, ReferenceEngine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _ALPHABETS = ("AB", "AB", "ABC", "Aé", "A你", "你A", "AB\n", "'A\\")
 _TEXT_LENGTHS = ((0, 0), (1, 1), (1, 1), (1, 1), (1, 2), (1, 2), (2, 3))
@@ -43,6 +46,7 @@ class GrammarMaker:
         self._excluded: tuple[bytes, ...] = ()
 
     def grammar(self) -> g.Grammar:
+        """Return the grammar."""
         rules = {name: self._rule(name) for name in self._names}
         if self._excluded:
             branches = tuple(g.Literal(text) for text in self._excluded)

@@ -39,6 +39,18 @@ def _primary(node: g.Expression) -> str:
     match node:
         case g.Reference():
             return node.name
+        case g.Repeat():
+            return _repeat(node)
+        case g.Sequence(parts=()):
+            return "''"
+        case g.Sequence() | g.Choice():
+            return f"({_alternatives(node)})"
+        case _:
+            return _form(node)
+
+
+def _form(node: g.Leaf | g.Regex) -> str:
+    match node:
         case g.Literal():
             return _literal(node.data)
         case g.Regex():
@@ -55,12 +67,6 @@ def _primary(node: g.Expression) -> str:
             return _token(node)
         case g.Chars():
             return "#" + quote(regex(node))
-        case g.Repeat():
-            return _repeat(node)
-        case g.Sequence(parts=()):
-            return "''"
-        case _:
-            return f"({_alternatives(node)})"
 
 
 def _literal(data: bytes) -> str:

@@ -39,8 +39,10 @@ class _Reader:
             branches.setdefault(name, []).append(self._alternatives())
             if not self._sign(";") and self._scanner.rest:
                 raise UnsupportedError(f"expected ; before {self._scanner.rest[:30]!r}")
-        rules = {name: bodies[0] if len(bodies) == 1 else g.Choice(tuple(bodies))
-                 for name, bodies in branches.items()}
+        rules = {
+            name: bodies[0] if len(bodies) == 1 else g.Choice(tuple(bodies))
+            for name, bodies in branches.items()
+        }
         return g.Grammar({name: self._resolve(body, rules) for name, body in rules.items()}, start)
 
     def _skip_blanks(self) -> None:
@@ -148,7 +150,7 @@ class _Reader:
         is_text = self._scanner.rest.startswith(("'", '"'))
         what = self._string() if is_text else self._name()
         self._skip_blanks()
-        limit = (self._scanner.number() if self._sign(",") else 0)
+        limit = self._scanner.number() if self._sign(",") else 0
         self._skip_blanks()
         self._scanner.expect(")")
         if limit is None:
@@ -185,9 +187,7 @@ class _Reader:
         self._scanner.place = match.end()
         return bytes.fromhex(match[2].replace("\\x", ""))
 
-    def _resolve(
-        self, node: g.Expression, rules: Mapping[str, g.Expression]
-    ) -> g.Expression:
+    def _resolve(self, node: g.Expression, rules: Mapping[str, g.Expression]) -> g.Expression:
         """Check names, and give each ``except!(NAME)`` the texts that NAME stands for."""
         match node:
             case g.Except(via=str(name)):

@@ -81,7 +81,9 @@ class SubjectRunner:
 
     def offer(self, what: int | bytes) -> Outcome:
         """Offer a token or bytes."""
-        return offer(self._engine, what) if isinstance(what, int) else offer_bytes(self._engine, what)
+        return (
+            offer(self._engine, what) if isinstance(what, int) else offer_bytes(self._engine, what)
+        )
 
     def allowed(self) -> list[int]:
         """Return the ids that can come next, ascending."""
@@ -95,7 +97,5 @@ class SubjectRunner:
 def error_codes(error: GrammarError) -> frozenset[str]:
     """Return the codes of the findings that are errors."""
     return frozenset(
-        diagnostic.code
-        for diagnostic in error.diagnostics
-        if diagnostic.severity is Severity.ERROR
+        diagnostic.code for diagnostic in error.diagnostics if diagnostic.severity is Severity.ERROR
     )

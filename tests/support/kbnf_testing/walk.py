@@ -86,9 +86,10 @@ class ReferenceEngine:
     def _read(self, position: Position, readings: list[str]) -> tuple[Outcome, Position]:
         words = frozenset(
             history + reading
-            for history in position.histories
             for reading in readings
-            if self._goes_through(history, reading)
+            if not self._ends_inside(position, reading)
+            for history in position.histories
+            if self.recogniser.viable(history + reading)
         )
         if not words:
             return Outcome.REJECTED, position
@@ -97,8 +98,10 @@ class ReferenceEngine:
             return Outcome.FINISHED, replace(after, finished=True)
         return Outcome.ONGOING, after
 
-    def _goes_through(self, history: str, reading: str) -> bool:
-        if not self.recogniser.viable(history + reading):
-            return False
-        inner = (history + reading[:end] for end in range(1, len(reading)))
-        return self.finish != "eager" or not any(self.recogniser.contains(word) for word in inner)
+    def _ends_inside(self, position: Position, reading: str) -> bool:
+        """Tell whether ``eager`` would be finished before the last symbol of ``reading``."""
+        return self.finish == "eager" and any(
+            self.recogniser.contains(history + reading[:end])
+            for history in position.histories
+            for end in range(1, len(reading))
+        )
