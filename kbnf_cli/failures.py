@@ -4,6 +4,8 @@ import os
 import traceback
 
 import click
+from click.exceptions import NoArgsIsHelpError
+from kbnf_core.diagnostics.segments import Segment
 from kbnf_core.diagnostics.text import render_text
 from kbnf_core.errors import GrammarError, KbnfError
 
@@ -24,6 +26,9 @@ def report(error: BaseException, console: Console) -> int:
         console.note("".join(traceback.format_exception(error)).rstrip())
     if isinstance(error, GrammarError):
         return _report_grammar(error, console)
+    if isinstance(error, NoArgsIsHelpError):
+        console.findings([Segment(f"{error.format_message()}\n")])
+        return Exit.TROUBLE
     console.error(*_explain(error))
     return Exit.TROUBLE
 
@@ -38,9 +43,9 @@ def _explain(error: BaseException) -> tuple[str, ...]:
     """Return the message and hints for an error."""
     match error:
         case click.UsageError():
-            return error.format_message(), *_usage_hint(error)
+            return _in_our_style(error.format_message()), *_usage_hint(error)
         case click.ClickException():
-            return (error.format_message(),)
+            return (_in_our_style(error.format_message()),)
         case KbnfError():
             return (str(error),)
         case OSError():
@@ -51,6 +56,11 @@ def _explain(error: BaseException) -> tuple[str, ...]:
             return "the input is nested too deeply", "write it with less nesting"
         case _:
             return _explain_bug(error)
+
+
+def _in_our_style(message: str) -> str:
+    """Return a sentence of click's without its capital letter and full stop."""
+    return message[:1].lower() + message[1:].removesuffix(".")
 
 
 def _usage_hint(error: click.UsageError) -> tuple[str, ...]:

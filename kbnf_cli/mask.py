@@ -128,9 +128,11 @@ def mask(
     config_file: Path | None,
     isolated: bool,
 ) -> int:
-    """Show the tokens that GRAMMAR allows after a prefix (default: the empty one).
+    """Show the tokens a grammar allows.
 
-    GRAMMAR is a file, or `-` for stdin. Exits with 1 if the prefix is rejected.
+    They are those that can come after the prefix given by --text, --tokens or --hex; without
+    one, those that can come first. GRAMMAR is a file, or `-` for stdin. Exits with 1 if the
+    prefix is rejected.
     """
     if why is not None and format_ not in ("table", "json"):
         raise click.UsageError("--why goes with --format table or json")

@@ -43,7 +43,7 @@ class Mask:
 
 
 def mask_value(mask: Mask) -> dict[str, Any]:
-    """Return the object of schema ``kbnf.mask/1``."""
+    """Return the object that ``schemas/mask.schema.json`` describes."""
     vocabulary = mask.vocabulary
     return {
         "schema": SCHEMA,

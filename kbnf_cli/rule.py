@@ -15,9 +15,10 @@ from kbnf_cli.options import common_options
 @common_options
 @click.pass_obj
 def rule(console: Console, code: str | None) -> int:
-    """Explain a diagnostic; without CODE, list them all.
+    """Explain a diagnostic.
 
-    CODE is a code such as E101 or a name such as undefined-nonterminal.
+    CODE is a code such as E101 or a name such as undefined-nonterminal; without it, all are
+    listed.
     """
     if code is None:
         console.data(_listing())

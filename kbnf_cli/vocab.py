@@ -29,7 +29,11 @@ from kbnf_cli.vocabularies import read_vocabulary
 @common_options
 @click.pass_obj
 def vocab(console: Console, file: str, format_: str, eos: tuple[int, ...]) -> int:
-    """Inspect a vocabulary: counts, special and stop tokens, duplicates, missing bytes."""
+    """Inspect a vocabulary.
+
+    Shows its counts, special and stop tokens, duplicates, missing bytes and round trips. Without
+    FILE it is the built-in vocabulary of bytes.
+    """
     from kbnf_core.vocab.inspect import inspect
 
     vocabulary = read_vocabulary(console, file, eos)

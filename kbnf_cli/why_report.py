@@ -28,14 +28,14 @@ def explanation_value(explanation: "Explanation", source: Source) -> dict[str, A
         "accepted": explanation.accepted,
         "reason": explanation.reason,
         "expected": _expected_value(explanation),
-        "places": [_place_value(place, source) for place in explanation.places],
+        "places": [_place_value(place, source) for place in _places(explanation)],
     }
 
 
 def rejection_value(rejection: Rejection) -> dict[str, Any]:
     """Return a rejection as the object under ``error`` (schema ``kbnf.mask/1``)."""
     explanation = rejection.explanation
-    places = () if explanation is None else explanation.places
+    places = [] if explanation is None else _places(explanation)
     return {
         "message": rejection.message,
         "token_index": rejection.token_index,
@@ -83,10 +83,15 @@ def _position_rows(explanation: "Explanation", source: Source) -> Iterable[tuple
         yield "expected", describe_bytes(explanation.expected)
     else:
         yield "expected", "nothing: the text is complete"
-    for place in explanation.places[:_PLACES]:
+    for place in _places(explanation)[:_PLACES]:
         yield "in", _describe_place(place, source)
     if len(explanation.places) > _PLACES:
         yield "", f"... and {len(explanation.places) - _PLACES} more places"
+
+
+def _places(explanation: "Explanation") -> list["LivePlace"]:
+    """Return the places in the order of the grammar's text."""
+    return sorted(explanation.places, key=lambda place: (place.span, place.rules))
 
 
 def _describe_place(place: "LivePlace", source: Source) -> str:

@@ -3,43 +3,21 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import pytest
 from click.testing import CliRunner
+from kbnf_testing.command import Kbnf, Result, Write
+
 from kbnf_cli.main import main
 
 
-@dataclass(frozen=True)
-class Result:
-    """What a run left."""
-
-    status: int
-    stdout: bytes
-    stderr: str
-
-    @property
-    def out(self) -> str:
-        """Stdout as text."""
-        return self.stdout.decode("utf-8")
-
-
-class Kbnf(Protocol):
-    """Runs ``kbnf`` with arguments and stdin."""
-
-    def __call__(self, *arguments: object, stdin: bytes = b"") -> Result: ...
-
-
 @pytest.fixture(autouse=True)
-def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Work in an empty folder, with nothing set that changes the output."""
     monkeypatch.chdir(tmp_path)
     for name in ("NO_COLOR", "FORCE_COLOR", "KBNF_DEBUG"):
         monkeypatch.delenv(name, raising=False)
-    yield
 
 
 @pytest.fixture
@@ -68,7 +46,7 @@ def kbnf_process() -> Kbnf:
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
+def write(tmp_path: Path) -> Write:
     """Write a file below the current folder and return its path, relative to it."""
 
     def create(name: str, content: str | bytes) -> Path:

@@ -1,12 +1,12 @@
 """``kbnf check``."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import kbnf_core.diagnostics
 import pytest
 from jsonschema import Draft202012Validator
+from kbnf_testing.command import Kbnf, Write
 
 GOOD = "start ::= 'a';\n"
 BAD = "start ::= itme;\n"
@@ -16,16 +16,14 @@ _SCHEMA = json.loads(
     (Path(kbnf_core.diagnostics.__file__).parent / "check.schema.json").read_text(encoding="utf-8")
 )
 
-Write = Callable[[str, str | bytes], Path]
 
-
-def test_clean_file(kbnf, write: Write) -> None:
+def test_clean_file(kbnf: Kbnf, write: Write) -> None:
     result = kbnf("check", write("a.kbnf", GOOD))
     assert (result.status, result.out) == (0, "")
     assert result.stderr == "no problems in 1 file\n"
 
 
-def test_findings_in_long_form(kbnf, write: Write) -> None:
+def test_findings_in_long_form(kbnf: Kbnf, write: Write) -> None:
     result = kbnf("check", write("a.kbnf", BAD))
     assert result.status == 1
     assert result.out.startswith("error[E101]: ")
@@ -33,7 +31,7 @@ def test_findings_in_long_form(kbnf, write: Write) -> None:
     assert result.stderr == "1 error in 1 file\n"
 
 
-def test_concise(kbnf, write: Write) -> None:
+def test_concise(kbnf: Kbnf, write: Write) -> None:
     result = kbnf("check", "--format", "concise", write("a.kbnf", BAD + "b ::= 'a' 'b'"))
     lines = result.out.splitlines()
     assert [line.split()[:2] for line in lines] == [
@@ -43,7 +41,7 @@ def test_concise(kbnf, write: Write) -> None:
     ]
 
 
-def test_json_has_the_published_shape(kbnf, write: Write) -> None:
+def test_json_has_the_published_shape(kbnf: Kbnf, write: Write) -> None:
     write("b.kbnf", BAD)
     write("a.kbnf", WARNED)
     write("c.kbnf", b"\xff")
@@ -55,25 +53,25 @@ def test_json_has_the_published_shape(kbnf, write: Write) -> None:
     assert (result.status, result.stderr) == (1, "")
 
 
-def test_json_is_the_same_every_time(kbnf_process, write: Write) -> None:
+def test_json_is_the_same_every_time(kbnf_process: Kbnf, write: Write) -> None:
     for name in "abc":
         write(f"{name}.kbnf", WARNED + BAD)
     assert len({kbnf_process("check", "--format", "json").stdout for _ in range(2)}) == 1
 
 
-def test_default_is_the_current_directory(kbnf, write: Write) -> None:
+def test_default_is_the_current_directory(kbnf: Kbnf, write: Write) -> None:
     write("deep/er/a.kbnf", BAD)
     write("deep/er/a.txt", "not a grammar")
     result = kbnf("check", "--format", "concise")
     assert result.out.startswith("deep/er/a.kbnf:1:11: E101")
 
 
-def test_stdin(kbnf) -> None:
+def test_stdin(kbnf: Kbnf) -> None:
     result = kbnf("check", "-", "--format", "concise", stdin=BAD.encode())
     assert result.out.startswith("<stdin>:1:11: E101")
 
 
-def test_stdin_filename(kbnf, write: Write) -> None:
+def test_stdin_filename(kbnf: Kbnf, write: Write) -> None:
     write("sub/kbnf.toml", 'ignore = ["E101"]')
     arguments = ("check", "-", "--stdin-filename", "sub/x.kbnf", "--format", "concise")
     assert kbnf(*arguments, stdin=BAD.encode()).status == 0
@@ -93,30 +91,32 @@ def test_stdin_filename(kbnf, write: Write) -> None:
         (("--fail-on", "info", "--ignore", "E"), 1, ["W101"]),
     ],
 )
-def test_selection(kbnf, write: Write, options: tuple[str, ...], status: int, codes: list[str]) -> None:
+def test_selection(
+    kbnf: Kbnf, write: Write, options: tuple[str, ...], status: int, codes: list[str]
+) -> None:
     result = kbnf("check", *options, "--format", "concise", write("a.kbnf", BAD + "b ::= 'b';"))
     assert [line.split()[1] for line in result.out.splitlines()] == codes
     assert result.status == status
 
 
-def test_start(kbnf, write: Write) -> None:
+def test_start(kbnf: Kbnf, write: Write) -> None:
     file = write("a.kbnf", "root ::= 'a';")
     assert "E102" in kbnf("check", file).out
     assert kbnf("check", "--start", "root", file).status == 0
 
 
-def test_finish(kbnf, write: Write) -> None:
+def test_finish(kbnf: Kbnf, write: Write) -> None:
     file = write("a.kbnf", "start ::= 'a' | 'ab';")
     assert "W301" in kbnf("check", file).out
     assert kbnf("check", "--finish", "eos", file).out == ""
 
 
-def test_pragma_silences(kbnf, write: Write) -> None:
+def test_pragma_silences(kbnf: Kbnf, write: Write) -> None:
     file = write("a.kbnf", "start ::= 'a';\nb ::= 'b'; (* kbnf: ignore[W101] *)\n")
     assert kbnf("check", file).out == ""
 
 
-def test_output_file(kbnf, write: Write, tmp_path: Path) -> None:
+def test_output_file(kbnf: Kbnf, write: Write, tmp_path: Path) -> None:
     result = kbnf("check", "--color", "always", "-o", "out.txt", write("a.kbnf", BAD))
     assert (result.status, result.out) == (1, "")
     written = (tmp_path / "out.txt").read_text(encoding="utf-8")
@@ -125,24 +125,24 @@ def test_output_file(kbnf, write: Write, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.kbnf", "out.txt"]
 
 
-def test_failed_output_leaves_nothing_behind(kbnf, write: Write, tmp_path: Path) -> None:
+def test_failed_output_leaves_nothing_behind(kbnf: Kbnf, write: Write, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     result = kbnf("check", "-o", "out/missing/x.txt", write("a.kbnf", BAD))
     assert result.status == 2
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_quiet_keeps_findings(kbnf, write: Write) -> None:
+def test_quiet_keeps_findings(kbnf: Kbnf, write: Write) -> None:
     result = kbnf("-q", "check", write("a.kbnf", BAD))
     assert "E101" in result.out
     assert result.stderr == ""
 
 
-def test_verbose_names_the_files(kbnf, write: Write) -> None:
+def test_verbose_names_the_files(kbnf: Kbnf, write: Write) -> None:
     assert "checking a.kbnf\n" in kbnf("check", "-v", write("a.kbnf", GOOD)).stderr
 
 
-def test_mixed_files_in_order_of_path(kbnf, write: Write) -> None:
+def test_mixed_files_in_order_of_path(kbnf: Kbnf, write: Write) -> None:
     write("z/a.kbnf", BAD)
     write("a.kbnf", BAD)
     write("z.kbnf", BAD)

@@ -1,14 +1,13 @@
 """Configuration files: which one counts, and what may stand in it."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from kbnf_cli.config import Settings, settings_source
 from kbnf_core.diagnostics import Severity
 from kbnf_core.errors import ConfigError, SourceError
+from kbnf_testing.command import Write
 
-Write = Callable[[str, str | bytes], Path]
+from kbnf_cli.config import Settings, settings_source
 
 
 def _settings(file: str = "a.kbnf") -> Settings:

@@ -1,13 +1,12 @@
 """Which files a directory stands for."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from kbnf_cli.files import find_grammars, write_atomically
 from kbnf_core.errors import SourceError
+from kbnf_testing.command import Write
 
-Write = Callable[[str, str | bytes], Path]
+from kbnf_cli.files import find_grammars, write_atomically
 
 
 def _found(*paths: str) -> list[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import kbnf_core.diagnostics
 import pytest
-from kbnf_core import check
+from kbnf_core import Grammar, GrammarError, check
 from kbnf_core.diagnostics import CATALOGUE
 from kbnf_core.diagnostics.explain import find_rule, nearest_rules, read_page
 
@@ -31,8 +31,20 @@ def test_page_has_title_summary_and_sections(code: str) -> None:
 @pytest.mark.parametrize("code", sorted(set(CATALOGUE) - _NOT_A_GRAMMAR))
 def test_page_examples(code: str) -> None:
     wrong, right = re.findall(r"^```kbnf\n(.*?)\n```$", read_page(CATALOGUE[code]), re.M | re.S)
-    assert code in {finding.code for finding in check(wrong)}
-    assert [finding.code for finding in check(right)] == []
+    assert code in _codes(wrong)
+    assert _codes(right) == []
+
+
+def _codes(text: str) -> list[str]:
+    """Return the codes that `check` finds or, if there are none, that building an engine does."""
+    found = [finding.code for finding in check(text)]
+    if found:
+        return found
+    try:
+        _ = Grammar(text).tables
+    except GrammarError as error:
+        return [finding.code for finding in error.diagnostics]
+    return []
 
 
 @pytest.mark.parametrize("text", ["E101", "e101", " E101 ", "undefined-nonterminal"])

@@ -1,0 +1,64 @@
+"""Every way to fail ends in one place."""
+
+import click
+import pytest
+from kbnf_core.errors import ConfigError
+from kbnf_testing.command import Kbnf
+
+from kbnf_cli import files
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "stderr"),
+    [
+        (KeyboardInterrupt(), 130, "error: interrupted\n"),
+        (click.Abort(), 130, "error: interrupted\n"),
+        (
+            MemoryError(),
+            2,
+            "error: out of memory\nhelp: a smaller grammar, vocabulary or input is needed\n",
+        ),
+        (
+            RecursionError(),
+            2,
+            "error: the input is nested too deeply\nhelp: write it with less nesting\n",
+        ),
+        (OSError(28, "No space left on device"), 2, "error: no space left on device\n"),
+        (
+            PermissionError(13, "Permission denied", "x"),
+            2,
+            "error: cannot use x: permission denied\n",
+        ),
+        (ConfigError("no"), 2, "error: no\n"),
+        (
+            ZeroDivisionError("oops \x1b[2J"),
+            2,
+            "error: internal failure: ZeroDivisionError: oops ␛[2J\n"
+            "help: this is a bug in kbnf; please report it with the command and the files it read\n"
+            "help: KBNF_DEBUG=1 shows where it happened\n",
+        ),
+    ],
+)
+def test_message_and_status(
+    kbnf: Kbnf, monkeypatch: pytest.MonkeyPatch, error: BaseException, status: int, stderr: str
+) -> None:
+    _fail_with(monkeypatch, error)
+    result = kbnf("check", "-")
+    assert result.status == status
+    assert result.stderr.lstrip("\n") == stderr
+
+
+def test_debug_shows_where(kbnf: Kbnf, monkeypatch: pytest.MonkeyPatch) -> None:
+    _fail_with(monkeypatch, ZeroDivisionError("oops"))
+    monkeypatch.setenv("KBNF_DEBUG", "1")
+    result = kbnf("check", "-")
+    assert "Traceback" in result.stderr
+    assert result.status == 2
+
+
+def _fail_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    def fail(_: object) -> bytes:
+        raise error
+
+    monkeypatch.setattr(files, "read_bytes", fail)
+    monkeypatch.setattr("kbnf_cli.check.read_bytes", fail)
