@@ -59,8 +59,9 @@ def _report_unsupported(reader: Reader, start: int) -> bool:
     for prefix in sorted(_UNSUPPORTED, key=len, reverse=True):
         if reader.text.startswith(prefix, reader.index):
             message, hint = _UNSUPPORTED[prefix]
-            reader.index += len(prefix)
-            reader.report(message, start, code=UNSUPPORTED, hint=hint)
+            reader.report(message, start, reader.index + len(prefix), code=UNSUPPORTED, hint=hint)
+            # The condition of (?(1)..) is read like a group, so that its end is found.
+            reader.index += len(prefix.removesuffix("("))
             return True
     return False
 

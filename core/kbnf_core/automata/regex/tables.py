@@ -4,6 +4,7 @@ Ranges are ``first-last`` in hexadecimal. Each orbit of CASE_ORBITS lists, joine
 ``=``, characters that simple case folding makes equal.
 """
 
+# fmt: off
 REGEX_VERSION = "2026.11.15"
 WORD = (
     "30-39 41-5a 5f-5f 61-7a aa-aa b5-b5 ba-ba c0-d6 d8-f6 f8-2c1 2c6-2d1 2e0-2e4 2ec-2ec "
@@ -120,7 +121,9 @@ DIGIT = (
     "11f50-11f59 16130-16139 16a60-16a69 16ac0-16ac9 16b50-16b59 16d70-16d79 1ccf0-1ccf9 "
     "1d7ce-1d7ff 1e140-1e149 1e2f0-1e2f9 1e4f0-1e4f9 1e5f1-1e5fa 1e950-1e959 1fbf0-1fbf9 "
 )
-SPACE = "9-d 20-20 85-85 a0-a0 1680-1680 2000-200a 2028-2029 202f-202f 205f-205f 3000-3000 "
+SPACE = (
+    "9-d 20-20 85-85 a0-a0 1680-1680 2000-200a 2028-2029 202f-202f 205f-205f 3000-3000 "
+)
 CASE_ORBITS = (
     "41=61 42=62 43=63 44=64 45=65 46=66 47=67 48=68 49=69 4a=6a 4b=6b=212a 4c=6c 4d=6d 4e=6e "
     "4f=6f 50=70 51=71 52=72 53=73=17f 54=74 55=75 56=76 57=77 58=78 59=79 5a=7a b5=39c=3bc "
