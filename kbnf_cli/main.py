@@ -38,15 +38,10 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
     if not value:
         return
     from kbnf_core import __version__
+    from kbnf_core.kernel import kernel_name
 
-    click.echo(f"kbnf {__version__} ({_kernel_name()}, Python {python_version()})")
+    click.echo(f"kbnf {__version__} ({kernel_name()} kernel, Python {python_version()})")
     context.exit()
-
-
-def _kernel_name() -> str:
-    from kbnf_core import mask
-
-    return getattr(mask, "kernel_name", lambda: "numpy kernel")()
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

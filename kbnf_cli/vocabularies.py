@@ -1,6 +1,7 @@
 """From ``--vocab`` and ``--eos`` to a vocabulary."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbnf_cli.console import Console
@@ -24,5 +25,5 @@ def read_vocabulary(console: Console, name: str, eos: Sequence[int]) -> "Vocabul
         if not eos:
             return built_in
         return Vocabulary(built_in.tokens, eos_token_id=eos, name=built_in.name)
-    with console.busy(f"loading {name}"):
+    with console.busy(f"loading {Path(name).name}"):
         return load_vocabulary(name, eos or None)
