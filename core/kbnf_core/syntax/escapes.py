@@ -13,8 +13,10 @@ from kbnf_core.source import Span
 _SIMPLE = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f"}
 
 # Octal: three digits only where the first is 0 to 3, so that one byte is never exceeded.
+# Two halves of a surrogate pair are one piece, because they are one mistake.
 _PIECE = re.compile(
     r"""(?P<plain>[^\\\ud800-\udfff]+)
+      | (?P<pair>\\u[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2})
       | \\(?:(?P<simple>[tnrbf/\\'"])
       | x(?P<byte>[0-9A-Fa-f]{2})
       | u(?P<four>[0-9A-Fa-f]{4})

@@ -94,7 +94,8 @@ def _operator(mistake: Mistake) -> Diagnostic | None:
     if mistake.before.type in _BEFORE_SYMBOL:
         return mistake.finding(code, f"{written} has nothing to repeat", "expected a symbol")
     message = f"{written} follows another operator"
-    help_ = "put what the first operator belongs to in parentheses: `(x+)?`"
+    first = "{...}" if mistake.before.type == "RBRACE" else mistake.before.value
+    help_ = f"use parentheses: `(x{first}){written[1:]}"
     return mistake.finding("E015", message, "a symbol takes one operator", help_)
 
 

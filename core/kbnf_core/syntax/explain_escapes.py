@@ -7,8 +7,8 @@ from kbnf_core.source import Source, Span
 from kbnf_core.syntax.escapes import Piece
 from kbnf_core.syntax.mistake import character, shown
 
-_HALF = re.compile(r"\\u\{?0*(?P<digits>[dD][89a-fA-F][0-9a-fA-F]{2})\}?")
-_OTHER_HALF = re.compile(r"\\u(?P<digits>[dD][c-fC-F][0-9a-fA-F]{2})")
+_PAIR = re.compile(r"\\u(?P<first>[0-9a-fA-F]{4})\\u(?P<second>[0-9a-fA-F]{4})")
+_HALF = re.compile(r"\\u\{?0*[dD][89a-fA-F][0-9a-fA-F]{2}\}?")
 _LONG = re.compile(r"U(?P<digits>[0-9a-fA-F]{8})")
 
 _FORMS = {
@@ -21,11 +21,14 @@ _SPELLINGS = {"a": "\\x07", "v": "\\x0b", "e": "\\x1b"}
 def bad_escape(source: Source, piece: Piece, in_regex: bool) -> Diagnostic:
     """Return the finding (E007) for a piece of a quoted text that spells nothing."""
     span, written = piece.span, source.slice(piece.span)
-    half = _HALF.fullmatch(written)
+    pair = _PAIR.fullmatch(written)
     if not written.startswith("\\"):
         return _finding(source, span, f"{character(written)} is half of a surrogate pair", "")
-    if half is not None:
-        return _half(source, span, int(half["digits"], 16))
+    if pair is not None:
+        return _pair(source, span, int(pair["first"], 16), int(pair["second"], 16))
+    if _HALF.fullmatch(written):
+        message = f"{shown(written)} is half of a surrogate pair"
+        return _finding(source, span, message, "write the number of the character: `\\u{1f600}`")
     if written.startswith("\\u{"):
         return _finding(source, span, f"{shown(written)} is beyond the last character", "")
     if written[1] in _FORMS:
@@ -37,13 +40,11 @@ def _finding(source: Source, span: Span, message: str, help_: str) -> Diagnostic
     return Diagnostic("E007", message, source, span, helps=(help_,) if help_ else ())
 
 
-def _half(source: Source, span: Span, first: int) -> Diagnostic:
-    message = f"{shown(source.slice(span))} is half of a surrogate pair"
-    second = _OTHER_HALF.match(source.text, span.end)
-    if second is None or first >= 0xDC00:
-        return _finding(source, span, message, "write the number of the character: `\\u{1f600}`")
-    number = 0x10000 + (first - 0xD800) * 0x400 + int(second["digits"], 16) - 0xDC00
-    return _replaced(source, span, Span(span.start, second.end()), f"\\u{{{number:x}}}", message)
+def _pair(source: Source, span: Span, high: int, low: int) -> Diagnostic:
+    """Explain a character spelled as JSON does it; the arithmetic is UTF-16's."""
+    text = f"\\u{{{0x10000 + (high - 0xD800) * 0x400 + low - 0xDC00:x}}}"
+    message = f"{shown(source.slice(span))} is a surrogate pair, not a character"
+    return _replaced(source, span, span, text, message)
 
 
 def _doubled(source: Source, span: Span, written: str) -> Diagnostic:

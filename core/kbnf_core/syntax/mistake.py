@@ -86,8 +86,10 @@ def shown(text: str) -> str:
 def character(char: str) -> str:
     """Return one character with its number and name."""
     name = unicodedata.name(char, "no character" if "\ud800" <= char <= "\udfff" else "control")
-    mark = f"`{char}` " if char.isprintable() else ""
-    return f"{mark}U+{ord(char):04X} ({name.lower()})"
+    number = f"U+{ord(char):04X}"
+    if char.isprintable():
+        return f"`{char}` ({number}, {name.lower()})"
+    return f"{number} ({name.lower()})"
 
 
 def _spelled(char: str) -> str:

@@ -17,7 +17,7 @@ FINISHES = ("eager", "token", "eos")
 
 _PRAGMA = re.compile(r"\s*kbnf:")
 _SETTING = re.compile(
-    r"ignore\s*\[(?P<codes>[^\[\]]*)\]|(?P<key>\w+)\s*=\s*(?P<value>[^\s,]*)|(?P<other>[^\s,]+)"
+    r"ignore\s*\[(?P<codes>[^\[\]]*)\]|(?P<key>\w+)\s*=(?:\s*(?P<value>[^\s,]+))?|(?P<other>[^\s,]+)"
 )
 _CODE = re.compile(r"[^\s,]+")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -66,7 +66,7 @@ def read_pragmas(document: Document) -> tuple[Pragmas, tuple[Diagnostic, ...]]:
 
 def _set(pragmas: Pragmas, setting: re.Match[str]) -> str | None:
     """Carry out ``key=value``; return what is wrong with it, or None."""
-    key, value = setting["key"], setting["value"]
+    key, value = setting["key"], setting["value"] or ""
     if key == "finish":
         if value not in FINISHES:
             return f"`finish` is one of {', '.join(FINISHES)}"
