@@ -15,6 +15,8 @@ from lark.lexer import TerminalDef
 
 HERE = Path(__file__).parent
 
+OPTIONS: dict[str, Any] = {"parser": "lalr", "lexer": "basic", "start": ["definition", "aside"]}
+
 Json: TypeAlias = Any
 """What Lark saves: dictionaries (some keys are numbers), lists, sets, strings and numbers."""
 
@@ -25,8 +27,10 @@ def tables(grammar: str) -> str:
     They name the grammar by its hash, and the Lark that made them; the same two give the same
     tables, to the byte.
     """
-    parser = lark.Lark(grammar, parser="lalr", lexer="basic", start=["definition", "aside"])
+    parser = lark.Lark(grammar, **OPTIONS)
     data, memo = parser.memo_serialize([TerminalDef, Rule])
+    # All other options have their defaults, and some exist in newer Larks only.
+    data["options"] = OPTIONS
     _number_states(data["parser"]["parser"])
     data, memo = _number_memo(data, memo)
     origin = {"grammar": sha256(grammar.encode()).hexdigest(), "lark": lark.__version__}
