@@ -2,23 +2,19 @@
 
 import enum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.config import Config, Finish
-from kbnf_core.errors import (
-    EngineError,
-    FinishedError,
-    RejectedError,
-    UnknownTokenError,
-)
+from kbnf_core.errors import EngineError, UnknownTokenError
 from kbnf_core.grammar import Grammar
-from kbnf_core.mask.bits import Words, ids_of, word_count
-from kbnf_core.mask.finish import finish_rule
+from kbnf_core.kernel.chosen import KERNEL
+from kbnf_core.mask.bits import ids_of
+from kbnf_core.mask.course import TOKEN_BITS, Course, TableFullError
 from kbnf_core.mask.logits import apply_mask, check_logits
-from kbnf_core.recognise.states import DEAD
+from kbnf_core.recognise.transfer import Transfer
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -34,12 +30,9 @@ class AcceptTokenResult(enum.Enum):
     Finished = "finished"
 
 
-class Step(NamedTuple):
-    """One accepted token (``token_id`` None: bytes), and the position before it."""
-
-    token_id: int | None
-    data: bytes
-    state: int
+_ONGOING = AcceptTokenResult.Ongoing
+_FINISHED = AcceptTokenResult.Finished
+_fill = KERNEL.fill
 
 
 class Engine:
@@ -71,21 +64,25 @@ class Engine:
             grammar = Grammar(
                 grammar, start=config.start_nonterminal, finish=config.finish, limits=config.limits
             )
-        finish = grammar.finish if config.finish is None else Finish.parse(config.finish)
         self._grammar = grammar
-        self._finish = finish
-        self._rule = finish_rule(finish)
-        self._masks = grammar.masks(vocabulary)
-        self._states = grammar.states
-        self._state = self._states.initial
-        self._finished = False
-        self._steps: list[Step] = []
-        self._allowed: Words = self._no_tokens()
+        self._finish = grammar.finish if config.finish is None else Finish.parse(config.finish)
+        self._use(grammar.course(vocabulary, self._finish))
+        self._place = self._course.beginning
+        self._accepted: list[int | bytes] = []
+        self._places: list[int] = []
+        self._allowed = self._course.no_words()
+
+    def _use(self, course: Course) -> None:
+        self._course = course
+        # The two lookups that every token needs, without the way to them.
+        self._after = course.after
+        self._words = course.words
 
     def __copy__(self) -> "Engine":
         twin = object.__new__(type(self))
         twin.__dict__.update(self.__dict__)
-        twin._steps = self._steps.copy()
+        twin._accepted = self._accepted.copy()
+        twin._places = self._places.copy()
         return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Engine":
@@ -100,23 +97,17 @@ class Engine:
     @property
     def vocabulary(self) -> Vocabulary:
         """The vocabulary."""
-        return self._masks.vocabulary
+        return self._course.masks.vocabulary
 
     @property
     def finish(self) -> Finish:
         """The way to end in force."""
         return self._finish
 
-    @cached_property
-    def _why(self) -> "Why":
-        from kbnf_core.mask.why import Why
-
-        return Why(self._grammar.plain_tables, self.vocabulary, self._rule)
-
     @property
-    def accepted(self) -> tuple[Step, ...]:
-        """What has been accepted since the start or the last reset."""
-        return tuple(self._steps)
+    def accepted(self) -> tuple[int | bytes, ...]:
+        """The token ids and byte strings accepted since the start or the last reset."""
+        return tuple(self._accepted)
 
     def get_vocab(self) -> Vocabulary:
         """Return the vocabulary."""
@@ -124,11 +115,11 @@ class Engine:
 
     def is_finished(self) -> bool:
         """Tell whether the text is over: nothing can be accepted any more."""
-        return self._finished
+        return self._place < 0
 
     def can_finish(self) -> bool:
         """Tell whether the text may end here: it is over or, with ``finish="eos"``, complete."""
-        return self._finished or self._rule.takes_eos(self._is_complete())
+        return self._course.can_finish(self._place)
 
     def try_accept_new_token(self, token_id: int) -> AcceptTokenResult:
         """Append a token.
@@ -136,24 +127,35 @@ class Engine:
         Raises ``FinishedError``, ``UnknownTokenError`` or ``RejectedError``, tested in that
         order. An empty token changes nothing. The allowed tokens are not recomputed.
         """
-        state, finished = self._after_token(token_id)
-        return self._advance(token_id, self.vocabulary.token(token_id) or b"", state, finished)
+        place = self._place
+        after = self._place_after(token_id)
+        self._accepted.append(token_id)
+        self._places.append(place)
+        self._place = after
+        return _ONGOING if after >= 0 else _FINISHED
 
     def try_accept_new_bytes(self, data: bytes) -> AcceptTokenResult:
         """Append bytes, as if they were one token with that spelling.
 
         Raises ``FinishedError`` or ``RejectedError``. No bytes at all change nothing.
         """
-        if self._finished:
-            raise FinishedError
-        state, taken = self._rule.feed(self._states, self._state, data)
-        if state == DEAD:
-            raise RejectedError(None, data, taken)
-        return self._advance(None, data, state, bool(data) and self._ends(state))
+        try:
+            after = self._course.feed(self._place, data)
+        except TableFullError:
+            self._renew()
+            after = self._course.feed(self._place, data)
+        self._accepted.append(data)
+        self._places.append(self._place)
+        self._place = after
+        return _ONGOING if after >= 0 else _FINISHED
 
     def compute_allowed_token_ids(self) -> None:
         """Work out which tokens can come next; after the end, none."""
-        self._allowed = self._mask()
+        try:
+            self._allowed = self._words[self._place]
+        except TableFullError:
+            self._renew()
+            self._allowed = self._words[self._place]
 
     def get_allowed_token_ids_from_last_computation(self) -> list[int]:
         """Return the allowed ids, ascending; none before the first computation or after a reset."""
@@ -179,11 +181,9 @@ class Engine:
 
         Returns the logits and the result. Raises what the steps raise, before anything changes.
         """
-        state, finished = self._after_token(token_id)
-        if not finished:
+        if self._place_after(token_id) >= 0:
             check_logits(self.vocabulary.size, logits)
-        data = self.vocabulary.token(token_id) or b""
-        result = self._advance(token_id, data, state, finished)
+        result = self.try_accept_new_token(token_id)
         if result is AcceptTokenResult.Finished:
             return logits, result
         self.compute_allowed_token_ids()
@@ -192,112 +192,59 @@ class Engine:
     def fill_bitmask(self, out: npt.NDArray[np.int32]) -> None:
         """Compute what is allowed here and write it as bits into ``out``, int32[words].
 
-        Bit ``id % 32`` of word ``id // 32``; surplus words become 0. Raises ``EngineError`` where
-        ``out`` has too few words or is not int32.
+        Bit ``id % 32`` of word ``id // 32``; surplus words become 0. Raises ``ValueError`` unless
+        ``out`` is one-dimensional contiguous int32 with a bit for each id.
         """
-        words = self._mask()
-        if out.dtype != np.int32 or out.ndim != 1 or len(out) < len(words):
-            raise EngineError(
-                f"out must be int32 with at least {len(words)} words in one dimension"
-            )
-        self._allowed = words
-        out[: len(words)] = words.view(np.int32)
-        out[len(words) :] = 0
+        self.compute_allowed_token_ids()
+        _fill(out, self._allowed)
 
     def reset(self) -> None:
         """Go back to the beginning; caches are kept."""
-        self._state = self._states.initial
-        self._finished = False
-        self._steps = []
-        self._allowed = self._no_tokens()
+        self._place = self._course.beginning
+        self._accepted.clear()
+        self._places.clear()
+        self._allowed = self._course.no_words()
 
     def rollback(self, count: int = 1) -> None:
         """Undo the last ``count`` accepted tokens or byte strings, also one that finished.
 
         Raises ``EngineError`` where fewer were accepted.
         """
-        if not 0 <= count <= len(self._steps):
-            raise EngineError(f"cannot undo {count} of {len(self._steps)} accepted tokens")
+        if not 0 <= count <= len(self._places):
+            raise EngineError(f"cannot undo {count} of {len(self._places)} accepted tokens")
         if count:
-            self._state = self._steps[-count].state
-            del self._steps[-count:]
-            self._finished = False
+            self._place = self._places[-count]
+            del self._places[-count:]
+            del self._accepted[-count:]
 
     def why(self, what: int | bytes | str) -> "Explanation":
         """Explain why a token (by id), or bytes or text, can or cannot come next.
 
         Raises ``UnknownTokenError`` for an id that the vocabulary does not have.
         """
-        token_id = what if isinstance(what, int) else None
-        data = what.encode() if isinstance(what, str) else what
-        if isinstance(data, int):
-            data = self.vocabulary.token(data) or b""
-        allowed, reason = self._verdict(token_id, data)
-        state = self._why.replay([(step.token_id, step.data) for step in self._steps])
-        return self._why.explain(state, token_id, data, allowed, reason)
+        return self._why.explain(self._accepted, what)
 
-    def _verdict(self, token_id: int | None, data: bytes) -> tuple[bool, str | None]:
-        """Return whether something can come, and why not where bytes are not the reason."""
-        probe = self.__copy__()
-        try:
-            if token_id is None:
-                probe.try_accept_new_bytes(data)
-            else:
-                probe.try_accept_new_token(token_id)
-        except FinishedError:
-            return False, "the text is over: nothing can follow"
-        except RejectedError:
-            return False, self._special_reason(token_id)
-        if not data and token_id is not None and not self.vocabulary.is_special(token_id):
-            return False, "the token is empty: it is never offered, and accepting it does nothing"
-        return True, None if data else "it can come here"
+    @cached_property
+    def _why(self) -> "Why":
+        from kbnf_core.mask.why import Why
 
-    def _special_reason(self, token_id: int | None) -> str | None:
-        if token_id in self.vocabulary.eos_token_ids:
-            if self._finish is not Finish.EOS:
-                return f"with `finish={self._finish.value}` the engine itself ends the text"
-            return "the text is not complete here"
-        if token_id is not None and self.vocabulary.is_special(token_id):
-            return "it is a special token, and the grammar does not name it here"
-        return None
+        return Why(self._grammar.plain_tables, self.vocabulary, self._finish)
 
-    def _after_token(self, token_id: int) -> tuple[int, bool]:
-        """Return the state after a token, and whether that finishes; raise if it cannot come."""
-        if self._finished:
-            raise FinishedError
-        vocabulary = self.vocabulary
-        data = vocabulary.token(token_id)
-        if data is None and not vocabulary.is_special(token_id):
+    def _place_after(self, token_id: int) -> int:
+        """Return the place after a token; raise if it cannot come."""
+        if token_id >> TOKEN_BITS and self._place >= 0:
             raise UnknownTokenError(token_id)
-        if token_id in vocabulary.eos_token_ids and self.can_finish():
-            return self._state, True
-        if data == b"":
-            return self._state, False
-        state, taken = self._rule.feed(self._states, self._state, data) if data else (DEAD, 0)
-        terminals = self._masks.terminals.matching(token_id)
-        if terminals:
-            named = self._states.step_token(self._state, terminals)
-            state = self._states.merge(state, named)
-        if state == DEAD:
-            raise RejectedError(token_id, data or b"", taken)
-        return state, self._ends(state)
+        key = self._place << TOKEN_BITS | token_id
+        try:
+            return self._after[key]
+        except TableFullError:
+            self._renew()
+            return self._after[self._place << TOKEN_BITS | token_id]
 
-    def _advance(
-        self, token_id: int | None, data: bytes, state: int, finished: bool
-    ) -> AcceptTokenResult:
-        self._steps.append(Step(token_id, data, self._state))
-        self._state = state
-        self._finished = finished
-        return AcceptTokenResult.Finished if finished else AcceptTokenResult.Ongoing
-
-    def _is_complete(self) -> bool:
-        return self._masks.is_complete(self._state)
-
-    def _ends(self, state: int) -> bool:
-        return self._rule.is_over(self._masks.is_complete(state))
-
-    def _mask(self) -> Words:
-        return self._no_tokens() if self._finished else self._rule.mask(self._masks, self._state)
-
-    def _no_tokens(self) -> Words:
-        return np.zeros(word_count(self.vocabulary.size), np.uint32)
+    def _renew(self) -> None:
+        """Go on with a fresh table, in which only this engine's places are known."""
+        old = self._course.masks.states
+        self._use(self._grammar.renew(self._course, self._finish))
+        transfer = Transfer(old, self._course.masks.states)
+        self._places = [transfer.place(place) for place in self._places]
+        self._place = transfer.place(self._place)

@@ -18,7 +18,7 @@ from kbnf_core.recognise.states import StateTable
 from kbnf_core.source import Source
 
 if TYPE_CHECKING:
-    from kbnf_core.mask.masks import Masks
+    from kbnf_core.mask.course import Course
     from kbnf_core.tables import Tables
     from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -45,7 +45,8 @@ class Grammar:
         wanted = None if finish is None else Finish.parse(finish)
         self.reading = read_grammar(Source(text, path), start, wanted, limits)
         self._limits = limits
-        self._masks: WeakKeyDictionary[Vocabulary, Masks] = WeakKeyDictionary()
+        self._states: StateTable | None = None
+        self._courses: WeakKeyDictionary[Vocabulary, dict[Finish, Course]] = WeakKeyDictionary()
         self._lock = RLock()
         self._grammar = _usable(self.reading)
 
@@ -85,20 +86,39 @@ class Grammar:
         except TooManyStatesError as error:
             raise GrammarError([self._too_large(str(error))]) from None
 
-    @cached_property
-    def states(self) -> StateTable:
-        """The recogniser with all it remembers."""
-        return StateTable(self.tables)
+    def course(self, vocabulary: "Vocabulary", finish: Finish) -> "Course":
+        """Return what engines over ``vocabulary`` share, the same object for equal arguments.
 
-    def masks(self, vocabulary: "Vocabulary") -> "Masks":
-        """Return the masks over ``vocabulary``, the same object for the same vocabulary."""
+        While it is in use it may be replaced by a fresh one, see ``renew``.
+        """
+        with self._lock:
+            courses = self._courses.setdefault(vocabulary, {})
+            found = courses.get(finish)
+            if found is None:
+                found = courses[finish] = self._make_course(vocabulary, finish, courses)
+            return found
+
+    def renew(self, full: "Course", finish: Finish) -> "Course":
+        """Return a course with an empty table in place of ``full``, for all engines that follow."""
+        vocabulary = full.masks.vocabulary
+        with self._lock:
+            if self.course(vocabulary, finish).masks.states is full.masks.states:
+                self._states = None
+                self._courses.clear()
+            return self.course(vocabulary, finish)
+
+    def _make_course(
+        self, vocabulary: "Vocabulary", finish: Finish, others: "dict[Finish, Course]"
+    ) -> "Course":
+        from kbnf_core.mask.course import Course
         from kbnf_core.mask.masks import Masks
 
-        with self._lock:
-            found = self._masks.get(vocabulary)
-            if found is None:
-                found = self._masks[vocabulary] = Masks(self.states, vocabulary)
-            return found
+        if self._states is None:
+            self._states = StateTable(self.tables)
+        masks = next((course.masks for course in others.values()), None)
+        if masks is None:
+            masks = Masks(self._states, vocabulary, self._limits)
+        return Course(masks, finish, self._limits)
 
     def _too_large(self, name: str) -> Diagnostic:
         rule = name.split("#", maxsplit=1)[0]

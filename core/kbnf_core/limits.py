@@ -12,7 +12,9 @@ class Limits:
     ``exception_length``: largest ``n`` in ``except!(.., n)`` (E014).
     ``regex_states``: NFA states, and DFA states, of one regular expression (E203).
     ``grammar_states``: states of all nonterminals together (E106).
-    ``cached_states``: interned recogniser states; when reached the cache is rebuilt, no error.
+    ``cached_states``: recogniser states that are remembered; beyond them the table is begun anew
+    with those in use, without an error. ``cached_steps``: tokens' steps, and ``mask_bytes``: bytes
+    of masks and of walks, each, that are remembered; what was not used for longest is forgotten.
     """
 
     nesting_depth: int = 256
@@ -21,6 +23,8 @@ class Limits:
     regex_states: int = 200_000
     grammar_states: int = 1_000_000
     cached_states: int = 200_000
+    cached_steps: int = 200_000
+    mask_bytes: int = 64 * 2**20
 
 
 DEFAULT_LIMITS = Limits()

@@ -20,6 +20,7 @@ ALLOWED: dict[str, set[str]] = {
     "diagnostics": {"source"},
     "errors": {"diagnostics"},
     "limits": set(),
+    "kernel": set(),
     "config": {"errors", "limits"},
     "syntax": BASE,
     "automata": BASE,
@@ -31,9 +32,9 @@ ALLOWED: dict[str, set[str]] = {
     "lint": FRONT | {"frontend"},
     "check": FRONT | {"frontend", "lint"},
     "recognise": {"source", "tables", "lower"},
-    "mask": BASE | {"config", "ir", "tables", "lower", "recognise", "vocab"},
+    "mask": BASE | {"kernel", "config", "ir", "tables", "lower", "recognise", "vocab"},
     "grammar": BACK,
-    "engine": BACK,
+    "engine": BACK | {"kernel"},
 }
 
 

@@ -5,12 +5,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from kbnf_core.errors import InvalidLogitsError
+from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.mask.bits import Words, unpack
 
 if TYPE_CHECKING:
     import torch
 
 L = TypeVar("L")
+
+_KERNEL_TYPES = (np.float32, np.float64)
 
 
 def apply_mask(words: Words, size: int, logits: L) -> L:
@@ -55,6 +58,9 @@ def _is_tensor(logits: object) -> bool:
 def _apply_numpy(words: Words, size: int, logits: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     if not logits.flags.writeable:
         logits = logits.copy()
+    if logits.dtype in _KERNEL_TYPES and logits.flags.c_contiguous:
+        KERNEL.apply(words, size, logits.reshape(-1))
+        return logits
     logits[..., :size][..., ~unpack(words, size)] = -np.inf
     logits[..., size:] = -np.inf
     return logits

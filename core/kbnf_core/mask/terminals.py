@@ -14,8 +14,8 @@ class TokenTerminals:
     """The token terminals of one grammar, resolved in one vocabulary.
 
     A name is a special token, or failing that any token that spells it. A negated set matches
-    every id of the vocabulary but those listed; end of sequence is left to ``finish``. Raises
-    VocabularyError where a name is not in the vocabulary.
+    every id of the vocabulary but those listed; end of sequence is left to ``finish``. Empty tokens
+    match nothing. Raises VocabularyError where a name is not in the vocabulary.
     """
 
     def __init__(self, terminals: Iterable[TokenTerminal], vocabulary: Vocabulary) -> None:
@@ -57,4 +57,5 @@ class TokenTerminals:
     def _known_ids(self) -> frozenset[int]:
         vocabulary = self._vocabulary
         specials = vocabulary.special_tokens.values()
-        return frozenset((*vocabulary.tokens, *specials, *vocabulary.eos_token_ids))
+        spelled = (token_id for token_id, data in vocabulary.tokens.items() if data)
+        return frozenset((*spelled, *specials, *vocabulary.eos_token_ids))

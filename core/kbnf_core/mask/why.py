@@ -1,13 +1,15 @@
 """Why a token, or bytes, can or cannot come: one function behind ``mask --why`` and ``play``."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kbnf_core.config import Finish
+from kbnf_core.errors import FinishedError, RejectedError
 from kbnf_core.lower.build import PlainTables
-from kbnf_core.mask.finish import FinishRule
-from kbnf_core.mask.terminals import TokenTerminals
+from kbnf_core.mask.course import TOKEN_BITS, Course
+from kbnf_core.mask.masks import Masks
 from kbnf_core.recognise.explain import Explainer, LivePlace
-from kbnf_core.recognise.states import DEAD
+from kbnf_core.recognise.states import DEAD, StateTable
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 
@@ -30,42 +32,27 @@ class Explanation:
 
 
 class Why:
-    """Explains positions of one grammar over one vocabulary."""
+    """Explains positions of one grammar over one vocabulary, by replaying them on plain tables."""
 
-    def __init__(self, plain: PlainTables, vocabulary: Vocabulary, rule: FinishRule) -> None:
-        self._explainer = Explainer(plain)
+    def __init__(self, plain: PlainTables, vocabulary: Vocabulary, finish: Finish) -> None:
+        self._states = StateTable(plain.tables)
+        self._explainer = Explainer(plain, self._states)
+        self._finish = finish
         self._vocabulary = vocabulary
-        self._rule = rule
-        self._terminals = TokenTerminals(plain.tables.token_terminals, vocabulary)
+        self._course = Course(Masks(self._states, vocabulary), finish)
 
-    def replay(self, steps: Sequence[tuple[int | None, bytes]]) -> int:
-        """Return the state after accepted tokens (None for plain bytes) with their bytes."""
-        state = self._explainer.states.initial
-        for token_id, data in steps:
-            state = self.after(state, token_id, data)[0]
-        return state
+    def explain(self, accepted: Iterable[int | bytes], what: int | bytes | str) -> Explanation:
+        """Explain a token id, bytes or text at the position after ``accepted``.
 
-    def after(self, state: int, token_id: int | None, data: bytes) -> tuple[int, int]:
-        """Return the state after one token or bytes, and how many bytes could come."""
-        states = self._explainer.states
-        if token_id in self._vocabulary.eos_token_ids:
-            return state, 0
-        after, taken = self._rule.feed(states, state, data) if data else (DEAD, 0)
-        terminals = frozenset() if token_id is None else self._terminals.matching(token_id)
-        if terminals:
-            after = states.merge(after, states.step_token(state, terminals))
-        return (state if not data and after == DEAD else after), taken
-
-    def explain(
-        self, state: int, token_id: int | None, data: bytes, allowed: bool, reason: str | None
-    ) -> Explanation:
-        """Explain ``data`` at ``state``; ``reason`` replaces the sentence about bytes."""
-        states = self._explainer.states
-        taken = self._rule.feed(states, state, data)[1]
-        reached = states.feed(state, data[:taken])[0]
-        over = taken < len(data) and states.feed(state, data[: taken + 1])[0] != DEAD
-        if reason is None:
-            reason = _reason(data, taken, over)
+        Raises ``UnknownTokenError`` for an id that the vocabulary does not have.
+        """
+        place = self._replay(accepted)
+        data = self._spell(what)
+        token_id = what if isinstance(what, int) else None
+        allowed, reason = self._judge(place, what, data)
+        state = place if place >= 0 else DEAD
+        taken = self._course.rule.feed(self._states, state, data)[1] if state != DEAD else 0
+        reached = self._states.feed(state, data[:taken])[0]
         return Explanation(
             allowed,
             token_id,
@@ -73,16 +60,53 @@ class Why:
             taken,
             self._explainer.expected(reached),
             self._explainer.live_places(reached),
-            reason,
+            reason or self._byte_reason(reached, data, taken),
         )
 
+    def _replay(self, accepted: Iterable[int | bytes]) -> int:
+        place = self._course.beginning
+        for step in accepted:
+            if isinstance(step, bytes):
+                place = self._course.feed(place, step)
+            else:
+                place = self._course.after[place << TOKEN_BITS | step]
+        return place
 
-def _reason(data: bytes, taken: int, over: bool) -> str:
-    if taken == len(data):
-        return "every byte can come here"
-    if over:
-        return f"the text is complete after {taken} bytes, and `finish=eager` ends it there"
-    return f"byte {taken} ({show_byte(data[taken])}) cannot come here"
+    def _spell(self, what: int | bytes | str) -> bytes:
+        if isinstance(what, int):
+            return self._vocabulary.token(what) or b""
+        return what.encode() if isinstance(what, str) else what
+
+    def _judge(self, place: int, what: int | bytes | str, data: bytes) -> tuple[bool, str]:
+        """Return whether ``what`` can come, and why where its bytes do not tell."""
+        try:
+            if isinstance(what, int):
+                _ = self._course.after[place << TOKEN_BITS | what]
+            else:
+                self._course.feed(place, data)
+        except FinishedError:
+            return False, "the text is over: nothing can follow"
+        except RejectedError:
+            return False, self._special_reason(what) if isinstance(what, int) else ""
+        if data:
+            return True, "it can come here"
+        if isinstance(what, int) and self._vocabulary.is_special(what):
+            return True, "the grammar takes this special token here, or the text may end"
+        return False, "it is empty: never offered, and accepting it changes nothing"
+
+    def _special_reason(self, token_id: int) -> str:
+        if token_id in self._vocabulary.eos_token_ids:
+            if self._finish is not Finish.EOS:
+                return f"with `finish={self._finish.value}` the engine itself ends the text"
+            return "the text is not complete here"
+        if self._vocabulary.is_special(token_id):
+            return "it is a special token, and the grammar does not name it here"
+        return ""
+
+    def _byte_reason(self, reached: int, data: bytes, taken: int) -> str:
+        if self._states.feed(reached, data[taken : taken + 1])[0] != DEAD:
+            return f"the text is complete after {taken} bytes, and `finish=eager` ends it there"
+        return f"byte {taken} ({show_byte(data[taken])}) cannot come here"
 
 
 def show_byte(value: int) -> str:

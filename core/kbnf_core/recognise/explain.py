@@ -8,9 +8,9 @@ from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from kbnf_core.lower.build import PlainTables
-from kbnf_core.lower.nfa import Place
 from kbnf_core.recognise.origins import BOTTOM
 from kbnf_core.recognise.states import StateTable
 from kbnf_core.source import Span
@@ -35,32 +35,32 @@ class LivePlace:
 
 
 class Explainer:
-    """Tells the live places of states of its own table."""
+    """Tells the live places of states of ``states``, a table over plain tables."""
 
-    def __init__(self, plain: PlainTables) -> None:
+    def __init__(self, plain: PlainTables, states: StateTable) -> None:
         self._tables = plain.tables
         self._places = plain.places
-        self.states = StateTable(plain.tables)
+        self._states = states
 
     def live_places(self, state: int) -> tuple[LivePlace, ...]:
         """Return the places at which a byte or token is expected, without duplicates."""
         found: dict[LivePlace, None] = {}
-        for origin, item_set in self.states.sources(state):
-            for item in self.states.items.items(item_set):
-                position, report = self.states.items.unpack(item)
+        for origin, item_set in self._states.sources(state):
+            for item in self._states.items.items(item_set):
+                position, report = self._states.items.unpack(item)
                 expected = self._expected(position)
                 if expected is None:
                     continue
                 rules = self._path(origin, report)
-                for place in self._places[position]:
-                    found[_live(rules, place, expected)] = None
+                for span, offset in self._places[position]:
+                    found[LivePlace(rules, span, offset, expected)] = None
                 if len(found) >= MAX_PLACES:
                     return tuple(found)
         return tuple(found)
 
     def expected(self, state: int) -> tuple[tuple[int, int], ...]:
         """Return the inclusive ranges of the bytes that can come in a state."""
-        return byte_ranges(np.isin(self._tables.classes, self.states.live_classes(state)))
+        return byte_ranges(np.isin(self._tables.classes, self._states.live_classes(state)))
 
     def _expected(self, position: int) -> tuple[tuple[int, int], ...] | None:
         """Return the bytes that leave a position, None where only calls do."""
@@ -80,8 +80,8 @@ class Explainer:
             here = queue.popleft()
             if here[0] == BOTTOM:
                 break
-            for outer, after in self.states.origins.waiting(*here):
-                for caller in sorted(self.states.items.reports(after)):
+            for outer, after in self._states.origins.waiting(*here):
+                for caller in sorted(self._states.items.reports(after)):
                     if (outer, caller) not in below:
                         below[outer, caller] = here
                         queue.append((outer, caller))
@@ -92,11 +92,7 @@ class Explainer:
         return tuple(name for name in names if "#" not in name)
 
 
-def _live(rules: tuple[str, ...], place: Place, expected: tuple[tuple[int, int], ...]) -> LivePlace:
-    return LivePlace(rules, *place, expected)
-
-
-def byte_ranges(flags: "np.typing.NDArray[np.bool_]") -> tuple[tuple[int, int], ...]:
+def byte_ranges(flags: npt.NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:
     """Return the inclusive ranges of the indices at which ``flags`` (bool[256]) is set."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(np.int8)))
     return tuple((int(a), int(b) - 1) for a, b in zip(edges[::2], edges[1::2], strict=True))

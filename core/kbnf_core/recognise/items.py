@@ -13,6 +13,8 @@ from kbnf_core.tables import Tables
 EMPTY = 0
 """The number of the empty item set."""
 
+_UNKNOWN = -1
+
 
 class Wait(NamedTuple):
     """A call: when ``nonterminal`` is complete, item set ``after`` goes on."""
@@ -28,35 +30,55 @@ class TokenMove(NamedTuple):
     after: int
 
 
+class _Known:
+    """What is known of one item set; None or _UNKNOWN where nobody asked yet."""
+
+    __slots__ = ("completed", "items", "live", "moved", "moves", "reports", "token_moves", "waits")
+
+    def __init__(self, items: tuple[int, ...], completed: tuple[int, ...], radix: int) -> None:
+        self.items = items
+        self.completed = completed
+        self.reports = frozenset(item % radix for item in items)
+        self.live = _UNKNOWN
+        self.moves: dict[int, list[int]] | None = None
+        self.moved: dict[int, int] = {}
+        self.waits: tuple[Wait, ...] | None = None
+        self.token_moves: tuple[TokenMove, ...] | None = None
+
+
 class ItemSets:
-    """All item sets met so far, closed under tail calls, and what follows from each."""
+    """All item sets met so far, closed under tail calls, and what follows from each.
+
+    Sets are asked for by number; all answers are remembered. Not locked: ``StateTable`` is.
+    """
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         self._radix = len(tables.names)
-        self._numbers: dict[tuple[int, ...], int] = {(): EMPTY}
-        self._items: list[tuple[int, ...]] = [()]
-        self._moves: list[dict[int, tuple[int, ...]]] = [{}]
+        self._numbers: dict[tuple[int, ...], int] = {}
+        self._known: list[_Known] = []
         self._closures: dict[int, tuple[int, ...]] = {}
-        self._waits: dict[int, tuple[Wait, ...]] = {}
-        self._token_moves: dict[int, tuple[TokenMove, ...]] = {}
         self._predicted: dict[frozenset[int], int] = {}
-        self._completed: dict[int, tuple[int, ...]] = {}
-        self._live: dict[int, int] = {}
-        self._edge_start: list[int] = tables.edge_start.tolist()
-        self._call_start: list[int] = tables.call_start.tolist()
-        self._token_start: list[int] = tables.token_start.tolist()
+        self.number(())
 
     def __len__(self) -> int:
-        return len(self._items)
+        return len(self._known)
 
     def items(self, number: int) -> tuple[int, ...]:
-        """Return the packed items of a set."""
-        return self._items[number]
+        """Return the packed items of a set, ascending."""
+        return self._known[number].items
 
     def unpack(self, item: int) -> tuple[int, int]:
         """Return (automaton state, nonterminal to report)."""
         return divmod(item, self._radix)
+
+    def completed(self, number: int) -> tuple[int, ...]:
+        """Return the nonterminals that are complete in a set, ascending."""
+        return self._known[number].completed
+
+    def reports(self, number: int) -> frozenset[int]:
+        """Return the nonterminals that the items of a set report."""
+        return self._known[number].reports
 
     def entry(self, nonterminals: Iterable[int]) -> int:
         """Return the item set in which each of ``nonterminals`` begins and reports itself."""
@@ -68,18 +90,20 @@ class ItemSets:
         closed: set[int] = set()
         for item in items:
             closed.update(self._close(item))
-        return self._number(tuple(sorted(closed)))
+        return self.number(tuple(sorted(closed)))
 
     def union(self, numbers: Iterable[int]) -> int:
         """Return the number of the union of item sets."""
-        joined = {item for number in numbers for item in self._items[number]}
-        return self._number(tuple(sorted(joined)))
+        joined = {item for number in numbers for item in self._known[number].items}
+        return self.number(tuple(sorted(joined)))
 
-    def _number(self, key: tuple[int, ...]) -> int:
-        number = self._numbers.setdefault(key, len(self._items))
-        if number == len(self._items):
-            self._items.append(key)
-            self._moves.append(self._find_moves(key))
+    def number(self, items: tuple[int, ...]) -> int:
+        """Return the number of a set that is closed and ascending already."""
+        number = self._numbers.setdefault(items, len(self._known))
+        if number == len(self._known):
+            accepting = self._tables.accepting
+            complete = {i % self._radix for i in items if accepting[i // self._radix]}
+            self._known.append(_Known(items, tuple(sorted(complete)), self._radix))
         return number
 
     def _close(self, item: int) -> tuple[int, ...]:
@@ -94,7 +118,7 @@ class ItemSets:
         stack = [item]
         while stack:
             state, report = divmod(stack.pop(), radix)
-            for i in range(self._call_start[state], self._call_start[state + 1]):
+            for i in range(tables.call_start[state], tables.call_start[state + 1]):
                 if tables.call_tail[i]:
                     callee = int(tables.entry[tables.call_nonterminal[i]]) * radix + report
                     if callee not in seen:
@@ -102,40 +126,49 @@ class ItemSets:
                         stack.append(callee)
         return tuple(seen)
 
-    def _find_moves(self, items: tuple[int, ...]) -> dict[int, tuple[int, ...]]:
-        """Return, by byte class, the items after the byte (not yet closed)."""
-        moves: dict[int, list[int]] = {}
-        for item in items:
-            state, report = divmod(item, self._radix)
-            begin, end = self._edge_start[state], self._edge_start[state + 1]
-            classes = self._tables.edge_class[begin:end].tolist()
-            targets = self._tables.edge_target[begin:end].tolist()
-            for byte_class, target in zip(classes, targets, strict=True):
-                moves.setdefault(byte_class, []).append(target * self._radix + report)
-        return {byte_class: tuple(targets) for byte_class, targets in moves.items()}
-
     def classes(self, number: int) -> Iterable[int]:
         """Return the byte classes on which a set can move."""
-        return self._moves[number].keys()
+        return self._moves(number).keys()
 
     def move(self, number: int, byte_class: int) -> int:
         """Return the item set after a byte of ``byte_class``, EMPTY where there is none."""
-        targets = self._moves[number].get(byte_class, ())
-        return self.intern(targets) if targets else EMPTY
+        moved = self._known[number].moved
+        found = moved.get(byte_class)
+        if found is None:
+            targets = self._moves(number).get(byte_class, ())
+            found = moved[byte_class] = self.intern(targets) if targets else EMPTY
+        return found
+
+    def _moves(self, number: int) -> dict[int, list[int]]:
+        """Return, by byte class, the items after the byte (not yet closed)."""
+        known = self._known[number]
+        if known.moves is None:
+            known.moves = {}
+            for item in known.items:
+                state, report = divmod(item, self._radix)
+                for byte_class, target in self._edges(state):
+                    known.moves.setdefault(byte_class, []).append(target * self._radix + report)
+        return known.moves
+
+    def _edges(self, state: int) -> Iterable[tuple[int, int]]:
+        tables = self._tables
+        edges = slice(tables.edge_start[state], tables.edge_start[state + 1])
+        classes, targets = tables.edge_class[edges].tolist(), tables.edge_target[edges].tolist()
+        return zip(classes, targets, strict=True)
 
     def waits(self, number: int) -> tuple[Wait, ...]:
         """Return the calls of a set that are not tail calls."""
-        found = self._waits.get(number)
-        if found is None:
-            found = self._waits[number] = tuple(self._find_waits(number))
-        return found
+        known = self._known[number]
+        if known.waits is None:
+            known.waits = tuple(self._find_waits(known.items))
+        return known.waits
 
-    def _find_waits(self, number: int) -> list[Wait]:
+    def _find_waits(self, items: tuple[int, ...]) -> list[Wait]:
         tables = self._tables
         after: dict[int, set[int]] = {}
-        for item in self._items[number]:
+        for item in items:
             state, report = divmod(item, self._radix)
-            for i in range(self._call_start[state], self._call_start[state + 1]):
+            for i in range(tables.call_start[state], tables.call_start[state + 1]):
                 if not tables.call_tail[i]:
                     returned = int(tables.call_return[i]) * self._radix + report
                     after.setdefault(int(tables.call_nonterminal[i]), set()).add(returned)
@@ -143,22 +176,20 @@ class ItemSets:
 
     def token_moves(self, number: int) -> tuple[TokenMove, ...]:
         """Return what single tokens do from a set."""
-        found = self._token_moves.get(number)
-        if found is None:
-            found = self._token_moves[number] = tuple(self._find_token_moves(number))
-        return found
+        known = self._known[number]
+        if known.token_moves is None:
+            known.token_moves = tuple(self._find_token_moves(known.items))
+        return known.token_moves
 
-    def _find_token_moves(self, number: int) -> list[TokenMove]:
+    def _find_token_moves(self, items: tuple[int, ...]) -> list[TokenMove]:
         tables = self._tables
         after: dict[int, set[int]] = {}
-        for item in self._items[number]:
+        for item in items:
             state, report = divmod(item, self._radix)
-            for i in range(self._token_start[state], self._token_start[state + 1]):
+            for i in range(tables.token_start[state], tables.token_start[state + 1]):
                 target = int(tables.token_target[i]) * self._radix + report
                 after.setdefault(int(tables.token_terminal[i]), set()).add(target)
-        return [
-            TokenMove(terminal, self.intern(items)) for terminal, items in sorted(after.items())
-        ]
+        return [TokenMove(terminal, self.intern(to)) for terminal, to in sorted(after.items())]
 
     def predicted(self, called: frozenset[int]) -> int:
         """Return the item set of everything predicted when ``called`` nonterminals may begin."""
@@ -176,29 +207,15 @@ class ItemSets:
                 return number
             seen |= more
 
-    def completed(self, number: int) -> tuple[int, ...]:
-        """Return the nonterminals that are complete in a set."""
-        found = self._completed.get(number)
-        if found is None:
-            accepting = self._tables.accepting
-            pairs = (divmod(item, self._radix) for item in self._items[number])
-            reports = {report for state, report in pairs if accepting[state]}
-            found = self._completed[number] = tuple(sorted(reports))
-        return found
-
     def live(self, number: int) -> int:
         """Return the set without the items that can only complete: they have had their say."""
-        found = self._live.get(number)
-        if found is None:
-            kept = tuple(item for item in self._items[number] if self._goes_on(item))
-            found = self._live[number] = self._number(kept)
-        return found
+        known = self._known[number]
+        if known.live == _UNKNOWN:
+            known.live = self.number(tuple(item for item in known.items if self._goes_on(item)))
+        return known.live
 
     def _goes_on(self, item: int) -> bool:
         state = item // self._radix
-        starts = (self._edge_start, self._call_start, self._token_start)
+        tables = self._tables
+        starts = (tables.edge_start, tables.call_start, tables.token_start)
         return any(start[state] < start[state + 1] for start in starts)
-
-    def reports(self, number: int) -> frozenset[int]:
-        """Return the nonterminals that the items of a set report."""
-        return frozenset(item % self._radix for item in self._items[number])

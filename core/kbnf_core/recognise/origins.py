@@ -44,6 +44,10 @@ class Origins:
             self._waiting.append(waiting)
         return number
 
+    def triples(self, origin: int) -> tuple[Triple, ...]:
+        """Return the content of a node, ascending."""
+        return self._triples[origin]
+
     def waiting(self, origin: int, nonterminal: int) -> list[tuple[int, int]]:
         """Return the (origin, item set) pairs that go on when ``nonterminal`` completes."""
         return self._waiting[origin].get(nonterminal, [])

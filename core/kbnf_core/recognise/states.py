@@ -13,7 +13,6 @@ import threading
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 
 from kbnf_core.recognise.items import EMPTY, ItemSets
 from kbnf_core.recognise.origins import BOTTOM, SELF, Origins
@@ -34,8 +33,9 @@ Pair = tuple[int, int]
 class StateTable:
     """All states met so far. Shared by engines and threads: growing it holds a lock.
 
-    ``next`` is int32[capacity, byte classes]; rows of numbers at or above ``len(table)`` are
-    unused. The array is replaced when it grows, so read it through the attribute.
+    ``next`` is int32[capacity, byte classes] and ``has_exits`` uint8[capacity]; rows of numbers
+    at or above ``len(table)`` are unused. Both are replaced when they grow, so read them through
+    the attributes.
     """
 
     def __init__(self, tables: Tables) -> None:
@@ -49,6 +49,7 @@ class StateTable:
         self._sources: dict[int, tuple[Pair, ...]] = {}
         self.next = np.full((_FIRST_CAPACITY, tables.class_count), UNKNOWN, np.int32)
         self.next[DEAD] = DEAD
+        self.has_exits = np.zeros(_FIRST_CAPACITY, np.uint8)
         self.initial = self.begin(self.items.entry([tables.start]))
 
     def __len__(self) -> int:
@@ -58,6 +59,11 @@ class StateTable:
         """Return the state in which just ``item_set`` is, with nothing known below it."""
         with self._lock:
             return self._intern({BOTTOM: [item_set]}, ())
+
+    def adopt(self, pairs: Iterable[Pair], exits: tuple[int, ...]) -> int:
+        """Return the state with this content, as another table of the same grammar has it."""
+        with self._lock:
+            return self._number(tuple(sorted(pairs)), exits)
 
     def pairs(self, state: int) -> tuple[Pair, ...]:
         """Return the (origin, item set) pairs of a state, without what they predict."""
@@ -176,6 +182,9 @@ class StateTable:
                 target = self.origins.narrow(origin, self.items.reports(item_set))
                 narrowed.setdefault(target, []).append(item_set)
         pairs = tuple(sorted((origin, self._union(sets)) for origin, sets in narrowed.items()))
+        return self._number(pairs, exits)
+
+    def _number(self, pairs: tuple[Pair, ...], exits: tuple[int, ...]) -> int:
         number = self._numbers.setdefault((pairs, exits), len(self._pairs))
         if number == len(self._pairs):
             self._add(pairs, exits)
@@ -186,11 +195,15 @@ class StateTable:
         return distinct.pop() if len(distinct) == 1 else self.items.union(distinct)
 
     def _add(self, pairs: tuple[Pair, ...], exits: tuple[int, ...]) -> None:
+        number = len(self._pairs)
+        if number == len(self.next):
+            self._grow()
+        self.has_exits[number] = bool(exits)
         self._pairs.append(pairs)
         self._exits.append(exits)
-        if len(self._pairs) > len(self.next):
-            bigger: npt.NDArray[np.int32] = np.full(
-                (2 * len(self.next), self.tables.class_count), UNKNOWN, np.int32
-            )
-            bigger[: len(self.next)] = self.next
-            self.next = bigger
+
+    def _grow(self) -> None:
+        unknown = np.full_like(self.next, UNKNOWN)
+        # Readers hold no lock: the longer array of flags must be there before its rows are.
+        self.has_exits = np.concatenate((self.has_exits, np.zeros_like(self.has_exits)))
+        self.next = np.concatenate((self.next, unknown))

@@ -1,0 +1,18 @@
+"""The hot loops, compiled where a compiler was at hand, else in NumPy with identical results.
+
+``_compiled.pyx`` and ``numpy_kernel.py`` hold the same functions (``interface.Kernel``);
+``chosen.KERNEL`` is the one in use. Importing this package itself imports nothing.
+"""
+
+import os
+from importlib.util import find_spec
+
+CHOICE_VARIABLE = "KBNF_KERNEL"
+"""Set to ``numpy``, this environment variable leaves the compiled kernel unused."""
+
+
+def kernel_name() -> str:
+    """Return ``compiled`` or ``numpy``: which kernel this process uses."""
+    wanted = os.environ.get(CHOICE_VARIABLE)
+    built = find_spec("kbnf_core.kernel._compiled") is not None
+    return "compiled" if built and wanted != "numpy" else "numpy"

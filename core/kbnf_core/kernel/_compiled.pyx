@@ -1,0 +1,159 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+"""The kernel, compiled: see ``kernel.Kernel`` for what each function does."""
+
+from libc.math cimport INFINITY
+from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
+from libc.string cimport memcpy, memset
+from libcpp.vector cimport vector
+
+import numpy as np
+
+cimport numpy as cnp
+
+cnp.import_array()
+
+NAME = "compiled"
+
+cdef enum:
+    DEAD = 0
+    UNKNOWN = -1
+
+
+cdef class _Rows:
+    """The table's arrays as pointers; looked up again whenever the table may have grown."""
+
+    cdef object table
+    cdef const int32_t[:, ::1] next_view
+    cdef const uint8_t[::1] exits_view
+    cdef const int32_t* rows
+    cdef const uint8_t* exits
+    cdef Py_ssize_t width
+
+    def __cinit__(self, table):
+        self.table = table
+        self.refresh()
+
+    cdef refresh(self):
+        self.next_view = self.table.next
+        self.exits_view = self.table.has_exits
+        self.width = self.next_view.shape[1]
+        self.rows = &self.next_view[0, 0]
+        self.exits = &self.exits_view[0]
+
+    cdef int32_t explore(self, int32_t state, uint8_t byte_class) except -2:
+        cdef int32_t found = self.table.step(state, byte_class)
+        self.refresh()
+        return found
+
+
+def walk(
+    table,
+    trie,
+    const uint8_t[::1] node_class,
+    int32_t start,
+    const int32_t[::1] roots,
+    Py_ssize_t word_count,
+):
+    """Depth first: down to ``node + 1`` while alive, past the subtree when dead.
+
+    ``states[d]`` is the state at depth d of the path to the current node.
+    """
+    cdef const int32_t[::1] skip = trie.skip
+    cdef const uint16_t[::1] depth = trie.depth
+    cdef const int32_t[::1] token_start = trie.token_start
+    cdef const int32_t[::1] token_ids = trie.token_ids
+    cdef _Rows rows = _Rows(table)
+    cdef cnp.ndarray words_array = np.zeros(word_count, np.uint32)
+    cdef uint32_t* words = <uint32_t*> cnp.PyArray_DATA(words_array)
+    cdef vector[int32_t] states
+    cdef vector[int32_t] exit_nodes
+    cdef vector[int32_t] exit_states
+    cdef Py_ssize_t i
+    cdef int32_t node, end, root, after, token, k
+    states.resize(trie.max_depth + 1)
+    for i in range(roots.shape[0]):
+        root = roots[i]
+        end = skip[root]
+        states[depth[root]] = start
+        node = root + 1
+        while node < end:
+            after = rows.rows[states[depth[node] - 1] * rows.width + node_class[node]]
+            if after == UNKNOWN:
+                after = rows.explore(states[depth[node] - 1], node_class[node])
+            if after == DEAD:
+                node = skip[node]
+                continue
+            states[depth[node]] = after
+            for k in range(token_start[node], token_start[node + 1]):
+                token = token_ids[k]
+                words[token >> 5] |= <uint32_t> 1 << (token & 31)
+            if rows.exits[after]:
+                exit_nodes.push_back(node)
+                exit_states.push_back(after)
+            node += 1
+    return words_array, _to_array(exit_nodes), _to_array(exit_states)
+
+
+cdef _to_array(const vector[int32_t]& values):
+    cdef cnp.npy_intp length = values.size()
+    cdef cnp.ndarray array = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INT32, 0)
+    if length:
+        memcpy(cnp.PyArray_DATA(array), values.data(), length * sizeof(int32_t))
+    return array
+
+
+def fill(cnp.ndarray out not None, cnp.ndarray words not None):
+    """Copy words; the checks read the array's header only, so they cost next to nothing."""
+    cdef Py_ssize_t length, count
+    if (
+        cnp.PyArray_TYPE(out) != cnp.NPY_INT32
+        or cnp.PyArray_NDIM(out) != 1
+        or not cnp.PyArray_ISCARRAY(out)
+    ):
+        raise ValueError("a bitmask is a contiguous one-dimensional int32 array")
+    length = cnp.PyArray_DIM(out, 0)
+    count = cnp.PyArray_DIM(words, 0)
+    if length < count:
+        raise ValueError(f"a bitmask of {length} words is too short for {count}")
+    cdef char* target = <char*> cnp.PyArray_DATA(out)
+    memcpy(target, cnp.PyArray_DATA(words), count * 4)
+    if length > count:
+        memset(target + count * 4, 0, (length - count) * 4)
+
+
+ctypedef fused real:
+    float
+    double
+
+
+cdef void _apply(const uint32_t* words, Py_ssize_t size, real* logits, Py_ssize_t length) noexcept nogil:
+    """Whole words that are empty or full are most of a mask, and need no look at their bits."""
+    cdef Py_ssize_t word, i
+    cdef uint32_t bits
+    cdef real* lane
+    cdef real lowest = <real> -INFINITY
+    for word in range(size // 32):
+        bits = words[word]
+        lane = logits + word * 32
+        if bits == 0:
+            for i in range(32):
+                lane[i] = lowest
+        elif bits != <uint32_t> 0xFFFFFFFF:
+            for i in range(32):
+                lane[i] = lane[i] if (bits >> i) & 1 else lowest
+    for i in range(size // 32 * 32, size):
+        if not (words[i // 32] >> (i % 32)) & 1:
+            logits[i] = lowest
+    for i in range(size, length):
+        logits[i] = lowest
+
+
+def apply(const uint32_t[::1] words, Py_ssize_t size, real[::1] logits):
+    """Apply a mask; see ``_apply``."""
+    if size > words.shape[0] * 32 or size > logits.shape[0]:
+        raise ValueError("the mask and the logits are shorter than the vocabulary")
+    if logits.shape[0] == 0:
+        return
+    cdef const uint32_t* bits = &words[0] if words.shape[0] else NULL
+    with nogil:
+        _apply(bits, size, &logits[0], logits.shape[0])

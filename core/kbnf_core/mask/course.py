@@ -1,0 +1,106 @@
+"""The course of a text under one way to end: masks and token steps, each worked out once.
+
+A *place* is what an engine holds: the number of a state, or its complement (``~state``) where the
+text is over. So a token's step is one lookup, by place and token id packed into one integer.
+"""
+
+import numpy as np
+
+from kbnf_core.config import Finish
+from kbnf_core.errors import FinishedError, RejectedError, UnknownTokenError
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.mask.bits import Words, word_count
+from kbnf_core.mask.finish import finish_rule
+from kbnf_core.mask.masks import Masks
+from kbnf_core.mask.recent import Recent
+from kbnf_core.recognise.states import DEAD
+
+TOKEN_BITS = 24
+"""Token ids are below 2**24; see ``Vocabulary``."""
+
+_TOKEN_MASK = (1 << TOKEN_BITS) - 1
+
+
+class TableFullError(Exception):
+    """So many states are known that the table should be begun anew. Never seen by users."""
+
+
+class Course:
+    """What engines of one grammar, vocabulary and way to end share.
+
+    ``after[place << TOKEN_BITS | token_id]`` is the place after a token, and ``words[place]`` the
+    tokens allowed; both raise what the engine's methods raise, and TableFullError.
+    """
+
+    def __init__(self, masks: Masks, finish: Finish, limits: Limits = DEFAULT_LIMITS) -> None:
+        self.masks = masks
+        self.rule = finish_rule(finish)
+        self._limits = limits
+        self.after: Recent[int, int] = Recent(self._find_after, limits.cached_steps)
+        self.words: Recent[int, Words] = Recent(self._find_words, masks.mask_capacity)
+        self._no_words = np.zeros(word_count(masks.vocabulary.size), np.uint32)
+        self._no_words.setflags(write=False)
+
+    @property
+    def beginning(self) -> int:
+        """The place before the first byte."""
+        return self.masks.states.initial
+
+    def no_words(self) -> Words:
+        """Return the mask in which nothing is allowed."""
+        return self._no_words
+
+    def feed(self, place: int, data: bytes) -> int:
+        """Return the place after ``data``; raise FinishedError or RejectedError."""
+        if place < 0:
+            raise FinishedError
+        self._make_room()
+        state, taken = self.rule.feed(self.masks.states, place, data)
+        if state == DEAD:
+            raise RejectedError(None, data, taken)
+        return self._settle(state) if data else place
+
+    def can_finish(self, place: int) -> bool:
+        """Tell whether the text is over, or may be ended by the end of sequence."""
+        return place < 0 or self.rule.takes_eos(self.masks.is_complete(place))
+
+    def _settle(self, state: int) -> int:
+        return ~state if self.rule.is_over(self.masks.is_complete(state)) else state
+
+    def _make_room(self) -> None:
+        if len(self.masks.states) > self._limits.cached_states:
+            raise TableFullError
+
+    def _find_words(self, place: int) -> Words:
+        if place < 0:
+            return self._no_words
+        self._make_room()
+        words = self.rule.mask(self.masks, place)
+        words.setflags(write=False)
+        return words
+
+    def _find_after(self, key: int) -> int:
+        place, token_id = key >> TOKEN_BITS, key & _TOKEN_MASK
+        if place < 0:
+            raise FinishedError
+        self._make_room()
+        vocabulary = self.masks.vocabulary
+        data = vocabulary.token(token_id)
+        if data is None and not vocabulary.is_special(token_id):
+            raise UnknownTokenError(token_id)
+        if token_id in vocabulary.eos_token_ids and self.can_finish(place):
+            return ~place
+        if data == b"":
+            return place
+        return self._step(place, token_id, data)
+
+    def _step(self, state: int, token_id: int, data: bytes | None) -> int:
+        """Return the place after a token: by its bytes if it has any, and by its id."""
+        states = self.masks.states
+        after, taken = self.rule.feed(states, state, data) if data else (DEAD, 0)
+        terminals = self.masks.terminals.matching(token_id)
+        if terminals:
+            after = states.merge(after, states.step_token(state, terminals))
+        if after == DEAD:
+            raise RejectedError(token_id, data or b"", taken)
+        return self._settle(after)
