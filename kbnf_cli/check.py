@@ -5,11 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from kbnf_core.diagnostics import Diagnostic, Severity
-from kbnf_core.diagnostics.decode import decode
-from kbnf_core.diagnostics.segments import plain
-from kbnf_core.diagnostics.selection import normalise_selector
-from kbnf_core.diagnostics.text import summarise
 
 from kbnf_cli.config import Settings, settings_source
 from kbnf_cli.console import Console
@@ -17,6 +12,11 @@ from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN, find_grammars, read_bytes, write_atomically
 from kbnf_cli.formats import FORMATS
 from kbnf_cli.options import common_options, config_options, grammar_options, stdin_option
+from kbnf_core.diagnostics import Diagnostic, Severity
+from kbnf_core.diagnostics.decode import decode
+from kbnf_core.diagnostics.segments import plain
+from kbnf_core.diagnostics.selection import normalise_selector
+from kbnf_core.diagnostics.text import summarise
 
 _SEVERITIES = {severity.label: severity for severity in sorted(Severity, reverse=True)}
 

@@ -5,12 +5,12 @@ import traceback
 
 import click
 from click.exceptions import NoArgsIsHelpError
-from kbnf_core.diagnostics.segments import Segment
-from kbnf_core.diagnostics.text import render_text
-from kbnf_core.errors import GrammarError, KbnfError
 
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
+from kbnf_core.diagnostics.segments import Segment
+from kbnf_core.diagnostics.text import render_text
+from kbnf_core.errors import GrammarError, KbnfError
 
 DEBUG_VARIABLE = "KBNF_DEBUG"
 

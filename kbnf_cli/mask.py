@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from kbnf_core.diagnostics.decode import decode
-from kbnf_core.errors import GrammarError
 
 from kbnf_cli.config import settings_source
 from kbnf_cli.console import Console
@@ -28,6 +26,8 @@ from kbnf_cli.why_report import (
     rejection_text,
     rejection_value,
 )
+from kbnf_core.diagnostics.decode import decode
+from kbnf_core.errors import GrammarError
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Grammar, Vocabulary

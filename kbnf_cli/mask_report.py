@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kbnf_core.diagnostics.text import count_of
-from kbnf_core.diagnostics.visible import visible
-
 from kbnf_cli.escaped import escaped
 from kbnf_cli.prefix import Prefix
+from kbnf_core.diagnostics.text import count_of
+from kbnf_core.diagnostics.visible import visible
 
 if TYPE_CHECKING:
     from kbnf_core import Vocabulary

@@ -4,10 +4,9 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from kbnf_cli.escaped import escaped
 from kbnf_core.diagnostics.text import count_of
 from kbnf_core.diagnostics.visible import visible
-
-from kbnf_cli.escaped import escaped
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.inspect import Inspection

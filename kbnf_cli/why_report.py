@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from kbnf_cli.escaped import describe_bytes, escaped
+from kbnf_cli.prefix import Rejection
 from kbnf_core.diagnostics.segments import Role, Segment, Segments
 from kbnf_core.diagnostics.text import count_of
 from kbnf_core.diagnostics.visible import visible
 from kbnf_core.source import Source
-
-from kbnf_cli.escaped import describe_bytes, escaped
-from kbnf_cli.prefix import Rejection
 
 if TYPE_CHECKING:
     from kbnf_core import Explanation, Vocabulary

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from kbnf_testing.command import Kbnf, Result, Write
 
 from kbnf_cli.main import main
+from kbnf_testing.command import Kbnf, Result, Write
 
 
 @pytest.fixture(autouse=True)

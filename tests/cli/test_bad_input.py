@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from kbnf_testing.command import Kbnf, Write
 
 _GRAMMAR = "start ::= 'a';"

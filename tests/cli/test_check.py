@@ -3,9 +3,10 @@
 import json
 from pathlib import Path
 
-import kbnf_core.diagnostics
 import pytest
 from jsonschema import Draft202012Validator
+
+import kbnf_core.diagnostics
 from kbnf_testing.command import Kbnf, Write
 
 GOOD = "start ::= 'a';\n"

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+
+from kbnf_cli.config import Settings, settings_source
 from kbnf_core.diagnostics import Severity
 from kbnf_core.errors import ConfigError, SourceError
 from kbnf_testing.command import Write
-
-from kbnf_cli.config import Settings, settings_source
 
 
 def _settings(file: str = "a.kbnf") -> Settings:

@@ -2,10 +2,10 @@
 
 import click
 import pytest
-from kbnf_core.errors import ConfigError
-from kbnf_testing.command import Kbnf
 
 from kbnf_cli import files
+from kbnf_core.errors import ConfigError
+from kbnf_testing.command import Kbnf
 
 
 @pytest.mark.parametrize(

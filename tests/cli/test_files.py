@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from kbnf_core.errors import SourceError
-from kbnf_testing.command import Write
 
 from kbnf_cli.files import find_grammars, write_atomically
+from kbnf_core.errors import SourceError
+from kbnf_testing.command import Write
 
 
 def _found(*paths: str) -> list[str]:

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
-from kbnf_core import Config, Engine, Vocabulary
-from kbnf_testing.command import Kbnf, Write
 
 import kbnf_cli
+from kbnf_core import Config, Engine, Vocabulary
+from kbnf_testing.command import Kbnf, Write
 
 GRAMMAR = """\
 start ::= '{' pair {',' pair} '}';

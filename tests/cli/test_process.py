@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+
 from kbnf_core import __version__
 from kbnf_testing.command import Kbnf, Write
 

@@ -1,6 +1,7 @@
 """``kbnf rule``."""
 
 import pytest
+
 from kbnf_core.diagnostics import CATALOGUE
 from kbnf_core.diagnostics.explain import read_page
 from kbnf_testing.command import Kbnf

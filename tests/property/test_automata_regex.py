@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from kbnf_core.automata import operations as op
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.regex import compile_regex

@@ -10,6 +10,7 @@ from random import Random
 import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
+
 from kbnf_core import Config, Engine, Vocabulary
 from kbnf_core.errors import EmptyGrammarError
 from kbnf_testing.agreement import compare_at_random

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+
 from kbnf_core import AcceptTokenResult, Config, Engine
 from kbnf_core.errors import (
     EngineError,

@@ -3,6 +3,7 @@
 from random import Random
 
 import pytest
+
 from kbnf_testing.earley import Recogniser
 from kbnf_testing.generate import SPECIAL, Features, GrammarMaker
 from kbnf_testing.printer import to_kbnf

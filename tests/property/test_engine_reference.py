@@ -3,6 +3,7 @@
 from random import Random
 
 import pytest
+
 from kbnf_testing import grammar as g
 from kbnf_testing.definition import is_viable, words_up_to
 from kbnf_testing.earley import Recogniser

@@ -2,6 +2,7 @@
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax.parse import parse_kbnf
 from kbnf_core.syntax.pragmas import read_pragmas

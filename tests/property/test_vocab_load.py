@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from kbnf_core.errors import VocabularyError
 from kbnf_core.vocab.load import load_vocabulary
 

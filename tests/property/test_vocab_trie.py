@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+
 from kbnf_core.vocab.trie import ABSENT, ROOT, TokenTrie, build_trie
 
 Tokens = dict[int, bytes]

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from kbnf_testing.corpus import Case, CorpusError, load_corpus, read_case
 from kbnf_testing.reader import read_kbnf
 from kbnf_testing.runners import ReferenceRunner, run_case

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from kbnf_core import Engine
 from kbnf_core.errors import EmptyGrammarError, GrammarError
 from kbnf_testing import subject

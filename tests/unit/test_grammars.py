@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kbnf_core import AcceptTokenResult, Config, Engine, Vocabulary, check
 from kbnf_core.errors import EngineError
 

@@ -7,6 +7,7 @@ this engine refuses the grammar instead: such a text can never be finished.
 
 import numpy as np
 import pytest
+
 from kbnf_core import AcceptTokenResult, Engine, Vocabulary
 from kbnf_core.errors import EmptyGrammarError
 from kbnf_testing.corpus import BYTE_TOKENS

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Label
 from kbnf_core.diagnostics.json import render_json
 from kbnf_core.diagnostics.segments import plain

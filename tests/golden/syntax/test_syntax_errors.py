@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source, Span

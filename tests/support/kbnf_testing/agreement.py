@@ -5,7 +5,6 @@ from random import Random
 
 import kbnf_core
 from kbnf_core import Config, Engine
-
 from kbnf_testing import subject
 from kbnf_testing.earley import Recogniser
 from kbnf_testing.generate import Features, GrammarMaker, random_string, random_tokens

@@ -62,6 +62,10 @@ class Recogniser:
         )
         return not takes_token and not any(self.viable(byte) for byte in _EVERY_BYTE)
 
+    def has_unproductive_part(self) -> bool:
+        """Tell whether some alternative, reachable or not, can never be completed."""
+        return len(self._useful) < len(self._productions.rules)
+
     def _find_useful(self) -> set[int]:
         """Return the productions of which every symbol derives some word."""
         derives = {symbol for symbol, leaf in self._matchers.items() if leaf.viable("")}

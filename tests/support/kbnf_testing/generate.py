@@ -33,6 +33,7 @@ class Features:
     exceptions: bool = True
     patterns: bool = True
     regexes: bool = True
+    nullable: bool = True
 
 
 class GrammarMaker:
@@ -63,13 +64,10 @@ class GrammarMaker:
         itself = g.Reference(name)
         other = g.Reference(self._random.choice(self._names))
         part, base = self._sequence(0), self._sequence(1)
-        nullable = g.Repeat(self._leaf(), 0, 1)
         shapes: list[tuple[g.Expression, ...]] = [
             (_sequence(itself, part), base),
             (_sequence(part, itself), base),
             (_sequence(part, itself, self._leaf()), base),
-            (_sequence(part, itself, self._leaf()), g.Sequence(())),
-            (_sequence(nullable, itself, part), base),
             (_sequence(other, part), base),
             (_sequence(part, other), base),
             (other, base),
@@ -77,6 +75,12 @@ class GrammarMaker:
             (itself, base),
             (_sequence(itself, part),),
         ]
+        if self._features.nullable:
+            hidden = g.Repeat(self._leaf(), 0, 1)
+            shapes += [
+                (_sequence(part, itself, self._leaf()), g.Sequence(())),
+                (_sequence(hidden, itself, part), base),
+            ]
         return g.Choice(self._random.choice(shapes))
 
     def _choice(self, depth: int) -> g.Expression:
@@ -100,7 +104,9 @@ class GrammarMaker:
         return self._leaf()
 
     def _repeat(self, depth: int) -> g.Expression:
-        bounds: list[tuple[int, int | None]] = [(0, 1), (0, None), (1, None)]
+        bounds: list[tuple[int, int | None]] = [(1, None)]
+        if self._features.nullable:
+            bounds += [(0, 1), (0, None)]
         if self._features.counts:
             bounds += [(2, 2), (1, 3), (2, None), (0, 2)]
         return g.Repeat(self._choice(depth), *self._random.choice(bounds))
@@ -112,7 +118,9 @@ class GrammarMaker:
         if self._features.exceptions:
             make += [self._except]
         if self._features.patterns:
-            make += [self._early, self._never, self._substrings]
+            make += [self._early, self._never]
+        if self._features.patterns and self._features.nullable:
+            make += [self._substrings]
         if self._features.tokens:
             make += [self._token]
         if self._features.raw_bytes:
@@ -124,7 +132,8 @@ class GrammarMaker:
         return "".join(self._random.choice(self.alphabet) for _ in range(count))
 
     def _literal(self) -> g.Expression:
-        return g.Literal(self._text(*self._random.choice(_TEXT_LENGTHS)).encode())
+        lengths = _TEXT_LENGTHS if self._features.nullable else _TEXT_LENGTHS[1:]
+        return g.Literal(self._text(*self._random.choice(lengths)).encode())
 
     def _raw(self) -> g.Expression:
         # A piece of a character, or a byte that no text has.
@@ -167,8 +176,10 @@ class GrammarMaker:
             return g.Sequence(parts)
         if roll < 0.75:
             return g.Choice(parts)
-        bounds = self._random.choice([(0, 1), (0, None), (1, None), (1, 2)])
-        return g.Repeat(g.Sequence(parts), *bounds)
+        bounds: list[tuple[int, int | None]] = [(1, None), (1, 2)]
+        if self._features.nullable:
+            bounds += [(0, 1), (0, None)]
+        return g.Repeat(g.Sequence(parts), *self._random.choice(bounds))
 
     def _pattern_leaf(self) -> g.Expression:
         roll = self._random.random()

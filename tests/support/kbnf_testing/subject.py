@@ -6,7 +6,6 @@ from collections.abc import Callable
 from kbnf_core import AcceptTokenResult, Config, Engine, Vocabulary
 from kbnf_core.diagnostics import Severity
 from kbnf_core.errors import FinishedError, GrammarError, RejectedError, UnknownTokenError
-
 from kbnf_testing.corpus import Case
 from kbnf_testing.runners import RefusedError
 from kbnf_testing.vocabulary import Tokens

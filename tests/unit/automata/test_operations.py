@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from kbnf_core.automata import operations as op
 from kbnf_core.automata.classes import (
     classes_of_sets,

@@ -1,6 +1,7 @@
 """What each construct of the dialect matches: (pattern, words it matches, words it does not)."""
 
 import pytest
+
 from kbnf_core.automata.regex import compile_regex
 
 LITERALS = [

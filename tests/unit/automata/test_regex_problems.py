@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.limits import DEFAULT_LIMITS
 

@@ -1,6 +1,7 @@
 """The generated tables say what the regex package says."""
 
 import regex
+
 from kbnf_core.automata.codepoints import from_ranges
 from kbnf_core.automata.regex import generate_tables, perl, tables
 from kbnf_core.automata.regex.unicode import every_code_point, named_property, property_value

@@ -4,6 +4,7 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
+
 from kbnf_core.automata import operations as op
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.search import avoid_literals, avoid_regex

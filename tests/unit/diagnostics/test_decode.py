@@ -1,6 +1,7 @@
 """Bytes that are no text become one finding at the right place."""
 
 import pytest
+
 from kbnf_core.diagnostics.decode import decode
 
 

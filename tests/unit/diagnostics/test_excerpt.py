@@ -2,6 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kbnf_core.diagnostics import Diagnostic, Label
 from kbnf_core.diagnostics.line_view import ELLIPSIS, LineView
 from kbnf_core.diagnostics.segments import plain

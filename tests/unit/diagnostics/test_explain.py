@@ -3,8 +3,9 @@
 import re
 from pathlib import Path
 
-import kbnf_core.diagnostics
 import pytest
+
+import kbnf_core.diagnostics
 from kbnf_core import Grammar, GrammarError, check
 from kbnf_core.diagnostics import CATALOGUE
 from kbnf_core.diagnostics.explain import find_rule, nearest_rules, read_page

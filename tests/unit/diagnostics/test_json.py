@@ -3,9 +3,10 @@
 import json
 from pathlib import Path
 
-import kbnf_core.diagnostics
 import pytest
 from jsonschema import Draft202012Validator
+
+import kbnf_core.diagnostics
 from kbnf_core.diagnostics import CATALOGUE, Diagnostic, Edit, Fix, Label
 from kbnf_core.diagnostics.json import findings_value, render_json
 from kbnf_core.source import Source, Span

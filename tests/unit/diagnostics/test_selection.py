@@ -1,6 +1,7 @@
 """Prefixes of codes: the longer one wins, and of equal ones ``ignore`` does."""
 
 import pytest
+
 from kbnf_core.diagnostics.selection import Selection, normalise_selector
 
 

@@ -1,6 +1,7 @@
 """The summary line and other words."""
 
 import pytest
+
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.diagnostics.segments import Role
 from kbnf_core.diagnostics.text import count_of, render_text, summarise

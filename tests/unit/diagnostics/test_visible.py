@@ -5,6 +5,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kbnf_core.diagnostics.visible import cells, glyph, visible
 
 

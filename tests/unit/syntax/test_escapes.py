@@ -1,6 +1,7 @@
 """What quoted texts spell: spec section 1.1, and where each character stands."""
 
 import pytest
+
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax.escapes import decode, decode_bytes
 from kbnf_core.syntax.parse import parse_kbnf

@@ -1,6 +1,7 @@
 """Every form of the language, and the tree it becomes."""
 
 import pytest
+
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax.parse import parse_kbnf
 from kbnf_core.syntax.printer import print_document, print_expression

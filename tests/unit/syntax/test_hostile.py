@@ -3,6 +3,7 @@
 import time
 
 import pytest
+
 from kbnf_core.source import Source
 from kbnf_core.syntax.parse import parse_kbnf
 from kbnf_core.syntax.pragmas import read_pragmas

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from kbnf_core.source import Source
 from kbnf_core.syntax.parse import parse_kbnf
 

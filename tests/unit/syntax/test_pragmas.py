@@ -1,6 +1,7 @@
 """Settings in comments."""
 
 import pytest
+
 from kbnf_core.source import Source
 from kbnf_core.syntax.parse import parse_kbnf
 from kbnf_core.syntax.pragmas import Pragmas, read_pragmas

@@ -1,6 +1,7 @@
 """Canonical texts."""
 
 import pytest
+
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax.parse import parse_kbnf
 from kbnf_core.syntax.printer import print_document, print_expression, quote, quote_bytes

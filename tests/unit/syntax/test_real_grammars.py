@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from kbnf_core.source import Source
 from kbnf_core.syntax.parse import parse_kbnf
 

@@ -7,9 +7,10 @@ import sys
 from hashlib import sha256
 from pathlib import Path
 
-import kbnf_core.syntax.build_tables
 import lark
 import pytest
+
+import kbnf_core.syntax.build_tables
 from kbnf_core.syntax.build_tables import tables
 
 SYNTAX = Path(kbnf_core.syntax.build_tables.__file__).parent

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from kbnf_core.errors import SourceError, VocabularyError
 from kbnf_core.vocab.load import FORMATS, load_vocabulary
 

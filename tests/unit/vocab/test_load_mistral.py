@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mistral_common.tokens.tokenizers.tekken import Tekkenizer
+from sentencepiece import SentencePieceProcessor
+
 from kbnf_core.errors import VocabularyError
 from kbnf_core.vocab.load import load_vocabulary
 from kbnf_core.vocab.vocabulary import Vocabulary
-from mistral_common.tokens.tokenizers.tekken import Tekkenizer
-from sentencepiece import SentencePieceProcessor
 
 DATA = Path(str(files("mistral_common"))) / "data"
 TEKKEN = DATA / "tekken_240911.json"

@@ -5,9 +5,10 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+
 from kbnf_core.errors import MissingExtraError, VocabularyError
 from kbnf_core.vocab.load import load_vocabulary
-from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
 
 CORPUS = ["hello world, hello token", "spaces   and tabs", "the cat sat on the mat"] * 20
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 import tiktoken
+from tiktoken.load import load_tiktoken_bpe
+
 from kbnf_core.errors import VocabularyError
 from kbnf_core.vocab.load import load_vocabulary
 from kbnf_core.vocab.vocabulary import Vocabulary
-from tiktoken.load import load_tiktoken_bpe
 
 RWKV_JSON = (
     Path(__file__).resolve().parents[3]
