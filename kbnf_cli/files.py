@@ -1,12 +1,12 @@
 """Grammar files: finding them, reading them, and writing results.
 
-Directories are walked for the extensions below, leaving out hidden entries and whatever git
+Directories are walked for grammars by their extensions, leaving out hidden entries and whatever git
 ignores. A file that is named is taken whatever it is called.
 """
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from kbnf_core.errors import SourceError
@@ -15,12 +15,13 @@ STDIN = Path("-")
 EXTENSIONS = (".kbnf",)
 
 
-def find_grammars(paths: Iterable[Path]) -> list[Path]:
+def find_grammars(paths: Iterable[Path], extensions: Collection[str] = EXTENSIONS) -> list[Path]:
     """Return the named files and the grammars below the named directories, sorted, each once.
 
-    Raises ``SourceError`` for a path that does not exist and a directory without grammars.
+    ``extensions`` tells what is a grammar in a directory. Raises ``SourceError`` for a path that
+    does not exist and a directory without grammars.
     """
-    found = {file for path in paths for file in _expand(path)}
+    found = {file for path in paths for file in _expand(path, extensions)}
     return sorted(found, key=Path.as_posix)
 
 
@@ -43,7 +44,7 @@ def write_atomically(path: Path, text: str) -> None:
         raise
 
 
-def _expand(path: Path) -> list[Path]:
+def _expand(path: Path, extensions: Collection[str]) -> list[Path]:
     if path == STDIN or path.is_file():
         return [path]
     if not path.exists():
@@ -51,14 +52,14 @@ def _expand(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     top = path.resolve()
-    found = [path / file.relative_to(top) for file in _walk(top)]
+    found = [path / file.relative_to(top) for file in _walk(top, extensions)]
     if not found:
-        wanted = ", ".join(f"*{extension}" for extension in EXTENSIONS)
+        wanted = ", ".join(f"*{extension}" for extension in extensions)
         raise SourceError(str(path), f"the directory holds no grammar ({wanted})")
     return found
 
 
-def _walk(top: Path) -> Iterator[Path]:
+def _walk(top: Path, extensions: Collection[str]) -> Iterator[Path]:
     """Yield the grammars below a resolved directory, in no particular order."""
     # Here, because a run on named files need not pay for loading the library behind it.
     from kbnf_cli.gitignore import is_ignored, rules_above, rules_in
@@ -71,7 +72,7 @@ def _walk(top: Path) -> Iterator[Path]:
             if entry.is_dir() and not entry.is_symlink():
                 if not is_ignored(entry, "/", rules):
                     pending.append((entry, rules))
-            elif entry.suffix in EXTENSIONS and not is_ignored(entry, "", rules):
+            elif entry.suffix in extensions and not is_ignored(entry, "", rules):
                 yield entry
 
 

@@ -34,6 +34,8 @@ ALLOWED: dict[str, set[str]] = {
     "recognise": {"source", "tables", "lower"},
     "mask": BASE | {"kernel", "config", "ir", "tables", "lower", "recognise", "vocab"},
     "grammar": BACK,
+    "languages": FRONT,
+    "convert": {*BACK, "languages"},
     "engine": BACK | {"kernel"},
 }
 

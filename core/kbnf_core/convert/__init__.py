@@ -1,0 +1,21 @@
+"""Conversions between KBNF and other grammar languages: text in, ``Conversion`` out.
+
+Each raises ``GrammarError`` for a text with errors, and says of everything that it could not
+keep what is lost; nothing changes silently.
+"""
+
+from importlib import import_module
+
+from kbnf_core.convert.conversion import Conversion, Example, Loss
+
+_HOMES: dict[str, str] = {}
+
+__all__ = ["Conversion", "Example", "Loss"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

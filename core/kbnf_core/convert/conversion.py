@@ -1,0 +1,57 @@
+"""What a conversion returns: the new text, and everything that it could not keep."""
+
+from dataclasses import dataclass
+
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.source import Source, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A text on which the two languages differ.
+
+    ``kept_out`` tells how: the original takes it and the result does not (True), or the result
+    takes what the original does not (False).
+    """
+
+    data: bytes
+    kept_out: bool
+
+    def __str__(self) -> str:
+        shown = repr(self.data.decode("utf-8", "backslashreplace"))
+        fault = "is refused" if self.kept_out else "is accepted"
+        return f"{shown} {fault} wrongly"
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Something that the target language cannot say: ``span`` points into the original.
+
+    ``code`` is one of the catalogue's; ``example`` is a shortest text that shows the difference,
+    None where none was found.
+    """
+
+    code: str
+    message: str
+    span: Span
+    example: Example | None = None
+
+    def diagnostic(self, source: Source) -> Diagnostic:
+        """Return the loss as a finding about ``source``, the original."""
+        notes = () if self.example is None else (f"{self.example}",)
+        return Diagnostic(self.code, self.message, source, self.span, notes=notes)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """A converted grammar.
+
+    ``exact`` tells whether it has the language of the original, to the end of generation; if
+    not, ``losses`` say where it differs. ``notes`` are findings about the original that do not
+    change the language.
+    """
+
+    text: str
+    exact: bool
+    losses: tuple[Loss, ...]
+    notes: tuple[Diagnostic, ...] = ()

@@ -1,0 +1,193 @@
+"""What the ``convert-*`` commands share: their options, and writing what a conversion returned.
+
+A conversion that loses something writes nothing, unless ``--lossy`` allows it.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import click
+
+from kbnf_cli.console import Console
+from kbnf_cli.exits import Exit
+from kbnf_cli.files import STDIN, find_grammars, read_bytes, write_atomically
+from kbnf_cli.options import stdin_option
+from kbnf_core.diagnostics.decode import decode
+from kbnf_core.diagnostics.json import span_value
+from kbnf_core.diagnostics.text import count_of, render_text
+from kbnf_core.errors import GrammarError
+from kbnf_core.source import Source
+
+if TYPE_CHECKING:
+    from kbnf_core.convert import Conversion
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+SCHEMA = "kbnf.convert/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """How one file is converted: ``convert`` takes its text and its name.
+
+    ``extension`` is that of the results, with its dot.
+    """
+
+    convert: "Callable[[str, str], Conversion]"
+    extension: str
+
+
+Directions: TypeAlias = Callable[[Path], Direction]
+"""Chooses the direction for a file by its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """Where results go: the values of the shared options."""
+
+    output: Path | None
+    lossy: bool
+    format: str
+    stdin_filename: Path | None
+
+
+def conversion_options(command: _Command) -> _Command:
+    """Add ``-o``, ``--lossy``, ``--format`` and ``--stdin-filename``."""
+    for option in (
+        click.option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            type=click.Path(path_type=Path),
+            help="Write to OUT rather than to stdout; a directory for more than one file.",
+        ),
+        click.option("--lossy", is_flag=True, help="Write the result even if something is lost."),
+        click.option(
+            "--format",
+            "format_",
+            type=click.Choice(["text", "json"]),
+            default="text",
+            show_default=True,
+            help="How to report; json holds the result too.",
+        ),
+        stdin_option,
+    ):
+        command = option(command)
+    return command
+
+
+def convert_all(
+    console: Console,
+    paths: Sequence[Path],
+    extensions: Sequence[str],
+    directions: Directions,
+    delivery: Delivery,
+) -> int:
+    """Convert the named files, and those with ``extensions`` below the named directories.
+
+    Returns the exit status. Raises ``GrammarError`` for a single file with errors; among several
+    it is reported and the others are still converted.
+    """
+    files = find_grammars(paths, extensions)
+    several = len(files) > 1 or any(path.is_dir() for path in paths)
+    top = _directory_for_several(delivery) if several else None
+    worst = Exit.CLEAN
+    for file in console.track(files, "converting"):
+        target = delivery.output if top is None else _place(file, paths, directions(file), top)
+        try:
+            worst = max(worst, _convert_one(console, file, directions, delivery, target))
+        except GrammarError as error:
+            if not several:
+                raise
+            for diagnostic in error.diagnostics:
+                console.findings(render_text(diagnostic))
+            worst = max(worst, Exit.FINDINGS)
+    return worst
+
+
+def _directory_for_several(delivery: Delivery) -> Path:
+    if delivery.format == "json":
+        raise click.UsageError("--format json takes one file")
+    if delivery.output is None:
+        raise click.UsageError("more than one file needs a directory for the results: -o OUT")
+    delivery.output.mkdir(parents=True, exist_ok=True)
+    return delivery.output
+
+
+def _place(file: Path, paths: Sequence[Path], direction: Direction, top: Path) -> Path:
+    """Return where the result of ``file`` goes: the same place below ``top``."""
+    roots = (path for path in paths if path.is_dir() and file.is_relative_to(path))
+    inner = file.relative_to(next(roots, file.parent))
+    target = top / inner.with_suffix(direction.extension)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return target
+
+
+def _convert_one(
+    console: Console, file: Path, directions: Directions, delivery: Delivery, target: Path | None
+) -> Exit:
+    name = delivery.stdin_filename or Path("<stdin>") if file == STDIN else file
+    source, invalid = decode(read_bytes(file), name.as_posix())
+    if invalid is not None:
+        raise GrammarError([invalid])
+    conversion = directions(name).convert(source.text, name.as_posix())
+    withheld = bool(conversion.losses) and not delivery.lossy
+    if delivery.format == "json":
+        _show_json(console, conversion, source, withheld)
+    else:
+        _show_findings(console, conversion, source, withheld)
+    if withheld:
+        return Exit.FINDINGS
+    if target is not None:
+        write_atomically(target, conversion.text)
+    elif delivery.format == "text":
+        console.text(conversion.text)
+    return Exit.CLEAN
+
+
+def _show_findings(
+    console: Console, conversion: "Conversion", source: Source, withheld: bool
+) -> None:
+    losses = [loss.diagnostic(source) for loss in conversion.losses]
+    for diagnostic in (*conversion.notes, *losses):
+        console.findings(render_text(diagnostic))
+    if withheld:
+        lost = count_of(len(losses), "thing")
+        console.error(f"{source.name}: {lost} cannot be kept", "--lossy writes the result anyway")
+
+
+def _show_json(console: Console, conversion: "Conversion", source: Source, withheld: bool) -> None:
+    value = conversion_value(conversion, source)
+    if withheld:
+        value["output"] = None
+    console.text(json.dumps(value, indent=2) + "\n")
+
+
+def conversion_value(conversion: "Conversion", source: Source) -> dict[str, Any]:
+    """Return the object ``kbnf.convert/1``; spans are in ``source``, the original.
+
+    An example's ``text`` has U+FFFD for bytes that are no text; its ``hex`` holds all bytes.
+    """
+    return {
+        "schema": SCHEMA,
+        "output": conversion.text,
+        "exact": conversion.exact,
+        "losses": [
+            {
+                "code": loss.code,
+                "message": loss.message,
+                "span": span_value(source, loss.span),
+                "example": None
+                if loss.example is None
+                else {
+                    "text": loss.example.data.decode("utf-8", "replace"),
+                    "hex": loss.example.data.hex(),
+                    "wrongly": "refused" if loss.example.kept_out else "accepted",
+                },
+            }
+            for loss in conversion.losses
+        ],
+    }
