@@ -84,17 +84,24 @@ class Course:
         if place < 0:
             raise FinishedError
         self._make_room()
+        return self.step(place, token_id)
+
+    def step(self, state: int, token_id: int) -> int:
+        """Return the place after a token in a state, neither looked up nor remembered.
+
+        Raises RejectedError or UnknownTokenError.
+        """
         vocabulary = self.masks.vocabulary
         data = vocabulary.token(token_id)
         if data is None and not vocabulary.is_special(token_id):
             raise UnknownTokenError(token_id)
-        if token_id in vocabulary.eos_token_ids and self.can_finish(place):
-            return ~place
+        if token_id in vocabulary.eos_token_ids and self.can_finish(state):
+            return ~state
         if data == b"":
-            return place
-        return self._step(place, token_id, data)
+            return state
+        return self._follow(state, token_id, data)
 
-    def _step(self, state: int, token_id: int, data: bytes | None) -> int:
+    def _follow(self, state: int, token_id: int, data: bytes | None) -> int:
         """Return the place after a token: by its bytes if it has any, and by its id."""
         states = self.masks.states
         after, taken = self.rule.feed(states, state, data) if data else (DEAD, 0)

@@ -7,9 +7,9 @@ needs few of them.
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
+from functools import cached_property
 
 import numpy as np
 
@@ -19,22 +19,28 @@ from kbnf_core.mask.recent import Recent
 from kbnf_core.mask.terminals import TokenTerminals
 from kbnf_core.mask.walk import Nodes, Walk, Walker
 from kbnf_core.recognise.origins import BOTTOM
+from kbnf_core.recognise.similar import blocks_of_positions
 from kbnf_core.recognise.states import StateTable
 from kbnf_core.vocab.vocabulary import Vocabulary
 
+SHARE_AFTER = 32
+"""Walks after which it pays to look for item sets that can share one."""
+
+SHARE_EFFORT = 1_000_000
+"""Edges beyond which nobody looks."""
+
 _ROOT = np.zeros(1, np.int32)
-_NOWHERE = np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Viable:
     """``words``: tokens after which some text of the grammar is possible.
 
-    ``completions``: the trie nodes at which the start itself is complete, ascending.
+    ``completions``: numbers of the sets of trie nodes at which the start itself is complete.
     """
 
     words: Words
-    completions: Nodes
+    completions: tuple[int, ...]
 
 
 class Masks:
@@ -49,9 +55,10 @@ class Masks:
         self.mask_capacity = max(1, limits.mask_bytes // (4 * word_count(vocabulary.size) or 1))
         self._lock = threading.RLock()
         self._walker = Walker(states, vocabulary)
-        self._node_sets = _NodeSets()
+        self._root = self._walker.node_sets.number(_ROOT)
         self._walks: Recent[tuple[int, int], Walk] = Recent(self._find_walk, self.mask_capacity)
         self._viable: Recent[int, Viable] = Recent(self._find_viable, self.mask_capacity)
+        self._similar: dict[frozenset[tuple[int, int]], int] = {}
         self.walk_count = 0
 
     def is_complete(self, state: int) -> bool:
@@ -66,9 +73,10 @@ class Masks:
     def prefix_free(self, state: int) -> Words:
         """Return the viable tokens that do not go on behind a complete text."""
         viable = self._viable[state]
-        if not len(viable.completions):
+        if not viable.completions:
             return viable.words
-        below = np.concatenate([self._ids_below(int(node)) for node in viable.completions])
+        nodes = np.concatenate([*map(self._walker.node_sets.nodes, viable.completions)])
+        below = np.concatenate([self._ids_below(node) for node in nodes.tolist()])
         # A token that a token terminal names stays: it is one step, whatever its bytes are.
         named = self.terminals.mask(self.states.token_terminals(state))
         return viable.words & ~pack(below, self.vocabulary.size) | named
@@ -80,21 +88,39 @@ class Masks:
     def _find_viable(self, state: int) -> Viable:
         with self._lock:
             words = self.terminals.mask(self.states.token_terminals(state))
-            completions = [_NOWHERE]
-            frames = _Frames(self.states, self._node_sets)
-            frames.begin(state)
+            completions: set[int] = set()
+            frames = _Frames(self.states)
+            frames.begin(state, self._root)
             while frames.work:
                 origin, item_set, nodes = frames.work.pop()
                 walk = self._walks[item_set, nodes]
                 words |= walk.words
-                for nonterminal, exits in walk.exits.items():
-                    completions.extend(frames.leave(origin, nonterminal, exits))
-            return Viable(words, np.unique(np.concatenate(completions)))
+                for nonterminal, exits in walk.exits:
+                    if frames.leave(origin, nonterminal, exits):
+                        completions.add(exits)
+            return Viable(words, tuple(sorted(completions)))
 
     def _find_walk(self, key: tuple[int, int]) -> Walk:
         item_set, nodes = key
+        if self.walk_count >= SHARE_AFTER:
+            similar = self._similar.setdefault(self._signature(item_set), item_set)
+            if similar != item_set:
+                return self._walks[similar, nodes]
         self.walk_count += 1
-        return self._walker.walk(self.states.begin(item_set), self._node_sets.nodes(nodes))
+        return self._walker.walk(self.states.begin(item_set), nodes)
+
+    def _signature(self, item_set: int) -> frozenset[tuple[int, int]]:
+        """Return a value that is equal for item sets no token of the vocabulary tells apart."""
+        items = self.states.items
+        pairs = map(items.unpack, items.items(item_set))
+        return frozenset((self._blocks[position], report) for position, report in pairs)
+
+    @cached_property
+    def _blocks(self) -> Sequence[int]:
+        tables = self.states.tables
+        if len(tables.edge_target) > SHARE_EFFORT:
+            return range(tables.state_count)
+        return blocks_of_positions(tables, self.vocabulary.trie.max_depth)
 
 
 class _Frames:
@@ -103,58 +129,38 @@ class _Frames:
     ``work`` holds (origin, item set, number of the node set), each at most once.
     """
 
-    def __init__(self, states: StateTable, node_sets: "_NodeSets") -> None:
+    def __init__(self, states: StateTable) -> None:
         self._states = states
-        self._node_sets = node_sets
-        self._done: set[tuple[int, int, int]] = set()
+        self._entered: set[tuple[int, int, int]] = set()
         self._left: set[tuple[int, int, int]] = set()
         self.work: list[tuple[int, int, int]] = []
 
-    def begin(self, state: int) -> None:
-        """Let every item set of ``state`` be walked from the root."""
-        root = self._node_sets.number(_ROOT)
+    def begin(self, state: int, root: int) -> None:
+        """Let every item set of ``state`` be walked from ``root``, the set of the trie's root."""
         for origin, item_set in self._states.pairs(state):
             self._enter(origin, item_set, root)
 
-    def leave(self, origin: int, nonterminal: int, nodes: Nodes) -> Iterator[Nodes]:
+    def leave(self, origin: int, nonterminal: int, nodes: int) -> bool:
         """Go on where ``nonterminal`` completed into ``origin`` at ``nodes``, as far up as it goes.
 
-        Yields the nodes if the start is complete there.
+        Returns whether the start is complete there.
         """
-        number = self._node_sets.number(nodes)
+        at_bottom = False
         complete = [(origin, nonterminal)]
         while complete:
             here, name = complete.pop()
-            if (here, name, number) in self._left:
+            if (here, name, nodes) in self._left:
                 continue
-            self._left.add((here, name, number))
-            if here == BOTTOM:
-                yield nodes
+            self._left.add((here, name, nodes))
+            at_bottom = at_bottom or here == BOTTOM
             for outer, after in self._states.origins.waiting(here, name):
-                self._enter(outer, after, number)
+                self._enter(outer, after, nodes)
                 # What waited may be complete at once, with nothing more to come.
                 complete.extend((outer, more) for more in self._states.items.completed(after))
+        return at_bottom
 
     def _enter(self, origin: int, item_set: int, nodes: int) -> None:
         frame = (origin, item_set, nodes)
-        if frame not in self._done:
-            self._done.add(frame)
+        if frame not in self._entered:
+            self._entered.add(frame)
             self.work.append(frame)
-
-
-class _NodeSets:
-    """Sets of trie nodes, interned by their digest, so that walks can be remembered by them."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[bytes, int] = {}
-        self._nodes: list[Nodes] = []
-
-    def number(self, nodes: Nodes) -> int:
-        key = blake2b(nodes.data, digest_size=16).digest()
-        number = self._numbers.setdefault(key, len(self._nodes))
-        if number == len(self._nodes):
-            self._nodes.append(nodes)
-        return number
-
-    def nodes(self, number: int) -> Nodes:
-        return self._nodes[number]

@@ -6,7 +6,7 @@ import numpy as np
 
 from kbnf_core.errors import VocabularyError
 from kbnf_core.ir import TokenTerminal
-from kbnf_core.mask.bits import Words, pack
+from kbnf_core.mask.bits import Words, pack, word_count
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 
@@ -29,7 +29,7 @@ class TokenTerminals:
 
     def mask(self, terminals: Iterable[int]) -> Words:
         """Return the ids that match any of ``terminals``."""
-        words = np.zeros_like(pack((), self._vocabulary.size))
+        words = np.zeros(word_count(self._vocabulary.size), np.uint32)
         for terminal in terminals:
             words |= self._words[terminal]
         return words

@@ -6,8 +6,9 @@ followed side by side; dead branches drop out. A walk gives the tokens that stay
 to whoever waits for it. The loop itself is in ``kernel``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 import numpy.typing as npt
@@ -22,31 +23,74 @@ Nodes = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Walk:
-    """``words``: the tokens reached. ``exits``: nonterminal to nodes, ascending and distinct."""
+    """``words``: the tokens reached. ``exits``: (nonterminal, number of the set of nodes)."""
 
     words: Words
-    exits: Mapping[int, Nodes]
+    exits: tuple[tuple[int, int], ...]
+
+
+class NodeSets:
+    """Sets of trie nodes, interned by their digest, so that walks can be remembered by them."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[bytes, int] = {}
+        self._nodes: list[Nodes] = []
+
+    def number(self, nodes: Nodes) -> int:
+        """Return the number of a set, given as ascending distinct nodes."""
+        key = blake2b(nodes.data, digest_size=16).digest()
+        number = self._numbers.setdefault(key, len(self._nodes))
+        if number == len(self._nodes):
+            self._nodes.append(nodes)
+        return number
+
+    def nodes(self, number: int) -> Nodes:
+        """Return the nodes of a set."""
+        return self._nodes[number]
 
 
 class Walker:
     """Walks the trie of one vocabulary with the states of one grammar."""
 
     def __init__(self, states: StateTable, vocabulary: Vocabulary) -> None:
+        self.node_sets = NodeSets()
         self._states = states
         self._trie = vocabulary.trie
         self._node_class = states.tables.classes[self._trie.byte]
         self._word_count = word_count(vocabulary.size)
 
-    def walk(self, start: int, roots: Nodes) -> Walk:
-        """Walk the subtrees below each of ``roots``, in each from state ``start``."""
+    def walk(self, start: int, roots: int) -> Walk:
+        """Walk the subtrees below each node of set ``roots``, in each from state ``start``."""
         words, nodes, states = KERNEL.walk(
-            self._states, self._trie, self._node_class, start, roots, self._word_count
+            self._states,
+            self._trie,
+            self._node_class,
+            start,
+            self.node_sets.nodes(roots),
+            self._word_count,
         )
-        return Walk(words, self._by_nonterminal(nodes, states))
+        exits = self._by_nonterminal(nodes, states)
+        return Walk(words, tuple((name, self.node_sets.number(at)) for name, at in exits.items()))
 
     def _by_nonterminal(self, nodes: Nodes, states: Nodes) -> dict[int, Nodes]:
-        exits: dict[int, list[Nodes]] = {}
-        for state in np.unique(states).tolist():
-            for nonterminal in self._states.exits(state):
-                exits.setdefault(nonterminal, []).append(nodes[states == state])
-        return {name: np.unique(np.concatenate(parts)) for name, parts in exits.items()}
+        if not len(nodes):
+            return {}
+        parts: dict[int, list[Nodes]] = {}
+        for exits, at in self._by_exits(nodes, states):
+            for nonterminal in exits:
+                parts.setdefault(nonterminal, []).append(at)
+        return {name: _ascending(np.concatenate(found)) for name, found in parts.items()}
+
+    def _by_exits(self, nodes: Nodes, states: Nodes) -> Iterator[tuple[tuple[int, ...], Nodes]]:
+        """Yield the distinct exits with the nodes at which they are; there are few of them."""
+        kinds: dict[tuple[int, ...], int] = {}
+        kind_of = np.zeros(len(self._states), np.int32)
+        for state in np.flatnonzero(np.bincount(states)).tolist():
+            kind_of[state] = kinds.setdefault(self._states.exits(state), len(kinds))
+        for exits, kind in kinds.items():
+            yield exits, nodes if len(kinds) == 1 else nodes[kind_of[states] == kind]
+
+
+def _ascending(nodes: Nodes) -> Nodes:
+    """Return the distinct nodes in order; from one root they come that way."""
+    return nodes if bool((nodes[1:] > nodes[:-1]).all()) else np.unique(nodes)

@@ -26,7 +26,7 @@ class Origins:
         self._numbers: dict[tuple[Triple, ...], int] = {(): BOTTOM}
         self._triples: list[tuple[Triple, ...]] = [()]
         self._waiting: list[dict[int, list[tuple[int, int]]]] = [{}]
-        self._narrowed: dict[tuple[int, frozenset[int]], int] = {}
+        self._narrowed: list[dict[frozenset[int], int]] = [{}]
 
     def __len__(self) -> int:
         return len(self._triples)
@@ -42,6 +42,7 @@ class Origins:
                 waiting.setdefault(nonterminal, []).append(pair)
             self._triples.append(key)
             self._waiting.append(waiting)
+            self._narrowed.append({})
         return number
 
     def triples(self, origin: int) -> tuple[Triple, ...]:
@@ -59,10 +60,10 @@ class Origins:
         """
         if origin == BOTTOM:
             return BOTTOM
-        key = (origin, wanted)
-        found = self._narrowed.get(key)
+        narrowed = self._narrowed[origin]
+        found = narrowed.get(wanted)
         if found is None:
-            found = self._narrowed[key] = self._find_narrow(origin, wanted)
+            found = narrowed[wanted] = self._find_narrow(origin, wanted)
         return found
 
     def _find_narrow(self, origin: int, wanted: frozenset[int]) -> int:

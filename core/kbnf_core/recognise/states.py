@@ -181,7 +181,7 @@ class StateTable:
             if item_set != EMPTY:
                 target = self.origins.narrow(origin, self.items.reports(item_set))
                 narrowed.setdefault(target, []).append(item_set)
-        pairs = tuple(sorted((origin, self._union(sets)) for origin, sets in narrowed.items()))
+        pairs = tuple(sorted([(origin, self._union(sets)) for origin, sets in narrowed.items()]))
         return self._number(pairs, exits)
 
     def _number(self, pairs: tuple[Pair, ...], exits: tuple[int, ...]) -> int:
@@ -190,7 +190,9 @@ class StateTable:
             self._add(pairs, exits)
         return number
 
-    def _union(self, sets: Iterable[int]) -> int:
+    def _union(self, sets: list[int]) -> int:
+        if len(sets) == 1:
+            return sets[0]
         distinct = set(sets)
         return distinct.pop() if len(distinct) == 1 else self.items.union(distinct)
 

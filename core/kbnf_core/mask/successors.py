@@ -1,0 +1,86 @@
+"""Which states one token leads to: all tokens at once, one token for each state."""
+
+import numpy as np
+import numpy.typing as npt
+
+from kbnf_core.mask.bits import Words, unpack
+from kbnf_core.mask.course import Course
+from kbnf_core.recognise.states import DEAD, UNKNOWN, StateTable
+from kbnf_core.vocab.trie import ROOT, TokenTrie
+
+_Int32 = npt.NDArray[np.int32]
+
+
+class Successors:
+    """Follows the whole vocabulary from states of one course.
+
+    ``visited`` counts the trie nodes looked at so far, as a measure of the work.
+    """
+
+    def __init__(self, course: Course) -> None:
+        self._course = course
+        self._masks = course.masks
+        self._trie = course.masks.vocabulary.trie
+        self._node_class = course.masks.states.tables.classes[self._trie.byte]
+        self.visited = 0
+
+    def after(self, state: int) -> dict[int, int]:
+        """Return the states after one allowed token, each with such a token.
+
+        The end of sequence and empty tokens lead nowhere and are left out.
+        """
+        allowed = self._course.rule.mask(self._masks, state)
+        found = self._by_bytes(state, allowed)
+        found.update(self._by_id(state, allowed))
+        return found
+
+    def _by_bytes(self, state: int, allowed: Words) -> dict[int, int]:
+        ids, states = self._walk(state)
+        fits = unpack(allowed, self._masks.vocabulary.size)[ids]
+        distinct, first = np.unique(states[fits], return_index=True)
+        return dict(zip(distinct.tolist(), ids[fits][first].tolist(), strict=True))
+
+    def _walk(self, state: int) -> tuple[_Int32, _Int32]:
+        """Return the tokens that stay alive, the lowest id of each spelling, and their states."""
+        trie, states = self._trie, self._masks.states
+        nodes = trie.children(ROOT)
+        before = np.full(len(nodes), state, np.int32)
+        ends, reached = [nodes[:0]], [before[:0]]
+        while len(nodes):
+            self.visited += len(nodes)
+            after = _step(states, before, self._node_class[nodes])
+            alive = after != DEAD
+            nodes, after = nodes[alive], after[alive]
+            is_end = trie.token_start[nodes] < trie.token_start[nodes + 1]
+            ends.append(nodes[is_end])
+            reached.append(after[is_end])
+            nodes, before = _children(trie, nodes, after)
+        return trie.token_ids[trie.token_start[np.concatenate(ends)]], np.concatenate(reached)
+
+    def _by_id(self, state: int, allowed: Words) -> dict[int, int]:
+        """Return the states after the tokens that token terminals name."""
+        masks = self._masks
+        named = masks.terminals.mask(masks.states.token_terminals(state)) & allowed
+        stops = masks.vocabulary.eos_token_ids
+        ids = np.flatnonzero(unpack(named, masks.vocabulary.size)).tolist()
+        return {self._course.step(state, each): each for each in ids if each not in stops}
+
+
+def _step(states: StateTable, before: _Int32, classes: npt.NDArray[np.uint8]) -> _Int32:
+    """Return the states after one byte each, filling the table where it does not know."""
+    after = states.next[before, classes]
+    unknown = after == UNKNOWN
+    if unknown.any():
+        pairs = np.unique(np.stack((before[unknown], classes[unknown])), axis=1)
+        for state, byte_class in pairs.T.tolist():
+            states.step(state, byte_class)
+        after = states.next[before, classes]
+    return after
+
+
+def _children(trie: TokenTrie, nodes: _Int32, values: _Int32) -> tuple[_Int32, _Int32]:
+    """Return the children of all nodes, each with the value of its parent."""
+    begin, end = trie.child_start[nodes], trie.child_start[nodes + 1]
+    count = end - begin
+    shift = np.repeat(begin - (np.cumsum(count) - count), count)
+    return trie.child[shift + np.arange(len(shift))], np.repeat(values, count)
