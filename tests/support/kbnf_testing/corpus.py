@@ -61,6 +61,10 @@ class Case:
     error: frozenset[str]
     not_by_reference: str
 
+    def tokens_matter(self) -> bool:
+        """Whether the case walks over tokens of a vocabulary, not only bytes."""
+        return self.initial is not None or bool(self.steps)
+
 
 def load_corpus(folder: Path = CORPUS) -> list[Case]:
     """Return all cases of all files, in order."""
