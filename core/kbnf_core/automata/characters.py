@@ -1,0 +1,147 @@
+"""From automata over the bytes of UTF-8 back to automata over characters: undoes ``utf8``.
+
+A state that stands between characters gets one edge for each state that a character leads to;
+states inside characters are gone.
+"""
+
+from dataclasses import dataclass
+
+from kbnf_core.automata.classes import representatives
+from kbnf_core.automata.codepoints import ANY, CodePoints, Range, from_ranges
+from kbnf_core.automata.dfa import DEAD, Dfa
+
+Edge = tuple[CodePoints, int]
+"""The characters that lead to a state."""
+
+_Run = tuple[int, int, int]
+"""First and last offset among the characters of one length, and the state they lead to."""
+
+# Lead bytes of two, three and four byte characters: first byte, last byte, continuation bytes.
+_LEADS = ((0xC0, 0xDF, 1), (0xE0, 0xEF, 2), (0xF0, 0xF7, 3))
+_SHORTEST = (0, 0x80, 0x800, 0x10000)
+
+
+class NotTextError(ValueError):
+    """Some word of the automaton is not valid UTF-8."""
+
+
+@dataclass(frozen=True, slots=True)
+class CharacterDfa:
+    """A deterministic automaton over characters; state 0 is the start, none if nothing matches.
+
+    ``edges[state]`` holds disjoint, nonempty sets, each target once, in order of first character.
+    """
+
+    edges: tuple[tuple[Edge, ...], ...]
+    accepting: tuple[bool, ...]
+
+
+def to_characters(dfa: Dfa) -> CharacterDfa:
+    """Return ``dfa``, trimmed as all are, over characters; NotTextError where it is not text."""
+    if dfa.is_empty:
+        return CharacterDfa((), ())
+    reader = _Reader(dfa)
+    numbers = {0: 0}
+    edges: list[tuple[Edge, ...]] = []
+    order = [0]
+    for state in order:
+        row = reader.edges(state)
+        for _, target in row:
+            if target not in numbers:
+                numbers[target] = len(order)
+                order.append(target)
+        edges.append(tuple((points, numbers[target]) for points, target in row))
+    if reader.inner & set(order):
+        raise NotTextError("a word may end inside a character")
+    return CharacterDfa(tuple(edges), tuple(bool(dfa.accepting[state]) for state in order))
+
+
+class _Reader:
+    """Reads whole characters from states of a byte automaton."""
+
+    def __init__(self, dfa: Dfa) -> None:
+        self._accepting = dfa.accepting
+        self._columns = dfa.classes.tolist()
+        self._rows = dfa.next.tolist()
+        self._known: dict[tuple[int, int], list[_Run]] = {}
+        self._any_beyond = _starts_beyond_ascii(dfa)
+        self.inner: set[int] = set()
+
+    def edges(self, state: int) -> tuple[Edge, ...]:
+        """Return where each character leads from ``state``."""
+        row = self._rows[state]
+        ranges: dict[int, list[Range]] = {}
+        for low, high, target in self._bytes(row, 0, 0x7F):
+            ranges.setdefault(target, []).append((low, high))
+        if any(row[column] != DEAD for column in self._any_beyond):
+            self._read_long(row, ranges)
+        found = [(from_ranges(held), target) for target, held in ranges.items()]
+        return tuple(sorted(found))
+
+    def _read_long(self, row: list[int], ranges: dict[int, list[Range]]) -> None:
+        if any(
+            True for low, high in ((0x80, 0xBF), (0xF8, 0xFF)) for _ in self._bytes(row, low, high)
+        ):
+            raise NotTextError("a character begins with a byte that begins none")
+        for first, last, length in _LEADS:
+            for low, high, inside in self._bytes(row, first, last):
+                for byte in range(low, high + 1):
+                    base = (byte - first) << 6 * length
+                    for start, end, target in self._continue(inside, length):
+                        _check(base + start, base + end, length)
+                        ranges.setdefault(target, []).append((base + start, base + end))
+
+    def _bytes(self, row: list[int], low: int, high: int) -> list[_Run]:
+        """Return the live runs of bytes in a range."""
+        runs: list[_Run] = []
+        for byte in range(low, high + 1):
+            target = row[self._columns[byte]]
+            if target != DEAD:
+                _extend(runs, byte, byte, target)
+        return runs
+
+    def _continue(self, state: int, length: int) -> list[_Run]:
+        """Return where the rest of a character leads, by offset: ``length`` more bytes."""
+        if length == 0:
+            return [(0, 0, state)]
+        known = self._known.get((state, length))
+        if known is None:
+            known = self._known[state, length] = self._find(state, length)
+        return known
+
+    def _find(self, state: int, length: int) -> list[_Run]:
+        self.inner.add(state)
+        if self._accepting[state]:
+            raise NotTextError("a word may end inside a character")
+        row = self._rows[state]
+        if any(row[self._columns[byte]] != DEAD for byte in (*range(0x80), *range(0xC0, 0x100))):
+            raise NotTextError("a character may be cut short")
+        runs: list[_Run] = []
+        for byte in range(0x80, 0xC0):
+            target = row[self._columns[byte]]
+            if target != DEAD:
+                base = (byte - 0x80) << 6 * (length - 1)
+                for start, end, after in self._continue(target, length - 1):
+                    _extend(runs, base + start, base + end, after)
+        return runs
+
+
+def _starts_beyond_ascii(dfa: Dfa) -> list[int]:
+    firsts = representatives(dfa.classes)
+    used = set(dfa.classes[0x80:].tolist())
+    return [column for column in range(len(firsts)) if column in used]
+
+
+def _extend(runs: list[_Run], start: int, end: int, target: int) -> None:
+    """Append a run, or lengthen the last one."""
+    if runs and runs[-1][1] + 1 == start and runs[-1][2] == target:
+        runs[-1] = (runs[-1][0], end, target)
+    else:
+        runs.append((start, end, target))
+
+
+def _check(low: int, high: int, length: int) -> None:
+    """Refuse what is longer than it need be, a surrogate, or no code point at all."""
+    inside = any(first <= low and high <= last for first, last in ANY)
+    if low < _SHORTEST[length] or not inside:
+        raise NotTextError("bytes that are no character")

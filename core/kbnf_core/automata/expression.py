@@ -1,0 +1,290 @@
+"""Regular expressions as values, small ones preferred, and their text in our dialect.
+
+Nodes are interned, so equal ones are identical; build them with the functions here, which apply
+what holds in every regular language: ``xx*`` is ``x+``, ``x?x?`` is ``x{0,2}``, ``ab|ac`` is
+``a(b|c)``. Two values stand for special languages: NOTHING (no word) and EMPTY (the empty word).
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from kbnf_core.automata.codepoints import ANY, CodePoints, complement
+from kbnf_core.automata.codepoints import union as join_points
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Characters:
+    """One character of a nonempty set."""
+
+    points: CodePoints
+    size: int = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sequence:
+    """Two or more expressions, one after the other; without any, the empty word."""
+
+    items: tuple["Expression", ...]
+    size: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alternation:
+    """Two or more expressions; without any, nothing at all."""
+
+    items: tuple["Expression", ...]
+    size: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repetition:
+    """``low`` to ``high`` times the item; None has no bound."""
+
+    item: "Expression"
+    low: int
+    high: int | None
+    size: int
+
+
+Expression: TypeAlias = Characters | Sequence | Alternation | Repetition
+
+EMPTY = Sequence((), 0)
+NOTHING = Alternation((), 0)
+
+
+class Builder:
+    """Makes expressions, one of each."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], Expression] = {}
+
+    def characters(self, points: CodePoints) -> Expression:
+        """Return one character of a set."""
+        if not points:
+            return NOTHING
+        return self._known.setdefault(("characters", points), Characters(points))
+
+    def text(self, characters: str) -> Expression:
+        """Return exactly this text."""
+        return self.sequence(self.characters(((ord(char), ord(char)),)) for char in characters)
+
+    def sequence(self, parts: Iterable[Expression]) -> Expression:
+        """Return one after the other."""
+        items: list[Expression] = []
+        for part in parts:
+            if part is NOTHING:
+                return NOTHING
+            for item in part.items if isinstance(part, Sequence) else (part,):
+                self._append(items, item)
+        if len(items) == 1:
+            return items[0]
+        key = ("sequence", *map(id, items))
+        size = sum(item.size for item in items)
+        return self._known.setdefault(key, Sequence(tuple(items), size)) if items else EMPTY
+
+    def _append(self, items: list[Expression], item: Expression) -> None:
+        """Append an item; two repetitions of the same become one."""
+        if items:
+            body, low, high = _counted(items[-1])
+            other, more_low, more_high = _counted(item)
+            if body is other:
+                top = None if high is None or more_high is None else high + more_high
+                items[-1] = self._repetition(body, low + more_low, top)
+                return
+        items.append(item)
+
+    def alternation(self, parts: Iterable[Expression]) -> Expression:
+        """Return any of the parts."""
+        whole: Expression = NOTHING
+        for part in parts:
+            whole = self._either(whole, part)
+        return whole
+
+    def _either(self, left: Expression, right: Expression) -> Expression:
+        if left is NOTHING or left is right:
+            return right
+        if right is NOTHING:
+            return left
+        if left is EMPTY or right is EMPTY:
+            return self.optional(right if left is EMPTY else left)
+        return self._merged(left, right) or self._listed(left, right)
+
+    def _merged(self, left: Expression, right: Expression) -> Expression | None:
+        """Return both as one where they share a set, a body, a beginning or an end."""
+        if isinstance(left, Characters) and isinstance(right, Characters):
+            return self.characters(join_points(left.points, right.points))
+        body, low, high = _counted(left)
+        other, other_low, other_high = _counted(right)
+        if body is other and _adjoining((low, high), (other_low, other_high)):
+            top = None if high is None or other_high is None else max(high, other_high)
+            return self.repetition(body, min(low, other_low), top)
+        first, second = _items(left), _items(right)
+        if first[0] is second[0]:
+            rest = self._either(self.sequence(first[1:]), self.sequence(second[1:]))
+            return self.sequence([first[0], rest])
+        if first[-1] is second[-1]:
+            rest = self._either(self.sequence(first[:-1]), self.sequence(second[:-1]))
+            return self.sequence([rest, first[-1]])
+        return None
+
+    def _listed(self, left: Expression, right: Expression) -> Expression:
+        items = list(left.items if isinstance(left, Alternation) else (left,))
+        for item in right.items if isinstance(right, Alternation) else (right,):
+            self._insert(items, item)
+        if len(items) == 1:
+            return items[0]
+        key = ("alternation", *map(id, items))
+        size = sum(item.size for item in items)
+        return self._known.setdefault(key, Alternation(tuple(items), size))
+
+    def _insert(self, items: list[Expression], item: Expression) -> None:
+        for place, known in enumerate(items):
+            merged = known if known is item else self._merged(known, item)
+            if merged is not None:
+                items[place] = merged
+                return
+        items.append(item)
+
+    def optional(self, item: Expression) -> Expression:
+        """Return the item or the empty word."""
+        body, low, high = _counted(item)
+        if low <= 1:
+            return self.repetition(body, 0, high)
+        return self.repetition(item, 0, 1)
+
+    def star(self, item: Expression) -> Expression:
+        """Return any number of the item."""
+        return self.repetition(item, 0, None)
+
+    def repetition(self, item: Expression, low: int, high: int | None) -> Expression:
+        """Return ``low`` to ``high`` of the item."""
+        if item is EMPTY or high == 0:
+            return EMPTY
+        if item is NOTHING:
+            return EMPTY if low == 0 else NOTHING
+        if isinstance(item, Repetition) and item.low <= 1:
+            # (x{a,b}){c,d} leaves no gaps where a <= 1.
+            top = None if item.high is None or high is None else item.high * high
+            return self._repetition(item.item, item.low * low, top)
+        return self._repetition(item, low, high)
+
+    def _repetition(self, item: Expression, low: int, high: int | None) -> Expression:
+        if (low, high) == (1, 1):
+            return item
+        key = ("repetition", id(item), low, high)
+        return self._known.setdefault(key, Repetition(item, low, high, item.size + 1))
+
+
+def _counted(item: Expression) -> tuple[Expression, int, int | None]:
+    if isinstance(item, Repetition):
+        return item.item, item.low, item.high
+    return item, 1, 1
+
+
+def _adjoining(left: tuple[int, int | None], right: tuple[int, int | None]) -> bool:
+    """Tell whether no count between the two ranges is left out."""
+    below, above = sorted((left, right), key=lambda bounds: bounds[0])
+    return below[1] is None or above[0] <= below[1] + 1
+
+
+def _items(item: Expression) -> tuple[Expression, ...]:
+    return item.items if isinstance(item, Sequence) and item.items else (item,)
+
+
+Spell = Callable[[CodePoints], str]
+"""Writes one character of a set as the text of an expression that repetition may follow."""
+
+
+def print_expression(root: Expression, spell: Spell | None = None) -> str:
+    r"""Return the text of an expression, to stand between ``\A(?:`` and ``)\z``.
+
+    ``spell`` writes sets of characters; by default they stand for themselves. NOTHING has no
+    text in the dialect but ``[^\s\S]``.
+    """
+    written: list[str] = []
+    pending: list[str | Expression] = [root]
+    while pending:
+        piece = pending.pop()
+        if isinstance(piece, str):
+            written.append(piece)
+        elif isinstance(piece, Characters):
+            written.append((spell or print_characters)(piece.points))
+        else:
+            pending.extend(reversed(_pieces(piece)))
+    return "".join(written)
+
+
+def _pieces(node: Sequence | Alternation | Repetition) -> list[str | Expression]:
+    if isinstance(node, Repetition):
+        return [*_grouped(node.item, (Sequence, Alternation, Repetition)), _operator(node)]
+    if node is NOTHING:
+        return ["[^\\s\\S]"]
+    if isinstance(node, Sequence):
+        return [piece for item in node.items for piece in _grouped(item, (Alternation,))]
+    return [piece for item in node.items for piece in ("|", item)][1:]
+
+
+def _grouped(item: Expression, looser: tuple[type, ...]) -> list[str | Expression]:
+    return ["(?:", item, ")"] if isinstance(item, looser) else [item]
+
+
+def _operator(node: Repetition) -> str:
+    match (node.low, node.high):
+        case (0, 1):
+            return "?"
+        case (0, None):
+            return "*"
+        case (1, None):
+            return "+"
+        case (low, None):
+            return f"{{{low},}}"
+        case (low, high):
+            return f"{{{low}}}" if low == high else f"{{{low},{high}}}"
+
+
+_SPECIAL = frozenset("\\.+*?()|[]{}^$#&-~/")
+_SPECIAL_IN_SET = frozenset("\\]^[-&~")
+_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def print_characters(points: CodePoints) -> str:
+    """Return the text of one character of a set."""
+    if points == ANY:
+        return "(?s:.)"
+    if len(points) == 1 and points[0][0] == points[0][1]:
+        return print_character(points[0][0])
+    rest = complement(points)
+    # What is left out is said where that is shorter: most sets beyond ASCII are such.
+    if points[-1][1] == 0x10FFFF and len(rest) <= len(points):
+        return f"[^{_print_ranges(rest)}]"
+    return f"[{_print_ranges(points)}]"
+
+
+def print_character(point: int) -> str:
+    """Return the text of one character outside brackets."""
+    char = chr(point)
+    return _NAMED.get(char) or ("\\" + char if char in _SPECIAL else _print_point(point))
+
+
+def _print_ranges(points: CodePoints) -> str:
+    return "".join(_print_range(low, high) for low, high in points)
+
+
+def _print_range(low: int, high: int) -> str:
+    first, last = _print_member(low), _print_member(high)
+    if low == high:
+        return first
+    return first + last if high == low + 1 else f"{first}-{last}"
+
+
+def _print_member(point: int) -> str:
+    char = chr(point)
+    return _NAMED.get(char) or ("\\" + char if char in _SPECIAL_IN_SET else _print_point(point))
+
+
+def _print_point(point: int) -> str:
+    char = chr(point)
+    if char.isprintable() and (char.isascii() or char.isalnum()):
+        return char
+    return f"\\x{point:02x}" if point <= 0x7F else f"\\u{{{point:x}}}"
