@@ -69,7 +69,7 @@ def has_unit_cycle(grammar: g.Grammar) -> bool:
     for middle, further in reached.items():
         for symbols in reached.values():
             if middle in symbols:
-                symbols |= further
+                symbols.update(further)
     return any(head in symbols for head, symbols in reached.items())
 
 
