@@ -1,7 +1,8 @@
 """Runs inside a peer's environment: reads requests as JSON lines, answers each with one line.
 
 Request: ``{"grammar", "tokens": {id: hex}, "offers": [id | hex]}``. Answer: ``{"error": text}`` if
-the engine cannot be made, else ``{"initial": ids, "steps": [{"result", "allowed"}]}``.
+the engine cannot be made, else ``{"initial": ids, "steps": [{"result", "allowed"}]}``. The very
+first line says ``ready``, so that starting up does not count as the answer's time.
 """
 
 import json
@@ -58,6 +59,8 @@ def allowed(engine: Any) -> list[int]:
     return ids
 
 
+sys.stdout.write("ready\n")
+sys.stdout.flush()
 for line in sys.stdin:
     sys.stdout.write(json.dumps(answer(json.loads(line))) + "\n")
     sys.stdout.flush()

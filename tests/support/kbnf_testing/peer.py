@@ -75,7 +75,7 @@ class Peer:
         return Answer(error="death" if ready else "hang")
 
     def _start(self) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [str(self._python), str(_DRIVER)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -83,6 +83,9 @@ class Peer:
             text=True,
             env={**os.environ, "RUST_BACKTRACE": "0"},
         )
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n", "the driver did not start"
+        return process
 
     def close(self) -> None:
         """End the process."""
