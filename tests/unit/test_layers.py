@@ -37,6 +37,8 @@ ALLOWED: dict[str, set[str]] = {
     "languages": FRONT,
     "convert": {*BACK, "languages"},
     "engine": BACK | {"kernel"},
+    "artifact": BACK | {"container"},
+    "plays": {"engine", "errors", "mask", "vocab"},
 }
 
 

@@ -4,6 +4,9 @@ A *place* is what an engine holds: the number of a state, or its complement (``~
 text is over. So a token's step is one lookup, by place and token id packed into one integer.
 """
 
+from functools import cached_property
+from math import inf
+
 import numpy as np
 
 from kbnf_core.config import Finish
@@ -13,6 +16,7 @@ from kbnf_core.mask.bits import Words, word_count
 from kbnf_core.mask.finish import finish_rule
 from kbnf_core.mask.masks import Masks
 from kbnf_core.mask.recent import Recent
+from kbnf_core.recognise.remaining import Remaining
 from kbnf_core.recognise.states import DEAD
 
 TOKEN_BITS = 24
@@ -46,6 +50,16 @@ class Course:
         """The place before the first byte."""
         return self.masks.states.initial
 
+    @cached_property
+    def bytes_left(self) -> Remaining:
+        """The bytes that the shortest completions of states take."""
+        return Remaining(self.masks.states, token=inf)
+
+    @cached_property
+    def steps_left(self) -> Remaining:
+        """The same, a token terminal counting as much as a byte."""
+        return Remaining(self.masks.states, token=1)
+
     def no_words(self) -> Words:
         """Return the mask in which nothing is allowed."""
         return self._no_words
@@ -58,13 +72,14 @@ class Course:
         state, taken = self.rule.feed(self.masks.states, place, data)
         if state == DEAD:
             raise RejectedError(None, data, taken)
-        return self._settle(state) if data else place
+        return self.settle(state) if data else place
 
     def can_finish(self, place: int) -> bool:
         """Tell whether the text is over, or may be ended by the end of sequence."""
         return place < 0 or self.rule.takes_eos(self.masks.is_complete(place))
 
-    def _settle(self, state: int) -> int:
+    def settle(self, state: int) -> int:
+        """Return the place of a state that was reached with a token's end."""
         return ~state if self.rule.is_over(self.masks.is_complete(state)) else state
 
     def _make_room(self) -> None:
@@ -110,4 +125,4 @@ class Course:
             after = states.merge(after, states.step_token(state, terminals))
         if after == DEAD:
             raise RejectedError(token_id, data or b"", taken)
-        return self._settle(after)
+        return self.settle(after)

@@ -7,9 +7,10 @@ needs few of them.
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.mask.bits import Words, pack, word_count
 from kbnf_core.mask.recent import Recent
 from kbnf_core.mask.terminals import TokenTerminals
-from kbnf_core.mask.walk import Nodes, Walk, Walker
+from kbnf_core.mask.walk import ROOT_SET, Nodes, NodeSets, Walk, Walker
 from kbnf_core.recognise.origins import BOTTOM
 from kbnf_core.recognise.similar import blocks_of_positions
 from kbnf_core.recognise.states import StateTable
@@ -28,8 +29,6 @@ SHARE_AFTER = 32
 
 SHARE_EFFORT = 1_000_000
 """Edges beyond which nobody looks."""
-
-_ROOT = np.zeros(1, np.int32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,19 +42,38 @@ class Viable:
     completions: tuple[int, ...]
 
 
+class StoredMasks(Protocol):
+    """Walks and masks that were worked out earlier, as an artifact holds them."""
+
+    node_sets: NodeSets
+
+    @property
+    def walks(self) -> Mapping[tuple[int, int], Walk]:
+        """Return the walks by item set and node set."""
+
+    @property
+    def viable(self) -> Mapping[int, Viable]:
+        """Return the viable tokens by state."""
+
+
 class Masks:
     """What can come in the states of one grammar, over one vocabulary; shared by engines."""
 
     def __init__(
-        self, states: StateTable, vocabulary: Vocabulary, limits: Limits = DEFAULT_LIMITS
+        self,
+        states: StateTable,
+        vocabulary: Vocabulary,
+        limits: Limits = DEFAULT_LIMITS,
+        stored: StoredMasks | None = None,
     ) -> None:
         self.states = states
+        self._stored = stored
         self.vocabulary = vocabulary
         self.terminals = TokenTerminals(states.tables.token_terminals, vocabulary)
-        self.mask_capacity = max(1, limits.mask_bytes // (4 * word_count(vocabulary.size) or 1))
+        self.word_count = word_count(vocabulary.size)
+        self.mask_capacity = max(1, limits.mask_bytes // (4 * self.word_count or 1))
         self._lock = threading.RLock()
-        self._walker = Walker(states, vocabulary)
-        self._root = self._walker.node_sets.number(_ROOT)
+        self._walker = Walker(states, vocabulary, stored.node_sets if stored else None)
         self._walks: Recent[tuple[int, int], Walk] = Recent(self._find_walk, self.mask_capacity)
         self._viable: Recent[int, Viable] = Recent(self._find_viable, self.mask_capacity)
         self._similar: dict[frozenset[tuple[int, int]], int] = {}
@@ -64,7 +82,24 @@ class Masks:
     def is_complete(self, state: int) -> bool:
         """Tell whether the start is complete in a state; also before the first byte."""
         empty = state == self.states.initial and self.states.tables.start_is_nullable
-        return empty or bool(self.states.exits(state))
+        return empty or bool(self.states.has_exits[state])
+
+    @property
+    def node_sets(self) -> NodeSets:
+        """The sets of trie nodes that walks speak of by number."""
+        return self._walker.node_sets
+
+    def known_walks(self) -> dict[tuple[int, int], Walk]:
+        """Return the walks that are remembered, by item set and node set."""
+        return {**(self._stored.walks if self._stored else {}), **self._walks.known()}
+
+    def known_viable(self) -> dict[int, Viable]:
+        """Return the viable tokens that are remembered, by state."""
+        return {**(self._stored.viable if self._stored else {}), **self._viable.known()}
+
+    def walk(self, item_set: int, nodes: int = ROOT_SET) -> Walk:
+        """Return the walk of an item set below the nodes of a set."""
+        return self._walks[item_set, nodes]
 
     def viable(self, state: int) -> Words:
         """Return the tokens after which the text can still become one of the grammar."""
@@ -75,7 +110,7 @@ class Masks:
         viable = self._viable[state]
         if not viable.completions:
             return viable.words
-        nodes = np.concatenate([*map(self._walker.node_sets.nodes, viable.completions)])
+        nodes = np.concatenate([*map(self.node_sets.nodes, viable.completions)])
         below = np.concatenate([self._ids_below(node) for node in nodes.tolist()])
         # A token that a token terminal names stays: it is one step, whatever its bytes are.
         named = self.terminals.mask(self.states.token_terminals(state))
@@ -86,11 +121,13 @@ class Masks:
         return trie.token_ids[trie.token_start[node + 1] : trie.token_start[trie.skip[node]]]
 
     def _find_viable(self, state: int) -> Viable:
+        if self._stored is not None and state in self._stored.viable:
+            return self._stored.viable[state]
         with self._lock:
             words = self.terminals.mask(self.states.token_terminals(state))
             completions: set[int] = set()
             frames = _Frames(self.states)
-            frames.begin(state, self._root)
+            frames.begin(state)
             while frames.work:
                 origin, item_set, nodes = frames.work.pop()
                 walk = self._walks[item_set, nodes]
@@ -101,6 +138,8 @@ class Masks:
             return Viable(words, tuple(sorted(completions)))
 
     def _find_walk(self, key: tuple[int, int]) -> Walk:
+        if self._stored is not None and key in self._stored.walks:
+            return self._stored.walks[key]
         item_set, nodes = key
         if self.walk_count >= SHARE_AFTER:
             similar = self._similar.setdefault(self._signature(item_set), item_set)
@@ -135,10 +174,10 @@ class _Frames:
         self._left: set[tuple[int, int, int]] = set()
         self.work: list[tuple[int, int, int]] = []
 
-    def begin(self, state: int, root: int) -> None:
-        """Let every item set of ``state`` be walked from ``root``, the set of the trie's root."""
+    def begin(self, state: int) -> None:
+        """Let every item set of ``state`` be walked from the trie's root."""
         for origin, item_set in self._states.pairs(state):
-            self._enter(origin, item_set, root)
+            self._enter(origin, item_set, ROOT_SET)
 
     def leave(self, origin: int, nonterminal: int, nodes: int) -> bool:
         """Go on where ``nonterminal`` completed into ``origin`` at ``nodes``, as far up as it goes.

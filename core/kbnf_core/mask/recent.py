@@ -21,6 +21,10 @@ class Recent(dict[K, V], Generic[K, V]):
         self._half = max(1, capacity // 2)
         self._older: dict[K, V] = {}
 
+    def known(self) -> dict[K, V]:
+        """Return all values that are kept."""
+        return {**self._older, **self}
+
     def __missing__(self, key: K) -> V:
         value = self._older.get(key)
         if value is None:

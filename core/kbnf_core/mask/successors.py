@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.mask.bits import Words, unpack
+from kbnf_core.mask.bits import Words, ids_of, unpack
 from kbnf_core.mask.course import Course
 from kbnf_core.recognise.states import DEAD, UNKNOWN, StateTable
 from kbnf_core.vocab.trie import ROOT, TokenTrie
@@ -27,7 +27,7 @@ class Successors:
     def after(self, state: int) -> dict[int, int]:
         """Return the states after one allowed token, each with such a token.
 
-        The end of sequence and empty tokens lead nowhere and are left out.
+        ``state`` is not complete. Empty tokens lead nowhere and are left out.
         """
         allowed = self._course.rule.mask(self._masks, state)
         found = self._by_bytes(state, allowed)
@@ -61,9 +61,11 @@ class Successors:
         """Return the states after the tokens that token terminals name."""
         masks = self._masks
         named = masks.terminals.mask(masks.states.token_terminals(state)) & allowed
-        stops = masks.vocabulary.eos_token_ids
-        ids = np.flatnonzero(unpack(named, masks.vocabulary.size)).tolist()
-        return {self._course.step(state, each): each for each in ids if each not in stops}
+        places = {
+            self._course.step(state, each): each
+            for each in ids_of(named, masks.vocabulary.size).tolist()
+        }
+        return {place if place >= 0 else ~place: each for place, each in places.items()}
 
 
 def _step(states: StateTable, before: _Int32, classes: npt.NDArray[np.uint8]) -> _Int32:

@@ -6,8 +6,9 @@ followed side by side; dead branches drop out. A walk gives the tokens that stay
 to whoever waits for it. The loop itself is in ``kernel``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 
 import numpy as np
@@ -29,17 +30,29 @@ class Walk:
     exits: tuple[tuple[int, int], ...]
 
 
-class NodeSets:
-    """Sets of trie nodes, interned by their digest, so that walks can be remembered by them."""
+ROOT_SET = 0
+"""The number of the set that holds just the trie's root."""
 
-    def __init__(self) -> None:
-        self._numbers: dict[bytes, int] = {}
-        self._nodes: list[Nodes] = []
+
+class NodeSets:
+    """Sets of trie nodes, interned by their digest, so that walks can be remembered by them.
+
+    ``known`` are sets that were numbered before, the one of the root first.
+    """
+
+    def __init__(self, known: Sequence[Nodes] = (np.zeros(1, np.int32),)) -> None:
+        self._nodes = list(known)
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    @cached_property
+    def _numbers(self) -> dict[bytes, int]:
+        return {_digest(nodes): number for number, nodes in enumerate(self._nodes)}
 
     def number(self, nodes: Nodes) -> int:
         """Return the number of a set, given as ascending distinct nodes."""
-        key = blake2b(nodes.data, digest_size=16).digest()
-        number = self._numbers.setdefault(key, len(self._nodes))
+        number = self._numbers.setdefault(_digest(nodes), len(self._nodes))
         if number == len(self._nodes):
             self._nodes.append(nodes)
         return number
@@ -52,22 +65,27 @@ class NodeSets:
 class Walker:
     """Walks the trie of one vocabulary with the states of one grammar."""
 
-    def __init__(self, states: StateTable, vocabulary: Vocabulary) -> None:
-        self.node_sets = NodeSets()
+    def __init__(
+        self, states: StateTable, vocabulary: Vocabulary, node_sets: NodeSets | None = None
+    ) -> None:
+        self.node_sets = node_sets or NodeSets()
         self._states = states
-        self._trie = vocabulary.trie
-        self._node_class = states.tables.classes[self._trie.byte]
-        self._word_count = word_count(vocabulary.size)
+        self._vocabulary = vocabulary
+
+    @cached_property
+    def _node_class(self) -> npt.NDArray[np.uint8]:
+        """The byte class that leads to each node, uint8[nodes]."""
+        return self._states.tables.classes[self._vocabulary.trie.byte]
 
     def walk(self, start: int, roots: int) -> Walk:
         """Walk the subtrees below each node of set ``roots``, in each from state ``start``."""
         words, nodes, states = KERNEL.walk(
             self._states,
-            self._trie,
+            self._vocabulary.trie,
             self._node_class,
             start,
             self.node_sets.nodes(roots),
-            self._word_count,
+            word_count(self._vocabulary.size),
         )
         exits = self._by_nonterminal(nodes, states)
         return Walk(words, tuple((name, self.node_sets.number(at)) for name, at in exits.items()))
@@ -89,6 +107,10 @@ class Walker:
             kind_of[state] = kinds.setdefault(self._states.exits(state), len(kinds))
         for exits, kind in kinds.items():
             yield exits, nodes if len(kinds) == 1 else nodes[kind_of[states] == kind]
+
+
+def _digest(nodes: Nodes) -> bytes:
+    return blake2b(np.ascontiguousarray(nodes).data, digest_size=16).digest()
 
 
 def _ascending(nodes: Nodes) -> Nodes:

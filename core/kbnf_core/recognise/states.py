@@ -11,8 +11,11 @@ LR(k) grammar without using lookahead" (1991), whose part the tail calls play.
 
 import threading
 from collections.abc import Iterable
+from functools import cached_property
+from typing import Protocol, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from kbnf_core.recognise.items import EMPTY, ItemSets
 from kbnf_core.recognise.origins import BOTTOM, SELF, Origins
@@ -26,8 +29,32 @@ UNKNOWN = -1
 
 _FIRST_CAPACITY = 64
 
-Pair = tuple[int, int]
+INITIAL = 1
+"""The state before the first byte."""
+
+Pair: TypeAlias = tuple[int, int]
 """(origin, item set)"""
+
+
+class Contents:
+    """What the states of a table are: pairs and exits by number, over item sets and origins."""
+
+    def __init__(self, tables: Tables) -> None:
+        self.items = ItemSets(tables)
+        self.origins = Origins(self.items.reports)
+        self.pairs: list[tuple[Pair, ...]] = [()]
+        self.exits: list[tuple[int, ...]] = [()]
+        self.numbers: dict[tuple[tuple[Pair, ...], tuple[int, ...]], int] = {((), ()): DEAD}
+
+
+class StoredStates(Protocol):
+    """States that were worked out earlier, as an artifact holds them; ``INITIAL`` is among them."""
+
+    next: npt.NDArray[np.int32]
+    has_exits: npt.NDArray[np.uint8]
+
+    def contents(self) -> Contents:
+        """Return what the states are; asked for only when something new is to be worked out."""
 
 
 class StateTable:
@@ -38,22 +65,41 @@ class StateTable:
     the attributes.
     """
 
-    def __init__(self, tables: Tables) -> None:
+    initial = INITIAL
+
+    def __init__(self, tables: Tables, stored: StoredStates | None = None) -> None:
         self.tables = tables
-        self.items = ItemSets(tables)
-        self.origins = Origins(self.items.reports)
+        self._stored = stored
         self._lock = threading.RLock()
-        self._numbers: dict[tuple[tuple[Pair, ...], tuple[int, ...]], int] = {((), ()): DEAD}
-        self._pairs: list[tuple[Pair, ...]] = [()]
-        self._exits: list[tuple[int, ...]] = [()]
         self._sources: dict[int, tuple[Pair, ...]] = {}
+        if stored is not None:
+            self.next = stored.next
+            self.has_exits = stored.has_exits
+            self._count = len(stored.next)
+            return
         self.next = np.full((_FIRST_CAPACITY, tables.class_count), UNKNOWN, np.int32)
         self.next[DEAD] = DEAD
         self.has_exits = np.zeros(_FIRST_CAPACITY, np.uint8)
-        self.initial = self.begin(self.items.entry([tables.start]))
+        self._count = 1
+        self.begin(self.items.entry([tables.start]))
 
     def __len__(self) -> int:
-        return len(self._pairs)
+        return self._count
+
+    @cached_property
+    def _contents(self) -> Contents:
+        with self._lock:
+            return Contents(self.tables) if self._stored is None else self._stored.contents()
+
+    @property
+    def items(self) -> ItemSets:
+        """The item sets."""
+        return self._contents.items
+
+    @property
+    def origins(self) -> Origins:
+        """The origin nodes."""
+        return self._contents.origins
 
     def begin(self, item_set: int) -> int:
         """Return the state in which just ``item_set`` is, with nothing known below it."""
@@ -67,11 +113,11 @@ class StateTable:
 
     def pairs(self, state: int) -> tuple[Pair, ...]:
         """Return the (origin, item set) pairs of a state, without what they predict."""
-        return self._pairs[state]
+        return self._contents.pairs[state]
 
     def exits(self, state: int) -> tuple[int, ...]:
         """Return the nonterminals that completed into BOTTOM with the byte that led here."""
-        return self._exits[state]
+        return self._contents.exits[state]
 
     def step(self, state: int, byte_class: int) -> int:
         """Return the state after a byte of ``byte_class``, DEAD where none can come."""
@@ -110,9 +156,9 @@ class StateTable:
         """Return the state that is in both states at once."""
         with self._lock:
             reached: dict[int, list[int]] = {}
-            for origin, item_set in (*self._pairs[one], *self._pairs[other]):
+            for origin, item_set in (*self._contents.pairs[one], *self._contents.pairs[other]):
                 reached.setdefault(origin, []).append(item_set)
-            exits = {*self._exits[one], *self._exits[other]}
+            exits = {*self._contents.exits[one], *self._contents.exits[other]}
             return self._intern(reached, tuple(sorted(exits)))
 
     def live_classes(self, state: int) -> list[int]:
@@ -130,7 +176,7 @@ class StateTable:
         return found
 
     def _find_sources(self, state: int) -> tuple[Pair, ...]:
-        pairs = self._pairs[state]
+        pairs = self._contents.pairs[state]
         triples = [
             (wait.nonterminal, origin, wait.after)
             for origin, item_set in pairs
@@ -185,8 +231,9 @@ class StateTable:
         return self._number(pairs, exits)
 
     def _number(self, pairs: tuple[Pair, ...], exits: tuple[int, ...]) -> int:
-        number = self._numbers.setdefault((pairs, exits), len(self._pairs))
-        if number == len(self._pairs):
+        contents = self._contents
+        number = contents.numbers.setdefault((pairs, exits), self._count)
+        if number == self._count:
             self._add(pairs, exits)
         return number
 
@@ -197,12 +244,12 @@ class StateTable:
         return distinct.pop() if len(distinct) == 1 else self.items.union(distinct)
 
     def _add(self, pairs: tuple[Pair, ...], exits: tuple[int, ...]) -> None:
-        number = len(self._pairs)
-        if number == len(self.next):
+        if self._count == len(self.next):
             self._grow()
-        self.has_exits[number] = bool(exits)
-        self._pairs.append(pairs)
-        self._exits.append(exits)
+        self.has_exits[self._count] = bool(exits)
+        self._contents.pairs.append(pairs)
+        self._contents.exits.append(exits)
+        self._count += 1
 
     def _grow(self) -> None:
         unknown = np.full_like(self.next, UNKNOWN)

@@ -1,0 +1,150 @@
+"""A shortest way to the end: in bytes exactly, in tokens by a bounded search.
+
+The bytes follow the lengths that ``recognise/remaining.py`` knows. For tokens there is no such
+table, as a token may cross any number of rules: the search goes breadth first over states, all
+tokens at once, and leaves out states from which even the longest tokens could not reach the end
+sooner than the best way known.
+"""
+
+from dataclasses import dataclass
+from math import ceil, inf
+
+from kbnf_core.errors import EngineError
+from kbnf_core.mask.course import Course
+from kbnf_core.mask.successors import Successors
+from kbnf_core.recognise.states import DEAD
+from kbnf_core.vocab.spell import fewest_tokens
+
+MAX_LENGTH = 65_536
+"""Bytes; a longer completion is refused, not written out."""
+
+MAX_VISITS = 4_000_000
+"""Trie nodes that the search for the fewest tokens looks at; some tenths of a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """How a text can end soonest; both ways end where ``Engine.can_finish`` is true.
+
+    ``data``: the fewest bytes, None where every way needs a token terminal. ``tokens``: the
+    fewest tokens found, None where none were; they need not spell ``data``. ``is_fewest`` tells
+    that no fewer tokens can do it, or with None that no tokens can; it is False only where the
+    search gave up (``MAX_VISITS``).
+    """
+
+    data: bytes | None
+    tokens: tuple[int, ...] | None
+    is_fewest: bool
+
+
+def shortest_completion(course: Course, place: int) -> Completion:
+    """Return the shortest completion of the text at ``place``; an end already is completed by b"".
+
+    Raises EngineError if it takes more than ``MAX_LENGTH`` bytes.
+    """
+    if course.can_finish(place):
+        return Completion(b"", (), True)
+    data = shortest_bytes(course, place)
+    tokens, is_fewest = _Search(course, place, _spell(course, place, data)).run()
+    return Completion(data, tokens, is_fewest)
+
+
+def shortest_bytes(course: Course, place: int) -> bytes | None:
+    """Return the fewest bytes that complete the text at ``place``, which is not complete.
+
+    Of several such texts it is the one with the most readable bytes first. None if there is none.
+    """
+    left = course.bytes_left.length(place)
+    if left == inf:
+        return None
+    if left > MAX_LENGTH:
+        raise EngineError(f"the shortest completion takes {left:,.0f} bytes, too many to show")
+    ways = _readable_bytes(course)
+    found = bytearray()
+    for distance in range(int(left) - 1, -1, -1):
+        byte, place = _nearer(course, place, distance, ways)
+        found.append(byte)
+    return bytes(found)
+
+
+def _nearer(
+    course: Course, state: int, distance: int, ways: list[tuple[int, int]]
+) -> tuple[int, int]:
+    """Return a byte, and the state after it, that is ``distance`` bytes from the end."""
+    states = course.masks.states
+    for byte_class, byte in ways:
+        after = states.step(state, byte_class)
+        if after != DEAD and _distance(course, after) == distance:
+            return byte, after
+    raise AssertionError("the lengths of completions disagree with the transitions")
+
+
+def _distance(course: Course, state: int) -> float:
+    return 0 if course.masks.is_complete(state) else course.bytes_left.length(state)
+
+
+def _readable_bytes(course: Course) -> list[tuple[int, int]]:
+    """Return each byte class with its most readable byte, in that order."""
+    best: dict[int, int] = {}
+    classes = course.masks.states.tables.classes.tolist()
+    for byte in sorted(range(256), key=_unreadability):
+        best.setdefault(classes[byte], byte)
+    return list(best.items())
+
+
+def _unreadability(byte: int) -> tuple[bool, bool, bool, int]:
+    character = chr(byte)
+    return not 0x20 <= byte < 0x7F, not character.isalnum(), character.isupper(), byte
+
+
+def _spell(course: Course, place: int, data: bytes | None) -> tuple[int, ...] | None:
+    """Return the fewest tokens that spell ``data``, cut off where they complete the text."""
+    tokens = None if data is None else fewest_tokens(course.masks.vocabulary.trie, data)
+    if tokens is None:
+        return None
+    for count, token_id in enumerate(tokens, start=1):
+        place = course.step(place, token_id)
+        if course.can_finish(place):
+            return tokens[:count]
+    return None
+
+
+class _Search:
+    """Breadth first over states, level by level; ``known`` is a way to the end, or None."""
+
+    def __init__(self, course: Course, place: int, known: tuple[int, ...] | None) -> None:
+        self._course = course
+        self._known = known
+        self._fewer_than = inf if known is None else len(known)
+        self._successors = Successors(course)
+        self._paths: dict[int, tuple[int, ...]] = {place: ()}
+        self._longest = max(1, course.masks.vocabulary.trie.max_depth)
+
+    def run(self) -> tuple[tuple[int, ...] | None, bool]:
+        """Return the fewest tokens, and whether no fewer can be."""
+        level = [state for state in self._paths if self._can_improve(state, 0)]
+        while level:
+            found: list[int] = []
+            for state in sorted(level, key=self._course.steps_left.length):
+                if self._successors.visited > MAX_VISITS:
+                    return self._known, False
+                fresh = self._expand(state)
+                for after in fresh:
+                    if self._course.masks.is_complete(after):
+                        return self._paths[after], True
+                found += fresh
+            level = [s for s in found if self._can_improve(s, len(self._paths[s]))]
+        return self._known, True
+
+    def _expand(self, state: int) -> list[int]:
+        """Return the states, not met before, that one more token leads to."""
+        before = self._paths[state]
+        after = self._successors.after(state)
+        fresh = [each for each in after if each not in self._paths]
+        self._paths.update((each, (*before, after[each])) for each in fresh)
+        return fresh
+
+    def _can_improve(self, state: int, spent: int) -> bool:
+        """Tell whether the longest tokens could reach the end sooner than the known way."""
+        left = self._course.steps_left.length(state)
+        return left < inf and spent + ceil(left / self._longest) < self._fewer_than
