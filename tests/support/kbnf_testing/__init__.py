@@ -1,4 +1,5 @@
 """What several tests share: a reference recogniser, generators, the corpus, and peers.
 
-Nothing here imports ``kbnf_core``, except ``subject``, which runs the engine under test.
+The reference, its grammars and its generators import nothing of ``kbnf_core``; ``subject`` and
+``agreement`` run the engine under test.
 """
