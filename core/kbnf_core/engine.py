@@ -13,11 +13,16 @@ from kbnf_core.grammar import Grammar
 from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.mask.bits import ids_of
 from kbnf_core.mask.course import TOKEN_BITS, Course, TableFullError
+from kbnf_core.mask.forced import forced_bytes, forced_tokens
 from kbnf_core.mask.logits import apply_mask, check_logits
 from kbnf_core.recognise.transfer import Transfer
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from random import Random
+
+    from kbnf_core.mask.sample import Sample
+    from kbnf_core.mask.shortest import Completion
     from kbnf_core.mask.why import Explanation, Why
 
 L = TypeVar("L")
@@ -66,7 +71,7 @@ class Engine:
             )
         self._grammar = grammar
         self._finish = grammar.finish if config.finish is None else Finish.parse(config.finish)
-        self._use(grammar.course(vocabulary, self._finish))
+        self._use(grammar.courses.get(vocabulary, self._finish))
         self._place = self._course.beginning
         self._accepted: list[int | bytes] = []
         self._places: list[int] = []
@@ -217,6 +222,35 @@ class Engine:
             del self._places[-count:]
             del self._accepted[-count:]
 
+    def forced_bytes(self) -> bytes:
+        """Return the bytes that every way on begins with, as far as they are certain.
+
+        Nothing is forced where the text may end or a token terminal may come.
+        """
+        return forced_bytes(self._course, self._place)
+
+    def forced_tokens(self) -> list[int]:
+        """Return the tokens that come next, as long as a single one is allowed each time."""
+        return forced_tokens(self._course, self._place)
+
+    def shortest_completion(self) -> "Completion":
+        """Return how the text can end soonest, in bytes and in tokens.
+
+        Raises ``EngineError`` for a completion of more than 65,536 bytes.
+        """
+        from kbnf_core.mask.shortest import shortest_completion
+
+        return shortest_completion(self._course, self._place)
+
+    def sample(self, random: "Random", length: int = 32) -> "Sample":
+        """Return tokens at random that can follow: about ``length``, then the soonest end.
+
+        Raises ``EngineError`` where ``shortest_completion`` does.
+        """
+        from kbnf_core.mask.sample import sample
+
+        return sample(self._course, self._place, random, length)
+
     def why(self, what: int | bytes | str) -> "Explanation":
         """Explain why a token (by id), or bytes or text, can or cannot come next.
 
@@ -244,7 +278,7 @@ class Engine:
     def _renew(self) -> None:
         """Go on with a fresh table, in which only this engine's places are known."""
         old = self._course.masks.states
-        self._use(self._grammar.renew(self._course, self._finish))
+        self._use(self._grammar.courses.renew(self._course, self._finish))
         transfer = Transfer(old, self._course.masks.states)
         self._places = [transfer.place(place) for place in self._places]
         self._place = transfer.place(self._place)

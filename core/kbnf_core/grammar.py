@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from threading import RLock
 from typing import TYPE_CHECKING, TypeVar
-from weakref import WeakKeyDictionary
 
 from kbnf_core import ir
 from kbnf_core.config import Finish
@@ -14,13 +12,11 @@ from kbnf_core.frontend import Reading, name_span, read_grammar
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.build import PlainTables, build_plain_tables, build_tables
 from kbnf_core.lower.nfa import TooManyStatesError
-from kbnf_core.recognise.states import StateTable
 from kbnf_core.source import Source
 
 if TYPE_CHECKING:
-    from kbnf_core.mask.course import Course
+    from kbnf_core.mask.courses import Courses, StoredMemo
     from kbnf_core.tables import Tables
-    from kbnf_core.vocab.vocabulary import Vocabulary
 
 T = TypeVar("T")
 
@@ -42,28 +38,46 @@ class Grammar:
         path: str | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
-        wanted = None if finish is None else Finish.parse(finish)
-        self.reading = read_grammar(Source(text, path), start, wanted, limits)
+        self.source = Source(text, path)
         self._limits = limits
-        self._states: StateTable | None = None
-        self._courses: WeakKeyDictionary[Vocabulary, dict[Finish, Course]] = WeakKeyDictionary()
-        self._lock = RLock()
-        self._grammar = _usable(self.reading)
+        self._wanted = (start, None if finish is None else Finish.parse(finish))
+        _usable(self.reading)
+        self.start = self.reading.start
+        self.finish = self.reading.finish
+        self._stored: StoredMemo | None = None
 
-    @property
-    def source(self) -> Source:
-        """The text."""
-        return self.reading.document.source
+    @classmethod
+    def restore(
+        cls,
+        source: Source,
+        start: str,
+        finish: Finish,
+        tables: "Tables",
+        stored: "StoredMemo",
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> "Grammar":
+        """Return a grammar that was compiled earlier; its text is read only when it is asked for.
 
-    @property
-    def start(self) -> str:
-        """The start nonterminal."""
-        return self.reading.start
+        For loaders of artifacts: ``tables`` and ``stored`` are taken as they are.
+        """
+        grammar = object.__new__(cls)
+        grammar.source = source
+        grammar.start = start
+        grammar.finish = finish
+        grammar._limits = limits
+        grammar._wanted = (start, finish)
+        grammar._stored = stored
+        grammar.__dict__["tables"] = tables
+        return grammar
 
-    @property
-    def finish(self) -> Finish:
-        """The way to end that the grammar asks for."""
-        return self.reading.finish
+    @cached_property
+    def reading(self) -> Reading:
+        """The text as it was read, with everything found on the way."""
+        return read_grammar(self.source, *self._wanted, self._limits)
+
+    @cached_property
+    def _grammar(self) -> ir.Grammar:
+        return _usable(self.reading)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -86,39 +100,12 @@ class Grammar:
         except TooManyStatesError as error:
             raise GrammarError([self._too_large(str(error))]) from None
 
-    def course(self, vocabulary: "Vocabulary", finish: Finish) -> "Course":
-        """Return what engines over ``vocabulary`` share, the same object for equal arguments.
+    @cached_property
+    def courses(self) -> "Courses":
+        """What is remembered, shared by all engines of this grammar."""
+        from kbnf_core.mask.courses import Courses
 
-        While it is in use it may be replaced by a fresh one, see ``renew``.
-        """
-        with self._lock:
-            courses = self._courses.setdefault(vocabulary, {})
-            found = courses.get(finish)
-            if found is None:
-                found = courses[finish] = self._make_course(vocabulary, finish, courses)
-            return found
-
-    def renew(self, full: "Course", finish: Finish) -> "Course":
-        """Return a course with an empty table in place of ``full``, for all engines that follow."""
-        vocabulary = full.masks.vocabulary
-        with self._lock:
-            if self.course(vocabulary, finish).masks.states is full.masks.states:
-                self._states = None
-                self._courses.clear()
-            return self.course(vocabulary, finish)
-
-    def _make_course(
-        self, vocabulary: "Vocabulary", finish: Finish, others: "dict[Finish, Course]"
-    ) -> "Course":
-        from kbnf_core.mask.course import Course
-        from kbnf_core.mask.masks import Masks
-
-        if self._states is None:
-            self._states = StateTable(self.tables)
-        masks = next((course.masks for course in others.values()), None)
-        if masks is None:
-            masks = Masks(self._states, vocabulary, self._limits)
-        return Course(masks, finish, self._limits)
+        return Courses(lambda: self.tables, self._limits, self._stored)
 
     def _too_large(self, name: str) -> Diagnostic:
         rule = name.split("#", maxsplit=1)[0]

@@ -1,0 +1,72 @@
+"""All that one grammar remembers, for whatever vocabularies and ways to end it is used with."""
+
+from collections.abc import Callable
+from threading import RLock
+from typing import Protocol
+from weakref import WeakKeyDictionary
+
+from kbnf_core.config import Finish
+from kbnf_core.limits import Limits
+from kbnf_core.mask.course import Course
+from kbnf_core.mask.masks import Masks, StoredMasks
+from kbnf_core.recognise.states import StateTable, StoredStates
+from kbnf_core.tables import Tables
+from kbnf_core.vocab.vocabulary import Vocabulary
+
+
+class StoredMemo(Protocol):
+    """What was worked out earlier, as an artifact holds it."""
+
+    def states(self) -> StoredStates:
+        """Return the states."""
+
+    def masks(self, vocabulary: Vocabulary) -> StoredMasks | None:
+        """Return the masks over ``vocabulary``, None where there are none.
+
+        Raises ``VocabularyError`` where they are for another vocabulary.
+        """
+
+
+class Courses:
+    """The courses of one grammar: they share its state table, and per vocabulary its masks.
+
+    Vocabularies are held weakly. When the table is full it is begun anew, without what was stored.
+    """
+
+    def __init__(
+        self, tables: Callable[[], Tables], limits: Limits, stored: StoredMemo | None = None
+    ) -> None:
+        self._tables = tables
+        self._limits = limits
+        self._stored = stored
+        self._states: StateTable | None = None
+        self._courses: WeakKeyDictionary[Vocabulary, dict[Finish, Course]] = WeakKeyDictionary()
+        self._lock = RLock()
+
+    def get(self, vocabulary: Vocabulary, finish: Finish) -> Course:
+        """Return the course over ``vocabulary``, the same object for equal arguments."""
+        with self._lock:
+            courses = self._courses.setdefault(vocabulary, {})
+            found = courses.get(finish)
+            if found is None:
+                masks = next((course.masks for course in courses.values()), None)
+                masks = masks or self._make_masks(vocabulary)
+                found = courses[finish] = Course(masks, finish, self._limits)
+            return found
+
+    def renew(self, full: Course, finish: Finish) -> Course:
+        """Return a course with an empty table in place of ``full``, for all engines that follow."""
+        vocabulary = full.masks.vocabulary
+        with self._lock:
+            if self._states is full.masks.states:
+                self._states = StateTable(self._tables())
+                self._stored = None
+                self._courses.clear()
+            return self.get(vocabulary, finish)
+
+    def _make_masks(self, vocabulary: Vocabulary) -> Masks:
+        stored = self._stored.masks(vocabulary) if self._stored else None
+        if self._states is None:
+            states = self._stored.states() if self._stored else None
+            self._states = StateTable(self._tables(), states)
+        return Masks(self._states, vocabulary, self._limits, stored)
