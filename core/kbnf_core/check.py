@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.frontend import Reading, read_grammar
+from kbnf_core.languages import language_of
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lint.duplicates import check_duplicates
 from kbnf_core.lint.empty_loops import check_empty_loops
@@ -35,14 +36,15 @@ def check(
     finish: Finish | str | None = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> list[Diagnostic]:
-    """Return all findings about a KBNF text, in order of place.
+    """Return all findings about a grammar text, in order of place.
 
-    ``start`` and ``finish`` win over the text's pragmas; ``path`` names it in messages. Findings
+    ``start`` and ``finish`` win over the text's pragmas; ``path`` names it in messages, and its
+    extension tells the language: KBNF unless it is one of ``languages.EXTENSIONS``. Findings
     that an ``ignore[...]`` pragma names are left out, and a pragma that silences nothing is a
     finding itself. Raises ``ConfigError`` for an impossible ``finish`` only.
     """
     wanted = None if finish is None else Finish.parse(finish)
-    reading = read_grammar(Source(text, path), start, wanted, limits)
+    reading = read_grammar(Source(text, path), start, wanted, limits, language_of(path))
     found = [*reading.diagnostics]
     for lint in LINTS:
         found.extend(lint(reading))

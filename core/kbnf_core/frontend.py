@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.ir import Grammar
+from kbnf_core.languages import KBNF, Language
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import Analysis, analyse
 from kbnf_core.lower.translate import translate
 from kbnf_core.source import Source, Span
-from kbnf_core.syntax.parse import parse_kbnf
 from kbnf_core.syntax.pragmas import Pragmas, read_pragmas
 from kbnf_core.syntax.tree import Document
-
-DEFAULT_START = "start"
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +41,12 @@ def read_grammar(
     start: str | None = None,
     finish: Finish | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    language: Language = KBNF,
 ) -> Reading:
     """Parse and translate ``source``; never raises, findings are in the result."""
-    parsed = parse_kbnf(source, limits)
+    parsed = language.read(source, limits)
     pragmas, oddities = read_pragmas(parsed.document)
-    start = start or pragmas.start or DEFAULT_START
+    start = start or pragmas.start or language.start
     translation = translate(parsed.document, start, limits)
     found = [*parsed.diagnostics, *oddities, *translation.diagnostics]
     grammar, analysis = translation.grammar, None
@@ -58,7 +57,7 @@ def read_grammar(
         if not analysis.facts[start].filled:
             found.append(_empty_language(parsed.document, start, analysis))
             grammar = analysis = None
-    in_force = finish or (Finish(pragmas.finish) if pragmas.finish else Finish.EAGER)
+    in_force = finish or (Finish(pragmas.finish) if pragmas.finish else language.finish)
     return Reading(parsed.document, pragmas, start, in_force, grammar, analysis, tuple(found))
 
 

@@ -1,7 +1,8 @@
 """The catalogue of codes: every finding the toolkit can report, once.
 
 Letters tell the default severity (E error, W warning, I info); hundreds tell the subject:
-0 the text of the grammar, 1 names and rules, 2 regular expressions, 3 generation, 9 the tool.
+0 the text of the grammar, 1 names and rules, 2 regular expressions, 3 generation, 4 other
+languages (up to W410 what a conversion loses, from W411 on what readers disagree on), 9 the tool.
 A code is never reused for another meaning.
 """
 
@@ -79,6 +80,17 @@ _RULES = (
     Rule("E204", "regex-invalid-utf8", "A regular expression could match invalid UTF-8."),
     # Generation
     Rule("W301", "never-reached-alternative", "Eager finish ends before this alternative can."),
+    # Other languages
+    Rule("W401", "lost-bytes", "Bytes that are no UTF-8 text cannot be kept."),
+    Rule("W402", "lost-token", "A token cannot be named in the other language."),
+    Rule("W403", "lost-finish", "Generation ends at another place than in the original."),
+    Rule("W404", "lost-part", "A part has no counterpart of a reasonable size."),
+    Rule("W405", "lost-vocabulary", "A part depends on a vocabulary that is not known."),
+    Rule("W411", "gbnf-dialect", "llama.cpp refuses what other readers of GBNF take."),
+    Rule("W412", "gbnf-redefinition", "A GBNF rule is defined again, which replaces it."),
+    Rule("W413", "gbnf-odd-character", "A GBNF string or class does not match what it seems to."),
+    Rule("W414", "gbnf-repetition", "A count is above what llama.cpp can count to."),
+    Rule("I411", "gbnf-left-recursion", "llama.cpp refuses left recursion."),
 )
 
 CATALOGUE: dict[str, Rule] = {rule.code: rule for rule in _RULES}

@@ -1,7 +1,9 @@
 """Writes the parser tables: ``python -m kbnf_core.syntax.build_tables``.
 
-Building the tables of a grammar takes Lark many times as long as loading them, so they are
-built here, once, and kept beside the grammar file. A test compares the two.
+Every grammar file of this folder has a start ``definition``, which is parsed, and a start
+``aside`` with the words that belong to none. Building the tables of a grammar takes Lark many
+times as long as loading them, so they are built here, once, and kept beside the grammar file.
+A test compares the two.
 """
 
 import json
@@ -81,9 +83,9 @@ def _pointed(value: Json, numbers: dict[int, int]) -> Json:
 
 
 def main() -> None:
-    """Rewrite ``kbnf.tables.json``."""
-    grammar = (HERE / "kbnf.lark").read_text("utf-8")
-    (HERE / "kbnf.tables.json").write_text(tables(grammar), "utf-8")
+    """Rewrite the tables of all grammar files."""
+    for file in sorted(HERE.glob("*.lark")):
+        file.with_suffix(".tables.json").write_text(tables(file.read_text("utf-8")), "utf-8")
 
 
 if __name__ == "__main__":

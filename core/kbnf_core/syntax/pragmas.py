@@ -50,7 +50,7 @@ def read_pragmas(document: Document) -> tuple[Pragmas, tuple[Diagnostic, ...]]:
         mark = _PRAGMA.match(comment.text)
         if mark is None:
             continue
-        start = comment.span.start + 2
+        start = document.source.text.index(comment.text, comment.span.start)
         for setting in _SETTING.finditer(comment.text, mark.end()):
             if setting["codes"] is None:
                 problem = _set(pragmas, setting)

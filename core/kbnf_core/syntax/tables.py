@@ -1,4 +1,4 @@
-"""Loads the parser of KBNF from its tables, which ``build_tables`` wrote."""
+"""Loads parsers from their tables, which ``build_tables`` wrote."""
 
 import json
 from functools import cache
@@ -12,13 +12,21 @@ from kbnf_core.syntax.builder import Builder
 
 @cache
 def kbnf_parser() -> Lark:
-    """Return the parser; starts are ``definition`` and ``aside``. Loading takes milliseconds."""
+    """Return the parser of KBNF."""
+    return load_parser("kbnf", Builder())
+
+
+def load_parser(name: str, callbacks: object) -> Lark:
+    """Return the parser of ``name.lark``; starts are ``definition`` and ``aside``.
+
+    ``callbacks`` has a method for every rule. Loading takes milliseconds.
+    """
     # Not through importlib.resources: importing that takes longer than all of this.
-    text = Path(__file__).with_name("kbnf.tables.json").read_text("utf-8")
+    text = Path(__file__).with_name(f"{name}.tables.json").read_text("utf-8")
     tables = json.loads(text, object_hook=_with_number_keys)
     # Lark.load reads the same two dictionaries, but only out of a pickle.
     parser = Lark._load_from_dict(  # type: ignore[no-untyped-call]
-        tables["data"], tables["memo"], transformer=Builder()
+        tables["data"], tables["memo"], transformer=callbacks
     )
     return cast(Lark, parser)
 

@@ -14,17 +14,28 @@ import kbnf_core.syntax.build_tables
 from kbnf_core.syntax.build_tables import tables
 
 SYNTAX = Path(kbnf_core.syntax.build_tables.__file__).parent
-TABLES = (SYNTAX / "kbnf.tables.json").read_text("utf-8")
-ORIGIN = json.loads(TABLES)["origin"]
+GRAMMARS = sorted(SYNTAX.glob("*.lark"))
 
 
-def test_tables_belong_to_the_grammar() -> None:
-    assert ORIGIN["grammar"] == sha256((SYNTAX / "kbnf.lark").read_bytes()).hexdigest()
+def tables_of(grammar: Path) -> str:
+    return grammar.with_suffix(".tables.json").read_text("utf-8")
 
 
-@pytest.mark.skipif(ORIGIN["lark"] != lark.__version__, reason="built by another Lark")
-def test_tables_can_be_built_again() -> None:
-    assert tables((SYNTAX / "kbnf.lark").read_text("utf-8")) == TABLES
+def origin_of(grammar: Path) -> dict[str, str]:
+    origin: dict[str, str] = json.loads(tables_of(grammar))["origin"]
+    return origin
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS, ids=lambda path: path.name)
+def test_tables_belong_to_the_grammar(grammar: Path) -> None:
+    assert origin_of(grammar)["grammar"] == sha256(grammar.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS, ids=lambda path: path.name)
+def test_tables_can_be_built_again(grammar: Path) -> None:
+    if origin_of(grammar)["lark"] != lark.__version__:
+        pytest.skip("built by another Lark")
+    assert tables(grammar.read_text("utf-8")) == tables_of(grammar)
 
 
 def test_nothing_is_built_at_start() -> None:

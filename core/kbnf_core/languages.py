@@ -1,0 +1,51 @@
+"""The grammar languages that are read, each with its extension and its reader."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import PurePath
+from typing import TYPE_CHECKING, TypeAlias
+
+from kbnf_core.config import Finish
+from kbnf_core.limits import Limits
+from kbnf_core.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kbnf_core.syntax.parse import Parsed
+
+    Reader: TypeAlias = Callable[[Source, Limits], Parsed]
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A grammar language.
+
+    ``start`` and ``finish`` are what holds where the text does not say otherwise. ``reader``
+    names a function that reads a text into a tree of KBNF, as ``module:function``.
+    """
+
+    name: str
+    extension: str
+    start: str
+    finish: Finish
+    reader: str
+
+    def read(self, source: Source, limits: Limits) -> "Parsed":
+        """Parse ``source``; never raises, findings are in the result."""
+        module, _, function = self.reader.partition(":")
+        reader: Reader = getattr(import_module(module), function)
+        return reader(source, limits)
+
+
+KBNF = Language("KBNF", ".kbnf", "start", Finish.EAGER, "kbnf_core.syntax.parse:parse_kbnf")
+GBNF = Language("GBNF", ".gbnf", "root", Finish.EOS, "kbnf_core.syntax.gbnf_parse:parse_gbnf")
+
+LANGUAGES = (KBNF, GBNF)
+EXTENSIONS = tuple(language.extension for language in LANGUAGES)
+
+
+def language_of(path: str | None) -> Language:
+    """Return the language of a file by its extension; KBNF where that says nothing."""
+    extension = PurePath(path or "").suffix.lower()
+    return next((each for each in LANGUAGES if each.extension == extension), KBNF)

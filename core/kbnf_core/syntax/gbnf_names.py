@@ -1,0 +1,66 @@
+"""Checks of the names of a GBNF file: duplicates, undefined ones, ``root``, left recursion."""
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+
+from kbnf_core.diagnostics import Diagnostic, Label
+from kbnf_core.source import Source
+from kbnf_core.syntax.gbnf_builder import EXCLUDED_NAME
+from kbnf_core.syntax.gbnf_explain import llama_says
+from kbnf_core.syntax.tree import Definition, Name, Reference, postorder
+
+ROOT = "root"
+
+
+def check_redefinitions(
+    source: Source, definitions: list[Definition], kept: Mapping[str, Definition]
+) -> Iterator[Diagnostic]:
+    """Yield a W412 for every definition that a later one replaces."""
+    for definition in definitions:
+        last = kept[definition.name.value]
+        if definition is not last:
+            name = definition.name
+            message = f"this definition of `{name.value}` is replaced by a later one"
+            label = Label(last.name.span, "this one holds")
+            notes = ("llama.cpp says nothing; other readers refuse the file, KBNF joins them",)
+            yield Diagnostic("W412", message, source, name.span, labels=(label,), notes=notes)
+
+
+def undefined(definitions: list[Definition], defined: frozenset[str]) -> dict[str, Name]:
+    """Return the first use of every name that has no definition."""
+    found: dict[str, Name] = {}
+    for definition in definitions:
+        for node in postorder(definition.body):
+            if isinstance(node, Reference) and not _is_known(node.name.value, defined):
+                found.setdefault(node.name.value, node.name)
+    return found
+
+
+def _is_known(name: str, defined: frozenset[str]) -> bool:
+    return name in defined or name.startswith(EXCLUDED_NAME)
+
+
+def undefined_finding(source: Source, name: Name, defined: frozenset[str]) -> Diagnostic:
+    """Return the E101 for a name that is used and not defined."""
+    close = get_close_matches(name.value, sorted(defined), n=1)
+    return Diagnostic(
+        "E101",
+        f"the rule `{name.value}` is not defined",
+        source,
+        name.span,
+        notes=(llama_says(f"Undefined rule identifier '{name.value}'"),),
+        helps=(f"did you mean `{close[0]}`?" if close else f"define it: `{name.value} ::= ...`",),
+    )
+
+
+def no_root(source: Source, first: Definition) -> Diagnostic:
+    """Return the E102 for a file without ``root``."""
+    return Diagnostic(
+        "E102",
+        f"there is no rule `{ROOT}`",
+        source,
+        first.name.span,
+        label="the first rule stands here",
+        notes=(llama_says(f"grammar does not contain a '{ROOT}' symbol"),),
+        helps=(f"call the rule that everything starts from `{ROOT}`",),
+    )
