@@ -5,6 +5,7 @@ ignores. A file that is named is taken whatever it is called.
 """
 
 import os
+import shutil
 import sys
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
@@ -34,10 +35,12 @@ def read_bytes(path: Path) -> bytes:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write ``text`` as UTF-8; the file is replaced whole or not at all."""
+    """Write ``text`` as UTF-8; a file is replaced whole or not at all, and keeps its mode."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         temporary.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
+        if path.exists():
+            shutil.copymode(path, temporary)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)

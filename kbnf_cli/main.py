@@ -14,6 +14,8 @@ from kbnf_cli.options import common_options
 
 _COMMANDS = {
     "check": "kbnf_cli.check:check",
+    "fmt": "kbnf_cli.fmt:fmt",
+    "compile": "kbnf_cli.compile:compile_",
     "mask": "kbnf_cli.mask:mask",
     "rule": "kbnf_cli.rule:rule",
     "vocab": "kbnf_cli.vocab:vocab",

@@ -3,80 +3,13 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kbnf_core.source import Source, Span
+from kbnf_core.source import Source
 from kbnf_core.syntax.parse import parse_kbnf
 from kbnf_core.syntax.pragmas import read_pragmas
 from kbnf_core.syntax.printer import print_expression, quote, quote_bytes
-from kbnf_core.syntax.tree import (
-    Alternation,
-    Bracket,
-    BracketKind,
-    ByteString,
-    Exception_,
-    Expression,
-    Name,
-    Pattern,
-    PatternKind,
-    Reference,
-    Repetition,
-    Sequence,
-    Terminal,
-    Text,
-    TokenName,
-    TokenSet,
-)
+from kbnf_core.syntax.tree import Expression
 from kbnf_testing.shapes import shape
-
-AT = Span(0, 0)
-
-texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=5).map(lambda v: Text(v, AT, ()))
-names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,3}", fullmatch=True).map(lambda v: Name(v, AT))
-terminals = texts.map(lambda text: Terminal(text, AT))
-ranges = st.tuples(st.integers(0, 99), st.integers(0, 99)).map(sorted).map(lambda r: (r[0], r[1]))
-leaves: st.SearchStrategy[Expression] = st.one_of(
-    terminals,
-    names.map(lambda name: Reference(name, AT)),
-    st.binary(max_size=5).map(lambda data: ByteString(data, AT)),
-    st.builds(Pattern, st.sampled_from(PatternKind), texts, st.just(AT)),
-    st.builds(Exception_, terminals | names, st.integers(0, 65_535), st.just(AT)),
-    texts.map(lambda text: TokenName(text, AT)),
-    st.builds(
-        TokenSet, st.lists(ranges, min_size=1, max_size=3).map(tuple), st.booleans(), st.just(AT)
-    ),
-)
-bounds = st.tuples(st.integers(0, 9), st.none() | st.integers(0, 9)).filter(
-    lambda pair: pair[1] is None or pair[0] <= pair[1]
-)
-
-
-def _larger(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
-    """Return trees that some text has: looser operators stand in brackets only."""
-    symbols = inner.map(_symbol)
-    sequences = st.lists(symbols, min_size=2, max_size=3).map(lambda x: Sequence(tuple(x), AT))
-    branches = st.one_of(symbols, sequences)
-    return st.one_of(
-        st.builds(Bracket, st.sampled_from(BracketKind), inner, st.just(AT)),
-        st.builds(_repeated, inner.map(_primary), bounds),
-        sequences,
-        st.lists(branches, min_size=2, max_size=3).map(lambda x: Alternation(tuple(x), AT)),
-    )
-
-
-def _repeated(body: Expression, bounds: tuple[int, int | None]) -> Expression:
-    return Repetition(body, *bounds, operator=AT, span=AT)
-
-
-def _symbol(node: Expression) -> Expression:
-    looser = isinstance(node, Sequence | Alternation)
-    return Bracket(BracketKind.GROUP, node, AT) if looser else node
-
-
-def _primary(node: Expression) -> Expression:
-    repeated = isinstance(node, Repetition)
-    return Bracket(BracketKind.GROUP, node, AT) if repeated else _symbol(node)
-
-
-trees = st.recursive(leaves, _larger, max_leaves=12)
+from kbnf_testing.syntax_trees import trees
 
 
 @given(trees)

@@ -38,7 +38,7 @@ ALLOWED: dict[str, set[str]] = {
     "grammar": BACK,
     "languages": BASE | {"config", "syntax"},
     "convert": {*BACK, "languages"},
-    "engine": BACK | {"kernel"},
+    "engine": BACK | {"kernel", "artifact"},
     "artifact": BACK | {"container"},
     "plays": {"engine", "errors", "mask", "vocab"},
 }

@@ -1,0 +1,1 @@
+"""The canonical layout of KBNF texts; see ``document.format_kbnf``."""

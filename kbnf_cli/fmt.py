@@ -1,0 +1,107 @@
+"""``kbnf fmt``: bring grammars into their canonical layout."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kbnf_cli.console import Console
+from kbnf_cli.diff import diff
+from kbnf_cli.exits import Exit
+from kbnf_cli.files import STDIN, find_grammars, read_bytes, write_atomically
+from kbnf_cli.options import common_options, stdin_option
+from kbnf_core.diagnostics.decode import decode
+from kbnf_core.diagnostics.text import render_text
+
+if TYPE_CHECKING:
+    from kbnf_core.diagnostics import Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """A file as it is and as it should be; ``after`` is None where ``errors`` prevent that."""
+
+    path: Path
+    name: str
+    before: str
+    after: str | None
+    errors: "tuple[Diagnostic, ...]"
+
+    @property
+    def changes(self) -> bool:
+        """Whether there is something to do."""
+        return self.after is not None and self.after != self.before
+
+
+@click.command()
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file would change.")
+@click.option("--diff", "show_diff", is_flag=True, help="The same, and show what would change.")
+@stdin_option
+@common_options
+@click.pass_obj
+def fmt(
+    console: Console,
+    paths: tuple[Path, ...],
+    check: bool,
+    show_diff: bool,
+    stdin_filename: Path | None,
+) -> int:
+    """Lay out grammars.
+
+    PATH is a KBNF file, a directory to search for *.kbnf, or `-` for stdin, whose layout goes to
+    stdout; without one, the current directory is searched. Comments and pragmas stay where they
+    are, and a text means what it meant. Files with syntax errors are left alone, with exit
+    status 1.
+    """
+    layouts = []
+    for path in console.track(find_grammars(paths or (Path(),), (".kbnf",)), "laying out"):
+        layout = _lay_out(path, str(stdin_filename or "<stdin>") if path == STDIN else str(path))
+        layouts.append(layout)
+        for error in layout.errors:
+            console.findings(render_text(error))
+        if show_diff and layout.after is not None:
+            console.data(diff(layout.before, layout.after, layout.name))
+        elif not check and layout.after is not None:
+            _write(console, layout, layout.after)
+    only_looks = check or show_diff
+    _summarise(console, layouts, "would be reformatted" if only_looks else "reformatted")
+    counts = any(each.errors or (only_looks and each.changes) for each in layouts)
+    return Exit.FINDINGS if counts else Exit.CLEAN
+
+
+def _lay_out(path: Path, name: str) -> _Layout:
+    from kbnf_core.format.document import format_kbnf
+
+    source, invalid = decode(read_bytes(path), name)
+    if invalid is not None:
+        return _Layout(path, name, source.text, None, (invalid,))
+    formatted = format_kbnf(source)
+    return _Layout(path, name, source.text, formatted.text, formatted.errors)
+
+
+def _write(console: Console, layout: _Layout, text: str) -> None:
+    if layout.path == STDIN:
+        console.text(text)
+    elif layout.changes:
+        write_atomically(layout.path.resolve(), text)
+
+
+def _summarise(console: Console, layouts: list[_Layout], done: str) -> None:
+    """Name the files that change, and count the others."""
+    for layout in layouts:
+        if layout.changes:
+            console.note(f"{done}: {layout.name}")
+    changed = sum(layout.changes for layout in layouts)
+    failed = sum(bool(layout.errors) for layout in layouts)
+    parts = (
+        f"{_files(changed)} {done}" if changed else "",
+        f"{_files(failed)} with syntax errors" if failed else "",
+        f"{_files(len(layouts) - changed - failed)} as they should be",
+    )
+    console.note(", ".join(filter(None, parts)))
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count} files"
