@@ -6,7 +6,7 @@ is coloured, so plain output does not pay for it.
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
@@ -114,6 +114,23 @@ class Console:
         with Progress(*columns, console=self._rich(sys.stderr), transient=True) as progress:
             progress.add_task(visible(description), total=None)
             yield
+
+    @contextmanager
+    def progress(self, description: str) -> Iterator[Callable[[int, int], None]]:
+        """Yield a function that is told how much is done of how much, for a bar on a terminal."""
+        if not self._shows_progress():
+            yield lambda _done, _total: None
+            return
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+        )
+        with Progress(*columns, console=self._rich(sys.stderr), transient=True) as bar:
+            task = bar.add_task(visible(description), total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
 
     def track(self, items: Sequence[_Item], description: str) -> Iterable[_Item]:
         """Yield ``items`` behind a progress bar on a terminal; a single one needs none."""

@@ -9,7 +9,8 @@ import click
 from kbnf_cli.config import settings_source
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
-from kbnf_cli.files import STDIN, read_bytes
+from kbnf_cli.files import STDIN
+from kbnf_cli.grammars import open_grammar
 from kbnf_cli.mask_report import SCHEMA, Mask, mask_value, to_ids, to_json, to_npy, to_table
 from kbnf_cli.options import (
     common_options,
@@ -26,8 +27,6 @@ from kbnf_cli.why_report import (
     rejection_text,
     rejection_value,
 )
-from kbnf_core.diagnostics.decode import decode
-from kbnf_core.errors import GrammarError
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Grammar, Vocabulary
@@ -139,7 +138,7 @@ def mask(
     prefix = _prefix(text, tokens, hex_)
     name = stdin_filename or Path("<stdin>") if grammar == STDIN else grammar
     settings = settings_source(config_file, isolated)(name)
-    rules = _read_grammar(read_bytes(grammar), name.as_posix(), start, finish)
+    rules = open_grammar(grammar, name.as_posix(), start, finish)
     chosen = vocab or settings.vocab or BUILT_IN
     vocabulary = read_vocabulary(console, chosen, eos or settings.eos or ())
     engine = _engine(rules, vocabulary)
@@ -163,16 +162,6 @@ def _prefix(text: str | None, tokens: tuple[int, ...] | None, hex_: bytes | None
 def _as_bytes(text: str) -> bytes:
     """Return an argument as the bytes that the shell passed."""
     return text.encode("utf-8", "surrogateescape")
-
-
-def _read_grammar(data: bytes, name: str, start: str | None, finish: str | None) -> "Grammar":
-    """Return a usable grammar; raise ``GrammarError`` for any other."""
-    from kbnf_core import Grammar
-
-    source, invalid = decode(data, name)
-    if invalid is not None:
-        raise GrammarError([invalid])
-    return Grammar(source.text, start=start, finish=finish, path=name)
 
 
 def _engine(grammar: "Grammar", vocabulary: "Vocabulary") -> "Engine":

@@ -7,6 +7,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kbnf_core.artifact.errors import ArtifactError
+    from kbnf_core.artifact.read import load_artifact
+    from kbnf_core.artifact.write import compile_artifact
     from kbnf_core.check import check
     from kbnf_core.config import (
         CompressionConfig,
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     )
     from kbnf_core.grammar import Grammar
     from kbnf_core.limits import Limits
+    from kbnf_core.mask.sample import Sample
+    from kbnf_core.mask.shortest import Completion
     from kbnf_core.mask.why import Explanation
     from kbnf_core.vocab.load import load_vocabulary
     from kbnf_core.vocab.vocabulary import Token, Vocabulary
@@ -38,6 +43,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "ArtifactError": "artifact.errors",
+    "compile_artifact": "artifact.write",
+    "load_artifact": "artifact.read",
     "check": "check",
     "CompressionConfig": "config",
     "Config": "config",
@@ -58,6 +66,8 @@ _HOMES = {
     "UnknownTokenError": "errors",
     "VocabularyError": "errors",
     "Explanation": "mask.why",
+    "Completion": "mask.shortest",
+    "Sample": "mask.sample",
     "Grammar": "grammar",
     "Limits": "limits",
     "Token": "vocab.vocabulary",
@@ -67,6 +77,8 @@ _HOMES = {
 
 __all__ = [
     "AcceptTokenResult",
+    "ArtifactError",
+    "Completion",
     "CompressionConfig",
     "Config",
     "ConfigError",
@@ -85,11 +97,14 @@ __all__ = [
     "Limits",
     "RegexConfig",
     "RejectedError",
+    "Sample",
     "Token",
     "UnknownTokenError",
     "Vocabulary",
     "VocabularyError",
     "check",
+    "compile_artifact",
+    "load_artifact",
     "load_vocabulary",
 ]
 

@@ -2,6 +2,7 @@
 
 import enum
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -250,6 +251,17 @@ class Engine:
         from kbnf_core.mask.sample import sample
 
         return sample(self._course, self._place, random, length)
+
+    def save_artifact(self, path: str | Path) -> None:
+        """Write the grammar to ``path`` with all that engines over it have learnt so far.
+
+        ``load_artifact`` reads it. The file appears whole or not at all; raises ``OSError`` where
+        it cannot be written.
+        """
+        from kbnf_core.artifact.write import write_artifact
+
+        masks = self._course.masks
+        write_artifact(self._grammar, masks.states, masks, path, self._finish)
 
     def why(self, what: int | bytes | str) -> "Explanation":
         """Explain why a token (by id), or bytes or text, can or cannot come next.

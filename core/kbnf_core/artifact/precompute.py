@@ -1,0 +1,76 @@
+"""Work out ahead what no text is needed for: the walks of all item sets.
+
+Item sets are followed, not texts: every state that a walk meets tells of more item sets, until
+there are no new ones. Then the exits are followed to whatever can wait for them.
+"""
+
+from collections.abc import Callable
+
+from kbnf_core.mask.masks import Masks
+from kbnf_core.recognise.items import EMPTY
+from kbnf_core.recognise.origins import BOTTOM
+
+Progress = Callable[[int, int], None]
+"""Called with how many walks are done, and how many are known to be needed."""
+
+MAX_WALKS = 20_000
+"""Walks that are made ahead; a grammar that has more makes the rest while it runs."""
+
+
+def precompute(masks: Masks, progress: Progress | None = None) -> None:
+    """Make the walks that ``masks`` can need, and the mask of the beginning."""
+    masks.viable(masks.states.initial)
+    known = _walk_item_sets(masks, progress)
+    _walk_exits(masks, known, progress)
+
+
+def _walk_item_sets(masks: Masks, progress: Progress | None) -> list[int]:
+    """Walk every item set from the trie's root; return them in the order they were met."""
+    found: list[int] = []
+    seen = {EMPTY}
+    scanned = done = 0
+    while done < MAX_WALKS:
+        while scanned < len(masks.states):
+            fresh = {item_set for _, item_set in masks.states.pairs(scanned)} - seen
+            found.extend(sorted(fresh))
+            seen |= fresh
+            scanned += 1
+        if done == len(found):
+            break
+        masks.walk(found[done])
+        done += 1
+        if progress:
+            progress(done, len(found))
+    return found[:done]
+
+
+def _walk_exits(masks: Masks, item_sets: list[int], progress: Progress | None) -> None:
+    """Walk on behind every exit, for every item set that waits for it somewhere."""
+    waiting = _waiting(masks)
+    work = [exit_ for item_set in item_sets for exit_ in masks.walk(item_set).exits]
+    seen = set(work)
+    done = len(item_sets)
+    while work:
+        nonterminal, nodes = work.pop()
+        for after in waiting.get(nonterminal, ()):
+            if done == MAX_WALKS:
+                return
+            fresh = [exit_ for exit_ in masks.walk(after, nodes).exits if exit_ not in seen]
+            # What completes at once leaves from the same nodes.
+            completed = masks.states.items.completed(after)
+            fresh += [(more, nodes) for more in completed if (more, nodes) not in seen]
+            seen.update(fresh)
+            work.extend(fresh)
+            done += 1
+            if progress:
+                progress(done, done + len(work))
+
+
+def _waiting(masks: Masks) -> dict[int, list[int]]:
+    """Return, per nonterminal, the item sets that wait for it in any origin."""
+    waiting: dict[int, dict[int, None]] = {}
+    origins = masks.states.origins
+    for origin in range(BOTTOM + 1, len(origins)):
+        for nonterminal, _, after in origins.triples(origin):
+            waiting.setdefault(nonterminal, {})[after] = None
+    return {nonterminal: list(sets) for nonterminal, sets in waiting.items()}

@@ -1,0 +1,127 @@
+"""What a recogniser and its masks know, as arrays, and back."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kbnf_core.artifact.lists import pack_arrays, pack_lists, pack_tuples, table
+from kbnf_core.mask.bits import Words
+from kbnf_core.mask.masks import Masks, Viable
+from kbnf_core.mask.walk import NodeSets, Walk
+from kbnf_core.recognise.states import Contents, StateTable
+from kbnf_core.tables import Tables
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+
+def pack_states(states: StateTable) -> dict[str, npt.NDArray[Any]]:
+    """Return everything that ``states`` knows."""
+    numbers = range(len(states))
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    items = [states.items.items(i) for i in range(len(states.items))]
+    arrays["items.start"], arrays["items"] = pack_lists(items, np.int64)
+    origins = [states.origins.triples(i) for i in range(len(states.origins))]
+    arrays["origins.start"], arrays["origins"] = pack_tuples(origins, 3)
+    arrays["pairs.start"], arrays["pairs"] = pack_tuples([states.pairs(i) for i in numbers], 2)
+    arrays["exits.start"], arrays["exits"] = pack_lists([states.exits(i) for i in numbers])
+    arrays["next"] = states.next[: len(states)]
+    return arrays
+
+
+def pack_masks(masks: Masks) -> dict[str, npt.NDArray[Any]]:
+    """Return every walk and every viable mask that ``masks`` remembers."""
+    rows = _Rows()
+    walks = sorted(masks.known_walks().items())
+    viable = sorted(masks.known_viable().items())
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "walks": table([(*key, rows.number(walk.words)) for key, walk in walks], 3),
+        "viable": table([(state, rows.number(found.words)) for state, found in viable], 2),
+    }
+    exits = [walk.exits for _, walk in walks]
+    arrays["walk_exits.start"], arrays["walk_exits"] = pack_tuples(exits, 2)
+    completions = [found.completions for _, found in viable]
+    arrays["completions.start"], arrays["completions"] = pack_lists(completions)
+    sets = masks.node_sets
+    nodes = [sets.nodes(i) for i in range(len(sets))]
+    arrays["nodes.start"], arrays["nodes"] = pack_arrays(nodes)
+    arrays["masks"] = rows.stack(masks)
+    return arrays
+
+
+class _Rows:
+    """Distinct masks, numbered."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[bytes, int] = {}
+
+    def number(self, words: Words) -> int:
+        return self._numbers.setdefault(words.tobytes(), len(self._numbers))
+
+    def stack(self, masks: Masks) -> npt.NDArray[np.uint32]:
+        flat = np.frombuffer(b"".join(self._numbers), np.uint32)
+        return flat.reshape(len(self._numbers), masks.word_count)
+
+
+class ArtifactStates:
+    """The states of an artifact; see ``recognise.states.StoredStates``."""
+
+    def __init__(self, tables: Tables, arrays: Arrays) -> None:
+        self._tables = tables
+        self._arrays = arrays
+        self.next = np.array(arrays["next"])
+        self.has_exits = (np.diff(arrays["exits.start"]) > 0).astype(np.uint8)
+
+    def contents(self) -> Contents:
+        """Return what the states are."""
+        found = Contents(self._tables)
+        for items in _lists(self._arrays, "items"):
+            found.items.number(items)
+        for triples in _lists(self._arrays, "origins"):
+            found.origins.intern(triples)
+        found.pairs = _lists(self._arrays, "pairs")
+        found.exits = _lists(self._arrays, "exits")
+        contents = zip(found.pairs, found.exits, strict=True)
+        found.numbers = {content: number for number, content in enumerate(contents)}
+        return found
+
+
+class ArtifactMasks:
+    """The walks and masks of an artifact; see ``mask.masks.StoredMasks``."""
+
+    def __init__(self, arrays: Arrays) -> None:
+        self._arrays = arrays
+        bounds = pairwise(arrays["nodes.start"].tolist())
+        self.node_sets = NodeSets([arrays["nodes"][a:b] for a, b in bounds])
+
+    @cached_property
+    def walks(self) -> dict[tuple[int, int], Walk]:
+        """The walks by item set and node set."""
+        exits = _lists(self._arrays, "walk_exits")
+        rows = self._arrays["walks"].tolist()
+        words = self._arrays["masks"]
+        return {
+            (item_set, nodes): Walk(words[row], out)
+            for (item_set, nodes, row), out in zip(rows, exits, strict=True)
+        }
+
+    @cached_property
+    def viable(self) -> dict[int, Viable]:
+        """The viable tokens by state."""
+        completions = _lists(self._arrays, "completions")
+        rows = self._arrays["viable"].tolist()
+        words = self._arrays["masks"]
+        return {
+            state: Viable(words[row], at)
+            for (state, row), at in zip(rows, completions, strict=True)
+        }
+
+
+def _lists(arrays: Arrays, name: str) -> list[Any]:
+    """Return a list of lists as tuples, of numbers or of tuples of numbers."""
+    rows = arrays[name].tolist()
+    values = rows if arrays[name].ndim == 1 else [tuple(row) for row in rows]
+    return [tuple(values[a:b]) for a, b in pairwise(arrays[f"{name}.start"].tolist())]

@@ -1,0 +1,152 @@
+"""Checks of everything that is read from an artifact, before anything uses it.
+
+The file may come from anywhere. After these checks no number in it points outside of what it
+points into, and nothing in it can make the recogniser loop: wrong masks are the worst that a
+forged file can lead to.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kbnf_core.artifact.errors import ArtifactError
+from kbnf_core.recognise.origins import SELF
+from kbnf_core.recognise.states import DEAD, INITIAL, UNKNOWN
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+
+class Checker:
+    """Checks arrays of one file; every failure is an ArtifactError that names the array."""
+
+    def __init__(self, path: str, arrays: Arrays) -> None:
+        self._path = path
+        self._arrays = arrays
+
+    def require(self, condition: object, name: str, what: str) -> None:
+        """Raise unless ``condition`` holds."""
+        if not condition:
+            raise ArtifactError(self._path, f"the array `{name}` {what}")
+
+    def array(
+        self, name: str, dtype: type[np.generic], width: int | None = None
+    ) -> npt.NDArray[Any]:
+        """Return an array of that type, with rows of ``width`` numbers if one is given."""
+        found = self._arrays.get(name)
+        self.require(found is not None, name, "is missing")
+        assert found is not None  # noqa: S101 - for the type checker: required above
+        self.require(found.dtype == dtype, name, f"is {found.dtype}, not {dtype.__name__}")
+        shape = found.shape[1:]
+        self.require(shape == (() if width is None else (width,)), name, "has a wrong shape")
+        return found
+
+    def within(self, name: str, values: npt.NDArray[Any], low: int, end: int) -> None:
+        """Require ``low <= value < end`` of all values."""
+        if values.size:
+            fine = int(values.min()) >= low and int(values.max()) < end
+            self.require(fine, name, "points outside of what it points into")
+
+    def lists(
+        self, name: str, count: int | None = None, width: int | None = None, dtype: type = np.int32
+    ) -> npt.NDArray[Any]:
+        """Return the elements of a list of lists after checking where the lists begin."""
+        start = self.array(f"{name}.start", np.int32)
+        elements = self.array(name, dtype, width)
+        self.starts(f"{name}.start", start, len(elements), count)
+        return elements
+
+    def starts(self, name: str, start: npt.NDArray[Any], end: int, count: int | None) -> None:
+        """Require the beginnings of ``count`` lists over ``end`` elements."""
+        self.require(len(start) and start[0] == 0 and start[-1] == end, name, "does not fit")
+        self.require(count is None or len(start) == count + 1, name, "has a wrong length")
+        self.require((start[1:] >= start[:-1]).all(), name, "goes backwards")
+
+
+def check_tables(checker: Checker, nonterminals: int, terminals: int) -> tuple[int, int]:
+    """Check the arrays of the tables; return the numbers of positions and of byte classes."""
+    classes = checker.array("classes", np.uint8)
+    checker.require(len(classes) == 256, "classes", "does not have 256 entries")
+    class_count = int(classes.max()) + 1
+    positions = len(checker.array("accepting", np.uint8))
+    entry = checker.array("entry", np.int32)
+    checker.require(len(entry) == nonterminals > 0, "entry", "has a wrong length")
+    checker.within("entry", entry, 0, positions)
+    _check_edges(checker, "edge", "class", "target", (class_count, positions))
+    _check_edges(checker, "call", "nonterminal", "return", (nonterminals, positions))
+    _check_edges(checker, "token", "terminal", "target", (terminals, positions))
+    tails = checker.array("call.tail", np.uint8)
+    checker.require(
+        len(tails) == len(checker.array("call.return", np.int32)), "call.tail", "is off"
+    )
+    return positions, class_count
+
+
+def _check_edges(
+    checker: Checker, kind: str, symbol: str, target: str, ends: tuple[int, int]
+) -> None:
+    symbols = checker.array(f"{kind}.{symbol}", np.int32)
+    targets = checker.array(f"{kind}.{target}", np.int32)
+    positions = len(checker.array("accepting", np.uint8))
+    start = checker.array(f"{kind}.start", np.int32)
+    checker.starts(f"{kind}.start", start, len(symbols), positions)
+    checker.require(len(targets) == len(symbols), f"{kind}.{target}", "has a wrong length")
+    checker.within(f"{kind}.{symbol}", symbols, 0, ends[0])
+    checker.within(f"{kind}.{target}", targets, 0, ends[1])
+
+
+def check_states(checker: Checker, positions: int, nonterminals: int, class_count: int) -> int:
+    """Check item sets, origins and states; return the number of item sets."""
+    items = checker.lists("items", dtype=np.int64)
+    checker.within("items", items, 0, positions * nonterminals)
+    item_sets = len(checker.array("items.start", np.int32)) - 1
+    origins = _check_origins(checker, nonterminals, item_sets)
+    pairs = checker.lists("pairs", width=2)
+    checker.within("pairs", pairs[:, 0], 0, origins)
+    checker.within("pairs", pairs[:, 1], 0, item_sets)
+    states = len(checker.array("pairs.start", np.int32)) - 1
+    checker.within("exits", checker.lists("exits", states), 0, nonterminals)
+    moves = checker.array("next", np.int32, class_count)
+    checker.require(len(moves) == states > INITIAL, "next", "has a wrong length")
+    checker.within("next", moves, UNKNOWN, states)
+    checker.require((moves[DEAD] == DEAD).all(), "next", "leaves the dead state")
+    return item_sets
+
+
+def _check_origins(checker: Checker, nonterminals: int, item_sets: int) -> int:
+    triples = checker.lists("origins", width=3)
+    start = checker.array("origins.start", np.int32)
+    checker.within("origins", triples[:, 0], 0, nonterminals)
+    checker.within("origins", triples[:, 2], 0, item_sets)
+    # A node that spoke of a later one could wait for itself in a ring.
+    own = np.repeat(np.arange(len(start) - 1), np.diff(start))
+    earlier = (triples[:, 1] >= SELF) & (triples[:, 1] < own)
+    checker.require(earlier.all(), "origins", "speaks of nodes that do not come before")
+    return len(start) - 1
+
+
+def check_masks(
+    checker: Checker, size: int, node_count: int, item_sets: int, nonterminals: int
+) -> None:
+    """Check walks and masks over a vocabulary of ``size`` ids and a trie of ``node_count``."""
+    words = (size + 31) // 32
+    masks = checker.array("masks", np.uint32, words)
+    if size % 32:
+        surplus = masks[:, -1] >> np.uint32(size % 32)
+        checker.require(not surplus.any(), "masks", "has bits beyond the vocabulary")
+    nodes = checker.lists("nodes")
+    checker.within("nodes", nodes, 0, node_count)
+    node_sets = len(checker.array("nodes.start", np.int32)) - 1
+    first = checker.array("nodes.start", np.int32)[:2].tolist()
+    checker.require(first == [0, 1] and nodes[0] == 0, "nodes", "does not begin with the root")
+    walks = checker.array("walks", np.int32, 3)
+    for column, end in enumerate((item_sets, node_sets, len(masks))):
+        checker.within("walks", walks[:, column], 0, end)
+    exits = checker.lists("walk_exits", len(walks), width=2)
+    checker.within("walk_exits", exits[:, 0], 0, nonterminals)
+    checker.within("walk_exits", exits[:, 1], 0, node_sets)
+    viable = checker.array("viable", np.int32, 2)
+    checker.within("viable", viable[:, 0], 0, len(checker.array("exits.start", np.int32)) - 1)
+    checker.within("viable", viable[:, 1], 0, len(masks))
+    checker.within("completions", checker.lists("completions", len(viable)), 0, node_sets)

@@ -1,0 +1,120 @@
+"""Writing artifacts."""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import regex
+
+from kbnf_core import __version__
+from kbnf_core.artifact import FORMAT
+from kbnf_core.artifact.precompute import Progress, precompute
+from kbnf_core.artifact.snapshot import pack_masks, pack_states
+from kbnf_core.config import Finish
+from kbnf_core.container import write_container
+from kbnf_core.grammar import Grammar
+from kbnf_core.mask.masks import Masks
+from kbnf_core.recognise.states import StateTable
+from kbnf_core.tables import Tables
+from kbnf_core.vocab.vocabulary import Vocabulary
+
+FLAGS = ("accepting", "call_tail")
+"""Fields of ``Tables`` that are stored as bytes."""
+
+COLUMNS = {
+    "classes": "classes",
+    "entry": "entry",
+    "accepting": "accepting",
+    "edge_start": "edge.start",
+    "edge_class": "edge.class",
+    "edge_target": "edge.target",
+    "call_start": "call.start",
+    "call_nonterminal": "call.nonterminal",
+    "call_return": "call.return",
+    "call_tail": "call.tail",
+    "token_start": "token.start",
+    "token_terminal": "token.terminal",
+    "token_target": "token.target",
+}
+"""Fields of ``Tables`` and what their arrays are called."""
+
+
+def compile_artifact(
+    grammar: str | Grammar,
+    vocabulary: Vocabulary | None,
+    path: str | Path,
+    *,
+    progress: Progress | None = None,
+) -> None:
+    """Write the artifact of a grammar to ``path``, with the masks over ``vocabulary`` if given.
+
+    Equal input gives equal bytes. The file appears whole or not at all. Raises ``GrammarError``
+    for a grammar that cannot be used and ``OSError`` where the file cannot be written.
+    """
+    if isinstance(grammar, str):
+        grammar = Grammar(grammar)
+    if vocabulary is None:
+        write_artifact(grammar, StateTable(grammar.tables), None, path)
+        return
+    masks = Masks(StateTable(grammar.tables), vocabulary)
+    precompute(masks, progress)
+    write_artifact(grammar, masks.states, masks, path)
+
+
+def write_artifact(
+    grammar: Grammar,
+    states: StateTable,
+    masks: Masks | None,
+    path: str | Path,
+    finish: Finish | None = None,
+) -> None:
+    """Write what ``states`` and ``masks`` of ``grammar`` know now."""
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "source": np.frombuffer(grammar.source.text.encode("utf-8"), np.uint8),
+        **pack_tables(grammar.tables),
+        **pack_states(states),
+        **(pack_masks(masks) if masks else {}),
+    }
+    write_container(path, arrays, {"kbnf": manifest(grammar, masks, finish or grammar.finish)})
+
+
+def pack_tables(tables: Tables) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of ``tables`` by their names in the file."""
+    return {
+        name: getattr(tables, field).astype(np.uint8) if field in FLAGS else getattr(tables, field)
+        for field, name in COLUMNS.items()
+    }
+
+
+def manifest(grammar: Grammar, masks: Masks | None, finish: Finish) -> Mapping[str, object]:
+    """Return the manifest; see the package's documentation."""
+    tables = grammar.tables
+    source = grammar.source
+    return {
+        "format": FORMAT,
+        "tool": __version__,
+        "start": grammar.start,
+        "finish": finish.value,
+        "nonterminals": list(tables.names),
+        "start_is_nullable": tables.start_is_nullable,
+        "token_terminals": [
+            {"name": each.name, "ranges": [list(r) for r in each.ranges], "negated": each.negated}
+            for each in tables.token_terminals
+        ],
+        "source_path": source.path,
+        "source_hash": hashlib.blake2b(source.text.encode("utf-8"), digest_size=16).hexdigest(),
+        "unicode": regex.__version__,
+        "vocabulary": _describe(masks.vocabulary) if masks else None,
+    }
+
+
+def _describe(vocabulary: Vocabulary) -> Mapping[str, object]:
+    return {
+        "name": vocabulary.name,
+        "size": vocabulary.size,
+        "fingerprint": vocabulary.fingerprint,
+        "nodes": vocabulary.trie.node_count,
+    }

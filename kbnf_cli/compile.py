@@ -1,0 +1,169 @@
+"""``kbnf compile``: grammars to artifacts on disk."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kbnf_cli.compile_report import description_text
+from kbnf_cli.config import settings_source
+from kbnf_cli.console import Console
+from kbnf_cli.exits import Exit
+from kbnf_cli.files import STDIN, find_grammars
+from kbnf_cli.grammars import open_grammar
+from kbnf_cli.jobs import default_jobs, run_jobs
+from kbnf_cli.options import common_options, config_options, grammar_options, vocabulary_options
+from kbnf_cli.vocabularies import read_vocabulary
+from kbnf_core.diagnostics.text import render_text
+from kbnf_core.errors import GrammarError, KbnfError, SourceError
+
+if TYPE_CHECKING:
+    from kbnf_core import Vocabulary
+    from kbnf_core.artifact.precompute import Progress
+
+
+class _Task:
+    """Compiles one grammar after the other; sent to worker processes, so it holds values only."""
+
+    def __init__(
+        self, vocab: str | None, eos: tuple[int, ...], start: str | None, finish: str | None
+    ) -> None:
+        self.vocab = vocab
+        self.eos = eos
+        self.start = start
+        self.finish = finish
+        self._vocabulary: Vocabulary | None = None
+
+    def __call__(self, job: tuple[Path, Path]) -> KbnfError | OSError | None:
+        """Compile a grammar to a file; return what stood in the way."""
+        try:
+            self.compile(*job, None)
+        except (KbnfError, OSError) as error:
+            return error
+        return None
+
+    def compile(self, grammar: Path, out: Path, progress: "Progress | None") -> None:
+        from kbnf_core.artifact.write import compile_artifact
+
+        rules = open_grammar(grammar, grammar.as_posix(), self.start, self.finish)
+        compile_artifact(rules, self.vocabulary(Console()), out, progress=progress)
+
+    def vocabulary(self, console: Console) -> "Vocabulary | None":
+        """Return the vocabulary, loaded at first use in each process."""
+        if self._vocabulary is None and self.vocab is not None:
+            self._vocabulary = read_vocabulary(console, self.vocab, self.eos)
+        return self._vocabulary
+
+
+@click.command("compile")
+@click.argument("paths", metavar="GRAMMAR...", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    type=click.Path(path_type=Path),
+    help="The artifact to write; of several grammars, the directory for theirs.  "
+    "[default: beside the grammar, *.kbnfc]",
+)
+@click.option(
+    "--info",
+    metavar="ARTIFACT",
+    type=click.Path(path_type=Path),
+    help="Describe an artifact instead.",
+)
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=default_jobs,
+    help="Grammars to compile at the same time.  [default: the number of processors]",
+)
+@vocabulary_options
+@grammar_options
+@config_options
+@common_options
+@click.pass_obj
+def compile_(
+    console: Console,
+    paths: tuple[Path, ...],
+    output: Path | None,
+    info: Path | None,
+    jobs: int,
+    vocab: str | None,
+    eos: tuple[int, ...],
+    start: str | None,
+    finish: str | None,
+    config_file: Path | None,
+    isolated: bool,
+) -> int:
+    """Write compiled grammars to disk.
+
+    With --vocab an artifact holds the masks over that vocabulary too, so that an engine starts
+    with them. Wherever a grammar is taken, its artifact is. GRAMMAR is a file or a directory.
+    Exits with 1 if a grammar cannot be used.
+    """
+    if info is not None:
+        if paths:
+            raise click.UsageError("--info describes an artifact and compiles nothing")
+        return _describe(console, info)
+    if not paths:
+        raise click.UsageError("name a grammar to compile, or an artifact with --info")
+    settings = settings_source(config_file, isolated)(paths[0])
+    chosen = vocab or settings.vocab
+    task = _Task(chosen, tuple(eos or settings.eos or ()), start, finish)
+    work = _outputs(find_grammars(paths), output)
+    if len(work) == 1:
+        return _compile_one(console, task, *work[0])
+    return _compile_many(console, task, work, jobs)
+
+
+def _outputs(grammars: list[Path], output: Path | None) -> list[tuple[Path, Path]]:
+    from kbnf_core.artifact import SUFFIX
+
+    if STDIN in grammars and (output is None or len(grammars) > 1):
+        raise click.UsageError("a grammar from stdin needs -o, and must be the only one")
+    if output is not None and len(grammars) == 1 and not output.is_dir():
+        return [(grammars[0], output)]
+    if output is not None and not output.is_dir():
+        raise SourceError(str(output), "several grammars need a directory to write to")
+    named = [(g, (output or g.parent) / f"{g.stem}{SUFFIX}") for g in grammars]
+    clashes = len({out for _, out in named}) < len(named)
+    if clashes:
+        raise click.UsageError("two of these grammars would be written to the same file")
+    return named
+
+
+def _compile_one(console: Console, task: _Task, grammar: Path, out: Path) -> int:
+    task.vocabulary(console)
+    with console.progress(f"compiling {grammar.name}") as progress:
+        task.compile(grammar, out, progress)
+    console.note(f"wrote {out} ({out.stat().st_size:,} bytes)")
+    return Exit.CLEAN
+
+
+def _compile_many(console: Console, task: _Task, work: list[tuple[Path, Path]], jobs: int) -> int:
+    failures = 0
+    with console.progress(f"compiling {len(work)} grammars") as progress:
+        for done, (job, error) in enumerate(run_jobs(task, work, jobs), 1):
+            progress(done, len(work))
+            if error is None:
+                console.detail(f"wrote {job[1]}")
+                continue
+            failures += 1
+            _report(console, job[0], error)
+    console.note(f"compiled {len(work) - failures} of {len(work)} grammars")
+    return Exit.FINDINGS if failures else Exit.CLEAN
+
+
+def _report(console: Console, grammar: Path, error: KbnfError | OSError) -> None:
+    if isinstance(error, GrammarError):
+        console.findings((segment for each in error.diagnostics for segment in render_text(each)))
+    else:
+        console.error(f"{grammar}: {error}")
+
+
+def _describe(console: Console, path: Path) -> int:
+    from kbnf_core.artifact.read import describe_artifact
+
+    console.text(description_text(describe_artifact(path)))
+    return Exit.CLEAN
