@@ -5,12 +5,16 @@ keep what is lost; nothing changes silently.
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from kbnf_core.convert.conversion import Conversion, Example, Loss
 
-_HOMES: dict[str, str] = {}
+if TYPE_CHECKING:
+    from kbnf_core.convert.gbnf import from_gbnf
 
-__all__ = ["Conversion", "Example", "Loss"]
+_HOMES = {"from_gbnf": "gbnf"}
+
+__all__ = ["Conversion", "Example", "Loss", "from_gbnf"]
 
 
 def __getattr__(name: str) -> object:

@@ -67,7 +67,7 @@ def _check_characters(source: Source, word: Token) -> Iterator[Diagnostic]:
     for piece in pieces(word.value, span_of(word).start):
         if piece.point is None:
             yield _bad_escape(source, piece)
-        elif not is_scalar(piece.point) or piece.point == 0:
+        elif not is_scalar(piece.point) or (piece.point == 0 and word.type == "STRING"):
             yield _no_character(source, piece.point, piece.span)
 
 
@@ -76,9 +76,9 @@ def _bad_escape(source: Source, piece: Piece) -> Diagnostic:
     digits = _DIGITS.get(written[-1])
     if digits is not None:
         message = f"`{written}` is followed by {digits} hexadecimal digits"
-        says = f"expecting {digits} hex chars"
+        says = f"expecting {digits} hex chars at"
     else:
-        message, says = f"{shown(written)} is not an escape", "unknown escape"
+        message, says = f"{shown(written)} is not an escape", "unknown escape at"
     helps = (r"GBNF knows \t \n \r \\ \" \[ \] \xHH \uHHHH \UHHHHHHHH",)
     return Diagnostic("E007", message, source, piece.span, notes=(llama_says(says),), helps=helps)
 
@@ -93,7 +93,7 @@ def _no_character(source: Source, point: int, span: Span) -> Diagnostic:
 
 def _check_class(source: Source, word: Token) -> Iterator[Diagnostic]:
     found = read_class(word.value, span_of(word).start)
-    if not found.members:
+    if not found.members and len(word.value) <= len("[^]"):
         notes = (
             "in llama.cpp it is the empty text; other readers take it for nothing or anything",
         )
@@ -107,26 +107,26 @@ def _check_class(source: Source, word: Token) -> Iterator[Diagnostic]:
 def _check_count(source: Source, word: Token) -> Iterator[Diagnostic]:
     match = COUNT.fullmatch(word.value)
     if read_count(word.value) is None or match is None:
-        says = "expecting ','" if "," not in word.value else "expecting an int"
+        says = "expecting ',' at" if "," not in word.value else "expecting an int at"
         message = f"{shown(word.value)} is not a count"
         helps = ("a count is written `{3}`, `{2,}` or `{2,5}`",)
         notes = (llama_says(says),)
         yield Diagnostic("E001", message, source, span_of(word), notes=notes, helps=helps)
     elif not match["low"]:
         message = "llama.cpp refuses a count without its lower bound"
-        yield _refused(source, span_of(word), message, "expecting an int", "write `0` in front")
+        yield _refused(source, span_of(word), message, "expecting an int at", "write `0` in front")
 
 
 def _underscore(source: Source, word: Token) -> Diagnostic:
     message = f"llama.cpp refuses the `_` in `{word.value}`"
     help_ = "write `-` in place of `_`"
-    return _refused(source, span_of(word), message, "expecting newline or end", help_)
+    return _refused(source, span_of(word), message, "expecting newline or end at", help_)
 
 
 def _broken_line(source: Source, word: Token) -> Diagnostic:
     message = "llama.cpp ends the rule at the line break before this"
     help_ = "end the line before with `|`, or put the rule in parentheses"
-    return _refused(source, span_of(word), message, "expecting name", help_)
+    return _refused(source, span_of(word), message, "expecting name at", help_)
 
 
 def _refused(source: Source, span: Span, message: str, says: str, help_: str) -> Diagnostic:

@@ -13,7 +13,7 @@ _OPEN = {
     "OPEN_CLASS": ("this class is never closed", "]"),
     "OPEN_COUNT": ("this count is never closed", "}"),
 }
-NO_OPERAND = "expecting preceding item to */+/?/{"
+NO_OPERAND = "expecting preceding item to */+/?/{ at"
 
 
 def llama_says(message: str) -> str:
@@ -33,7 +33,7 @@ def no_rules(source: Source) -> Diagnostic:
 def no_name(source: Source, word: Token) -> Diagnostic:
     """Return the finding for text in front of the first rule."""
     message = f"expected a rule, found {shown(word.value)}"
-    notes = (llama_says("expecting name"),)
+    notes = (llama_says("expecting name at"),)
     helps = ("a rule begins with its name and `::=`, first on a line",)
     return Diagnostic("E001", message, source, span_of(word), notes=notes, helps=helps)
 
@@ -42,7 +42,7 @@ def wrong_sign(source: Source, word: Token) -> Diagnostic:
     """Return the finding for a sign that is not ``::=``."""
     fix = Fix("write `::=`", (Edit(span_of(word), "::="),))
     message = f"a rule is defined with `::=`, not {shown(word.value)}"
-    notes = (llama_says("expecting ::="),)
+    notes = (llama_says("expecting ::= at"),)
     return Diagnostic("E006", message, source, span_of(word), notes=notes, fixes=(fix,))
 
 
@@ -92,7 +92,7 @@ def _unclosed(source: Source, word: Token) -> Diagnostic:
 def _open_group(mistake: Mistake, opening: Token) -> Diagnostic:
     label = Label(span_of(opening), "this parenthesis is open")
     message = f"expected `)`, found {mistake.found}"
-    notes = (llama_says("expecting ')'"),)
+    notes = (llama_says("expecting ')' at"),)
     code = "E003" if mistake.word is None else "E001"
     return Diagnostic(code, message, mistake.source, mistake.span, labels=(label,), notes=notes)
 
@@ -104,7 +104,7 @@ def _left_over(mistake: Mistake) -> Diagnostic:
     if word is not None and word.value == "<":
         helps = ("a token is written `<[id]>` or `<text>`",)
     message = f"{mistake.found} cannot stand here"
-    notes = (llama_says("expecting newline or end"),)
+    notes = (llama_says("expecting newline or end at"),)
     return Diagnostic(code, message, mistake.source, mistake.span, notes=notes, helps=helps)
 
 
@@ -115,6 +115,6 @@ def reads_on(source: Source, last: Token) -> Diagnostic:
         f"llama.cpp does not end a rule behind {shown(last.value)}",
         source,
         span_of(last),
-        notes=(llama_says("expecting newline or end"),),
+        notes=(llama_says("expecting newline or end at"),),
         helps=('write `""` for an empty alternative',),
     )

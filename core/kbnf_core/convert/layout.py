@@ -1,0 +1,122 @@
+"""Lays out converted definitions for a person: comments, empty lines and long alternations.
+
+Comments stand in the original, definitions may have moved away from theirs; each comment goes
+where the part of the original stands that is nearest behind it, or before it on its line.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from kbnf_core.source import Source
+from kbnf_core.syntax.tree import Alternation, Comment, Definition, Expression
+
+WIDTH = 100
+"""A definition on one line is at most as long as this, in code points."""
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a language writes definitions.
+
+    ``body`` prints an expression, ``comment`` the text of a comment. ``end`` closes a
+    definition. ``bar_first`` tells whether the bar of a broken alternation leads its line or
+    ends the one before.
+    """
+
+    body: Callable[[Expression], str]
+    comment: Callable[[str], str]
+    end: str
+    bar_first: bool
+
+
+def lay_out(
+    source: Source, definitions: Sequence[Definition], comments: Iterable[Comment], style: Style
+) -> str:
+    """Return the text of ``definitions``, in the order of the original, with its comments."""
+    writer = _Writer(source, style)
+    pending = deque(sorted(comments, key=lambda comment: comment.span.start))
+    for definition in sorted(definitions, key=lambda each: each.span.start):
+        writer.add_comments(_take(pending, definition.span.start))
+        writer.add_definition(definition, _take(pending, _end_of_line(source, definition)))
+    writer.add_comments(pending)
+    return "".join(f"{line}\n" for line in writer.lines)
+
+
+def _take(pending: deque[Comment], end: int) -> list[Comment]:
+    """Remove and return the comments in front that start before ``end``."""
+    taken: list[Comment] = []
+    while pending and pending[0].span.start < end:
+        taken.append(pending.popleft())
+    return taken
+
+
+def _end_of_line(source: Source, definition: Definition) -> int:
+    """Return where the last line of ``definition`` ends; comments before it belong to it."""
+    found = source.text.find("\n", definition.span.end)
+    return len(source.text) if found < 0 else found
+
+
+class _Writer:
+    """Collects lines; ``_end`` is where the part of the original that was written last ends."""
+
+    def __init__(self, source: Source, style: Style) -> None:
+        self.lines: list[str] = []
+        self._source = source
+        self._style = style
+        self._end = 0
+
+    def add_comments(self, comments: Iterable[Comment]) -> None:
+        """Write comments that stand between definitions."""
+        for comment in comments:
+            self._keep_empty_line(comment.span.start)
+            self.lines.append(self._style.comment(comment.text))
+            self._end = comment.span.end
+
+    def add_definition(self, definition: Definition, comments: Sequence[Comment]) -> None:
+        """Write a definition; comments inside it go to the ends of its lines."""
+        self._keep_empty_line(definition.span.start)
+        inner = [c for c in comments if c.span.start < definition.span.end]
+        trailing = [c for c in comments if c.span.start >= definition.span.end]
+        written = self._style.body(definition.body)
+        line = f"{definition.name.value} ::= {written}{self._style.end}"
+        if inner or len(line) > WIDTH or self._is_broken(definition.body):
+            self._add_broken(definition, inner)
+        else:
+            self.lines.append(line)
+        for comment in trailing:
+            self.lines[-1] += f" {self._style.comment(comment.text)}"
+        self._end = max((definition.span.end, *(c.span.end for c in trailing)))
+
+    def _is_broken(self, body: Expression) -> bool:
+        """Tell whether an alternation has a line for every branch in the original."""
+        return isinstance(body, Alternation) and all(
+            "\n" in self._source.text[left.span.end : right.span.start]
+            for left, right in pairwise(body.branches)
+        )
+
+    def _add_broken(self, definition: Definition, comments: Sequence[Comment]) -> None:
+        body = definition.body
+        branches = body.branches if isinstance(body, Alternation) else (body,)
+        self.lines.append(f"{definition.name.value} ::=")
+        pending = deque(comments)
+        for number, branch in enumerate(branches):
+            following = number + 1 < len(branches)
+            end = branches[number + 1].span.start if following else definition.span.end
+            taken = _take(pending, end)
+            remarks = (self._style.comment(comment.text) for comment in taken)
+            line = self._branch_line(branch, leads=number == 0, following=following)
+            self.lines.append(" ".join([line, *remarks]))
+
+    def _branch_line(self, branch: Expression, leads: bool, following: bool) -> str:
+        style = self._style
+        written = style.body(branch) + ("" if following else style.end)
+        if style.bar_first:
+            return f"  {'  ' if leads else '| '}{written}"
+        return f"  {written}{' |' if following else ''}"
+
+    def _keep_empty_line(self, start: int) -> None:
+        between = self._source.text[self._end : start]
+        if self.lines and between.count("\n") > 1 and not between.strip():
+            self.lines.append("")

@@ -1,0 +1,53 @@
+"""Rebuilds syntax trees with some of their leaves replaced."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from kbnf_core.syntax.tree import (
+    Alternation,
+    Bracket,
+    Definition,
+    Expression,
+    Leaf,
+    Name,
+    Reference,
+    Repetition,
+    Sequence,
+    children,
+    postorder,
+)
+
+
+def rewrite(root: Expression, change: Callable[[Leaf], Expression]) -> Expression:
+    """Return ``root`` with every leaf replaced by what ``change`` returns for it."""
+    values: list[Expression] = []
+    for node in postorder(root):
+        first = len(values) - len(children(node))
+        values[first:] = [_rebuilt(node, values[first:], change)]
+    return values.pop()
+
+
+def rename(definition: Definition, names: Mapping[str, str]) -> Definition:
+    """Return ``definition`` with all names, its own and those it uses, replaced."""
+
+    def change(leaf: Leaf) -> Leaf:
+        if not isinstance(leaf, Reference):
+            return leaf
+        return Reference(Name(names[leaf.name.value], leaf.name.span), leaf.span)
+
+    name = Name(names[definition.name.value], definition.name.span)
+    return Definition(name, rewrite(definition.body, change), definition.span)
+
+
+def _rebuilt(
+    node: Expression, parts: list[Expression], change: Callable[[Leaf], Expression]
+) -> Expression:
+    match node:
+        case Bracket() | Repetition():
+            return replace(node, body=parts[0])
+        case Sequence():
+            return replace(node, items=tuple(parts))
+        case Alternation():
+            return replace(node, branches=tuple(parts))
+        case _:
+            return change(node)
