@@ -157,7 +157,7 @@ def _compile_many(console: Console, task: _Task, work: list[tuple[Path, Path]], 
 
 def _report(console: Console, grammar: Path, error: KbnfError | OSError) -> None:
     if isinstance(error, GrammarError):
-        console.findings((segment for each in error.diagnostics for segment in render_text(each)))
+        console.findings(segment for each in error.diagnostics for segment in render_text(each))
     else:
         console.error(f"{grammar}: {error}")
 

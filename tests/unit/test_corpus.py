@@ -8,7 +8,7 @@ from kbnf_testing.corpus import Case, CorpusError, load_corpus, read_case
 from kbnf_testing.reader import read_kbnf
 from kbnf_testing.runners import ReferenceRunner, run_case
 from kbnf_testing.scanner import UnsupportedError
-from kbnf_testing.subject import SubjectRunner
+from kbnf_testing.subject import SubjectRunner, artifact_runner
 
 CASES = load_corpus()
 # The reference judges languages; which code a mistake gets is for the engine alone.
@@ -23,6 +23,11 @@ def _name(case: Case) -> str:
 @pytest.mark.parametrize("case", CASES, ids=_name)
 def test_engine(case: Case) -> None:
     run_case(case, SubjectRunner)
+
+
+@pytest.mark.parametrize("case", CASES, ids=_name)
+def test_engine_from_an_artifact(case: Case, tmp_path: Path) -> None:
+    run_case(case, artifact_runner(tmp_path / "grammar.kbnfc"))
 
 
 @pytest.mark.parametrize("case", _BY_REFERENCE, ids=_name)

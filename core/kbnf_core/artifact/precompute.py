@@ -9,6 +9,7 @@ from collections.abc import Callable
 from kbnf_core.mask.masks import Masks
 from kbnf_core.recognise.items import EMPTY
 from kbnf_core.recognise.origins import BOTTOM
+from kbnf_core.recognise.states import StateTable
 
 Progress = Callable[[int, int], None]
 """Called with how many walks are done, and how many are known to be needed."""
@@ -28,13 +29,12 @@ def _walk_item_sets(masks: Masks, progress: Progress | None) -> list[int]:
     """Walk every item set from the trie's root; return them in the order they were met."""
     found: list[int] = []
     seen = {EMPTY}
-    scanned = done = 0
+    scanner = _Scanner(masks.states)
+    done = 0
     while done < MAX_WALKS:
-        while scanned < len(masks.states):
-            fresh = {item_set for _, item_set in masks.states.pairs(scanned)} - seen
-            found.extend(sorted(fresh))
-            seen |= fresh
-            scanned += 1
+        fresh = scanner.scan() - seen
+        found.extend(sorted(fresh))
+        seen |= fresh
         if done == len(found):
             break
         masks.walk(found[done])
@@ -42,6 +42,30 @@ def _walk_item_sets(masks: Masks, progress: Progress | None) -> list[int]:
         if progress:
             progress(done, len(found))
     return found[:done]
+
+
+class _Scanner:
+    """Looks through a growing table for item sets in which a text can be."""
+
+    def __init__(self, states: StateTable) -> None:
+        self._states = states
+        self._next_state = 0
+        self._next_origin = 0
+
+    def scan(self) -> set[int]:
+        """Return those of the states and origins that have come since the last time."""
+        found = {
+            item_set
+            for state in range(self._next_state, len(self._states))
+            for _, item_set in self._states.pairs(state)
+        }
+        self._next_state = len(self._states)
+        origins = self._states.origins
+        for origin in range(self._next_origin, len(origins)):
+            # What waits goes on as soon as a nonterminal ends, perhaps with the token.
+            found.update(self._states.items.live(after) for _, _, after in origins.triples(origin))
+        self._next_origin = len(origins)
+        return found
 
 
 def _walk_exits(masks: Masks, item_sets: list[int], progress: Progress | None) -> None:

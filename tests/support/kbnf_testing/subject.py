@@ -2,8 +2,17 @@
 
 import copy
 from collections.abc import Callable
+from pathlib import Path
 
-from kbnf_core import AcceptTokenResult, Config, Engine, Vocabulary
+from kbnf_core import (
+    AcceptTokenResult,
+    Config,
+    Engine,
+    Grammar,
+    Vocabulary,
+    compile_artifact,
+    load_artifact,
+)
 from kbnf_core.diagnostics import Severity
 from kbnf_core.errors import FinishedError, GrammarError, RejectedError, UnknownTokenError
 from kbnf_testing.corpus import Case
@@ -69,12 +78,16 @@ def outcomes(engine: Engine, token_ids: list[int]) -> dict[int, Outcome]:
     return results
 
 
+def _engine_from_text(case: Case) -> Engine:
+    return engine_of(case.grammar, case.tokens, case.finish, case.start)
+
+
 class SubjectRunner:
     """The engine under test as a runner of corpus cases."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Case, make_engine: Callable[[Case], Engine] | None = None) -> None:
         try:
-            self._engine = engine_of(case.grammar, case.tokens, case.finish, case.start)
+            self._engine = (make_engine or _engine_from_text)(case)
         except GrammarError as error:
             raise RefusedError(error_codes(error)) from error
 
@@ -98,3 +111,16 @@ def error_codes(error: GrammarError) -> frozenset[str]:
     return frozenset(
         diagnostic.code for diagnostic in error.diagnostics if diagnostic.severity is Severity.ERROR
     )
+
+
+def artifact_runner(path: Path) -> Callable[[Case], SubjectRunner]:
+    """Return a maker of runners whose engine comes from an artifact, written to ``path`` once."""
+
+    def make_engine(case: Case) -> Engine:
+        vocabulary = vocabulary_of(case.tokens)
+        if not path.exists():
+            grammar = Grammar(case.grammar, start=case.start, finish=case.finish)
+            compile_artifact(grammar, vocabulary, path)
+        return Engine(load_artifact(path), vocabulary)
+
+    return lambda case: SubjectRunner(case, make_engine)
