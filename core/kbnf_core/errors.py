@@ -6,7 +6,20 @@ from kbnf_core.diagnostics import Diagnostic
 
 
 class KbnfError(Exception):
-    """Anything that this library refuses to do."""
+    """Anything that this library refuses to do. Travels between processes, attributes and all."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # An exception is otherwise made again by calling its class with its message.
+        return _restore, (type(self), self.args, self.__dict__)
+
+
+def _restore(
+    kind: type[KbnfError], args: tuple[object, ...], attributes: dict[str, object]
+) -> KbnfError:
+    error = kind.__new__(kind, *args)
+    error.args = args
+    error.__dict__.update(attributes)
+    return error
 
 
 class GrammarError(KbnfError, ValueError):

@@ -1,0 +1,103 @@
+"""``kbnf compile``, and artifacts in the place of grammars."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kbnf_testing.command import Kbnf, Write
+
+GOOD = "start ::= '{' #'[a-z]+' '}';"
+BAD = "start ::= 'a' undefined;"
+TOKENS = json.dumps({0: "{", 1: "}", 2: "a", 3: "ab}", 5: "B"})
+
+
+@pytest.fixture
+def tokens(write: Write) -> Path:
+    return write("tokens.json", TOKENS)
+
+
+def test_mask_of_an_artifact_is_that_of_the_grammar(kbnf: Kbnf, write: Write, tokens: Path) -> None:
+    grammar = write("g.kbnf", GOOD)
+    assert kbnf("compile", grammar, "--vocab", tokens).status == 0
+    options = ("--vocab", tokens, "--text", "{", "--format", "json")
+    assert kbnf("mask", "g.kbnfc", *options).out == kbnf("mask", grammar, *options).out
+
+
+def test_output_goes_where_it_is_told(kbnf: Kbnf, write: Write) -> None:
+    result = kbnf("compile", write("g.kbnf", GOOD), "-o", "out.kbnfc")
+    assert result.status == 0
+    assert "wrote out.kbnfc" in result.stderr
+    assert [path.name for path in Path().glob("*.kbnfc")] == ["out.kbnfc"]
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_many_grammars_each_with_its_own_error(kbnf: Kbnf, write: Write, jobs: str) -> None:
+    for number in range(3):
+        write(f"all/good{number}.kbnf", GOOD)
+    write("all/bad.kbnf", BAD)
+    result = kbnf("compile", "all", "--jobs", jobs)
+    assert result.status == 1
+    assert "error[E101]" in result.stderr
+    assert "compiled 3 of 4 grammars" in result.stderr
+    assert len(list(Path("all").glob("*.kbnfc"))) == 3
+
+
+def test_a_bad_grammar_leaves_no_file(kbnf: Kbnf, write: Write) -> None:
+    result = kbnf("compile", write("g.kbnf", BAD))
+    assert (result.status, list(Path().glob("*.kbnfc"))) == (1, [])
+    assert "error[E101]" in result.stderr
+
+
+def test_info_describes(kbnf: Kbnf, write: Write, tokens: Path) -> None:
+    kbnf("compile", write("g.kbnf", GOOD), "--vocab", tokens)
+    out = kbnf("compile", "--info", "g.kbnfc").out
+    assert "grammar:" in out
+    assert "tokens.json, 6 ids" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "name a grammar to compile"),
+        (("g.kbnf", "--info", "g.kbnfc"), "--info describes an artifact"),
+        (("-",), "a grammar from stdin needs -o"),
+        (("missing.kbnf",), "missing.kbnf"),
+        (("g.kbnf", "-o", "no/such/folder/x.kbnfc"), "no/such/folder"),
+        (("--info", "g.kbnf"), "not a usable artifact"),
+        (("--info", "none.kbnfc"), "No such file"),
+        (("g.kbnf", "h.kbnf", "-o", "g.kbnf"), "several grammars need a directory"),
+        (("g.kbnf", "sub/g.kbnf", "-o", "."), "written to the same file"),
+        (("g.kbnf", "--jobs", "0"), "--jobs"),
+    ],
+)
+def test_wrong_use(kbnf: Kbnf, write: Write, arguments: tuple[str, ...], message: str) -> None:
+    for name in ("g.kbnf", "h.kbnf", "sub/g.kbnf"):
+        write(name, GOOD)
+    result = kbnf("compile", *arguments)
+    assert result.status == 2
+    assert message.lower() in result.stderr.lower()
+    assert "Traceback" not in result.stderr
+
+
+def test_a_damaged_artifact_is_one_message(kbnf: Kbnf, write: Write) -> None:
+    kbnf("compile", write("g.kbnf", GOOD))
+    whole = Path("g.kbnfc").read_bytes()
+    Path("g.kbnfc").write_bytes(whole[: len(whole) // 2])
+    result = kbnf("mask", "g.kbnfc")
+    assert result.status == 2
+    assert "g.kbnfc is not a usable artifact" in result.stderr
+
+
+def test_another_vocabulary_is_refused(kbnf: Kbnf, write: Write, tokens: Path) -> None:
+    kbnf("compile", write("g.kbnf", GOOD), "--vocab", tokens)
+    result = kbnf("mask", "g.kbnfc")
+    assert result.status == 2
+    assert "compiled for the vocabulary tokens.json, not for bytes" in result.stderr
+
+
+def test_another_start_needs_another_artifact(kbnf: Kbnf, write: Write) -> None:
+    kbnf("compile", write("g.kbnf", GOOD))
+    result = kbnf("mask", "g.kbnfc", "--start", "other")
+    assert result.status == 2
+    assert "compile it again" in result.stderr
