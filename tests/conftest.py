@@ -4,9 +4,18 @@ The folder goes last, and holds only the package ``kbnf_testing``, so it can sha
 """
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 sys.path.append(str(Path(__file__).parent / "support"))
 pytest.register_assert_rewrite("kbnf_testing")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Leave the user's cache of vocabularies alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KBNF_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kbnf_core.vocab.trie import ABSENT, ROOT, TokenTrie, build_trie
@@ -63,6 +63,7 @@ def assert_same(trie: TokenTrie, number: int, expected: Node) -> int:
     return following
 
 
+@settings(deadline=None)
 @given(tokens)
 @example({})
 @example({0: b""})

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kbnf_core.container import LARGEST_HEADER, ContainerError, read_container, write_container
@@ -200,6 +200,7 @@ def test_truth_values_are_0_or_1(tmp_path: Path) -> None:
         read_container(tmp_path / "x")
 
 
+@settings(deadline=None)
 @given(data=st.data())
 def test_changed_bytes_are_refused_or_stay_within_the_file(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

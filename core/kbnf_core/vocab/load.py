@@ -5,6 +5,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from kbnf_core.errors import SourceError, VocabularyError
+from kbnf_core.vocab.cache import find_entry
 from kbnf_core.vocab.loaders import rwkv, tiktoken_ranks
 from kbnf_core.vocab.loaders.contents import Contents
 from kbnf_core.vocab.loaders.huggingface import is_huggingface, read_huggingface
@@ -28,14 +29,29 @@ _LARGEST_FILE = 2**29
 """Bytes; the largest tokenizer.json known to us has some 35 million."""
 
 
-def load_vocabulary(path: str | Path, eos: Collection[int] | None = None) -> Vocabulary:
+def load_vocabulary(
+    path: str | Path, eos: Collection[int] | None = None, *, cached: bool = True
+) -> Vocabulary:
     """Read a vocabulary from a file, or from a folder that holds a ``tokenizer.json``.
 
-    ``eos`` overrides the stop ids that the file (or a file beside it) names. Raises
-    ``SourceError`` if the file cannot be read, ``VocabularyError`` if it is not a vocabulary,
-    ``MissingExtraError`` if a library is needed that is not installed.
+    ``eos`` overrides the stop ids that the file (or a file beside it) names. Unless ``cached`` is
+    false, a large vocabulary is kept on disk, with its trie, and taken from there as long as its
+    file does not change (see ``vocab.cache``). Raises ``SourceError`` if the file cannot be read,
+    ``VocabularyError`` if it is not a vocabulary, ``MissingExtraError`` if a library is needed
+    that is not installed.
     """
     file = _file_of(Path(path))
+    entry = find_entry(file, eos) if cached else None
+    if entry is None:
+        return _load(file, eos)
+    vocabulary = entry.recall()
+    if vocabulary is None:
+        vocabulary = _load(file, eos)
+        entry.keep(vocabulary)
+    return vocabulary
+
+
+def _load(file: Path, eos: Collection[int] | None) -> Vocabulary:
     data = _read(file)
     try:
         contents = _contents(data, file.parent)

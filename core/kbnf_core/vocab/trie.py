@@ -68,15 +68,21 @@ class TokenTrie:
         """Return the ids of the tokens that end at a node or below it."""
         return self.token_ids[self.token_start[node] : self.token_start[self.skip[node]]]
 
+    def child_on(self, node: int, value: int) -> int:
+        """Return the child of a node on byte ``value``, ``ABSENT`` if there is none."""
+        children = self.children(node)
+        place = int(np.searchsorted(self.byte[children], value))
+        if place == len(children) or self.byte[children[place]] != value:
+            return ABSENT
+        return int(children[place])
+
     def find(self, data: bytes) -> int:
         """Return the node that ``data`` leads to from the root, ``ABSENT`` if there is none."""
         node = ROOT
         for value in data:
-            children = self.children(node)
-            place = int(np.searchsorted(self.byte[children], value))
-            if place == len(children) or self.byte[children[place]] != value:
-                return ABSENT
-            node = int(children[place])
+            node = self.child_on(node, value)
+            if node == ABSENT:
+                break
         return node
 
 

@@ -3,12 +3,12 @@
 import hashlib
 import logging
 import struct
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from kbnf_core.vocab.findings import empty_ids, ids_by_bytes, missing_bytes
+from kbnf_core.vocab.findings import empty_ids, missing_bytes
 from kbnf_core.vocab.token import Token
 from kbnf_core.vocab.validate import checked_ids, checked_specials, checked_tokens
 
@@ -32,7 +32,8 @@ class Vocabulary:
     same, and a token may be empty: it is then never in a mask). ``token_strings`` are for
     display only. ``special_tokens`` (text to id) and ``eos_token_id`` (one id or several) name
     the ids that have no bytes to match; they win where ``tokens`` has the same id. ``name`` is
-    what to call the vocabulary in messages.
+    what to call the vocabulary in messages. ``oddities`` holds what was logged about it: levels
+    of ``logging`` and texts.
 
     Raises ``VocabularyError`` for ids that are not integers in 0 .. 2**24 - 1 and for
     tokens that are not bytes or are longer than 65,535 bytes.
@@ -52,10 +53,11 @@ class Vocabulary:
         self._eos = frozenset(checked_ids(eos_token_id))
         self._without_bytes = self._eos | frozenset(self._special.values())
         self._hidden = {key: spelled.pop(key) for key in self._without_bytes if key in spelled}
-        self._tokens = spelled
+        self._tokens: Mapping[int, _Bytes] = spelled
         self._strings = dict(token_strings or {})
         self._name = name
-        _log_oddities(self)
+        self.oddities = _find_oddities(spelled)
+        _log(self.oddities)
 
     @classmethod
     def bytes(cls) -> "Vocabulary":
@@ -63,6 +65,37 @@ class Vocabulary:
         return cls(
             {value: _Bytes((value,)) for value in range(256)}, eos_token_id=256, name="bytes"
         )
+
+    @classmethod
+    def restored(
+        cls,
+        tokens: Mapping[int, _Bytes],
+        trie: "TokenTrie",
+        *,
+        hidden: dict[int, _Bytes],
+        token_strings: dict[int, str],
+        special_tokens: dict[str, int],
+        eos: frozenset[int],
+        name: str | None,
+        size: int,
+        fingerprint: str,
+        oddities: list[tuple[int, str]],
+    ) -> "Vocabulary":
+        """Return a vocabulary of what another one was made of, which nobody checks again."""
+        vocabulary = object.__new__(cls)
+        vocabulary._tokens = tokens
+        vocabulary._hidden = hidden
+        vocabulary._strings = token_strings
+        vocabulary._special = special_tokens
+        vocabulary._eos = eos
+        vocabulary._without_bytes = eos | frozenset(special_tokens.values())
+        vocabulary._name = name
+        vocabulary.oddities = oddities
+        vocabulary.size = size
+        vocabulary.fingerprint = fingerprint
+        vocabulary.trie = trie
+        _log(oddities)
+        return vocabulary
 
     @property
     def name(self) -> str | None:
@@ -83,6 +116,16 @@ class Vocabulary:
     def special_tokens(self) -> Mapping[str, int]:
         """The named special tokens: text to id."""
         return MappingProxyType(self._special)
+
+    @property
+    def hidden_tokens(self) -> Mapping[int, _Bytes]:
+        """The bytes that were given for ids that are special or end the sequence."""
+        return MappingProxyType(self._hidden)
+
+    @property
+    def token_strings(self) -> Mapping[int, str]:
+        """The texts that were given for display."""
+        return MappingProxyType(self._strings)
 
     @property
     def eos_token_ids(self) -> frozenset[int]:
@@ -116,7 +159,12 @@ class Vocabulary:
 
     def token_ids(self, data: _Bytes | Token) -> tuple[int, ...]:
         """Return all ids that spell ``data``, ascending."""
-        return self._ids_by_bytes.get(data.value if isinstance(data, Token) else data, ())
+        spelled = data.value if isinstance(data, Token) else data
+        if not spelled:
+            return empty_ids(self._tokens)
+        node = self.trie.find(spelled)
+        # -1, the absent node, would be the last one.
+        return () if node < 0 else tuple(self.trie.ids(node).tolist())
 
     def special_id(self, name: str) -> int | None:
         """Return the id of the special token with that text, None if there is none."""
@@ -172,10 +220,6 @@ class Vocabulary:
         return self.size
 
     @cached_property
-    def _ids_by_bytes(self) -> dict[_Bytes, tuple[int, ...]]:
-        return ids_by_bytes(self._tokens)
-
-    @cached_property
     def _special_names(self) -> dict[int, str]:
         return {token_id: name for name, token_id in reversed(self._special.items())}
 
@@ -198,13 +242,21 @@ def _pack_ids(ids: Collection[int]) -> bytes:
     return struct.pack(f"<{len(ids)}I", *sorted(ids))
 
 
-def _log_oddities(vocabulary: Vocabulary) -> None:
-    """Say what the original engine warns of; see ``inspect`` for the same as data."""
-    tokens = vocabulary.tokens
+def _find_oddities(tokens: Mapping[int, bytes]) -> list[tuple[int, str]]:
+    """Return what the original engine warns of, with its level; see ``inspect`` for it as data."""
+    found: list[tuple[int, str]] = []
     repeated = len(tokens) - len(set(tokens.values()))
     if repeated:
-        _logger.debug("%d tokens spell the same bytes as another one", repeated)
+        found.append((logging.DEBUG, f"{repeated} tokens spell the same bytes as another one"))
     if empty := empty_ids(tokens):
-        _logger.debug("%d tokens are empty and never in a mask: %s", len(empty), empty[:8])
+        text = f"{len(empty)} tokens are empty and never in a mask: {empty[:8]}"
+        found.append((logging.DEBUG, text))
     if tokens and (missing := missing_bytes(tokens.values())):
-        _logger.warning("%d byte values are in no token: %s", len(missing), list(missing))
+        text = f"{len(missing)} byte values are in no token: {list(missing)}"
+        found.append((logging.WARNING, text))
+    return found
+
+
+def _log(oddities: Iterable[tuple[int, str]]) -> None:
+    for level, text in oddities:
+        _logger.log(level, "%s", text)

@@ -7,6 +7,9 @@ from pathlib import Path
 from kbnf_core.errors import VocabularyError
 from kbnf_core.vocab.loaders.contents import expect
 
+FILES_BESIDE = ("generation_config.json", "tokenizer_config.json", "special_tokens_map.json")
+"""The files that are read along with a ``tokenizer.json``."""
+
 _COMMON_NAMES = (
     "</s>",
     "<eos>",
@@ -26,10 +29,10 @@ def stop_ids(folder: Path, names: Mapping[str, int], special: Mapping[str, int])
     have a text that ``names`` (text to id) knows. If they name none: those of ``special`` that
     usually end a sequence. ``VocabularyError`` if such a file is damaged.
     """
+    with_ids, *with_names = (folder / name for name in FILES_BESIDE)
     ids = {
-        *_configured_ids(folder / "generation_config.json"),
-        *_configured_names(folder / "tokenizer_config.json", names),
-        *_configured_names(folder / "special_tokens_map.json", names),
+        *_configured_ids(with_ids),
+        *(token_id for file in with_names for token_id in _configured_names(file, names)),
     }
     return frozenset(ids) or common_stop_ids(special)
 

@@ -1,0 +1,153 @@
+"""Vocabularies kept on disk, ready to map, so that a second start does not read them again.
+
+An entry is a container (``kbnf_core.container``) named after the *identity* of the file that was
+read: its real path, size, time and number, the same of the files that may lie beside it, the stop
+ids asked for, and the version of the reader. An entry that is damaged, or whose identity is not
+the one looked for, is as good as none. Entries are written whole or not at all, so any number of
+processes may read and write them; beyond a total size, those used longest ago go.
+"""
+
+import hashlib
+import json
+import os
+import time
+import zlib
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from stat import S_ISREG
+from typing import TYPE_CHECKING, Any
+
+from kbnf_core import __version__
+from kbnf_core.errors import KbnfError
+from kbnf_core.vocab.loaders.stop_ids import FILES_BESIDE
+
+if TYPE_CHECKING:
+    from kbnf_core.vocab.vocabulary import Vocabulary
+
+VARIABLE = "KBNF_CACHE_DIR"
+"""The environment variable that names the folder; set to nothing, it turns the cache off."""
+
+LARGEST_TOTAL = 2**29
+"""Bytes of all entries; one of 131,072 tokens has 9 million."""
+
+SMALLEST_FILE = 2**16
+"""Bytes; what is smaller is read as fast as an entry."""
+
+SETTLED = 2.0
+"""Seconds after which a file's time tells any later change from what was read."""
+
+FORMAT = 1
+"""Of the entries; raised whenever they, or what the loaders return, change."""
+
+SUFFIX = ".vocabulary"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The place of one vocabulary in the cache; ``identity`` is the JSON of what it is for."""
+
+    path: Path
+    identity: str
+
+    def recall(self) -> "Vocabulary | None":
+        """Return the vocabulary that is kept here, None if there is none that can be used."""
+        from kbnf_core.container import read_container
+        from kbnf_core.vocab.stored import from_arrays
+
+        try:
+            arrays, metadata = read_container(self.path)
+            if metadata != {"identity": self.identity, "checksum": _checksum(arrays)}:
+                return None
+            vocabulary = from_arrays(arrays)
+            os.utime(self.path)
+        except (KbnfError, OSError, LookupError, TypeError, ValueError):
+            return None
+        return vocabulary
+
+    def keep(self, vocabulary: "Vocabulary") -> None:
+        """Keep a vocabulary here, as far as the disk lets us, and make room for it."""
+        from kbnf_core.container import write_container
+        from kbnf_core.vocab.stored import to_arrays
+
+        arrays = to_arrays(vocabulary)
+        metadata = {"identity": self.identity, "checksum": _checksum(arrays)}
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_container(self.path, arrays, metadata)
+            make_room(self.path.parent, LARGEST_TOTAL)
+        except OSError:
+            # A cache that cannot be written to is no reason to refuse the vocabulary.
+            return
+
+
+def find_entry(file: Path, eos: Collection[int] | None) -> Entry | None:
+    """Return where the vocabulary in ``file`` would be kept; None where that is not worth it.
+
+    That is: no folder to keep it in, no ordinary file, a small one, or one that was just written.
+    """
+    folder = cache_folder()
+    try:
+        status = file.stat()
+        ordinary = S_ISREG(status.st_mode) and status.st_size >= SMALLEST_FILE
+        if folder is None or not ordinary or time.time() - status.st_mtime < SETTLED:
+            return None
+        identity = json.dumps([FORMAT, __version__, *_identity(file, eos)])
+    except (OSError, ValueError):
+        return None
+    digest = hashlib.blake2b(identity.encode(), digest_size=16).hexdigest()
+    return Entry(folder / f"{digest}{SUFFIX}", identity)
+
+
+def cache_folder() -> Path | None:
+    """Return the folder that entries are in, None if the cache is off."""
+    wanted = os.environ.get(VARIABLE)
+    if wanted is None:
+        from platformdirs import user_cache_path
+
+        return user_cache_path("kbnf", appauthor=False) / "vocabularies"
+    return Path(wanted) / "vocabularies" if wanted else None
+
+
+def make_room(folder: Path, largest: int) -> None:
+    """Remove the entries used longest ago until all have at most ``largest`` bytes together.
+
+    So too what a process left half written an hour ago or more.
+    """
+    left = largest
+    for path, status in sorted(_files(folder), key=lambda found: -found[1].st_mtime):
+        abandoned = path.suffix == ".tmp" and time.time() - status.st_mtime > 3600
+        left -= status.st_size
+        if abandoned or (path.suffix == SUFFIX and left < 0):
+            path.unlink(missing_ok=True)
+
+
+def _files(folder: Path) -> Iterable[tuple[Path, os.stat_result]]:
+    for path in folder.iterdir():
+        try:
+            yield path, path.stat()
+        except FileNotFoundError:
+            # Another process was faster.
+            continue
+
+
+def _identity(file: Path, eos: Collection[int] | None) -> list[object]:
+    beside = [_look(file.parent / name) for name in FILES_BESIDE]
+    stops = None if eos is None else sorted(eos)
+    return [file.name, os.path.realpath(file), _look(file), beside, stops]
+
+
+def _look(file: Path) -> list[int]:
+    """Return what changes when a file does; nothing for a file that is not there."""
+    try:
+        status = file.stat()
+    except FileNotFoundError:
+        return []
+    return [status.st_size, status.st_mtime_ns, status.st_ino]
+
+
+def _checksum(arrays: Mapping[str, Any]) -> int:
+    checksum = 0
+    for _, array in sorted(arrays.items()):
+        checksum = zlib.crc32(array.data, checksum)
+    return checksum
