@@ -18,6 +18,7 @@ _COMMANDS = {
     "compile": "kbnf_cli.compile:compile_",
     "mask": "kbnf_cli.mask:mask",
     "rule": "kbnf_cli.rule:rule",
+    "test": "kbnf_cli.test:test",
     "vocab": "kbnf_cli.vocab:vocab",
 }
 

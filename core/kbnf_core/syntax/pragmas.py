@@ -2,7 +2,8 @@
 
 ``(* kbnf: finish=eos start=root *)`` holds for the whole file. ``(* kbnf: ignore[W101] *)``
 silences findings on the line on which the comment ends; where nothing else stands on that line,
-on the next line that has text. Several settings are separated by blanks or commas.
+on the next line that has text. Several settings are separated by blanks or commas. Comments with
+``accept`` or ``reject`` are examples, see ``examples.comments``.
 """
 
 import re
@@ -15,7 +16,7 @@ from kbnf_core.syntax.tree import Comment, Document
 
 FINISHES = ("eager", "token", "eos")
 
-_PRAGMA = re.compile(r"\s*kbnf:")
+_PRAGMA = re.compile(r"\s*kbnf:(?!\s*(?:accept|reject)\b)")
 _SETTING = re.compile(
     r"ignore\s*\[(?P<codes>[^\[\]]*)\]|(?P<key>\w+)\s*=(?:\s*(?P<value>[^\s,]+))?|(?P<other>[^\s,]+)"
 )

@@ -1,0 +1,1 @@
+"""Examples of what a grammar takes and refuses: reading, running, and what they cover."""

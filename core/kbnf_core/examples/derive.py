@@ -1,0 +1,145 @@
+"""Finds out which states the derivations of a text go through, after Earley.
+
+An item is a state and the position at which its rule began. Each remembers what led to it, so
+that the derivations can be followed back from the end of the text.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from kbnf_core.examples.graph import Graph, Scan
+from kbnf_core.ir import Literal
+
+MAX_STEPS = 2_000_000
+"""Steps after which a text is given up."""
+
+Item: TypeAlias = tuple[int, int]
+Place: TypeAlias = tuple[Item, int]
+"""An item, and the position in the text at which it is."""
+
+
+@dataclass(slots=True)
+class _Column:
+    """All items at one position, and who waits there for which rule, or has one without text."""
+
+    causes: dict[Item, list[tuple[Place, ...]]] = field(default_factory=dict)
+    work: list[Item] = field(default_factory=list)
+    waiting: dict[str, list[tuple[Item, int]]] = field(default_factory=lambda: defaultdict(list))
+    empty: dict[str, Item] = field(default_factory=dict)
+
+
+def visited_states(graph: Graph, start: str, data: bytes) -> frozenset[int] | None:
+    """Return the states that some derivation of ``data`` goes through.
+
+    Empty where there is no derivation; None where finding out takes too long.
+    """
+    chart = _Chart(graph, data)
+    if not chart.fill(start):
+        return None
+    return chart.trace(start)
+
+
+class _Chart:
+    """The columns of one text."""
+
+    def __init__(self, graph: Graph, data: bytes) -> None:
+        self._graph = graph
+        self._data = data
+        self._columns = [_Column() for _ in range(len(data) + 1)]
+        self._ends: dict[tuple[int, int], list[int]] = {}
+        self._steps = 0
+
+    def fill(self, start: str) -> bool:
+        """Work out all items; tell whether that came to an end."""
+        self._add(0, (self._graph.entry[start], 0), ())
+        for position, column in enumerate(self._columns):
+            while column.work:
+                if self._steps > MAX_STEPS:
+                    return False
+                self._advance(position, column.work.pop())
+        return True
+
+    def trace(self, start: str) -> frozenset[int]:
+        """Return the states of the items from which the end of the text is reached."""
+        last = len(self._columns) - 1
+        pending: list[Place] = [
+            ((state, 0), last)
+            for state, rule in self._graph.accept.items()
+            if rule == start and (state, 0) in self._columns[last].causes
+        ]
+        seen = set(pending)
+        while pending:
+            item, position = pending.pop()
+            for cause in self._columns[position].causes[item]:
+                fresh = [place for place in cause if place not in seen]
+                seen.update(fresh)
+                pending.extend(fresh)
+        return frozenset(state for (state, _), _ in seen)
+
+    def _add(self, position: int, item: Item, cause: tuple[Place, ...]) -> None:
+        self._steps += 1
+        column = self._columns[position]
+        if item not in column.causes:
+            column.causes[item] = []
+            column.work.append(item)
+        if cause:
+            column.causes[item].append(cause)
+
+    def _advance(self, position: int, item: Item) -> None:
+        state, origin = item
+        here: Place = (item, position)
+        moves = self._graph.states[state]
+        for target in moves.epsilons:
+            self._add(position, (target, origin), (here,))
+        for scan, target in moves.scans:
+            for end in self._scan_ends(scan, position):
+                self._add(end, (target, origin), (here,))
+        for rule, target in moves.calls:
+            self._call(position, item, rule, target)
+        if state in self._graph.accept:
+            self._complete(position, item, self._graph.accept[state])
+
+    def _call(self, position: int, item: Item, rule: str, target: int) -> None:
+        column = self._columns[position]
+        column.waiting[rule].append((item, target))
+        self._add(position, (self._graph.entry[rule], position), ())
+        if rule in column.empty:
+            self._return(position, item, position, column.empty[rule], target)
+
+    def _complete(self, position: int, item: Item, rule: str) -> None:
+        origin = item[1]
+        if origin == position:
+            self._columns[position].empty[rule] = item
+        for caller, target in self._columns[origin].waiting[rule][:]:
+            self._return(position, caller, origin, item, target)
+
+    def _return(
+        self, position: int, caller: Item, called_at: int, callee: Item, target: int
+    ) -> None:
+        cause = ((caller, called_at), (callee, position))
+        self._add(position, (target, caller[1]), cause)
+
+    def _scan_ends(self, scan: Scan, position: int) -> list[int]:
+        key = (id(scan), position)
+        if key not in self._ends:
+            self._ends[key] = self._find_ends(scan, position)
+        return self._ends[key]
+
+    def _find_ends(self, scan: Scan, position: int) -> list[int]:
+        data = self._data
+        if isinstance(scan, Literal):
+            return [position + len(scan.data)] if data.startswith(scan.data, position) else []
+        dfa, state, ends = scan.dfa, 0, []
+        if dfa.is_empty:
+            return []
+        for end in range(position, len(data) + 1):
+            if dfa.accepting[state]:
+                ends.append(end)
+            if end == len(data):
+                break
+            state = int(dfa.next[state, dfa.classes[data[end]]])
+            if state < 0:
+                break
+        self._steps += len(ends)
+        return ends

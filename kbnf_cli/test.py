@@ -1,0 +1,78 @@
+"""``kbnf test``: run the examples of grammars."""
+
+from pathlib import Path
+
+import click
+
+from kbnf_cli.config import settings_source
+from kbnf_cli.console import Console
+from kbnf_cli.example_cases import run_suite
+from kbnf_cli.example_report import as_json, as_junit, as_text
+from kbnf_cli.exits import Exit
+from kbnf_cli.files import STDIN, find_grammars
+from kbnf_cli.options import (
+    common_options,
+    config_options,
+    grammar_options,
+    stdin_option,
+    vocabulary_options,
+)
+from kbnf_cli.vocabularies import BUILT_IN, read_vocabulary
+from kbnf_core.languages import EXTENSIONS
+
+_FORMATS = {"text": as_text, "json": as_json, "junit": as_junit}
+
+
+@click.command()
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(list(_FORMATS)),
+    default="text",
+    show_default=True,
+    help="How to show what became of the examples.",
+)
+@click.option("--coverage", is_flag=True, help="Tell which rules and alternatives no example uses.")
+@vocabulary_options
+@grammar_options
+@stdin_option
+@config_options
+@common_options
+@click.pass_obj
+def test(
+    console: Console,
+    paths: tuple[Path, ...],
+    format_: str,
+    coverage: bool,
+    vocab: str | None,
+    eos: tuple[int, ...],
+    start: str | None,
+    finish: str | None,
+    stdin_filename: Path | None,
+    config_file: Path | None,
+    isolated: bool,
+) -> int:
+    """Run the examples of grammars.
+
+    PATH is a grammar, a directory to search for grammars, or `-` for stdin; without one, the
+    current directory is searched. Examples of GRAMMAR.kbnf are in GRAMMAR.examples.toml beside it,
+    in comments such as (* kbnf: accept "text" *) in it, and in plays (GRAMMAR.play.jsonl). Exits
+    with 1 if one fails.
+    """
+    settings_for = settings_source(config_file, isolated)
+    suites = []
+    for path in console.track(find_grammars(paths or (Path(),), EXTENSIONS), "testing"):
+        name = stdin_filename or Path("<stdin>") if path == STDIN else path
+        settings = settings_for(name)
+        chosen = vocab or settings.vocab or BUILT_IN
+        vocabulary = read_vocabulary(console, chosen, eos or settings.eos or ())
+        suites.append(
+            run_suite(console, path, name.as_posix(), vocabulary, start, finish, coverage)
+        )
+    if not any(suite.cases or suite.errors for suite in suites):
+        raise click.ClickException(
+            "no examples: put them into GRAMMAR.examples.toml beside GRAMMAR.kbnf"
+        )
+    console.data(_FORMATS[format_](suites))
+    return Exit.FINDINGS if any(suite.fails for suite in suites) else Exit.CLEAN
