@@ -21,20 +21,24 @@ Costs = npt.NDArray[np.float64]
 
 
 class Remaining:
-    """Lengths for the states of one table, where a byte counts 1 and a token terminal ``token``.
+    """Lengths for the states of one table, by what an edge counts; infinite ones are never taken.
 
-    With ``token`` infinite they are the lengths of completions in plain bytes.
+    ``byte``: float64[byte classes], what a byte of each class counts. ``token``: what a token
+    terminal does.
     """
 
-    def __init__(self, states: StateTable, token: float) -> None:
+    def __init__(self, states: StateTable, byte: Costs, token: float) -> None:
         self._states = states
-        self._to_end = lengths_to_end(states.tables, token)
-        self._beyond = _filled_lengths(states.tables, self._to_end, token)
+        self._to_end = lengths_to_end(states.tables, byte, token)
+        self._beyond = _filled_lengths(states.tables, self._to_end, byte, token)
         self._upward: dict[int, dict[int, float]] = {BOTTOM: {states.tables.start: 0}}
         self._left: dict[int, dict[int, float]] = {}
 
     def length(self, state: int) -> float:
-        """Return the least length, at least 1, that completes the start; infinite if none does."""
+        """Return the length of the shortest text, not empty, that completes the start.
+
+        Infinite if there is none.
+        """
         best = inf
         for origin, item_set in self._states.pairs(state):
             upward = self._up_from(origin)
@@ -84,7 +88,7 @@ class Remaining:
         return found
 
 
-def lengths_to_end(tables: Tables, token: float) -> Costs:
+def lengths_to_end(tables: Tables, byte: Costs, token: float) -> Costs:
     """Return float64[states]: the least length from each state to acceptance, 0 if it accepts.
 
     Behind the automaton's states come the nonterminals, each as the nonempty text of it: its
@@ -92,7 +96,7 @@ def lengths_to_end(tables: Tables, token: float) -> Costs:
     """
     count = tables.state_count
     lengths = np.full(count + len(tables.names), inf)
-    rules = _Rules(tables, token)
+    rules = _Rules(tables, byte, token)
     heap = [(0.0, int(state)) for state in np.flatnonzero(tables.accepting)]
     while heap:
         length, node = heapq.heappop(heap)
@@ -113,19 +117,22 @@ class _Rules:
     ``edges[node]`` are (source, cost); ``calls[node]`` are (source, the other part of the sum).
     """
 
-    def __init__(self, tables: Tables, token: float) -> None:
+    def __init__(self, tables: Tables, byte: Costs, token: float) -> None:
         self._first_name = tables.state_count
         self._names_at: dict[int, list[int]] = defaultdict(list)
         for name, entry in enumerate(tables.entry.tolist()):
             self._names_at[entry].append(self._first_name + name)
         self.edges: dict[int, set[tuple[int, float]]] = defaultdict(set)
         self.calls: dict[int, set[tuple[int, int]]] = defaultdict(set)
-        self._add_edges(_sources(tables.edge_start), tables.edge_target, 1)
-        self._add_edges(_sources(tables.token_start), tables.token_target, token)
+        self._add_edges(_sources(tables.edge_start), tables.edge_target, byte[tables.edge_class])
+        token_costs = np.full(len(tables.token_target), token)
+        self._add_edges(_sources(tables.token_start), tables.token_target, token_costs)
         self._add_calls(tables)
 
-    def _add_edges(self, sources: Ids, targets: Ids, cost: float) -> None:
-        for source, target in zip(sources.tolist(), targets.tolist(), strict=True):
+    def _add_edges(self, sources: Ids, targets: Ids, costs: Costs) -> None:
+        taken = costs < inf
+        columns = (column[taken].tolist() for column in (sources, targets, costs))
+        for source, target, cost in zip(*columns, strict=True):
             for each in (source, *self._names_at.get(source, ())):
                 self.edges[target].add((each, cost))
 
@@ -138,12 +145,12 @@ class _Rules:
                 self.calls[callee].add((each, back))
 
 
-def _filled_lengths(tables: Tables, to_end: Costs, token: float) -> Costs:
+def _filled_lengths(tables: Tables, to_end: Costs, byte: Costs, token: float) -> Costs:
     """Return float64[states]: the least length to acceptance by way of at least one edge."""
     lengths = np.full(tables.state_count, inf)
     callee = to_end[tables.call_nonterminal + tables.state_count]
     for start, costs in (
-        (tables.edge_start, 1 + to_end[tables.edge_target]),
+        (tables.edge_start, byte[tables.edge_class] + to_end[tables.edge_target]),
         (tables.token_start, token + to_end[tables.token_target]),
         (tables.call_start, callee + to_end[tables.call_return]),
     ):

@@ -201,34 +201,52 @@ class StateTable:
 
     def _settle(self, reached: dict[int, list[int]]) -> int:
         """Complete what is complete, as far up as that goes, and intern the result."""
-        exits: set[int] = set()
-        work = [
+        completed = self.items.completed
+        work = {
             (origin, report)
             for origin, sets in reached.items()
             for item_set in sets
-            for report in self.items.completed(item_set)
-        ]
-        done = set(work)
+            for report in completed(item_set)
+        }
+        return self._intern(reached, self._complete(reached, work) if work else ())
+
+    def _complete(
+        self, reached: dict[int, list[int]], done: set[tuple[int, int]]
+    ) -> tuple[int, ...]:
+        """Add to ``reached`` what goes on when ``done``, (origin, nonterminal), is complete.
+
+        Returns the nonterminals that complete into BOTTOM, ascending.
+        """
+        items, origins = self.items, self.origins
+        exits: set[int] = set()
+        work = list(done)
         while work:
             origin, report = work.pop()
             if origin == BOTTOM:
                 exits.add(report)
-            for outer, after in self.origins.waiting(origin, report):
+            for outer, after in origins.waiting(origin, report):
                 reached.setdefault(outer, []).append(after)
-                fresh = {(outer, more) for more in self.items.completed(after)} - done
-                done |= fresh
-                work.extend(fresh)
-        return self._intern(reached, tuple(sorted(exits)))
+                for more in items.completed(after):
+                    if (outer, more) not in done:
+                        done.add((outer, more))
+                        work.append((outer, more))
+        return tuple(sorted(exits))
 
     def _intern(self, reached: dict[int, list[int]], exits: tuple[int, ...]) -> int:
+        items, origins = self.items, self.origins
         narrowed: dict[int, list[int]] = {}
         for origin, sets in reached.items():
-            item_set = self.items.live(self._union(sets))
+            item_set = items.live(sets[0] if len(sets) == 1 else items.union(sets))
             if item_set != EMPTY:
-                target = self.origins.narrow(origin, self.items.reports(item_set))
+                target = origins.narrow(origin, items.reports(item_set))
                 narrowed.setdefault(target, []).append(item_set)
-        pairs = tuple(sorted([(origin, self._union(sets)) for origin, sets in narrowed.items()]))
-        return self._number(pairs, exits)
+        pairs = [
+            (origin, sets[0] if len(sets) == 1 else items.union(sets))
+            for origin, sets in narrowed.items()
+        ]
+        if len(pairs) > 1:
+            pairs.sort()
+        return self._number(tuple(pairs), exits)
 
     def _number(self, pairs: tuple[Pair, ...], exits: tuple[int, ...]) -> int:
         contents = self._contents
@@ -236,12 +254,6 @@ class StateTable:
         if number == self._count:
             self._add(pairs, exits)
         return number
-
-    def _union(self, sets: list[int]) -> int:
-        if len(sets) == 1:
-            return sets[0]
-        distinct = set(sets)
-        return distinct.pop() if len(distinct) == 1 else self.items.union(distinct)
 
     def _add(self, pairs: tuple[Pair, ...], exits: tuple[int, ...]) -> None:
         if self._count == len(self.next):
