@@ -53,12 +53,16 @@ class Course:
     @cached_property
     def bytes_left(self) -> Remaining:
         """The bytes that the shortest completions of states take."""
-        return Remaining(self.masks.states, token=inf)
+        states = self.masks.states
+        return Remaining(states, np.ones(states.tables.class_count), token=inf)
 
     @cached_property
     def steps_left(self) -> Remaining:
-        """The same, a token terminal counting as much as a byte."""
-        return Remaining(self.masks.states, token=1)
+        """The same in bytes that some token has, a token terminal counting as much as a byte."""
+        states = self.masks.states
+        byte = np.full(states.tables.class_count, inf)
+        byte[states.tables.classes[self.masks.vocabulary.trie.byte[1:]]] = 1
+        return Remaining(states, byte, token=1)
 
     def no_words(self) -> Words:
         """Return the mask in which nothing is allowed."""

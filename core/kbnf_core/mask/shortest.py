@@ -18,8 +18,8 @@ from kbnf_core.vocab.spell import fewest_tokens
 MAX_LENGTH = 65_536
 """Bytes; a longer completion is refused, not written out."""
 
-MAX_VISITS = 4_000_000
-"""Trie nodes that the search for the fewest tokens looks at; some tenths of a second."""
+MAX_WORK = 4_000_000
+"""Trie nodes that the search for the fewest tokens may look at; some tenths of a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Completion:
     ``data``: the fewest bytes, None where every way needs a token terminal. ``tokens``: the
     fewest tokens found, None where none were; they need not spell ``data``. ``is_fewest`` tells
     that no fewer tokens can do it, or with None that no tokens can; it is False only where the
-    search gave up (``MAX_VISITS``).
+    search gave up (``MAX_WORK``).
     """
 
     data: bytes | None
@@ -126,7 +126,7 @@ class _Search:
         while level:
             found: list[int] = []
             for state in sorted(level, key=self._course.steps_left.length):
-                if self._successors.visited > MAX_VISITS:
+                if self._successors.work > MAX_WORK:
                     return self._known, False
                 fresh = self._expand(state)
                 for after in fresh:
