@@ -1,31 +1,16 @@
 """Everything that can be said about a grammar text: errors, then lints."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.frontend import Reading, read_grammar
 from kbnf_core.languages import language_of
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.lint.duplicates import check_duplicates
-from kbnf_core.lint.empty_loops import check_empty_loops
-from kbnf_core.lint.names import check_names
-from kbnf_core.lint.never_reached import check_never_reached
-from kbnf_core.lint.nullable_start import check_nullable_start
-from kbnf_core.lint.unproductive import check_unproductive
+from kbnf_core.lint.lints import run_lints
+from kbnf_core.lint.options import NO_OPTIONS, LintOptions
 from kbnf_core.source import Source
 from kbnf_core.syntax.pragmas import Ignore
-
-Lint = Callable[[Reading], Iterator[Diagnostic]]
-
-LINTS: tuple[Lint, ...] = (
-    check_duplicates,
-    check_empty_loops,
-    check_names,
-    check_never_reached,
-    check_nullable_start,
-    check_unproductive,
-)
 
 
 def check(
@@ -35,6 +20,7 @@ def check(
     start: str | None = None,
     finish: Finish | str | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    options: LintOptions = NO_OPTIONS,
 ) -> list[Diagnostic]:
     """Return all findings about a grammar text, in order of place.
 
@@ -45,9 +31,7 @@ def check(
     """
     wanted = None if finish is None else Finish.parse(finish)
     reading = read_grammar(Source(text, path), start, wanted, limits, language_of(path))
-    found = [*reading.diagnostics]
-    for lint in LINTS:
-        found.extend(lint(reading))
+    found = [*reading.diagnostics, *run_lints(reading, options)]
     return sorted(_apply_ignores(found, reading), key=Diagnostic.sort_key)
 
 

@@ -1,6 +1,7 @@
 """From text to grammar IR: the passes that every command and the engine begin with."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic, Severity
@@ -8,10 +9,14 @@ from kbnf_core.ir import Grammar
 from kbnf_core.languages import KBNF, Language
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import Analysis, analyse
+from kbnf_core.lower.regular import Regulars
 from kbnf_core.lower.translate import translate
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax.pragmas import Pragmas, read_pragmas
 from kbnf_core.syntax.tree import Document
+
+EFFORT = replace(DEFAULT_LIMITS, regex_states=1_000)
+"""Automata of whole parts beyond this are left alone: questions about them stay unanswered."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +39,11 @@ class Reading:
     def errors(self) -> list[Diagnostic]:
         """The findings that make the grammar unusable."""
         return [d for d in self.diagnostics if d.severity is Severity.ERROR]
+
+    @cached_property
+    def regulars(self) -> Regulars:
+        """The automata of the grammar's regular parts, made when asked for."""
+        return Regulars({} if self.grammar is None else self.grammar.rules, EFFORT)
 
 
 def read_grammar(

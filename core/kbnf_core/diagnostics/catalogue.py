@@ -2,7 +2,8 @@
 
 Letters tell the default severity (E error, W warning, I info); hundreds tell the subject:
 0 the text of the grammar, 1 names and rules, 2 regular expressions, 3 generation, 4 other
-languages (up to W410 what a conversion loses, from W411 on what readers disagree on), 9 the tool.
+languages (up to W410 what a conversion loses, from W411 on what readers disagree on), 5 other
+engines, 6 vocabularies, 7 size, 9 the tool.
 A code is never reused for another meaning.
 """
 
@@ -73,6 +74,10 @@ _RULES = (
     Rule("W104", "duplicate-alternative", "The same alternative stands twice in a rule."),
     Rule("W105", "nullable-start", "The start matches the empty text, which cannot be generated."),
     Rule("W106", "empty-loop", "A loop can go round without consuming anything."),
+    Rule("W107", "shadowed-alternative", "Another alternative matches all texts of this one."),
+    Rule("I108", "overlapping-alternatives", "Two alternatives match the same text."),
+    Rule("I109", "ambiguous", "A text has two derivations."),
+    Rule("I110", "recursive-list", "A rule calls itself where a loop would do."),
     # Regular expressions
     Rule("E201", "regex-syntax-error", "A regular expression is malformed."),
     Rule("E202", "unsupported-regex", "A regular expression uses an unsupported construct."),
@@ -80,6 +85,11 @@ _RULES = (
     Rule("E204", "regex-invalid-utf8", "A regular expression could match invalid UTF-8."),
     # Generation
     Rule("W301", "never-reached-alternative", "Eager finish ends before this alternative can."),
+    Rule("W302", "endless-whitespace", "A loop of whitespace has no end."),
+    Rule("I303", "endless-digits", "A loop of digits has no end."),
+    Rule("W304", "never-entered", "Eager finish ends before this loop or optional part."),
+    Rule("W305", "excepted-at-border", "An excluded text can come about where `except!` ends."),
+    Rule("W306", "odd-exception-limit", "The limit of an `except!` is not what it seems."),
     # Other languages
     Rule("W401", "lost-bytes", "Bytes that are no UTF-8 text cannot be kept."),
     Rule("W402", "lost-token", "A token cannot be named in the other language."),
@@ -91,6 +101,20 @@ _RULES = (
     Rule("W413", "gbnf-odd-character", "A GBNF string or class does not match what it seems to."),
     Rule("W414", "gbnf-repetition", "A count is above what llama.cpp can count to."),
     Rule("I411", "gbnf-left-recursion", "llama.cpp refuses left recursion."),
+    # Other dialects and engines
+    Rule("W501", "misread-escape", "An escape means something else in other dialects."),
+    Rule("E502", "refused-by-target", "An engine named by `--target` refuses a construct."),
+    # Vocabularies
+    Rule("E601", "unreachable-end", "The tokens of the vocabulary cannot complete the start."),
+    Rule("W602", "special-token-text", "A literal holds the text of a special token."),
+    Rule("W603", "unspellable", "No token contains a byte that a terminal needs."),
+    Rule("E604", "unknown-token", "A `#token` is not in the vocabulary."),
+    # Size
+    Rule("W701", "large-terminal", "A terminal needs very many states."),
+    Rule("I702", "cost", "What a grammar takes; reported with `--cost`."),
+    Rule("E703", "over-budget", "A grammar needs more states than `--max-states`."),
+    # The tool
+    Rule("I901", "stopped-early", "A check was too large to be completed."),
 )
 
 CATALOGUE: dict[str, Rule] = {rule.code: rule for rule in _RULES}

@@ -1,20 +1,15 @@
 """W301: alternatives of the start that eager finish can never reach."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.frontend import Reading
+from kbnf_core.frontend import EFFORT, Reading
 from kbnf_core.ir import Choice, Node
-from kbnf_core.limits import DEFAULT_LIMITS
-from kbnf_core.lower.regular import NotRegularError, to_dfa
-
-EFFORT = replace(DEFAULT_LIMITS, regex_states=5_000)
-"""Automata beyond this are left alone: the check then says nothing."""
+from kbnf_core.lower.regular import NotRegularError
 
 MAX_BRANCHES = 200
 """A start with more alternatives is left alone."""
@@ -24,11 +19,13 @@ def check_never_reached(reading: Reading) -> Iterator[Diagnostic]:
     """Yield a finding for each regular alternative all of whose texts begin with a complete one."""
     if reading.grammar is None or reading.finish is not Finish.EAGER:
         return
-    rules = reading.grammar.rules
+    branches = _branches(reading.grammar.rules[reading.start])[:MAX_BRANCHES]
+    if len(branches) == 1:
+        return
     regular: list[tuple[Node, Dfa]] = []
-    for branch in _branches(rules[reading.start])[:MAX_BRANCHES]:
+    for branch in branches:
         try:
-            regular.append((branch, to_dfa(branch, rules, EFFORT)))
+            regular.append((branch, reading.regulars.of(branch)))
         except NotRegularError:
             continue
     try:

@@ -1,0 +1,62 @@
+"""W701: terminals whose automata are very large, and what makes them so."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from kbnf_core.automata.regex import compile_regex
+from kbnf_core.diagnostics import Diagnostic, Label
+from kbnf_core.frontend import EFFORT, Reading
+from kbnf_core.ir import Regular, postorder
+from kbnf_core.syntax import tree
+
+MANY_STATES = 2_000
+"""States of one terminal beyond which it is worth a warning."""
+
+_MAX_COUNTS = 8
+"""Counts of one pattern that are tried as the culprit."""
+
+_SMALL = replace(EFFORT, regex_states=20_000)
+_COUNT = re.compile(r"(?<!\\)\{\d+(?:,\d*)?\}")
+
+
+def check_blow_ups(reading: Reading) -> Iterator[Diagnostic]:
+    """Yield a finding for each terminal with more states than ``MANY_STATES``."""
+    if reading.grammar is None:
+        return
+    patterns = {
+        node.span: node.text
+        for definition in reading.document.definitions
+        for node in tree.postorder(definition.body)
+        if isinstance(node, tree.Pattern) and node.kind is not tree.PatternKind.SUBSTRINGS
+    }
+    for body in reading.grammar.rules.values():
+        for node in postorder(body):
+            if isinstance(node, Regular) and node.dfa.state_count > MANY_STATES:
+                yield _finding(reading, node, patterns.get(node.span))
+
+
+def _finding(reading: Reading, node: Regular, text: tree.Text | None) -> Diagnostic:
+    culprit = None if text is None else _culprit(text)
+    return Diagnostic(
+        "W701",
+        f"this terminal needs {node.dfa.state_count:,} states",
+        reading.document.source,
+        node.span,
+        labels=() if culprit is None else (culprit,),
+        helps=("lower its counts, or make it a rule: `x{m,n}` of a rule is counted, not copied",),
+    )
+
+
+def _culprit(text: tree.Text) -> Label | None:
+    """Return the count without which the fewest states are left."""
+    tried: list[tuple[int, int, int]] = []
+    for count in list(_COUNT.finditer(text.value))[:_MAX_COUNTS]:
+        without = f"{text.value[: count.start()]}{{1}}{text.value[count.end() :]}"
+        dfa = compile_regex(without, _SMALL).dfa
+        if dfa is not None:
+            tried.append((dfa.state_count, *count.span()))
+    if not tried:
+        return None
+    left, start, end = min(tried)
+    return Label(text.spell(start, end), f"with `{{1}}` here, {left:,} states are left")

@@ -1,0 +1,57 @@
+"""All lints, in the order in which they run."""
+
+from collections.abc import Callable, Iterator
+
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.frontend import Reading
+from kbnf_core.lint.ambiguity import check_ambiguity
+from kbnf_core.lint.blow_ups import check_blow_ups
+from kbnf_core.lint.duplicates import check_duplicates
+from kbnf_core.lint.empty_loops import check_empty_loops
+from kbnf_core.lint.endless import check_endless
+from kbnf_core.lint.escapes import check_escapes
+from kbnf_core.lint.exceptions import check_exceptions
+from kbnf_core.lint.names import check_names
+from kbnf_core.lint.never_entered import check_never_entered
+from kbnf_core.lint.never_reached import check_never_reached
+from kbnf_core.lint.nullable_start import check_nullable_start
+from kbnf_core.lint.options import LintOptions
+from kbnf_core.lint.overlaps import check_overlaps
+from kbnf_core.lint.recursive_lists import check_recursive_lists
+from kbnf_core.lint.targets import check_targets
+from kbnf_core.lint.unproductive import check_unproductive
+
+Lint = Callable[[Reading], Iterator[Diagnostic]]
+
+LINTS: tuple[Lint, ...] = (
+    check_ambiguity,
+    check_blow_ups,
+    check_duplicates,
+    check_empty_loops,
+    check_endless,
+    check_escapes,
+    check_exceptions,
+    check_names,
+    check_never_entered,
+    check_never_reached,
+    check_nullable_start,
+    check_overlaps,
+    check_recursive_lists,
+    check_unproductive,
+)
+"""Those that need nothing but the grammar."""
+
+
+def run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
+    """Yield the findings of all lints, and of those that ``options`` ask for."""
+    for lint in LINTS:
+        yield from lint(reading)
+    yield from check_targets(reading, options.targets)
+    if options.vocabulary is not None:
+        from kbnf_core.lint.spelling import check_spelling
+
+        yield from check_spelling(reading, options.vocabulary)
+    if options.reports_cost or options.max_states is not None:
+        from kbnf_core.lint.cost import check_cost
+
+        yield from check_cost(reading, options)

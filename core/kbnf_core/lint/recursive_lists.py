@@ -1,0 +1,67 @@
+"""I110: recursion that only makes a list, which a loop says more plainly."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix
+from kbnf_core.frontend import Reading
+from kbnf_core.syntax.printer import print_expression
+from kbnf_core.syntax.tree import (
+    Definition,
+    Expression,
+    Reference,
+    Repetition,
+    Sequence,
+    Terminal,
+    postorder,
+)
+
+
+def check_recursive_lists(reading: Reading) -> Iterator[Diagnostic]:
+    """Yield a finding for ``n ::= x n | x``, ``n ::= x y n | x`` and ``n ::= x n | ''``.
+
+    Left recursion is left alone: it mostly tells how operators associate.
+    """
+    counts = Counter(d.name.value for d in reading.document.definitions)
+    for definition in reading.document.definitions:
+        if counts[definition.name.value] == 1:
+            yield from _in_definition(reading, definition)
+
+
+def _in_definition(reading: Reading, definition: Definition) -> Iterator[Diagnostic]:
+    name = definition.name.value
+    branches = sorted(definition.branches, key=lambda branch: not _uses(branch, name))
+    match branches:
+        case [Sequence((*items, Reference() as call)), other]:
+            if call.name.value != name or _uses(other, name) or any(_uses(i, name) for i in items):
+                return
+            text = _loop(reading, items, other)
+            if text is not None:
+                yield _finding(reading, definition, call, text)
+
+
+def _uses(node: Expression, name: str) -> bool:
+    return any(isinstance(n, Reference) and n.name.value == name for n in postorder(node))
+
+
+def _loop(reading: Reading, items: list[Expression], other: Expression) -> str | None:
+    """Return the loop that says the same, None where the other branch is no end of a list."""
+    item = reading.document.source.slice(items[0].span.cover(items[-1].span))
+    if len(items) > 1 or isinstance(items[0], Repetition):
+        item = f"({item})"
+    if isinstance(other, Terminal) and not other.text.value:
+        return f"{item}*"
+    if print_expression(other) != print_expression(items[0]):
+        return None
+    return f"{item}+" if len(items) == 1 else f"{item}* {reading.document.source.slice(other.span)}"
+
+
+def _finding(reading: Reading, definition: Definition, call: Reference, text: str) -> Diagnostic:
+    return Diagnostic(
+        "I110",
+        f"`{definition.name.value}` calls itself only to make a list",
+        reading.document.source,
+        call.span,
+        helps=(f"a loop says the same: `{text}`",),
+        fixes=(Fix("write a loop", (Edit(definition.body.span, text),)),),
+    )

@@ -1,0 +1,97 @@
+"""What a vocabulary cannot spell: E601, W602, W603 and E604."""
+
+import math
+from collections.abc import Iterator
+
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.frontend import Reading, name_span
+from kbnf_core.ir import Grammar, Literal, Node, Regular, Token, TokenTerminal, postorder
+from kbnf_core.lint.shortest import shortest_lengths
+from kbnf_core.lint.showing import show
+from kbnf_core.vocab.findings import missing_bytes
+from kbnf_core.vocab.vocabulary import Vocabulary
+
+
+def check_spelling(reading: Reading, vocabulary: Vocabulary) -> Iterator[Diagnostic]:
+    """Yield what the tokens of ``vocabulary`` make impossible, or ambiguous, in a grammar."""
+    if reading.grammar is None or reading.analysis is None:
+        return
+    missing = frozenset(missing_bytes(vocabulary.tokens.values()))
+    specials = [name for name in vocabulary.special_tokens if name]
+    for name in sorted(reading.analysis.reachable):
+        for node in postorder(reading.grammar.rules[name]):
+            yield from _in_node(reading, node, vocabulary, missing, specials)
+    yield from _unreachable_end(reading, reading.grammar, vocabulary, missing)
+
+
+def _in_node(
+    reading: Reading,
+    node: Node,
+    vocabulary: Vocabulary,
+    missing: frozenset[int],
+    specials: list[str],
+) -> Iterator[Diagnostic]:
+    match node:
+        case Literal(data):
+            yield from _special_text(reading, node, data, specials)
+            if missing.intersection(data):
+                yield _unspellable(reading, node, frozenset(data) & missing)
+        case Regular(dfa):
+            used = {byte for byte in missing if (dfa.next[:, dfa.classes[byte]] >= 0).any()}
+            if used:
+                yield _unspellable(reading, node, frozenset(used))
+        case Token(terminal) if not _has_token(vocabulary, terminal):
+            message = f"the vocabulary has no token {terminal.name!r}"
+            yield Diagnostic("E604", message, reading.document.source, node.span)
+
+
+def _has_token(vocabulary: Vocabulary, terminal: TokenTerminal) -> bool:
+    """Tell whether a named token exists; sets of ids are left to the engine."""
+    name = terminal.name
+    if name is None:
+        return True
+    return vocabulary.special_id(name) is not None or bool(vocabulary.token_ids(name.encode()))
+
+
+def _special_text(
+    reading: Reading, node: Literal, data: bytes, specials: list[str]
+) -> Iterator[Diagnostic]:
+    for name in specials:
+        if name.encode("utf-8", "surrogatepass") in data:
+            yield Diagnostic(
+                "W602",
+                f"this text holds the special token {name}, but never is one",
+                reading.document.source,
+                node.span,
+                notes=("a literal is spelled with ordinary tokens only",),
+                helps=(f'write #token"{name}" for the token itself',),
+            )
+
+
+def _unspellable(reading: Reading, node: Literal | Regular, used: frozenset[int]) -> Diagnostic:
+    shown = ", ".join(f"0x{byte:02x}" for byte in sorted(used)[:4])
+    more = f" and {len(used) - 4} more" if len(used) > 4 else ""
+    return Diagnostic(
+        "W603",
+        "the vocabulary cannot spell all of this",
+        reading.document.source,
+        node.span,
+        notes=(f"no token contains the byte {shown}{more}",),
+    )
+
+
+def _unreachable_end(
+    reading: Reading, grammar: Grammar, vocabulary: Vocabulary, missing: frozenset[int]
+) -> Iterator[Diagnostic]:
+    start = reading.start
+    spelled = shortest_lengths(grammar, missing, lambda t: _has_token(vocabulary, t))
+    if spelled[start] < math.inf:
+        return
+    length = shortest_lengths(grammar)[start]
+    yield Diagnostic(
+        "E601",
+        f"no tokens of {show((vocabulary.name or 'the vocabulary').encode())} complete `{start}`",
+        reading.document.source,
+        name_span(reading.document, start),
+        notes=(f"the shortest text has {length:.0f} bytes, and every text needs a missing one",),
+    )

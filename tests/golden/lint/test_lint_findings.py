@@ -1,0 +1,98 @@
+"""Grammars and what ``check`` says about them, in place: a file for each code that lints report.
+
+A golden file holds cases, divided by lines of ``====``. A line that starts with ``= `` gives an
+option. Lines of the grammar start with ``| ``. A line that starts with ``! `` marks places in the
+line above: ``^`` for the finding, ``-`` for its labels, ``>`` for an empty span; notes, helps
+and fixes follow. Each file has a case with its code and one without.
+"""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from kbnf_core import Vocabulary, check
+from kbnf_core.diagnostics import CATALOGUE, Diagnostic
+from kbnf_core.lint.options import LintOptions
+from kbnf_core.source import Source, Span
+
+HERE = Path(__file__).parent
+FILES = sorted(file.name for file in HERE.glob("*.txt") if file.name != "real_files.txt")
+DIVIDER = "====\n"
+
+_SYNTAX = HERE.parent / "syntax"
+
+# E009 is about bytes that are no text, E106 is found when an engine is built; W401 to W405 by
+# conversions, W411 to I411 in other languages: all have tests beside what finds them.
+_ELSEWHERE = {"E009", "E106"} | {code for code in CATALOGUE if code[1] == "4"}
+
+_ASCII = Vocabulary(
+    {value: bytes((value,)) for value in range(128)},
+    special_tokens={"<|end|>": 128},
+    eos_token_id=128,
+    name="ascii",
+)
+_OPTIONS = {
+    "vocabulary ascii": LintOptions(vocabulary=_ASCII),
+    "target kbnf-0.2": LintOptions(targets=("kbnf-0.2",)),
+    "target kbnf-0.4": LintOptions(targets=("kbnf-0.4",)),
+    "target llama.cpp": LintOptions(targets=("llama.cpp",)),
+    "target llguidance": LintOptions(targets=("llguidance",)),
+    "target xgrammar": LintOptions(targets=("xgrammar",)),
+    "cost": LintOptions(reports_cost=True),
+    "max-states 20": LintOptions(max_states=20),
+}
+
+
+def test_every_code_has_a_fixture() -> None:
+    names = [file.stem.split("_")[0] for file in (*HERE.glob("*.txt"), *_SYNTAX.glob("*.txt"))]
+    assert {name for name in names if name in CATALOGUE} == set(CATALOGUE) - _ELSEWHERE
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_findings(name: str, golden: Callable[[str, str], None]) -> None:
+    golden(name, DIVIDER.join(map(_annotated, _cases(name))))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_fixture_has_a_case_with_the_code_and_one_without(name: str) -> None:
+    code = name[:4]
+    with_code = [f"{code} " in case for case in _cases(name)]
+    assert {True, False} == set(with_code)
+
+
+def _cases(name: str) -> list[str]:
+    return (HERE / name).read_bytes().decode().split(DIVIDER)
+
+
+def _annotated(case: str) -> str:
+    lines = case.split("\n")
+    options = [line[2:] for line in lines if line.startswith("= ")]
+    source = Source("\n".join(line[2:] for line in lines if line.startswith("| ")), "FILE")
+    asked = _OPTIONS[options[0]] if options else LintOptions()
+    findings = check(source.text, source.path, options=asked)
+    out = [f"= {option}" for option in options]
+    for number in range(1, source.line_count + 1):
+        out.append("| " + source.line(number))
+        out.extend(f"! {mark}" for each in findings for mark in _marks(source, each, number))
+    return "\n".join([*out, ""])
+
+
+def _marks(source: Source, finding: Diagnostic, number: int) -> Iterable[str]:
+    if source.position(finding.span.start).line == number:
+        here = f" ({finding.label})" if finding.label else ""
+        yield f"{_carets(source, finding.span, '^')} {finding.code} {finding.message}{here}"
+        yield from (f"  note: {text}" for text in finding.notes)
+        yield from (f"  help: {text}" for text in finding.helps)
+        for fix in finding.fixes:
+            edits = ", ".join(f"{tuple(e.span)} {e.replacement!r}" for e in fix.edits)
+            yield f"  {'fix' if fix.safe else 'unsafe fix'}: {fix.message}: {edits}"
+    for label in finding.labels:
+        if source.position(label.span.start).line == number:
+            yield f"{_carets(source, label.span, '-')} {finding.code}: {label.message}"
+
+
+def _carets(source: Source, span: Span, mark: str) -> str:
+    start = source.position(span.start)
+    width = min(span.end, source.line_start(start.line) + len(source.line(start.line))) - span.start
+    return " " * (start.column - 1) + (mark * max(width, 1) if span.end > span.start else ">")
