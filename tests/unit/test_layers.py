@@ -15,7 +15,7 @@ FRONT = BASE | {"syntax", "automata", "ir", "tables", "config", "lower"}
 BACK = FRONT | {"frontend", "recognise", "vocab", "mask", "grammar"}
 
 ALLOWED: dict[str, set[str]] = {
-    "__init__": {*BACK, "engine", "check"},
+    "__init__": {*BACK, "engine", "check", "artifact"},
     "source": set(),
     "diagnostics": {"source"},
     "errors": {"diagnostics"},
@@ -25,6 +25,7 @@ ALLOWED: dict[str, set[str]] = {
     "config": {"errors", "limits"},
     "syntax": BASE,
     "format": BASE | {"syntax"},
+    "diagram": BASE | {"syntax"},
     "examples": BACK | {"engine", "plays"},
     "automata": BASE,
     "vocab": BASE | {"container"},
@@ -34,7 +35,7 @@ ALLOWED: dict[str, set[str]] = {
     "frontend": FRONT | {"languages"},
     "lint": FRONT | {"frontend", "languages", "vocab"},
     "check": FRONT | {"frontend", "languages", "lint"},
-    "recognise": {"source", "tables", "lower"},
+    "recognise": {"source", "kernel", "tables", "lower"},
     "mask": BASE | {"kernel", "config", "ir", "tables", "lower", "recognise", "vocab"},
     "grammar": BACK,
     "languages": BASE | {"config", "syntax"},

@@ -26,8 +26,8 @@ entry than lists, and the elements; list i is ``x[start[i]:start[i + 1]]``.
 
 With a vocabulary:
 
-- ``masks`` (uint32, [n, words]): distinct sets of token ids, as bits.
-- ``nodes.start``, ``nodes``: sets of trie nodes, ascending.
+- ``masks`` (uint32, [n, words]): distinct sets of token ids, as bits; the first is empty.
+- ``nodes.start``, ``nodes``: sets of trie nodes, ascending; the first is the root alone.
 - ``walks`` ([n, 3]): (item set, node set, row of ``masks``); ``walk_exits.start``, ``walk_exits``
   ([n, 2]): their exits as (nonterminal, node set).
 - ``viable`` ([n, 2]): (state, row of ``masks``); ``completions.start``, ``completions``: node

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.artifact.lists import pack_arrays, pack_lists, pack_tuples, table
-from kbnf_core.mask.bits import Words
+from kbnf_core.mask.interned import Interned
 from kbnf_core.mask.masks import Masks, Viable
-from kbnf_core.mask.walk import NodeSets, Walk
+from kbnf_core.mask.walk import Found, Walk
 from kbnf_core.recognise.states import Contents, StateTable
 from kbnf_core.tables import Tables
 
@@ -34,36 +34,20 @@ def pack_states(states: StateTable) -> dict[str, npt.NDArray[Any]]:
 
 def pack_masks(masks: Masks) -> dict[str, npt.NDArray[Any]]:
     """Return every walk and every viable mask that ``masks`` remembers."""
-    rows = _Rows()
+    rows, sets = masks.found.rows, masks.found.node_sets
     walks = sorted(masks.known_walks().items())
     viable = sorted(masks.known_viable().items())
     arrays: dict[str, npt.NDArray[Any]] = {
-        "walks": table([(*key, rows.number(walk.words)) for key, walk in walks], 3),
-        "viable": table([(state, rows.number(found.words)) for state, found in viable], 2),
+        "walks": table([(*key, walk.row) for key, walk in walks], 3),
+        "viable": table([(state, rows.number(each.words)) for state, each in viable], 2),
     }
     exits = [walk.exits for _, walk in walks]
     arrays["walk_exits.start"], arrays["walk_exits"] = pack_tuples(exits, 2)
-    completions = [found.completions for _, found in viable]
+    completions = [each.completions for _, each in viable]
     arrays["completions.start"], arrays["completions"] = pack_lists(completions)
-    sets = masks.node_sets
-    nodes = [sets.nodes(i) for i in range(len(sets))]
-    arrays["nodes.start"], arrays["nodes"] = pack_arrays(nodes)
-    arrays["masks"] = rows.stack(masks)
+    arrays["nodes.start"], arrays["nodes"] = pack_arrays([sets[i] for i in range(len(sets))])
+    arrays["masks"] = np.stack([rows[i] for i in range(len(rows))])
     return arrays
-
-
-class _Rows:
-    """Distinct masks, numbered."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[bytes, int] = {}
-
-    def number(self, words: Words) -> int:
-        return self._numbers.setdefault(words.tobytes(), len(self._numbers))
-
-    def stack(self, masks: Masks) -> npt.NDArray[np.uint32]:
-        flat = np.frombuffer(b"".join(self._numbers), np.uint32)
-        return flat.reshape(len(self._numbers), masks.word_count)
 
 
 class ArtifactStates:
@@ -95,16 +79,16 @@ class ArtifactMasks:
     def __init__(self, arrays: Arrays) -> None:
         self._arrays = arrays
         bounds = pairwise(arrays["nodes.start"].tolist())
-        self.node_sets = NodeSets([arrays["nodes"][a:b] for a, b in bounds])
+        nodes = [arrays["nodes"][a:b] for a, b in bounds]
+        self.found = Found(Interned(nodes), Interned(list(arrays["masks"])))
 
     @cached_property
     def walks(self) -> dict[tuple[int, int], Walk]:
         """The walks by item set and node set."""
         exits = _lists(self._arrays, "walk_exits")
         rows = self._arrays["walks"].tolist()
-        words = self._arrays["masks"]
         return {
-            (item_set, nodes): Walk(words[row], out)
+            (item_set, nodes): Walk(row, out)
             for (item_set, nodes, row), out in zip(rows, exits, strict=True)
         }
 
@@ -113,9 +97,8 @@ class ArtifactMasks:
         """The viable tokens by state."""
         completions = _lists(self._arrays, "completions")
         rows = self._arrays["viable"].tolist()
-        words = self._arrays["masks"]
         return {
-            state: Viable(words[row], at)
+            state: Viable(self.found.rows[row], at)
             for (state, row), at in zip(rows, completions, strict=True)
         }
 

@@ -135,6 +135,7 @@ def check_masks(
     if size % 32:
         surplus = masks[:, -1] >> np.uint32(size % 32)
         checker.require(not surplus.any(), "masks", "has bits beyond the vocabulary")
+    checker.require(len(masks) and not masks[0].any(), "masks", "does not begin with the empty one")
     nodes = checker.lists("nodes")
     checker.within("nodes", nodes, 0, node_count)
     node_sets = len(checker.array("nodes.start", np.int32)) - 1

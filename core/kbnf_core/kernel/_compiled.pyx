@@ -6,7 +6,8 @@ from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy, memset
 from libcpp.vector cimport vector
 
-import numpy as np
+
+from kbnf_core.kernel._explorer import Explorer
 
 cimport numpy as cnp
 
@@ -17,6 +18,11 @@ NAME = "compiled"
 cdef enum:
     DEAD = 0
     UNKNOWN = -1
+
+
+def explorer(table):
+    """Return the function that works out the transitions of ``table``."""
+    return Explorer(table).explore
 
 
 cdef class _Rows:
@@ -52,7 +58,7 @@ def walk(
     const uint8_t[::1] node_class,
     int32_t start,
     const int32_t[::1] roots,
-    Py_ssize_t word_count,
+    uint32_t[::1] words,
 ):
     """Depth first: down to ``node + 1`` while alive, past the subtree when dead.
 
@@ -63,14 +69,13 @@ def walk(
     cdef const int32_t[::1] token_start = trie.token_start
     cdef const int32_t[::1] token_ids = trie.token_ids
     cdef _Rows rows = _Rows(table)
-    cdef cnp.ndarray words_array = np.zeros(word_count, np.uint32)
-    cdef uint32_t* words = <uint32_t*> cnp.PyArray_DATA(words_array)
     cdef vector[int32_t] states
     cdef vector[int32_t] exit_nodes
     cdef vector[int32_t] exit_states
     cdef Py_ssize_t i
     cdef int32_t node, end, root, after, token, k
     states.resize(trie.max_depth + 1)
+    words[:] = 0
     for i in range(roots.shape[0]):
         root = roots[i]
         end = skip[root]
@@ -91,7 +96,7 @@ def walk(
                 exit_nodes.push_back(node)
                 exit_states.push_back(after)
             node += 1
-    return words_array, _to_array(exit_nodes), _to_array(exit_states)
+    return _to_array(exit_nodes), _to_array(exit_states)
 
 
 cdef _to_array(const vector[int32_t]& values):

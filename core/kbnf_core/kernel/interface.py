@@ -1,5 +1,6 @@
 """What a kernel offers, and what it needs of the values it works on."""
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -7,8 +8,8 @@ import numpy.typing as npt
 
 Ids = npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint32]
-Reached = tuple[Words, Ids, Ids]
-"""(tokens reached, trie nodes with an exit, the state at each of them)"""
+Exits = tuple[Ids, Ids]
+"""(trie nodes with an exit, the state at each of them)"""
 
 
 class Transitions(Protocol):
@@ -19,6 +20,13 @@ class Transitions(Protocol):
 
     def step(self, state: int, byte_class: int) -> int:
         """Return the state after a byte of ``byte_class``, and note it in ``next``."""
+
+
+class Explorable(Protocol):
+    """A transition table that can work out its transitions itself, in Python."""
+
+    def explore_plainly(self, state: int, byte_class: int) -> int:
+        """Return the state after a byte of ``byte_class``."""
 
 
 class TrieArrays(Protocol):
@@ -54,6 +62,12 @@ class Kernel(Protocol):
 
     NAME: str
 
+    def explorer(self, table: Explorable) -> Callable[[int, int], int]:
+        """Return the function that works out the transitions of ``table``, a StateTable.
+
+        Its results are those of ``explore_plainly``. The caller holds the table's lock.
+        """
+
     def walk(
         self,
         table: Transitions,
@@ -61,13 +75,13 @@ class Kernel(Protocol):
         node_class: npt.NDArray[np.uint8],
         start: int,
         roots: Ids,
-        word_count: int,
-    ) -> Reached:
+        words: Words,
+    ) -> Exits:
         """Follow trie and table below each of ``roots``, in each from state ``start``.
 
-        ``node_class`` is uint8[n], the byte class that leads to each node. Returns the tokens
-        whose node was reached, as words; and the nodes, ascending within a root, at which a state
-        with exits was reached, with these states.
+        ``node_class`` is uint8[n], the byte class that leads to each node. The tokens whose node
+        was reached are written to ``words``, which is overwritten whole. Returns the nodes,
+        ascending within a root, at which a state with exits was reached, and these states.
         """
 
     def fill(self, out: npt.NDArray[np.int32], words: Words) -> None:

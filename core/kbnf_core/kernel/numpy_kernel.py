@@ -1,17 +1,23 @@
 """The kernel without a compiler: the same functions, in NumPy."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from kbnf_core.kernel.interface import Ids, Reached, Transitions, TrieArrays, Words
+    from kbnf_core.kernel.interface import Exits, Explorable, Ids, Transitions, TrieArrays, Words
 
 NAME = "numpy"
 
 _DEAD = 0
 _UNKNOWN = -1
+
+
+def explorer(table: "Explorable") -> Callable[[int, int], int]:
+    """See ``kernel.Kernel.explorer``."""
+    return table.explore_plainly
 
 
 def walk(
@@ -20,8 +26,8 @@ def walk(
     node_class: npt.NDArray[np.uint8],
     start: int,
     roots: "Ids",
-    word_count: int,
-) -> "Reached":
+    words: "Words",
+) -> "Exits":
     """See ``kernel.Kernel.walk``; one level of the trie at a time, dead branches dropping out."""
     nodes, states = roots, np.full(len(roots), start, np.int32)
     all_nodes, all_states = [nodes[:0]], [states[:0]]
@@ -35,7 +41,8 @@ def walk(
         all_states.append(states)
     reached, at = np.concatenate(all_nodes), np.concatenate(all_states)
     leaving = table.has_exits[at] != 0
-    return _tokens_at(trie, reached, word_count), reached[leaving], at[leaving]
+    words[:] = _tokens_at(trie, reached, len(words))
+    return reached[leaving], at[leaving]
 
 
 def _step(table: "Transitions", states: "Ids", classes: npt.NDArray[np.uint8]) -> "Ids":

@@ -18,7 +18,15 @@ from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.mask.bits import Words, pack, word_count
 from kbnf_core.mask.recent import Recent
 from kbnf_core.mask.terminals import TokenTerminals
-from kbnf_core.mask.walk import ROOT_SET, Nodes, NodeSets, Walk, Walker
+from kbnf_core.mask.walk import (
+    EMPTY_ROW,
+    ROOT_SET,
+    Found,
+    Nodes,
+    Walk,
+    Walker,
+    nothing_found,
+)
 from kbnf_core.recognise.origins import BOTTOM
 from kbnf_core.recognise.similar import blocks_of_positions
 from kbnf_core.recognise.states import StateTable
@@ -45,7 +53,7 @@ class Viable:
 class StoredMasks(Protocol):
     """Walks and masks that were worked out earlier, as an artifact holds them."""
 
-    node_sets: NodeSets
+    found: Found
 
     @property
     def walks(self) -> Mapping[tuple[int, int], Walk]:
@@ -73,7 +81,9 @@ class Masks:
         self.word_count = word_count(vocabulary.size)
         self.mask_capacity = max(1, limits.mask_bytes // (4 * self.word_count or 1))
         self._lock = threading.RLock()
-        self._walker = Walker(states, vocabulary, stored.node_sets if stored else None)
+        self.found = stored.found if stored else nothing_found(vocabulary)
+        self._walker = Walker(states, vocabulary, self.found)
+        self._unions: Recent[frozenset[int], Words] = Recent(self._unite, self.mask_capacity)
         self._walks: Recent[tuple[int, int], Walk] = Recent(self._find_walk, self.mask_capacity)
         self._viable: Recent[int, Viable] = Recent(self._find_viable, self.mask_capacity)
         self._similar: dict[frozenset[tuple[int, int]], int] = {}
@@ -83,11 +93,6 @@ class Masks:
         """Tell whether the start is complete in a state; also before the first byte."""
         empty = state == self.states.initial and self.states.tables.start_is_nullable
         return empty or bool(self.states.has_exits[state])
-
-    @property
-    def node_sets(self) -> NodeSets:
-        """The sets of trie nodes that walks speak of by number."""
-        return self._walker.node_sets
 
     def known_walks(self) -> dict[tuple[int, int], Walk]:
         """Return the walks that are remembered, by item set and node set."""
@@ -110,7 +115,7 @@ class Masks:
         viable = self._viable[state]
         if not viable.completions:
             return viable.words
-        nodes = np.concatenate([*map(self.node_sets.nodes, viable.completions)])
+        nodes = np.concatenate([self.found.node_sets[each] for each in viable.completions])
         below = np.concatenate([self._ids_below(node) for node in nodes.tolist()])
         # A token that a token terminal names stays: it is one step, whatever its bytes are.
         named = self.terminals.mask(self.states.token_terminals(state))
@@ -124,18 +129,32 @@ class Masks:
         if self._stored is not None and state in self._stored.viable:
             return self._stored.viable[state]
         with self._lock:
-            words = self.terminals.mask(self.states.token_terminals(state))
+            rows: set[int] = set()
             completions: set[int] = set()
             frames = _Frames(self.states)
             frames.begin(state)
             while frames.work:
                 origin, item_set, nodes = frames.work.pop()
                 walk = self._walks[item_set, nodes]
-                words |= walk.words
+                rows.add(walk.row)
                 for nonterminal, exits in walk.exits:
                     if frames.leave(origin, nonterminal, exits):
                         completions.add(exits)
+            words = self._unions[frozenset(rows - {EMPTY_ROW})]
+            terminals = self.states.token_terminals(state)
+            if terminals:
+                words = words | self.terminals.mask(terminals)
             return Viable(words, tuple(sorted(completions)))
+
+    def _unite(self, rows: frozenset[int]) -> Words:
+        """Return the union of masks. Many states share one, so it is worth remembering."""
+        first, *others = sorted(rows) or [EMPTY_ROW]
+        if not others:
+            return self.found.rows[first]
+        words = self.found.rows[first].copy()
+        for row in others:
+            words |= self.found.rows[row]
+        return words
 
     def _find_walk(self, key: tuple[int, int]) -> Walk:
         if self._stored is not None and key in self._stored.walks:

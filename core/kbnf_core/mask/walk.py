@@ -6,71 +6,57 @@ followed side by side; dead branches drop out. A walk gives the tokens that stay
 to whoever waits for it. The loop itself is in ``kernel``.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cached_property
-from hashlib import blake2b
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.mask.bits import Words, word_count
+from kbnf_core.mask.interned import Interned
 from kbnf_core.recognise.states import StateTable
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 Nodes = npt.NDArray[np.int32]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Walk:
-    """``words``: the tokens reached. ``exits``: (nonterminal, number of the set of nodes)."""
-
-    words: Words
-    exits: tuple[tuple[int, int], ...]
-
-
 ROOT_SET = 0
 """The number of the set that holds just the trie's root."""
 
+EMPTY_ROW = 0
+"""The number of the mask in which nothing is allowed."""
 
-class NodeSets:
-    """Sets of trie nodes, interned by their digest, so that walks can be remembered by them.
 
-    ``known`` are sets that were numbered before, the one of the root first.
-    """
+class Walk(NamedTuple):
+    """``row``: number of the mask of the tokens reached. ``exits``: (nonterminal, node set)."""
 
-    def __init__(self, known: Sequence[Nodes] = (np.zeros(1, np.int32),)) -> None:
-        self._nodes = list(known)
+    row: int
+    exits: tuple[tuple[int, int], ...]
 
-    def __len__(self) -> int:
-        return len(self._nodes)
 
-    @cached_property
-    def _numbers(self) -> dict[bytes, int]:
-        return {_digest(nodes): number for number, nodes in enumerate(self._nodes)}
+class Found(NamedTuple):
+    """What walks speak of by number: sets of trie nodes, and masks."""
 
-    def number(self, nodes: Nodes) -> int:
-        """Return the number of a set, given as ascending distinct nodes."""
-        number = self._numbers.setdefault(_digest(nodes), len(self._nodes))
-        if number == len(self._nodes):
-            self._nodes.append(nodes)
-        return number
+    node_sets: Interned[Nodes]
+    rows: Interned[Words]
 
-    def nodes(self, number: int) -> Nodes:
-        """Return the nodes of a set."""
-        return self._nodes[number]
+
+def nothing_found(vocabulary: Vocabulary) -> Found:
+    """Return the numbers that stand for themselves: the root alone, and the empty mask."""
+    empty = np.zeros(word_count(vocabulary.size), np.uint32)
+    return Found(Interned([np.zeros(1, np.int32)]), Interned([empty]))
 
 
 class Walker:
-    """Walks the trie of one vocabulary with the states of one grammar."""
+    """Walks the trie of one vocabulary with the states of one grammar; one walk at a time."""
 
-    def __init__(
-        self, states: StateTable, vocabulary: Vocabulary, node_sets: NodeSets | None = None
-    ) -> None:
-        self.node_sets = node_sets or NodeSets()
+    def __init__(self, states: StateTable, vocabulary: Vocabulary, found: Found) -> None:
         self._states = states
         self._vocabulary = vocabulary
+        self._found = found
+        self._words = found.rows[EMPTY_ROW].copy()
 
     @cached_property
     def _node_class(self) -> npt.NDArray[np.uint8]:
@@ -79,16 +65,19 @@ class Walker:
 
     def walk(self, start: int, roots: int) -> Walk:
         """Walk the subtrees below each node of set ``roots``, in each from state ``start``."""
-        words, nodes, states = KERNEL.walk(
+        nodes, states = KERNEL.walk(
             self._states,
             self._vocabulary.trie,
             self._node_class,
             start,
-            self.node_sets.nodes(roots),
-            word_count(self._vocabulary.size),
+            self._found.node_sets[roots],
+            self._words,
         )
-        exits = self._by_nonterminal(nodes, states)
-        return Walk(words, tuple((name, self.node_sets.number(at)) for name, at in exits.items()))
+        number = self._found.node_sets.number
+        exits = self._by_nonterminal(nodes, states).items()
+        return Walk(
+            self._found.rows.number(self._words), tuple((name, number(at)) for name, at in exits)
+        )
 
     def _by_nonterminal(self, nodes: Nodes, states: Nodes) -> dict[int, Nodes]:
         if not len(nodes):
@@ -107,10 +96,6 @@ class Walker:
             kind_of[state] = kinds.setdefault(self._states.exits(state), len(kinds))
         for exits, kind in kinds.items():
             yield exits, nodes if len(kinds) == 1 else nodes[kind_of[states] == kind]
-
-
-def _digest(nodes: Nodes) -> bytes:
-    return blake2b(np.ascontiguousarray(nodes).data, digest_size=16).digest()
 
 
 def _ascending(nodes: Nodes) -> Nodes:

@@ -10,13 +10,14 @@ LR(k) grammar without using lookahead" (1991), whose part the tail calls play.
 """
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.recognise.items import EMPTY, ItemSets
 from kbnf_core.recognise.origins import BOTTOM, SELF, Origins
 from kbnf_core.tables import Tables
@@ -109,7 +110,7 @@ class StateTable:
     def adopt(self, pairs: Iterable[Pair], exits: tuple[int, ...]) -> int:
         """Return the state with this content, as another table of the same grammar has it."""
         with self._lock:
-            return self._number(tuple(sorted(pairs)), exits)
+            return self.number_of(tuple(sorted(pairs)), exits)
 
     def pairs(self, state: int) -> tuple[Pair, ...]:
         """Return the (origin, item set) pairs of a state, without what they predict."""
@@ -190,14 +191,22 @@ class StateTable:
 
     def _explore(self, state: int, byte_class: int) -> int:
         with self._lock:
-            reached: dict[int, list[int]] = {}
-            for origin, item_set in self.sources(state):
-                moved = self.items.move(item_set, byte_class)
-                if moved != EMPTY:
-                    reached.setdefault(origin, []).append(moved)
-            found = self._settle(reached)
+            found = self._explorer(state, byte_class)
             self.next[state, byte_class] = found
             return found
+
+    @cached_property
+    def _explorer(self) -> Callable[[int, int], int]:
+        return KERNEL.explorer(self)
+
+    def explore_plainly(self, state: int, byte_class: int) -> int:
+        """Work out a transition; ``step`` does that faster. The caller holds the lock."""
+        reached: dict[int, list[int]] = {}
+        for origin, item_set in self.sources(state):
+            moved = self.items.move(item_set, byte_class)
+            if moved != EMPTY:
+                reached.setdefault(origin, []).append(moved)
+        return self._settle(reached)
 
     def _settle(self, reached: dict[int, list[int]]) -> int:
         """Complete what is complete, as far up as that goes, and intern the result."""
@@ -246,9 +255,10 @@ class StateTable:
         ]
         if len(pairs) > 1:
             pairs.sort()
-        return self._number(tuple(pairs), exits)
+        return self.number_of(tuple(pairs), exits)
 
-    def _number(self, pairs: tuple[Pair, ...], exits: tuple[int, ...]) -> int:
+    def number_of(self, pairs: tuple[Pair, ...], exits: tuple[int, ...]) -> int:
+        """Return the state with this content, a new one if need be. The caller holds the lock."""
         contents = self._contents
         number = contents.numbers.setdefault((pairs, exits), self._count)
         if number == self._count:
