@@ -14,6 +14,7 @@ from kbnf_cli.options import common_options
 
 _COMMANDS = {
     "check": "kbnf_cli.check:check",
+    "diagram": "kbnf_cli.diagram:diagram",
     "fmt": "kbnf_cli.fmt:fmt",
     "compile": "kbnf_cli.compile:compile_",
     "mask": "kbnf_cli.mask:mask",

@@ -1,0 +1,1 @@
+"""Railroad diagrams of grammars; the optional library railroad-diagrams draws them."""

@@ -1,0 +1,79 @@
+"""``kbnf diagram``: railroad diagrams."""
+
+from pathlib import Path
+
+import click
+
+from kbnf_cli.console import Console
+from kbnf_cli.exits import Exit
+from kbnf_cli.files import STDIN, read_bytes, write_atomically
+from kbnf_cli.options import common_options, stdin_option
+from kbnf_core.diagnostics.decode import decode
+from kbnf_core.errors import GrammarError
+
+_FORMATS = {".svg": "svg", ".html": "html", ".htm": "html"}
+
+
+@click.command()
+@click.argument("grammar", metavar="GRAMMAR", type=click.Path(path_type=Path))
+@click.option(
+    "--output",
+    "-o",
+    metavar="OUT.svg|OUT.html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write to this file rather than to stdout; its extension decides the format.",
+)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["svg", "html"]),
+    help="One picture, or a page with links between rules.  [default: by extension, else svg]",
+)
+@click.option("--start", metavar="NAME", help="The start nonterminal, which the page marks.")
+@stdin_option
+@common_options
+@click.pass_obj
+def diagram(
+    console: Console,
+    grammar: Path,
+    output: Path | None,
+    format_: str | None,
+    start: str | None,
+    stdin_filename: Path | None,
+) -> int:
+    """Draw railroad diagrams of a grammar.
+
+    GRAMMAR is a file, or `-` for stdin. The page shows each rule's diagram and text, and which
+    rules use it. Needs the extra `diagram`: pip install 'kbnf-toolkit[diagram]'.
+    """
+    chosen = format_ or _format_of(output)
+    name = stdin_filename or Path("<stdin>") if grammar == STDIN else grammar
+    text = _draw(read_bytes(grammar), name.as_posix(), start, chosen)
+    if output is None:
+        console.text(text)
+    else:
+        write_atomically(output, text)
+    return Exit.CLEAN
+
+
+def _format_of(output: Path | None) -> str:
+    if output is None:
+        return "svg"
+    if output.suffix.lower() not in _FORMATS:
+        raise click.UsageError(f"{output}: name it .svg or .html, or give --format")
+    return _FORMATS[output.suffix.lower()]
+
+
+def _draw(data: bytes, name: str, start: str | None, format_: str) -> str:
+    from kbnf_core.diagram.render import render_html, render_svg
+    from kbnf_core.frontend import read_grammar
+
+    source, invalid = decode(data, name)
+    if invalid is not None:
+        raise GrammarError([invalid])
+    reading = read_grammar(source, start)
+    if reading.errors:
+        raise GrammarError(reading.errors)
+    if format_ == "svg":
+        return render_svg(reading.document)
+    return render_html(reading.document, reading.start)
