@@ -16,6 +16,7 @@ from kbnf_core.mask.bits import ids_of
 from kbnf_core.mask.course import TOKEN_BITS, Course, TableFullError
 from kbnf_core.mask.forced import forced_bytes, forced_tokens
 from kbnf_core.mask.logits import apply_mask, check_logits
+from kbnf_core.recognise.states import DEAD
 from kbnf_core.recognise.transfer import Transfer
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -39,6 +40,12 @@ class AcceptTokenResult(enum.Enum):
 _ONGOING = AcceptTokenResult.Ongoing
 _FINISHED = AcceptTokenResult.Finished
 _fill = KERNEL.fill
+
+KEPT_PLACES = 64
+"""Places of the past that an engine takes along to a fresh table; older ones can be replayed."""
+
+FORGOTTEN = DEAD
+"""In the list of past places: one that was not taken along. No text is ever at DEAD."""
 
 
 class Engine:
@@ -218,10 +225,12 @@ class Engine:
         """
         if not 0 <= count <= len(self._places):
             raise EngineError(f"cannot undo {count} of {len(self._places)} accepted tokens")
-        if count:
-            self._place = self._places[-count]
-            del self._places[-count:]
-            del self._accepted[-count:]
+        if not count:
+            return
+        place = self._places[-count]
+        del self._places[-count:]
+        del self._accepted[-count:]
+        self._place = place if place != FORGOTTEN else self._replay()
 
     def forced_bytes(self) -> bytes:
         """Return the bytes that every way on begins with, as far as they are certain.
@@ -288,9 +297,26 @@ class Engine:
             return self._after[self._place << TOKEN_BITS | token_id]
 
     def _renew(self) -> None:
-        """Go on with a fresh table, in which only this engine's places are known."""
+        """Go on with a fresh table, which knows just the last few places of this engine."""
         old = self._course.masks.states
         self._use(self._grammar.courses.renew(self._course, self._finish))
         transfer = Transfer(old, self._course.masks.states)
-        self._places = [transfer.place(place) for place in self._places]
+        recent = self._places[-KEPT_PLACES:]
+        forgotten = [FORGOTTEN] * (len(self._places) - len(recent))
+        self._places = forgotten + [
+            place if place == FORGOTTEN else transfer.place(place) for place in recent
+        ]
         self._place = transfer.place(self._place)
+
+    def _replay(self) -> int:
+        """Return the place after everything accepted, worked out from the beginning."""
+        fresh = Engine(self._grammar, self.vocabulary, Config(finish=self._finish))
+        for what in self._accepted:
+            if isinstance(what, bytes):
+                fresh.try_accept_new_bytes(what)
+            else:
+                fresh.try_accept_new_token(what)
+        # It may have begun yet another table on the way.
+        self._use(fresh._course)
+        self._places = fresh._places
+        return fresh._place
