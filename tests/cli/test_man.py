@@ -1,0 +1,66 @@
+"""The man pages: current, free of warnings, and right in what they show."""
+
+import re
+import shutil
+import subprocess
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from kbnf_core.source import Source
+from kbnf_core.syntax.parse import parse_kbnf
+
+FOLDER = Path(__file__).resolve().parents[2] / "man"
+PAGES = sorted(FOLDER.glob("*.[15]"))
+REGENERATE = "run: .venv/bin/python man/generate.py"
+
+
+def generator() -> ModuleType:
+    spec = spec_from_file_location("generate_man_pages", FOLDER / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_pages_are_current() -> None:
+    written = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.1")}
+    assert written == generator().pages(), REGENERATE
+
+
+def test_every_part_belongs_to_a_page() -> None:
+    parts = {path.stem for path in (FOLDER / "parts").glob("*.roff")}
+    assert parts <= {path.stem for path in PAGES}, REGENERATE
+
+
+def checkers() -> list[list[str]]:
+    """Return the commands on this machine that read a page and complain."""
+    known = [["groff", "-man", "-ww", "-z", "-Tutf8"], ["mandoc", "-Tlint", "-Wwarning"]]
+    return [command for command in known if shutil.which(command[0])]
+
+
+@pytest.mark.skipif(not checkers(), reason="needs groff (package groff-base) or mandoc")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_pages_render_without_warnings(page: Path) -> None:
+    for command in checkers():
+        done = subprocess.run(
+            [*command, page], capture_output=True, text=True, check=False, timeout=60
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def examples_in(page: Path) -> list[str]:
+    """Return the examples of a page, as a reader sees them."""
+    blocks = re.findall(r"^\.EX\n(.*?)^\.EE$", page.read_text(encoding="utf-8"), re.M | re.S)
+    signs = {"\\e": "\\", "\\-": "-", "\\(aq": "'"}
+    return [re.sub(r"\\(?:e|-|\(aq)", lambda sign: signs[sign[0]], block) for block in blocks]
+
+
+def test_examples_of_the_language_are_legal() -> None:
+    examples = examples_in(FOLDER / "kbnf.5")
+    assert len(examples) >= 2
+    for example in examples:
+        assert parse_kbnf(Source(example)).diagnostics == ()
