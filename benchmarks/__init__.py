@@ -1,0 +1,1 @@
+"""Side by side with other engines: same machine, same run, same vocabulary, equal masks."""

@@ -1,0 +1,115 @@
+"""Compare masks with llguidance at every step; a difference must be one that is explained here."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.engines import LLGuidanceMatcher, OurMatcher
+from kbnf_core import Vocabulary
+
+Ids = Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """``holds(before, ours, theirs, both, vocabulary)``: whether it is the reason here.
+
+    ``before``: the bytes so far; ``ours``, ``theirs``: ids that one allows and not the other.
+    """
+
+    reason: str
+    holds: Callable[[bytes, Ids, Ids, Ids, Vocabulary], bool]
+
+
+def _leave_utf8(before: bytes, ours: Ids, theirs: Ids, both: Ids, vocabulary: Vocabulary) -> bool:
+    del both
+    return not theirs and not any(
+        _may_become_utf8(before + (vocabulary.token(token) or b"")) for token in ours
+    )
+
+
+def _may_become_utf8(data: bytes) -> bool:
+    """Tell whether ``data`` begins some UTF-8 text."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return error.reason == "unexpected end of data"
+    return True
+
+
+def _are_forced(before: bytes, ours: Ids, theirs: Ids, both: Ids, vocabulary: Vocabulary) -> bool:
+    del before
+    if theirs or len(both) != 1:
+        return False
+    spelled = sorted((vocabulary.token(token) or b"" for token in (*ours, *both)), key=len)
+    return all(longer.startswith(shorter) for shorter, longer in pairwise(spelled))
+
+
+EXPLANATIONS = (
+    Explanation(
+        "the next bytes are forced, and llguidance offers only the tokens its tokenizer prefers",
+        _are_forced,
+    ),
+    Explanation(
+        "except! of KBNF takes any bytes, llguidance's expressions take UTF-8 only", _leave_utf8
+    ),
+)
+
+
+@dataclass(slots=True)
+class Comparison:
+    """``steps`` compared; ``explained``: reason to count; ``unexplained``: what was found."""
+
+    steps: int = 0
+    explained: dict[str, int] = field(default_factory=dict)
+    unexplained: list[str] = field(default_factory=list)
+
+
+def compare(ours: OurMatcher, theirs: LLGuidanceMatcher, documents: Sequence[Ids]) -> Comparison:
+    """Compare all masks of all documents, before each token and after the last."""
+    result = Comparison()
+    for document in documents:
+        ours.begin()
+        theirs.begin()
+        before = b""
+        for token in document:
+            _compare_step(ours, theirs, before, result)
+            ours.accept(token)
+            theirs.accept(token)
+            before += ours.engine.vocabulary.token(token) or b""
+        _compare_step(ours, theirs, before, result)
+    return result
+
+
+def _compare_step(
+    ours: OurMatcher, theirs: LLGuidanceMatcher, before: bytes, result: Comparison
+) -> None:
+    ours.mask()
+    theirs.mask()
+    result.steps += 1
+    one, other = ours.bits, theirs.bits[0]
+    if np.array_equal(one, other):
+        return
+    only_ours, only_theirs, both = _ids(one & ~other), _ids(other & ~one), _ids(one & other)
+    vocabulary = ours.engine.vocabulary
+    for explanation in EXPLANATIONS:
+        if explanation.holds(before, only_ours, only_theirs, both, vocabulary):
+            count = result.explained.get(explanation.reason, 0)
+            result.explained[explanation.reason] = count + 1
+            return
+    result.unexplained.append(
+        f"after {before[-40:]!r}: only ours {_show(only_ours, vocabulary)},"
+        f" only theirs {_show(only_theirs, vocabulary)}"
+    )
+
+
+def _ids(bits: npt.NDArray[np.int32]) -> list[int]:
+    ids: list[int] = np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little")).tolist()
+    return ids
+
+
+def _show(ids: Ids, vocabulary: Vocabulary) -> str:
+    return f"{len(ids)} {[vocabulary.token_string(token) for token in ids[:5]]}"

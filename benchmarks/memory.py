@@ -1,0 +1,55 @@
+"""Resident memory beyond interpreter and vocabulary; run as a process of its own."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.engines import Ours
+from benchmarks.vocabulary import read_setting
+from benchmarks.workloads import WORKLOADS
+
+
+def measure_memory(tokens: int) -> dict[str, float]:
+    """Return MB of the JSON grammar and all that a first pass over documents leaves."""
+    command = [sys.executable, "-m", "benchmarks.memory", str(tokens)]
+    root = Path(__file__).resolve().parents[1]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root)
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def _main(tokens: int) -> None:
+    setting = read_setting()
+    workload = WORKLOADS[0]
+    documents = workload.documents(setting.encode, tokens)
+    _touch(setting.vocabulary.trie)
+    before = _resident()
+    matcher = Ours(setting).make(workload)
+    matcher.begin()
+    matcher.mask()
+    first = _resident()
+    for document in documents:
+        matcher.begin()
+        for token in document:
+            matcher.mask()
+            matcher.accept(token)
+    print(json.dumps({"first mask": first - before, "after all": _resident() - before}))
+
+
+def _touch(trie: object) -> None:
+    """Read every page of the mapped vocabulary, so that it counts as the vocabulary's."""
+    for name in type(trie).__slots__:  # type: ignore[attr-defined]
+        getattr(trie, name).sum()
+
+
+def _resident() -> float:
+    """Return the resident memory of this process, in MB."""
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) / 1024
+    raise RuntimeError("no VmRSS in /proc/self/status")
+
+
+if __name__ == "__main__":
+    _main(int(sys.argv[1]))
