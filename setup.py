@@ -16,9 +16,12 @@ def kernel(name: str) -> Extension:
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
         extra_compile_args=["-O3"],
         language="c++",
-        # Without a compiler the package still installs: the NumPy kernel takes over.
-        optional=True,
     )
 
 
-setup(ext_modules=cythonize([kernel(name) for name in KERNELS], build_dir="build"))
+kernels = cythonize([kernel(name) for name in KERNELS], build_dir="build")
+for extension in kernels:
+    # Without a compiler the package still installs: the NumPy kernel takes over.
+    extension.optional = True
+
+setup(ext_modules=kernels)
