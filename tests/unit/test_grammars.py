@@ -7,7 +7,6 @@ random edits and, for dates, about every day of a few years.
 import ipaddress
 import itertools
 import json
-import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +20,8 @@ from hypothesis import strategies as st
 
 from kbnf_core import AcceptTokenResult, Config, Engine, Vocabulary, check
 from kbnf_core.errors import EngineError
+from kbnf_core.examples.model import Example as FileExample
+from kbnf_core.examples.toml import examples_path, read_toml
 
 FOLDER = Path(__file__).resolve().parents[2] / "grammars"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.kbnf"))
@@ -47,15 +48,12 @@ def grammar_text(name: str) -> str:
 
 
 def examples_of(name: str) -> Iterator[Example]:
-    """Yield the examples of grammar ``name``; a file of another shape raises."""
-    data = tomllib.loads((FOLDER / f"{name}.examples.toml").read_text(encoding="utf-8"))
-    accept, reject = data.pop("accept"), data.pop("reject")
-    assert not data, f"unknown keys: {sorted(data)}"
-    yield from (Example(name, text, "") for text in accept)
-    for item in reject:
-        assert item.keys() == {"text", "why"}
-        assert item["why"]
-        yield Example(name, item["text"], item["why"])
+    """Yield the examples of grammar ``name``; one that is refused says why."""
+    file = examples_path(FOLDER / f"{name}.kbnf")
+    for example in read_toml(file.read_text(encoding="utf-8"), file.name):
+        assert isinstance(example, FileExample)
+        assert bool(example.why) is not example.accepted
+        yield Example(name, example.data.decode(), example.why)
 
 
 @cache
