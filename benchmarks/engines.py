@@ -1,8 +1,7 @@
 """One adapter for each engine, all with the same face."""
 
-from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +9,9 @@ import numpy.typing as npt
 from benchmarks.vocabulary import BOS, EOS, Setting, all_bytes
 from benchmarks.workloads import Workload
 from kbnf_core import Config, Engine, Grammar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Words = npt.NDArray[np.uint32]
 
