@@ -66,7 +66,8 @@ def fmt(
         elif not check and layout.after is not None:
             _write(console, layout, layout.after)
     only_looks = check or show_diff
-    _summarise(console, layouts, "would be reformatted" if only_looks else "reformatted")
+    if only_looks or paths != (STDIN,):
+        _summarise(console, layouts, "would be reformatted" if only_looks else "reformatted")
     counts = any(each.errors or (only_looks and each.changes) for each in layouts)
     return Exit.FINDINGS if counts else Exit.CLEAN
 
@@ -95,12 +96,12 @@ def _summarise(console: Console, layouts: list[_Layout], done: str) -> None:
             console.note(f"{done}: {layout.name}")
     changed = sum(layout.changes for layout in layouts)
     failed = sum(bool(layout.errors) for layout in layouts)
-    parts = (
-        f"{_files(changed)} {done}" if changed else "",
-        f"{_files(failed)} with syntax errors" if failed else "",
-        f"{_files(len(layouts) - changed - failed)} as they should be",
-    )
-    console.note(", ".join(filter(None, parts)))
+    counts = {
+        done: changed,
+        "left alone, with syntax errors": failed,
+        "unchanged": len(layouts) - changed - failed,
+    }
+    console.note(", ".join(f"{_files(count)} {what}" for what, count in counts.items() if count))
 
 
 def _files(count: int) -> str:

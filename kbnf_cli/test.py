@@ -1,5 +1,6 @@
 """``kbnf test``: run the examples of grammars."""
 
+from functools import cache, partial
 from pathlib import Path
 
 import click
@@ -61,12 +62,12 @@ def test(
     with 1 if one fails.
     """
     settings_for = settings_source(config_file, isolated)
+    vocabulary_for = cache(partial(read_vocabulary, console))
     suites = []
     for path in console.track(find_grammars(paths or (Path(),), EXTENSIONS), "testing"):
         name = stdin_filename or Path("<stdin>") if path == STDIN else path
         settings = settings_for(name)
-        chosen = vocab or settings.vocab or BUILT_IN
-        vocabulary = read_vocabulary(console, chosen, eos or settings.eos or ())
+        vocabulary = vocabulary_for(vocab or settings.vocab or BUILT_IN, eos or settings.eos or ())
         suites.append(
             run_suite(console, path, name.as_posix(), vocabulary, start, finish, coverage)
         )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kbnf_testing.command import Kbnf, Write
+from kbnf_testing.command import Kbnf, Result, Write
 
 UGLY, NEAT, BROKEN = "a='x'", "a ::= 'x';\n", "a ::= ("
 
@@ -15,7 +15,7 @@ def test_writes_what_changes(kbnf: Kbnf, write: Write) -> None:
     before = neat.stat()
     result = kbnf("fmt", ".")
     assert (result.status, result.out) == (0, "")
-    assert result.stderr == "reformatted: ugly.kbnf\n1 file reformatted, 1 file as they should be\n"
+    assert result.stderr == "reformatted: ugly.kbnf\n1 file reformatted, 1 file unchanged\n"
     assert ugly.read_text() == NEAT
     assert neat.stat() == before
     assert sorted(os.listdir()) == ["neat.kbnf", "ugly.kbnf"]
@@ -48,7 +48,7 @@ def test_diff_writes_nothing(kbnf: Kbnf, write: Write) -> None:
 
 
 def test_stdin_goes_to_stdout(kbnf: Kbnf) -> None:
-    assert kbnf("fmt", "-", stdin=UGLY.encode()).out == NEAT
+    assert kbnf("fmt", "-", stdin=UGLY.encode()) == Result(0, NEAT.encode(), "")
     assert kbnf("fmt", "-", stdin=NEAT.encode()).out == NEAT
     result = kbnf("fmt", "--check", "-", "--stdin-filename", "x.kbnf", stdin=UGLY.encode())
     assert (result.status, result.out) == (1, "")
