@@ -1,0 +1,128 @@
+"""The restrictions that keywords put on strings and on numbers, each a set of values.
+
+Every atom can tell whether a value is in it and can be an automaton: over the characters of a
+string, or over the decimal texts of a number (see ``automata.decimals``).
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from typing import Generic, Protocol, TypeAlias, TypeVar, cast
+
+from kbnf_core.automata import operations
+from kbnf_core.automata.decimals import EQUAL, GREATER, LESS, compared, multiples
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.regex import compile_regex
+from kbnf_core.limits import DEFAULT_LIMITS
+
+V = TypeVar("V", str, Decimal)
+
+
+class Atom(Protocol):
+    """A set of strings or of numbers."""
+
+    def holds(self, value: object) -> bool:
+        """Tell whether a value is in the set."""
+
+    def dfa(self) -> Dfa:
+        """Return the set as an automaton; raises LimitError where it is too large."""
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf(Generic[V]):
+    """A finite set, in the order of writing."""
+
+    values: tuple[V, ...]
+
+    def holds(self, value: object) -> bool:
+        """Tell whether a value is in the set."""
+        return value in self.values
+
+    def dfa(self) -> Dfa:
+        """Return the automaton of the values."""
+        return _finite(self.values)
+
+
+@lru_cache(maxsize=256)
+def _finite(values: tuple[str, ...] | tuple[Decimal, ...]) -> Dfa:
+    words = [value.encode() for value in values if isinstance(value, str)]
+    numbers = [compared(value, EQUAL) for value in values if isinstance(value, Decimal)]
+    return operations.union(*numbers) if numbers else operations.literals(words)
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """Strings that a regular expression of our dialect matches as a whole."""
+
+    regex: str
+
+    def holds(self, value: object) -> bool:
+        """Tell whether a value is in the set."""
+        return self.dfa().accepts(str(value).encode())
+
+    def dfa(self) -> Dfa:
+        """Return the automaton of the strings."""
+        compiled = compile_regex(self.regex)
+        if compiled.dfa is None:
+            raise LimitError("states", DEFAULT_LIMITS.regex_states)
+        return compiled.dfa
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """Strings of so many characters; None has no bound."""
+
+    low: int
+    high: int | None
+
+    def holds(self, value: object) -> bool:
+        """Tell whether a value is in the set."""
+        count = len(str(value))
+        return self.low <= count and (self.high is None or count <= self.high)
+
+    def dfa(self) -> Dfa:
+        """Return the automaton of the strings."""
+        high = "" if self.high is None else self.high
+        return Matching(f"(?s:.){{{self.low},{high}}}").dfa()
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Numbers below, at or above a bound: ``wanted`` adds up LESS, EQUAL and GREATER."""
+
+    bound: Decimal
+    wanted: int
+
+    def holds(self, value: object) -> bool:
+        """Tell whether a value is in the set."""
+        number = cast(Decimal, value)
+        found = LESS if number < self.bound else GREATER if number > self.bound else EQUAL
+        return bool(found & self.wanted)
+
+    def dfa(self) -> Dfa:
+        """Return the automaton of the numbers."""
+        return compared(self.bound, self.wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Multiple:
+    """Multiples of a positive number; of 1, the integers."""
+
+    divisor: Decimal
+
+    def holds(self, value: object) -> bool:
+        """Tell whether a value is in the set."""
+        top, bottom = cast(Decimal, value).as_integer_ratio()
+        over, under = self.divisor.as_integer_ratio()
+        return top * under % (bottom * over) == 0
+
+    def dfa(self) -> Dfa:
+        """Return the automaton of the numbers."""
+        return multiples(self.divisor)
+
+
+INTEGER = Multiple(Decimal(1))
+
+Literal: TypeAlias = tuple[Atom, bool]
+"""An atom, and whether values are in it (or outside)."""

@@ -1,0 +1,102 @@
+r"""The formats of JSON Schema as regular expressions of our dialect, matched as a whole.
+
+Where LLGuidance enforces a format, the same texts are meant; the others follow the RFCs that
+JSON Schema names, as far as they are regular: a leap day is allowed in every year, a hostname's
+length is not counted, and so on. The empty pattern allows everything.
+"""
+
+_DATE = (
+    r"[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
+    r"|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|[12][0-9]))"
+)
+_TIME = (
+    r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:(?:[0-5][0-9]|60)(?:\.[0-9]+)?"
+    r"(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+)
+_CLOCK = r"T(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)"
+_DAYS = r"(?:[0-9]+D|[0-9]+M(?:[0-9]+D)?|[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?)"
+
+_OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
+_IPV4 = rf"{_OCTET}(?:\.{_OCTET}){{3}}"
+_H16 = r"[0-9A-Fa-f]{1,4}"
+_LS32 = rf"(?:{_H16}:{_H16}|{_IPV4})"
+_IPV6 = "|".join(
+    [
+        rf"(?:{_H16}:){{6}}{_LS32}",
+        rf"::(?:{_H16}:){{5}}{_LS32}",
+        *(
+            rf"(?:(?:{_H16}:){{0,{before}}}{_H16})?::(?:{_H16}:){{{4 - before}}}{_LS32}"
+            for before in range(5)
+        ),
+        rf"(?:(?:{_H16}:){{0,5}}{_H16})?::{_H16}",
+        rf"(?:(?:{_H16}:){{0,6}}{_H16})?::",
+    ]
+)
+
+_LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_HOSTNAME = rf"{_LABEL}(?:\.{_LABEL})*"
+_BEYOND = r"[^\x00-\x7f]"
+_IDN_LABEL = rf"(?:[A-Za-z0-9]|{_BEYOND})(?:(?:[A-Za-z0-9-]|{_BEYOND})*(?:[A-Za-z0-9]|{_BEYOND}))?"
+_IDN_HOSTNAME = rf"{_IDN_LABEL}(?:[.\u3002\uff0e\uff61]{_IDN_LABEL})*"
+_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+_IDN_ATOM = rf"(?:[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~-]|{_BEYOND})+"
+_QUOTED = r'"(?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*"'
+_LITERAL = rf"\[(?:{_IPV4}|IPv6:(?:{_IPV6}))\]"
+
+_UNRESERVED = r"A-Za-z0-9\-._~"
+_DELIMITERS = r"!$&'()*+,;="
+
+
+def _uri(extra: str, *, relative: bool) -> str:
+    """Return RFC 3986's syntax (RFC 3987's with ``extra`` characters)."""
+    escaped = "%[0-9A-Fa-f]{2}"
+    plain = rf"(?:[{_UNRESERVED}{_DELIMITERS}:@{extra}]|{escaped})"
+    no_colon = rf"(?:[{_UNRESERVED}{_DELIMITERS}@{extra}]|{escaped})"
+    user = rf"(?:[{_UNRESERVED}{_DELIMITERS}:{extra}]|{escaped})*"
+    name = rf"(?:[{_UNRESERVED}{_DELIMITERS}{extra}]|{escaped})*"
+    literal = rf"\[(?:{_IPV6}|v[0-9A-Fa-f]+\.[{_UNRESERVED}{_DELIMITERS}:]+)\]"
+    authority = rf"(?:{user}@)?(?:{literal}|{name})(?::[0-9]*)?"
+    tail = rf"(?:\?(?:{plain}|[/?])*)?(?:#(?:{plain}|[/?])*)?"
+    rooted = rf"//{authority}(?:/{plain}*)*|/(?:{plain}+(?:/{plain}*)*)?"
+    absolute = rf"[A-Za-z][A-Za-z0-9+.-]*:(?:{rooted}|{plain}+(?:/{plain}*)*)?{tail}"
+    if not relative:
+        return absolute
+    return rf"{absolute}|(?:{rooted}|{no_colon}+(?:/{plain}*)*)?{tail}"
+
+
+_PART = r" *[0-9]{1,3}%? *"
+_VARIABLE = r"(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*"
+_VALUE = rf"{_VARIABLE}(?:\*|:[1-9][0-9]{{0,3}})?"
+_URI_TEMPLATE = (
+    r"(?:[^\x00-\x20\x7f\"'%<>\\^`{|}]|%[0-9A-Fa-f]{2}"
+    rf"|\{{[+#./;?&=,!@|]?{_VALUE}(?:,{_VALUE})*\}})*"
+)
+_POINTER = r"(?:/(?:[^/~]|~[01])*)*"
+
+FORMATS: dict[str, str] = {
+    "date-time": rf"{_DATE}[Tt]{_TIME}",
+    "date": _DATE,
+    "time": _TIME,
+    "duration": rf"P(?:{_DAYS}(?:{_CLOCK})?|{_CLOCK}|[0-9]+W)",
+    "email": rf"(?:{_ATOM}(?:\.{_ATOM})*|{_QUOTED})@(?:{_HOSTNAME}|{_LITERAL})",
+    "idn-email": rf"{_IDN_ATOM}(?:\.{_IDN_ATOM})*@(?:{_IDN_HOSTNAME}|{_LITERAL})",
+    "hostname": _HOSTNAME,
+    "idn-hostname": _IDN_HOSTNAME,
+    "ipv4": _IPV4,
+    "ipv6": _IPV6,
+    "uuid": "[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}",
+    "uri": _uri("", relative=False),
+    "uri-reference": _uri("", relative=True),
+    "iri": _uri(r"\u{a0}-\u{10ffff}", relative=False),
+    "iri-reference": _uri(r"\u{a0}-\u{10ffff}", relative=True),
+    "uri-template": _URI_TEMPLATE,
+    "json-pointer": _POINTER,
+    "relative-json-pointer": rf"(?:0|[1-9][0-9]*)(?:#|{_POINTER})",
+    # Which texts are a regular expression is beyond a regular language.
+    "regex": "",
+    "unknown": "",
+    # Draft 3.
+    "color": rf"#[0-9A-Fa-f]{{3}}(?:[0-9A-Fa-f]{{3}})?|[A-Za-z]+|rgb\({_PART}(?:,{_PART}){{2}}\)",
+    "ip-address": _IPV4,
+    "host-name": _HOSTNAME,
+}

@@ -1,0 +1,82 @@
+"""Short names for making KBNF syntax trees; spans are empty, for there is no text yet."""
+
+from collections.abc import Iterable
+
+from kbnf_core.source import Source, Span
+from kbnf_core.syntax import tree
+
+Form = tree.Expression
+_NOWHERE = Span(0, 0)
+EMPTY = tree.Sequence((), _NOWHERE)
+"""The empty word; never printed, the other functions leave it out."""
+
+
+def text(value: str) -> Form:
+    """Return exactly this text; none for the empty one."""
+    return tree.Terminal(_text(value), _NOWHERE) if value else EMPTY
+
+
+def regex(pattern: str) -> Form:
+    """Return ``#'pattern'``."""
+    return tree.Pattern(tree.PatternKind.REGEX, _text(pattern), _NOWHERE)
+
+
+def call(name: str) -> Form:
+    """Return a nonterminal."""
+    return tree.Reference(tree.Name(name, _NOWHERE), _NOWHERE)
+
+
+def sequence(*parts: Form) -> Form:
+    """Return one after the other; neighbouring texts become one."""
+    items: list[Form] = []
+    for part in parts:
+        for item in part.items if isinstance(part, tree.Sequence) else (part,):
+            last = items[-1] if items else None
+            if isinstance(last, tree.Terminal) and isinstance(item, tree.Terminal):
+                items[-1] = text(last.text.value + item.text.value)
+            else:
+                items.append(item)
+    return items[0] if len(items) == 1 else tree.Sequence(tuple(items), _NOWHERE)
+
+
+def alternation(parts: Iterable[Form]) -> Form:
+    """Return any of the parts, one at least; the empty one makes the others optional."""
+    branches: list[Form] = []
+    nullable = False
+    for part in parts:
+        if part is EMPTY:
+            nullable = True
+        else:
+            branches.extend(part.branches if isinstance(part, tree.Alternation) else (part,))
+    if not branches:
+        return EMPTY
+    whole = branches[0] if len(branches) == 1 else tree.Alternation(tuple(branches), _NOWHERE)
+    return optional(whole) if nullable else whole
+
+
+def optional(part: Form) -> Form:
+    """Return the part or nothing."""
+    return repeated(part, 0, 1)
+
+
+def repeated(part: Form, low: int, high: int | None) -> Form:
+    """Return ``low`` to ``high`` times the part."""
+    if part is EMPTY or high == 0:
+        return EMPTY
+    if (low, high) == (1, 1):
+        return part
+    return tree.Repetition(part, low, high, _NOWHERE, _NOWHERE)
+
+
+def definition(name: str, body: Form) -> tree.Definition:
+    """Return ``name ::= body;``."""
+    return tree.Definition(tree.Name(name, _NOWHERE), body, _NOWHERE)
+
+
+def document(definitions: Iterable[tree.Definition]) -> tree.Document:
+    """Return a document of these definitions."""
+    return tree.Document(Source(""), tuple(definitions), ())
+
+
+def _text(value: str) -> tree.Text:
+    return tree.Text(value, _NOWHERE, ())

@@ -1,0 +1,36 @@
+"""The keywords of JSON Schema, by what they are for."""
+
+ANNOTATIONS = frozenset(
+    {
+        "$anchor", "$comment", "$defs", "$dynamicAnchor", "$id", "$recursiveAnchor", "$schema",
+        "$vocabulary", "contentEncoding", "contentMediaType", "contentSchema", "default",
+        "definitions", "deprecated", "description", "examples", "id", "readOnly", "title",
+        "writeOnly",
+    }
+)  # fmt: skip
+"""What says nothing about values; words that are no keyword at all do not either."""
+
+STRINGS = frozenset({"minLength", "maxLength", "pattern", "format"})
+NUMBERS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
+ARRAYS = frozenset(
+    {
+        "prefixItems", "items", "additionalItems", "minItems", "maxItems", "uniqueItems",
+        "contains", "minContains", "maxContains", "unevaluatedItems",
+    }
+)  # fmt: skip
+OBJECTS = frozenset(
+    {
+        "properties", "patternProperties", "additionalProperties", "required", "minProperties",
+        "maxProperties", "propertyNames", "unevaluatedProperties",
+    }
+)  # fmt: skip
+LOCAL = STRINGS | NUMBERS | ARRAYS | OBJECTS | {"type"}
+"""What restricts values of a type, and is read together."""
+
+APPLICATORS = frozenset(
+    {
+        "$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf", "not", "if", "const",
+        "enum", "dependentRequired", "dependentSchemas", "dependencies",
+    }
+)  # fmt: skip
+"""What becomes an expression; ``then`` and ``else`` are read with ``if``."""

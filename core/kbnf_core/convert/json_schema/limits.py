@@ -1,0 +1,25 @@
+"""Named bounds on what a schema can make large; each is met with a problem that names it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaLimits:
+    """Bounds on a conversion.
+
+    ``depth``: values nested in the schema's text. ``applied``: schemas that apply to one place of
+    a text, one inside the other (``$ref``, ``allOf``, ``anyOf``, ...). ``alternatives``: kinds of
+    arrays or of objects that one place tells apart. ``rules``: rules of the grammar. ``steps``:
+    states of a counted object or array. ``distinct``: values that ``uniqueItems`` keeps apart.
+    ``orders``: properties that may come in any order. ``bound``: the largest count
+    (``maxItems``, ``minLength``, ...).
+    """
+
+    depth: int = 128
+    applied: int = 48
+    alternatives: int = 128
+    rules: int = 20_000
+    steps: int = 4_000
+    distinct: int = 10
+    orders: int = 6
+    bound: int = 65_535

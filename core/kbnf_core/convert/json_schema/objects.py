@@ -1,0 +1,121 @@
+"""Sets of objects, closed under intersection, with complements as unions."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from kbnf_core.convert.json_schema.atoms import OneOf
+from kbnf_core.convert.json_schema.expressions import ANYTHING, NOTHING, Expression, both, other
+from kbnf_core.convert.json_schema.restricted import Kind, Restricted
+
+KEYS = Restricted(Kind.STRING)
+"""All names."""
+
+Region = tuple[Restricted, Expression]
+"""Names, and what members with these names hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """Objects by their members.
+
+    ``named`` are the names with a say of their own, in the order in which they come; all others
+    fall in exactly one of the disjoint ``regions``. Names that are ``required`` are always there;
+    there are ``low`` to ``high`` members; and for each of ``present`` some member that fits it.
+    """
+
+    named: tuple[tuple[str, Expression], ...] = ()
+    regions: tuple[Region, ...] = ((KEYS, ANYTHING),)
+    required: tuple[str, ...] = ()
+    low: int = 0
+    high: int | None = None
+    present: tuple[Region, ...] = ()
+
+    def lookup(self, name: str) -> Expression:
+        """Return what the member with a name holds."""
+        for known, value in self.named:
+            if known == name:
+                return value
+        found = (value for keys, value in self.regions if keys.holds(name))
+        return next(found, NOTHING)
+
+    def meet(self, more: "Objects") -> "Objects | None":
+        """Return the common objects; None where there is certainly none."""
+        names = dict.fromkeys([name for name, _ in (*self.named, *more.named)])
+        highs = [high for high in (self.high, more.high) if high is not None]
+        return checked(
+            Objects(
+                tuple((name, both((self.lookup(name), more.lookup(name)))) for name in names),
+                common_regions(self.regions, more.regions),
+                tuple(dict.fromkeys((*self.required, *more.required))),
+                max(self.low, more.low),
+                min(highs, default=None),
+                tuple(dict.fromkeys((*self.present, *more.present))),
+            )
+        )
+
+    def remainder(self) -> tuple["Objects", ...]:
+        """Return all other objects."""
+        return (
+            *self._of_other_size(),
+            *(Objects(((name, NOTHING),)) for name in self.required),
+            *self._with_other_members(),
+            *self._without_present(),
+        )
+
+    def _of_other_size(self) -> Iterator["Objects"]:
+        if self.low:
+            yield Objects(high=self.low - 1)
+        if self.high is not None:
+            yield Objects(low=self.high + 1)
+
+    def _with_other_members(self) -> Iterator["Objects"]:
+        for name, value in self.named:
+            if value != ANYTHING:
+                yield Objects(((name, other(value)),), required=(name,))
+        names = without(KEYS, tuple(name for name, _ in self.named))
+        for keys, value in self.regions:
+            shared = keys.meet(names)
+            if value != ANYTHING and shared is not None:
+                yield Objects(present=((shared, other(value)),))
+
+    def _without_present(self) -> Iterator["Objects"]:
+        for keys, value in self.present:
+            rest = tuple((part, ANYTHING) for part in keys.remainder())
+            yield Objects(regions=((keys, other(value)), *rest))
+
+
+def without(keys: Restricted, names: tuple[str, ...]) -> Restricted:
+    """Return ``keys`` but for some names."""
+    if not names:
+        return keys
+    return Restricted(keys.kind, (*keys.literals, (OneOf(names), False)))
+
+
+def common_regions(left: tuple[Region, ...], right: tuple[Region, ...]) -> tuple[Region, ...]:
+    """Return disjoint regions that refine both."""
+    found = []
+    for keys, value in left:
+        for more, also in right:
+            shared = keys.meet(more)
+            if shared is not None and not _is_void(shared, keys, more):
+                found.append((shared, both((value, also))))
+    return tuple(found)
+
+
+def _is_void(shared: Restricted, *parts: Restricted) -> bool:
+    """Tell whether names meet none; where one side is all names the other is not looked at."""
+    return shared not in parts and is_void(shared)
+
+
+def is_void(keys: Restricted) -> bool:
+    """Tell whether there is no such name; one literal alone always leaves some."""
+    return len(keys.literals) > 1 and keys.dfa.is_empty
+
+
+def checked(found: Objects) -> Objects | None:
+    """Return the objects, or None where a member that is needed cannot be."""
+    impossible = any(found.lookup(name) == NOTHING for name in found.required)
+    too_few = found.high is not None and found.high < max(found.low, len(found.required))
+    if impossible or too_few:
+        return None
+    return replace(found, low=found.low if found.low > len(found.required) else 0)

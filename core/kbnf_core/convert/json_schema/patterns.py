@@ -1,0 +1,98 @@
+r"""Patterns of JSON Schema, ECMA-262 regular expressions, in our dialect.
+
+A pattern may match anywhere in a string; the result matches the whole string. ``\d``, ``\w`` and
+``\b`` are ASCII, ``\s`` is ECMA's. Look-around and back-references stay as they are: the
+dialect's parser says what is wrong with them.
+"""
+
+import re
+
+_ANY = "(?s:.)*"
+_SPACES = (
+    r"\t\n\x0b\x0c\r \u{a0}\u{1680}\u{2000}-\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}"
+    r"\u{3000}\u{feff}"
+)
+_SETS = {"d": "0-9", "w": "A-Za-z0-9_", "s": _SPACES}
+_CONTROL = re.compile(r"c([A-Za-z])")
+_PAIR = re.compile(r"u([dD][89abAB][0-9A-Fa-f]{2})\\u([dD][c-fC-F][0-9A-Fa-f]{2})")
+_UNIT = re.compile(r"u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})")
+_ESCAPE = re.compile(rf"\\(?:{_PAIR.pattern}|{_UNIT.pattern}|{_CONTROL.pattern}|(?P<other>[\s\S]))")
+
+
+def to_whole(pattern: str) -> str:
+    """Return a regular expression for the strings in which ``pattern`` matches somewhere."""
+    translated, alternatives = _translate(pattern)
+    starts = not alternatives and translated.startswith("^")
+    ends = not alternatives and translated.endswith("$") and not translated.endswith("\\$")
+    inner = translated[starts : len(translated) - ends]
+    if "|" in inner and not (starts and ends):
+        inner = f"(?:{inner})"
+    return f"{'' if starts else _ANY}{inner}{'' if ends else _ANY}"
+
+
+def _translate(pattern: str) -> tuple[str, bool]:
+    """Return the pattern in our dialect, and whether it has alternatives outside of groups."""
+    written: list[str] = []
+    index = depth = 0
+    in_set = alternatives = False
+    while index < len(pattern):
+        char = pattern[index]
+        escape = _ESCAPE.match(pattern, index)
+        if escape:
+            written.append(_escape(escape, in_set))
+            index = escape.end()
+            continue
+        if in_set:
+            in_set = char != "]"
+            written.append(_member(pattern, index))
+        elif pattern.startswith(("[^]", "[]"), index):
+            # ECMA's sets of everything and of nothing.
+            length = 3 if pattern[index + 1] == "^" else 2
+            written.append("(?s:.)" if length == 3 else "[^\\s\\S]")
+            index += length
+            continue
+        else:
+            in_set = char == "["
+            if char == "[" and pattern[index + 1 : index + 2] == "^":
+                char, index = "[^", index + 1
+            depth += (char == "(") - (char == ")")
+            alternatives = alternatives or (char == "|" and depth == 0)
+            written.append(char)
+        index += 1
+    return "".join(written), alternatives
+
+
+def _member(pattern: str, index: int) -> str:
+    """Return a character of a set; what only our dialect reads as an operator is escaped."""
+    char = pattern[index]
+    doubled = char in "&~" and pattern[index + 1 : index + 2] == char
+    # After a class such as \w a hyphen is no range.
+    after_class = char == "-" and re.search(r"\\[dwsDWS]$", pattern[:index]) is not None
+    return "\\" + char if char == "[" or doubled or after_class else char
+
+
+def _escape(found: re.Match[str], in_set: bool) -> str:
+    high, low, unit, byte, control, other = found.groups()
+    if high is not None:
+        point = 0x10000 + ((int(high, 16) & 0x3FF) << 10) + (int(low, 16) & 0x3FF)
+        return f"\\u{{{point:x}}}"
+    if unit is not None or byte is not None:
+        return f"\\u{{{unit or byte}}}"
+    if control is not None:
+        return f"\\x{ord(control) & 31:02x}"
+    return _letter(other, in_set)
+
+
+def _letter(char: str, in_set: bool) -> str:
+    """Return an escape of one character."""
+    if char in _SETS:
+        return _SETS[char] if in_set else f"[{_SETS[char]}]"
+    if char.lower() in _SETS:
+        return f"[^{_SETS[char.lower()]}]"
+    if char in "bB" and not in_set:
+        return f"(?-u:\\{char})"
+    if char == "b":
+        return "\\x08"
+    if char == "0":
+        return "\\x00"
+    return char if not char.isascii() or char in "<>" else "\\" + char

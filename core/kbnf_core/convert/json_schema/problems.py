@@ -1,0 +1,48 @@
+"""What is wrong with a schema, or cannot be said in a grammar, by JSON Pointer."""
+
+from dataclasses import dataclass
+
+from kbnf_core.errors import KbnfError
+
+UNSUPPORTED = "E801"
+INVALID = "E802"
+UNSATISFIABLE = "E803"
+TOO_LARGE = "E804"
+UNRESOLVED = "E805"
+UNKNOWN_FORMAT = "W806"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One finding: the catalogue's code, what, the JSON Pointer of where, and what to do."""
+
+    code: str
+    message: str
+    pointer: str
+    help: str = ""
+
+
+class ProblemError(KbnfError):
+    """Ends a conversion; turned into a ``GrammarError`` with a span at its top."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        super().__init__(f"{problem.pointer or '(root)'}: {problem.message}")
+
+
+def unsupported(message: str, pointer: str, help_: str = "") -> ProblemError:
+    """Return the error of a keyword that no grammar, or none of bearable size, can honour."""
+    return ProblemError(Problem(UNSUPPORTED, message, pointer, help_))
+
+
+def invalid(message: str, pointer: str) -> ProblemError:
+    """Return the error of a keyword with a value that it cannot have."""
+    return ProblemError(Problem(INVALID, message, pointer))
+
+
+def too_large(what: str, limit: int, name: str, pointer: str = "") -> ProblemError:
+    """Return the error of a limit that was passed; ``name`` is its field of SchemaLimits."""
+    message = f"more than {limit:,} {what}"
+    return ProblemError(
+        Problem(TOO_LARGE, message, pointer, f"simplify the schema, or raise the limit `{name}`")
+    )
