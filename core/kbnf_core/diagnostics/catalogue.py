@@ -3,7 +3,7 @@
 Letters tell the default severity (E error, W warning, I info); hundreds tell the subject:
 0 the text of the grammar, 1 names and rules, 2 regular expressions, 3 generation, 4 other
 languages (up to W410 what a conversion loses, from W411 on what readers disagree on), 5 other
-engines, 6 vocabularies, 7 size, 9 the tool.
+engines, 6 vocabularies, 7 size, 8 JSON Schema, 9 the tool.
 A code is never reused for another meaning.
 """
 
@@ -115,6 +115,13 @@ _RULES = (
     Rule("E703", "over-budget", "A grammar needs more states than `--max-states`."),
     # The tool
     Rule("I901", "stopped-early", "A check was too large to be completed."),
+    # JSON Schema
+    Rule("E801", "unsupported-keyword", "No grammar can keep what this keyword asks for."),
+    Rule("E802", "invalid-schema", "The text is not a JSON Schema."),
+    Rule("E803", "unsatisfiable-schema", "No value satisfies the schema."),
+    Rule("E804", "schema-too-large", "The schema passes a limit of the conversion."),
+    Rule("E805", "unresolved-reference", "A reference leads nowhere."),
+    Rule("W806", "unknown-format", "A `format` is none that JSON Schema defines."),
 )
 
 CATALOGUE: dict[str, Rule] = {rule.code: rule for rule in _RULES}
