@@ -37,20 +37,26 @@ Wrong usage, a file that cannot be read, bad configuration, or an internal failu
 """
 
 
+_SEE_ALSO = """\
+.SH SEE ALSO
+.BR kbnf (1),
+.BR kbnf (5)
+"""
+
+
 def pages() -> dict[str, str]:
     """Return all generated pages by their file names."""
     top = click.Context(app, info_name="kbnf", **app.context_settings)
-    names = app.list_commands(top)
-    found = {"kbnf.1": _page("kbnf", top, names)}
-    for name in names:
+    found = {"kbnf.1": _page("kbnf", top)}
+    for name in app.list_commands(top):
         command = app.get_command(top, name)
         if command is not None and not command.hidden:
             context = click.Context(command, info_name=name, parent=top)
-            found[f"kbnf-{name}.1"] = _page(f"kbnf-{name}", context, names)
+            found[f"kbnf-{name}.1"] = _page(f"kbnf-{name}", context)
     return found
 
 
-def _page(name: str, context: click.Context, commands: list[str]) -> str:
+def _page(name: str, context: click.Context) -> str:
     sections = [
         f'.TH {name.upper()} 1 {DATE} "kbnf\\-toolkit {__version__}" "kbnf manual"\n',
         *_name(name, context.command),
@@ -61,7 +67,7 @@ def _page(name: str, context: click.Context, commands: list[str]) -> str:
         *_options(context),
         _part(name),
         _EXIT_STATUS,
-        *_see_also(name, commands),
+        _SEE_ALSO,
     ]
     return "".join(sections)
 
@@ -109,15 +115,6 @@ def _option_names(names: str) -> str:
 def _part(name: str) -> str:
     file = HERE / "parts" / f"{name}.roff"
     return file.read_text(encoding="utf-8") if file.exists() else ""
-
-
-def _see_also(name: str, commands: list[str]) -> Iterator[str]:
-    others = ["kbnf", *(f"kbnf-{command}" for command in sorted(commands))]
-    yield ".SH SEE ALSO\n"
-    for other in others:
-        if other != name:
-            yield f".BR {_escape(other)} (1),\n"
-    yield ".BR kbnf (5)\n"
 
 
 def _paragraphs(text: str) -> Iterator[str]:
