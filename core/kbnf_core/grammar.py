@@ -1,7 +1,7 @@
 """A grammar that is ready to recognise: read, lowered, and with its memo."""
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeVar
 
 from kbnf_core import ir
@@ -87,7 +87,7 @@ class Grammar:
     @cached_property
     def tables(self) -> "Tables":
         """The automata. Raises ``GrammarError`` (E106) where they pass the limit."""
-        return self._build(build_tables)
+        return self._build(partial(build_tables, analysis=self.reading.analysis))
 
     @cached_property
     def plain_tables(self) -> "PlainTables":

@@ -55,7 +55,7 @@ cdef class _Rows:
 def walk(
     table,
     trie,
-    const uint8_t[::1] node_class,
+    const uint8_t[::1] classes,
     int32_t start,
     const int32_t[::1] roots,
     uint32_t[::1] words,
@@ -64,6 +64,7 @@ def walk(
 
     ``states[d]`` is the state at depth d of the path to the current node.
     """
+    cdef const uint8_t[::1] byte = trie.byte
     cdef const int32_t[::1] skip = trie.skip
     cdef const uint16_t[::1] depth = trie.depth
     cdef const int32_t[::1] token_start = trie.token_start
@@ -82,9 +83,9 @@ def walk(
         states[depth[root]] = start
         node = root + 1
         while node < end:
-            after = rows.rows[states[depth[node] - 1] * rows.width + node_class[node]]
+            after = rows.rows[states[depth[node] - 1] * rows.width + classes[byte[node]]]
             if after == UNKNOWN:
-                after = rows.explore(states[depth[node] - 1], node_class[node])
+                after = rows.explore(states[depth[node] - 1], classes[byte[node]])
             if after == DEAD:
                 node = skip[node]
                 continue

@@ -33,6 +33,10 @@ class TrieArrays(Protocol):
     """The arrays of a ``vocab.trie.TokenTrie`` that a walk reads."""
 
     @property
+    def byte(self) -> npt.NDArray[np.uint8]:
+        """Return uint8[n], the byte that leads to the node."""
+
+    @property
     def skip(self) -> Ids:
         """Return int32[n], the first node behind the subtree."""
 
@@ -72,16 +76,16 @@ class Kernel(Protocol):
         self,
         table: Transitions,
         trie: TrieArrays,
-        node_class: npt.NDArray[np.uint8],
+        classes: npt.NDArray[np.uint8],
         start: int,
         roots: Ids,
         words: Words,
     ) -> Exits:
         """Follow trie and table below each of ``roots``, in each from state ``start``.
 
-        ``node_class`` is uint8[n], the byte class that leads to each node. The tokens whose node
-        was reached are written to ``words``, which is overwritten whole. Returns the nodes,
-        ascending within a root, at which a state with exits was reached, and these states.
+        ``classes`` is uint8[256], the class of each byte. The tokens whose node was reached are
+        written to ``words``, which is overwritten whole. Returns the nodes, ascending within a
+        root, at which a state with exits was reached, and these states.
         """
 
     def fill(self, out: npt.NDArray[np.int32], words: Words) -> None:

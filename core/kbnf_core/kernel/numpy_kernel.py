@@ -23,7 +23,7 @@ def explorer(table: "Explorable") -> Callable[[int, int], int]:
 def walk(
     table: "Transitions",
     trie: "TrieArrays",
-    node_class: npt.NDArray[np.uint8],
+    classes: npt.NDArray[np.uint8],
     start: int,
     roots: "Ids",
     words: "Words",
@@ -34,7 +34,7 @@ def walk(
     while len(nodes):
         which, index = _ranges(trie.child_start[nodes], trie.child_start[nodes + 1])
         children = trie.child[index]
-        after = _step(table, states[which], node_class[children])
+        after = _step(table, states[which], classes[trie.byte[children]])
         living = after != _DEAD
         nodes, states = children[living], after[living]
         all_nodes.append(nodes)

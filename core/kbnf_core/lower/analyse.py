@@ -62,7 +62,8 @@ def analyse(grammar: Grammar) -> Analysis:
         for callee in {call.nonterminal for call in calls(body)}:
             callers[callee].append(name)
     facts = dict.fromkeys(grammar.rules, NOTHING)
-    queue = deque(grammar.rules)
+    # Callees tend to stand below their callers, so most rules are looked at once.
+    queue = deque(reversed(grammar.rules))
     waiting = set(queue)
     while queue:
         name = queue.popleft()

@@ -10,7 +10,7 @@ import numpy as np
 
 from kbnf_core.ir import Grammar
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.lower.analyse import analyse
+from kbnf_core.lower.analyse import Analysis, analyse
 from kbnf_core.lower.assemble import Piece, assemble, build_pieces
 from kbnf_core.lower.compact import compact, spell_out
 from kbnf_core.lower.inline import choose_inlined
@@ -31,10 +31,17 @@ class PlainTables:
     places: tuple[tuple[Place, ...], ...]
 
 
-def build_tables(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> Tables:
-    """Return the tables of ``grammar``; raise TooManyStatesError beyond the limit."""
-    grammar = split_large(grammar)
-    analysis = analyse(grammar)
+def build_tables(
+    grammar: Grammar, limits: Limits = DEFAULT_LIMITS, analysis: Analysis | None = None
+) -> Tables:
+    """Return the tables of ``grammar``; raise TooManyStatesError beyond the limit.
+
+    ``analysis`` is that of ``grammar``, if somebody has made it already.
+    """
+    split = split_large(grammar)
+    if analysis is None or split is not grammar:
+        analysis = analyse(split)
+    grammar = split
     inlined = choose_inlined(grammar, analysis.reachable)
     alphabet, pieces = build_pieces(grammar, analysis, inlined, compact, limits)
     return assemble(grammar, analysis, alphabet, pieces)

@@ -22,7 +22,12 @@ LARGE_REPETITION = 4_096
 
 
 def split_large(grammar: Grammar) -> Grammar:
-    """Return a grammar with the same language in which no rule unrolls to very many states."""
+    """Return a grammar with the same language in which no rule unrolls to very many states.
+
+    Where none does, that is ``grammar`` itself.
+    """
+    if not any(map(_is_large, grammar.rules.values())):
+        return grammar
     rules: dict[str, Node] = {}
     for name, body in grammar.rules.items():
         if isinstance(body, Regular):
@@ -30,6 +35,11 @@ def split_large(grammar: Grammar) -> Grammar:
         else:
             rules[name] = _Splitter(name, rules).split(body)
     return Grammar(grammar.start, rules)
+
+
+def _is_large(body: Node) -> bool:
+    """Tell whether a rule is worth looking at: nothing in it is larger than the whole."""
+    return not isinstance(body, Regular) and _size(body) > LARGE
 
 
 class _Splitter:

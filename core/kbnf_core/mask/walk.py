@@ -7,7 +7,6 @@ to whoever waits for it. The loop itself is in ``kernel``.
 """
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -58,17 +57,12 @@ class Walker:
         self._found = found
         self._words = found.rows[EMPTY_ROW].copy()
 
-    @cached_property
-    def _node_class(self) -> npt.NDArray[np.uint8]:
-        """The byte class that leads to each node, uint8[nodes]."""
-        return self._states.tables.classes[self._vocabulary.trie.byte]
-
     def walk(self, start: int, roots: int) -> Walk:
         """Walk the subtrees below each node of set ``roots``, in each from state ``start``."""
         nodes, states = KERNEL.walk(
             self._states,
             self._vocabulary.trie,
-            self._node_class,
+            self._states.tables.classes,
             start,
             self._found.node_sets[roots],
             self._words,
