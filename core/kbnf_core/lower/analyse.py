@@ -63,7 +63,7 @@ def analyse(grammar: Grammar) -> Analysis:
             callers[callee].append(name)
     facts = dict.fromkeys(grammar.rules, NOTHING)
     # Callees tend to stand below their callers, so most rules are looked at once.
-    queue = deque(reversed(grammar.rules))
+    queue = deque(reversed(list(grammar.rules)))
     waiting = set(queue)
     while queue:
         name = queue.popleft()
