@@ -1,24 +1,38 @@
 """``kbnf check``: parse and lint grammars."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from pathlib import Path
+from typing import TypeVar
 
 import click
 
+from kbnf_cli.checking import Report, Request, check_file
 from kbnf_cli.config import Settings, settings_source
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN, find_grammars, read_bytes, write_atomically
 from kbnf_cli.formats import FORMATS
-from kbnf_cli.options import common_options, config_options, grammar_options, stdin_option
+from kbnf_cli.options import (
+    common_options,
+    config_options,
+    grammar_options,
+    stdin_option,
+    vocabulary_options,
+)
+from kbnf_cli.vocabularies import read_vocabulary
 from kbnf_core.diagnostics import Diagnostic, Severity
-from kbnf_core.diagnostics.decode import decode
-from kbnf_core.diagnostics.segments import plain
+from kbnf_core.diagnostics.segments import Segments, plain
 from kbnf_core.diagnostics.selection import normalise_selector
-from kbnf_core.diagnostics.text import summarise
+from kbnf_core.diagnostics.text import count_of, summarise
+from kbnf_core.errors import ConfigError
+from kbnf_core.languages import EXTENSIONS
+from kbnf_core.lint.options import TARGETS
 
 _SEVERITIES = {severity.label: severity for severity in sorted(Severity, reverse=True)}
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+_Command = TypeVar("_Command", bound=Callable[..., object])
 
 
 class _Selectors(click.ParamType[tuple[str, ...]]):
@@ -35,12 +49,61 @@ class _Selectors(click.ParamType[tuple[str, ...]]):
             self.fail(f"{error}; `kbnf rule` lists them", param, ctx)
 
 
-@dataclass(frozen=True, slots=True)
-class _Report:
-    """What was found in one file, and whether it makes the command fail."""
+def _selection_options(command: _Command) -> _Command:
+    for option in (
+        click.option(
+            "--fail-on",
+            type=click.Choice(list(_SEVERITIES)),
+            help="Exit with 1 for findings of at least this severity.  [default: error]",
+        ),
+        click.option("--extend-select", type=_Selectors(), help="Report these codes as well."),
+        click.option("--ignore", type=_Selectors(), help="Not these; a longer prefix wins."),
+        click.option("--select", type=_Selectors(), help="Report these only; prefixes work."),
+        click.option(
+            "--baseline",
+            metavar="FILE",
+            type=_FILE,
+            help="Report nothing that FILE, written by --write-baseline, holds.",
+        ),
+        click.option(
+            "--write-baseline",
+            metavar="FILE",
+            type=_FILE,
+            help="Write what is found to FILE as accepted, and report nothing.",
+        ),
+    ):
+        command = option(command)
+    return command
 
-    diagnostics: tuple[Diagnostic, ...]
-    fails: bool
+
+def _fix_options(command: _Command) -> _Command:
+    for option in (
+        click.option("--unsafe-fixes", is_flag=True, help="Also fixes that change the language."),
+        click.option("--diff", "show_diff", is_flag=True, help="Show what --fix would change."),
+        click.option("--fix", is_flag=True, help="Mend what can be mended, keeping the language."),
+    ):
+        command = option(command)
+    return command
+
+
+def _lint_options(command: _Command) -> _Command:
+    for option in (
+        click.option("--cost", is_flag=True, help="Report what each grammar takes (I702)."),
+        click.option(
+            "--max-states",
+            type=click.IntRange(min=1),
+            help="Find grammars whose tables have more states (E703).",
+        ),
+        click.option(
+            "--target",
+            "targets",
+            type=click.Choice(TARGETS),
+            multiple=True,
+            help="Find what this engine refuses (E502); repeatable.",
+        ),
+    ):
+        command = option(command)
+    return command
 
 
 @click.command()
@@ -53,21 +116,18 @@ class _Report:
     show_default=True,
     help="How to show what was found.",
 )
-@click.option("--select", type=_Selectors(), help="Report these codes only; prefixes work.")
-@click.option("--ignore", type=_Selectors(), help="Do not report these; a longer prefix wins.")
-@click.option("--extend-select", type=_Selectors(), help="Report these as well.")
-@click.option(
-    "--fail-on",
-    type=click.Choice(list(_SEVERITIES)),
-    help="Exit with 1 for findings of at least this severity.  [default: error]",
-)
 @click.option(
     "--output-file",
     "-o",
     metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=_FILE,
     help="Write what was found to FILE rather than to stdout.",
 )
+@click.option("--watch", "watches", is_flag=True, help="Check again whenever a file changes.")
+@_selection_options
+@_fix_options
+@_lint_options
+@vocabulary_options
 @grammar_options
 @stdin_option
 @config_options
@@ -77,12 +137,23 @@ def check(
     console: Console,
     paths: tuple[Path, ...],
     format_: str,
+    output_file: Path | None,
+    watches: bool,
     select: tuple[str, ...] | None,
     ignore: tuple[str, ...] | None,
     extend_select: tuple[str, ...] | None,
     fail_on: str | None,
+    baseline: Path | None,
+    write_baseline: Path | None,
+    fix: bool,
+    show_diff: bool,
+    unsafe_fixes: bool,
+    cost: bool,
+    max_states: int | None,
+    targets: tuple[str, ...],
+    vocab: str | None,
+    eos: tuple[int, ...],
     stdin_filename: Path | None,
-    output_file: Path | None,
     start: str | None,
     finish: str | None,
     config_file: Path | None,
@@ -90,48 +161,140 @@ def check(
 ) -> int:
     """Find errors and likely mistakes in grammars.
 
-    PATH is a file, a directory to search for *.kbnf, or `-` for stdin; without one, the current
+    PATH is a file, a directory to search for grammars, or `-` for stdin; without one, the current
     directory is searched. Exits with 1 if something was found that counts (see --fail-on).
+    With --vocab, what its tokens cannot spell is found, too.
     """
-    severity = None if fail_on is None else _SEVERITIES[fail_on]
-    options = Settings(select, extend_select, ignore, severity)
-    settings_for = settings_source(config_file, isolated)
-    reports = []
-    for path in console.track(find_grammars(paths or (Path(),)), "checking"):
-        name = stdin_filename or Path("<stdin>") if path == STDIN else path
-        console.detail(f"checking {name}")
-        found = _find(read_bytes(path), name.as_posix(), start, finish)
-        reports.append(_judge(found, options.over(settings_for(name))))
-    _deliver(console, format_, reports, output_file)
-    return Exit.FINDINGS if any(each.fails for each in reports) else Exit.CLEAN
+    settings = Settings(
+        select=select,
+        extend_select=extend_select,
+        ignore=ignore,
+        fail_on=None if fail_on is None else _SEVERITIES[fail_on],
+        vocab=vocab,
+        eos=eos or None,
+        targets=targets or None,
+        max_states=max_states,
+    )
+    vocabulary = cache(partial(read_vocabulary, console))
+    request = Request(
+        settings,
+        settings_source(config_file, isolated),
+        vocabulary,
+        stdin_filename,
+        start,
+        finish,
+        cost,
+    )
+    fixes = None if not (fix or show_diff) else "unsafe" if unsafe_fixes else "safe"
+
+    def run(files: Sequence[Path]) -> int:
+        tracked = console.track(files, "checking")
+        reports = [_check(console, path, request, fixes) for path in tracked]
+        if show_diff:
+            return _show_diff(console, reports)
+        if fix:
+            _write_fixed(console, reports)
+        if write_baseline is not None:
+            return _accept(console, reports, write_baseline)
+        known = frozenset[str]() if baseline is None else _known(baseline)
+        # The fixed text of stdin is on stdout.
+        show = console.findings if fix and STDIN in paths else console.data
+        deliver = show if output_file is None else partial(_write, output_file)
+        return _deliver(console, format_, reports, known, deliver)
+
+    where = paths or (Path(),)
+    if watches:
+        return _watch(console, where, run)
+    return run(find_grammars(where, EXTENSIONS))
 
 
-def _find(data: bytes, name: str, start: str | None, finish: str | None) -> Sequence[Diagnostic]:
-    """Return everything that can be said about the content of a grammar file."""
-    from kbnf_core import check as check_text
-
-    source, invalid = decode(data, name)
-    if invalid is not None:
-        return [invalid]
-    return check_text(source.text, name, start=start, finish=finish)
+def _check(console: Console, path: Path, request: Request, fixes: str | None) -> Report:
+    console.detail(f"checking {request.name_of(path)}")
+    return check_file(path, request, fixes)
 
 
-def _judge(found: Sequence[Diagnostic], settings: Settings) -> _Report:
-    """Keep what is selected, and tell whether any of it counts."""
-    selection = settings.selection
-    fail_on = settings.fail_on or Severity.ERROR
-    kept = tuple(diagnostic for diagnostic in found if diagnostic.code in selection)
-    return _Report(kept, any(diagnostic.severity >= fail_on for diagnostic in kept))
+def _watch(console: Console, paths: Sequence[Path], run: Callable[[Sequence[Path]], int]) -> int:
+    from kbnf_cli.watch import watch
+
+    if STDIN in paths:
+        raise click.UsageError("--watch needs files")
+
+    def act(files: list[Path]) -> None:
+        run(files)
+        console.note("watching for changes; Ctrl-C ends")
+        console.flush()
+
+    watch(paths, EXTENSIONS, act)
+    return Exit.CLEAN
+
+
+def _show_diff(console: Console, reports: Sequence[Report]) -> int:
+    from kbnf_cli.diff import diff
+
+    for report in reports:
+        console.data(diff(report.before, report.after, report.name))
+    fixed = sum(len(report.fixed) for report in reports)
+    console.note(f"{count_of(fixed, 'finding')} would be fixed")
+    return Exit.FINDINGS if fixed else Exit.CLEAN
+
+
+def _write_fixed(console: Console, reports: Sequence[Report]) -> None:
+    for report in reports:
+        if report.path == STDIN:
+            console.text(report.after)
+        elif report.after != report.before:
+            write_atomically(report.path.resolve(), report.after)
+    fixed = sum(len(report.fixed) for report in reports)
+    if fixed:
+        console.note(f"{count_of(fixed, 'finding')} fixed")
+
+
+def _accept(console: Console, reports: Sequence[Report], file: Path) -> int:
+    from kbnf_core.diagnostics.baseline import write_baseline
+
+    found = _all(reports)
+    write_atomically(file, write_baseline(found))
+    console.note(f"{count_of(len(found), 'finding')} accepted in {file}")
+    return Exit.CLEAN
+
+
+def _known(file: Path) -> frozenset[str]:
+    from kbnf_core.diagnostics.baseline import read_baseline
+
+    try:
+        return read_baseline(read_bytes(file).decode("utf-8"))
+    except ValueError as error:
+        raise ConfigError(f"{file}: {error}") from error
 
 
 def _deliver(
-    console: Console, format_: str, reports: Sequence[_Report], output_file: Path | None
-) -> None:
-    diagnostics = [diagnostic for each in reports for diagnostic in each.diagnostics]
-    rendered = FORMATS[format_](diagnostics, len(reports))
-    if output_file is None:
-        console.data(rendered)
-    else:
-        write_atomically(output_file, plain(rendered))
-    if format_ != "json":
+    console: Console,
+    format_: str,
+    reports: Sequence[Report],
+    known: frozenset[str],
+    deliver: Callable[[Segments], None],
+) -> int:
+    """Deliver what is not known already, and tell how the run ends."""
+    diagnostics = _all(reports)
+    if known:
+        from kbnf_core.diagnostics.baseline import without_baseline
+
+        diagnostics = without_baseline(diagnostics, known)
+    deliver(FORMATS[format_](diagnostics, len(reports)))
+    if format_ in {"text", "concise"}:
         console.note(summarise(diagnostics, len(reports)))
+    left = {id(each) for each in diagnostics}
+    counts = (
+        each.severity >= report.fail_on and id(each) in left
+        for report in reports
+        for each in report.diagnostics
+    )
+    return Exit.FINDINGS if any(counts) else Exit.CLEAN
+
+
+def _write(file: Path, rendered: Segments) -> None:
+    write_atomically(file, plain(rendered))
+
+
+def _all(reports: Sequence[Report]) -> tuple[Diagnostic, ...]:
+    return tuple(diagnostic for report in reports for diagnostic in report.diagnostics)

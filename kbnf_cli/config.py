@@ -6,6 +6,7 @@ use several configuration files. Options on the command line win over all of the
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,6 +14,10 @@ from typing import Any, TypeAlias
 from kbnf_core.diagnostics import Severity
 from kbnf_core.diagnostics.selection import Selection, normalise_selector
 from kbnf_core.errors import ConfigError, SourceError
+from kbnf_core.lint.options import TARGETS
+
+FileIgnore: TypeAlias = tuple[str, str, tuple[str, ...]]
+"""A pattern, the directory that it is relative to, and the prefixes of codes to ignore."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +26,8 @@ class Settings:
 
     ``select``, ``extend_select`` and ``ignore`` are prefixes of codes. ``vocab`` is ``bytes``
     or a path, relative paths being taken from the configuration file's directory.
+    ``per_file_ignores`` are patterns of a name, or of a path from that directory, with prefixes
+    of codes. ``targets`` and ``max_states`` are those of ``lint.options``.
     """
 
     select: tuple[str, ...] | None = None
@@ -29,12 +36,25 @@ class Settings:
     fail_on: Severity | None = None
     vocab: str | None = None
     eos: tuple[int, ...] | None = None
+    targets: tuple[str, ...] | None = None
+    max_states: int | None = None
+    per_file_ignores: tuple[FileIgnore, ...] | None = None
 
     @property
     def selection(self) -> Selection:
-        """Which codes to report."""
+        """Which codes to report, in files that have no rules of their own."""
         select = ("",) if self.select is None else self.select
         return Selection((*select, *(self.extend_select or ())), self.ignore or ())
+
+    def selection_for(self, file: Path) -> Selection:
+        """Return which codes to report in ``file``."""
+        more = [
+            prefix
+            for pattern, directory, prefixes in self.per_file_ignores or ()
+            if _matches(file, pattern, directory)
+            for prefix in prefixes
+        ]
+        return replace(self.selection, ignore=(*(self.ignore or ()), *more))
 
     def over(self, other: "Settings") -> "Settings":
         """Return these settings, with those of ``other`` where these say nothing."""
@@ -96,7 +116,7 @@ def _parse(table: Any, file: Path) -> Settings:
         if key not in _PARSERS:
             raise ConfigError(f"{file}: unknown key `{key}`{_similar(key)}")
         try:
-            values[key.replace("-", "_")] = _PARSERS[key](value, file.parent)
+            values[_FIELDS.get(key, key.replace("-", "_"))] = _PARSERS[key](value, file.parent)
         except ValueError as error:
             raise ConfigError(f"{file}: `{key}`: {error}") from error
     return Settings(**values)
@@ -127,6 +147,30 @@ def _token_ids(value: Any, _: Path) -> tuple[int, ...]:
     return tuple(value)
 
 
+def _targets(value: Any, _: Path) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(item in TARGETS for item in value):
+        raise ValueError(f"a list of engines is needed, out of {', '.join(TARGETS)}")
+    return tuple(value)
+
+
+def _count(value: Any, _: Path) -> int:
+    if type(value) is not int or value < 1:
+        raise ValueError("a number above 0 is needed")
+    return value
+
+
+def _per_file_ignores(value: Any, directory: Path) -> tuple[FileIgnore, ...]:
+    if not isinstance(value, Mapping):
+        raise ValueError("a table of patterns with lists of codes is needed")
+    where = str(directory.absolute())
+    return tuple((name, where, _selectors(codes, directory)) for name, codes in value.items())
+
+
+def _matches(file: Path, pattern: str, directory: str) -> bool:
+    path = file.absolute()
+    return fnmatchcase(path.name, pattern) or fnmatchcase(str(path), f"{directory}/{pattern}")
+
+
 _PARSERS: dict[str, Callable[[Any, Path], Any]] = {
     "select": _selectors,
     "extend-select": _selectors,
@@ -134,7 +178,13 @@ _PARSERS: dict[str, Callable[[Any, Path], Any]] = {
     "fail-on": _severity,
     "vocab": _vocabulary,
     "eos": _token_ids,
+    "target": _targets,
+    "max-states": _count,
+    "per-file-ignores": _per_file_ignores,
 }
+
+_FIELDS = {"target": "targets"}
+"""Keys that are named like an option, where the field is not."""
 
 
 def _similar(key: str) -> str:

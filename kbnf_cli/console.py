@@ -64,6 +64,11 @@ class Console:
         """Write plain text to stdout."""
         sys.stdout.write(text)
 
+    def flush(self) -> None:
+        """Let readers see what has been written so far."""
+        sys.stdout.flush()
+        sys.stderr.flush()
+
     def binary(self, data: bytes) -> None:
         """Write bytes to stdout."""
         sys.stdout.flush()

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 
 from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.diagnostics.json import render_json
 from kbnf_core.diagnostics.segments import NEWLINE, Segment, Segments
 from kbnf_core.diagnostics.text import render_concise, render_text
 
@@ -18,12 +17,35 @@ def _concise(diagnostics: Sequence[Diagnostic], _: int) -> Segments:
 
 
 def _json(diagnostics: Sequence[Diagnostic], files: int) -> Segments:
+    from kbnf_core.diagnostics.json import render_json
+
     return [Segment(render_json(diagnostics, files))]
+
+
+def _sarif(diagnostics: Sequence[Diagnostic], _: int) -> Segments:
+    from kbnf_core.diagnostics.sarif import render_sarif
+
+    return [Segment(render_sarif(diagnostics))]
+
+
+def _github(diagnostics: Sequence[Diagnostic], _: int) -> Segments:
+    from kbnf_core.diagnostics.github import render_github
+
+    return [Segment(render_github(diagnostics))]
+
+
+def _junit(diagnostics: Sequence[Diagnostic], files: int) -> Segments:
+    from kbnf_core.diagnostics.junit import render_junit
+
+    return [Segment(render_junit(diagnostics, files))]
 
 
 FORMATS: dict[str, Callable[[Sequence[Diagnostic], int], Segments]] = {
     "text": _text,
     "concise": _concise,
     "json": _json,
+    "sarif": _sarif,
+    "github": _github,
+    "junit": _junit,
 }
 """Each takes the findings, in order, and the number of files they were looked for in."""

@@ -61,4 +61,4 @@ def _fail_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
         raise error
 
     monkeypatch.setattr(files, "read_bytes", fail)
-    monkeypatch.setattr("kbnf_cli.check.read_bytes", fail)
+    monkeypatch.setattr("kbnf_cli.checking.read_bytes", fail)

@@ -35,6 +35,7 @@ ALLOWED: dict[str, set[str]] = {
     "frontend": FRONT | {"languages"},
     "lint": FRONT | {"frontend", "languages", "vocab"},
     "check": FRONT | {"frontend", "languages", "lint"},
+    "fixes": BASE | {"languages"},
     "recognise": {"source", "kernel", "tables", "lower"},
     "mask": BASE | {"kernel", "config", "ir", "tables", "lower", "recognise", "vocab"},
     "grammar": BACK,

@@ -3,10 +3,13 @@
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
-from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.frontend import Reading, name_span
 from kbnf_core.ir import Call, Choice, Node, Repeat, Sequence
+from kbnf_core.lint.places import nodes_at
 from kbnf_core.lower.analyse import Analysis, Facts
+from kbnf_core.source import Span
+from kbnf_core.syntax import tree
 
 MAX_CYCLES = 20
 """Cycles that are reported; a grammar with more has seen enough."""
@@ -67,7 +70,34 @@ def _loop(reading: Reading, node: Repeat) -> Diagnostic:
         node.span,
         label="what is repeated may be empty",
         helps=("repeat something that is never empty: `(x?)*` is `x*`",),
+        fixes=_fixes(reading, node.span),
     )
+
+
+def _fixes(reading: Reading, span: Span) -> tuple[Fix, ...]:
+    """Return the fix where what is repeated is optional as a whole."""
+    for node in nodes_at(reading, span):
+        if not isinstance(node, tree.Bracket | tree.Repetition):
+            continue
+        compulsory = _compulsory(node.body)
+        if compulsory and isinstance(node, tree.Repetition) and node.low:
+            compulsory.append(Edit(node.operator, "*"))
+        if compulsory:
+            return (Fix("leave only the outer one optional", tuple(compulsory)),)
+    return ()
+
+
+def _compulsory(node: tree.Expression) -> list[Edit]:
+    """Return the edits that make an optional or repeated part stand once, if it is one."""
+    while isinstance(node, tree.Bracket) and node.kind is tree.BracketKind.GROUP:
+        node = node.body
+    match node:
+        case tree.Repetition(_, 0, high, operator) if high in (1, None):
+            return [Edit(operator, "")]
+        case tree.Bracket(_, _, (start, end)):
+            return [Edit(Span(start, start + 1), "("), Edit(Span(end - 1, end), ")")]
+        case _:
+            return []
 
 
 def _cycle(reading: Reading, cycle: list[str]) -> Diagnostic:

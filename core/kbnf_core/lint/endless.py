@@ -23,6 +23,7 @@ from kbnf_core.ir import (
 )
 from kbnf_core.lint.components import cyclic_components
 from kbnf_core.lint.limits import stopped_early
+from kbnf_core.lint.places import nodes_at
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
 
@@ -185,7 +186,7 @@ def _finding(reading: Reading, consumed: Bytes, span: Span) -> Iterator[Diagnost
 
 def _bounded(reading: Reading, span: Span) -> tuple[Fix, ...]:
     """Return the fix for a loop that is written as ``*`` or ``+`` behind what it repeats."""
-    for node in _nodes_at(reading, span):
+    for node in nodes_at(reading, span):
         match node:
             case tree.Repetition(_, low, None, operator):
                 edit = Edit(operator, f"{{{low},{max(low, FEWEST)}}}")
@@ -205,9 +206,3 @@ def _bounded_pattern(text: tree.Text) -> tuple[Fix, ...]:
     low = 0 if text.value.endswith("*") else 1
     edit = Edit(text.spell(end - 1, end), f"{{{low},{FEWEST}}}")
     return (Fix(f"allow at most {FEWEST}", (edit,), safe=False),)
-
-
-def _nodes_at(reading: Reading, span: Span) -> Iterator[tree.Expression]:
-    for definition in reading.document.definitions:
-        if definition.span.start <= span.start and span.end <= definition.span.end:
-            yield from (node for node in tree.postorder(definition.body) if node.span == span)

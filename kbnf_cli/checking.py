@@ -1,0 +1,119 @@
+"""What ``kbnf check`` does to one file: find, select, fix."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kbnf_cli.config import Settings, SettingsFor
+from kbnf_cli.files import STDIN, read_bytes
+from kbnf_core.diagnostics import Diagnostic, Severity
+from kbnf_core.diagnostics.decode import decode
+
+if TYPE_CHECKING:
+    from kbnf_core.lint.options import LintOptions
+    from kbnf_core.vocab.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a run of the command asks for; ``settings`` are those of its options."""
+
+    settings: Settings
+    settings_for: SettingsFor
+    vocabulary: "Callable[[str, tuple[int, ...]], Vocabulary]"
+    stdin_filename: Path | None = None
+    start: str | None = None
+    finish: str | None = None
+    reports_cost: bool = False
+
+    def name_of(self, path: Path) -> Path:
+        """Return what a file is called: stdin's name for ``-``."""
+        return (self.stdin_filename or Path("<stdin>")) if path == STDIN else path
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One file: its text before and after fixing, what was fixed, and what is left.
+
+    Findings of at least ``fail_on`` make the run fail.
+    """
+
+    path: Path
+    name: str
+    before: str
+    after: str
+    fixed: tuple[Diagnostic, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    fail_on: Severity
+
+
+def check_file(path: Path, request: Request, fixes: str | None = None) -> Report:
+    """Check one file, or stdin for ``-``.
+
+    ``fixes`` is ``"safe"``, ``"unsafe"`` (which includes the safe ones) or None; what is found is
+    then about the fixed text. Nothing is written. Raises what reading files and settings raise.
+    """
+    file = request.name_of(path)
+    settings = request.settings.over(request.settings_for(file))
+    fail_on = settings.fail_on or Severity.ERROR
+    name = _relative(file).as_posix()
+    source, invalid = decode(read_bytes(path), name)
+    before = source.text
+    if invalid is not None:
+        kept = _selected([invalid], settings, file)
+        return Report(path, name, before, before, (), kept, fail_on)
+    find = partial(_find, name=name, file=file, settings=settings, request=request)
+    after, fixed = before, tuple[Diagnostic, ...]()
+    if fixes is not None:
+        from kbnf_core.fixes import fix_text
+
+        result = fix_text(before, find, unsafe=fixes == "unsafe")
+        after, fixed = result.text, result.applied
+    return Report(path, name, before, after, fixed, find(after), fail_on)
+
+
+def _find(
+    text: str, *, name: str, file: Path, settings: Settings, request: Request
+) -> tuple[Diagnostic, ...]:
+    """Return what is selected of everything that can be said about a text."""
+    from kbnf_core.check import check
+
+    found = check(
+        text,
+        name,
+        start=request.start,
+        finish=request.finish,
+        options=_options(settings, request),
+    )
+    return _selected(found, settings, file)
+
+
+def _options(settings: Settings, request: Request) -> "LintOptions":
+    from kbnf_core.lint.options import LintOptions
+
+    vocabulary = None
+    if settings.vocab is not None:
+        vocabulary = request.vocabulary(settings.vocab, settings.eos or ())
+    return LintOptions(
+        vocabulary=vocabulary,
+        targets=settings.targets or (),
+        reports_cost=request.reports_cost,
+        max_states=settings.max_states,
+    )
+
+
+def _selected(
+    found: Sequence[Diagnostic], settings: Settings, file: Path
+) -> tuple[Diagnostic, ...]:
+    selection = settings.selection_for(file)
+    return tuple(diagnostic for diagnostic in found if diagnostic.code in selection)
+
+
+def _relative(file: Path) -> Path:
+    """Return the path below the current directory, if it is there: it is the same everywhere."""
+    if not file.is_absolute():
+        return file
+    here = Path.cwd()
+    return file.relative_to(here) if file.is_relative_to(here) else file

@@ -1,0 +1,37 @@
+"""``--watch``: do something again whenever a grammar has changed."""
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+
+from kbnf_cli.files import find_grammars
+
+INTERVAL = 0.5
+"""Seconds between two looks at the files: short beside the time it takes to save one."""
+
+
+def watch(
+    paths: Sequence[Path], extensions: Collection[str], act: Callable[[list[Path]], None]
+) -> None:
+    """Call ``act`` with the grammars below ``paths``, then after each change; ends by Ctrl-C.
+
+    Looks at times and sizes rather than asking the system for events: this works on every file
+    system, also in containers, and grammars are few.
+    """
+    seen: dict[Path, tuple[int, int]] | None = None
+    while True:
+        files = find_grammars(paths, extensions)
+        now = {file: _stamp(file) for file in files}
+        if now != seen:
+            seen = now
+            act(files)
+        time.sleep(INTERVAL)
+
+
+def _stamp(file: Path) -> tuple[int, int]:
+    try:
+        status = file.stat()
+    except FileNotFoundError:
+        # It is being replaced; the next look finds the new one.
+        return 0, 0
+    return status.st_mtime_ns, status.st_size
