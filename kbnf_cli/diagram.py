@@ -67,11 +67,12 @@ def _format_of(output: Path | None) -> str:
 def _draw(data: bytes, name: str, start: str | None, format_: str) -> str:
     from kbnf_core.diagram.render import render_html, render_svg
     from kbnf_core.frontend import read_grammar
+    from kbnf_core.languages import language_of
 
     source, invalid = decode(data, name)
     if invalid is not None:
         raise GrammarError([invalid])
-    reading = read_grammar(source, start)
+    reading = read_grammar(source, start, language=language_of(name))
     if reading.errors:
         raise GrammarError(reading.errors)
     if format_ == "svg":

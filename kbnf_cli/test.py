@@ -19,7 +19,6 @@ from kbnf_cli.options import (
     vocabulary_options,
 )
 from kbnf_cli.vocabularies import BUILT_IN, read_vocabulary
-from kbnf_core.languages import EXTENSIONS
 
 _FORMATS = {"text": as_text, "json": as_json, "junit": as_junit}
 
@@ -56,7 +55,7 @@ def test(
 ) -> int:
     """Run the examples of grammars.
 
-    PATH is a grammar, a directory to search for grammars, or `-` for stdin; without one, the
+    PATH is a grammar, a directory to search for *.kbnf, or `-` for stdin; without one, the
     current directory is searched. Examples of GRAMMAR.kbnf are in GRAMMAR.examples.toml beside it,
     in comments such as (* kbnf: accept "text" *) in it, and in plays (GRAMMAR.play.jsonl). Exits
     with 1 if one fails.
@@ -64,7 +63,7 @@ def test(
     settings_for = settings_source(config_file, isolated)
     vocabulary_for = cache(partial(read_vocabulary, console))
     suites = []
-    for path in console.track(find_grammars(paths or (Path(),), EXTENSIONS), "testing"):
+    for path in console.track(find_grammars(paths or (Path(),)), "testing"):
         name = stdin_filename or Path("<stdin>") if path == STDIN else path
         settings = settings_for(name)
         vocabulary = vocabulary_for(vocab or settings.vocab or BUILT_IN, eos or settings.eos or ())

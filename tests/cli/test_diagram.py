@@ -35,6 +35,12 @@ def test_stdin_to_stdout(kbnf: Kbnf) -> None:
     assert 'b<span class="start">' in result.out
 
 
+def test_other_languages(kbnf: Kbnf, write: Write) -> None:
+    result = kbnf("diagram", write("g.gbnf", 'root ::= "a" item?\nitem ::= "b"\n'))
+    assert result.status == 0
+    assert "#rule-item" in result.out
+
+
 def test_unknown_extension(kbnf: Kbnf, write: Write) -> None:
     result = kbnf("diagram", write("g.kbnf", GRAMMAR), "-o", "out.png")
     assert result.status == 2

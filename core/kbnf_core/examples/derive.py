@@ -8,6 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from kbnf_core.automata.dfa import DEAD
 from kbnf_core.examples.graph import Graph, Scan
 from kbnf_core.ir import Literal
 
@@ -127,19 +128,17 @@ class _Chart:
         return self._ends[key]
 
     def _find_ends(self, scan: Scan, position: int) -> list[int]:
-        data = self._data
         if isinstance(scan, Literal):
-            return [position + len(scan.data)] if data.startswith(scan.data, position) else []
-        dfa, state, ends = scan.dfa, 0, []
-        if dfa.is_empty:
-            return []
-        for end in range(position, len(data) + 1):
-            if dfa.accepting[state]:
+            found = self._data.startswith(scan.data, position)
+            return [position + len(scan.data)] if found else []
+        ends = []
+        state = DEAD if scan.dfa.is_empty else 0
+        for end in range(position, len(self._data) + 1):
+            if state == DEAD:
+                break
+            self._steps += 1
+            if scan.dfa.accepting[state]:
                 ends.append(end)
-            if end == len(data):
-                break
-            state = int(dfa.next[state, dfa.classes[data[end]]])
-            if state < 0:
-                break
-        self._steps += len(ends)
+            if end < len(self._data):
+                state = int(scan.dfa.next[state, scan.dfa.classes[self._data[end]]])
         return ends
