@@ -6,6 +6,8 @@ replays the text on plain tables, in which every position is a state of its own.
 
 from collections import deque
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +17,9 @@ from kbnf_core.recognise.origins import BOTTOM
 from kbnf_core.recognise.states import StateTable
 from kbnf_core.source import Span
 
+_Link: TypeAlias = tuple[tuple[int, int], int]
+"""(origin, nonterminal) that is called, and the item set that waits for it."""
+
 MAX_PLACES = 64
 """Live places that are worked out; a text with more is told by these."""
 
@@ -23,12 +28,14 @@ MAX_PLACES = 64
 class LivePlace:
     """One place at which the text may go on.
 
-    ``rules`` is the path of nonterminals from the start down; ``span`` is the symbol in the
-    grammar's source, of whose bytes ``offset`` are behind; ``expected`` are the inclusive ranges
-    of bytes that it takes next (none where it is a token terminal).
+    ``rules`` is the path of nonterminals from the start down; ``calls`` has, for each but the
+    last, the symbols that stand where it calls the next, which is one of them. ``span`` is the
+    symbol in the grammar's source, of whose bytes ``offset`` are behind; ``expected`` are the
+    inclusive ranges of bytes that it takes next (none where it is a token terminal).
     """
 
     rules: tuple[str, ...]
+    calls: tuple[tuple[Span, ...], ...]
     span: Span
     offset: int
     expected: tuple[tuple[int, int], ...]
@@ -51,9 +58,9 @@ class Explainer:
                 expected = self._expected(position)
                 if expected is None:
                     continue
-                rules = self._path(origin, report)
+                rules, calls = self._path(origin, report)
                 for span, offset in self._places[position]:
-                    found[LivePlace(rules, span, offset, expected)] = None
+                    found[LivePlace(rules, calls, span, offset, expected)] = None
                 if len(found) >= MAX_PLACES:
                     return tuple(found)
         return tuple(found)
@@ -70,12 +77,14 @@ class Explainer:
             return byte_ranges(np.isin(tables.classes, tables.edge_class[begin:end]))
         return () if tables.token_start[position] < tables.token_start[position + 1] else None
 
-    def _path(self, origin: int, report: int) -> tuple[str, ...]:
-        """Return the shortest chain of nonterminals from the start to ``report``."""
+    def _path(
+        self, origin: int, report: int
+    ) -> tuple[tuple[str, ...], tuple[tuple[Span, ...], ...]]:
+        """Return the shortest chain of nonterminals from the start to ``report``, and its calls."""
         first = (origin, report)
-        below: dict[tuple[int, int], tuple[int, int] | None] = {first: None}
+        below: dict[tuple[int, int], _Link | None] = {first: None}
         queue = deque([first])
-        here: tuple[int, int] | None = first
+        here = first
         while queue:
             here = queue.popleft()
             if here[0] == BOTTOM:
@@ -83,13 +92,47 @@ class Explainer:
             for outer, after in self._states.origins.waiting(*here):
                 for caller in sorted(self._states.items.reports(after)):
                     if (outer, caller) not in below:
-                        below[outer, caller] = here
+                        below[outer, caller] = (here, after)
                         queue.append((outer, caller))
-        names = []
-        while here is not None:
-            names.append(self._tables.names[here[1]])
-            here = below[here]
-        return tuple(name for name in names if "#" not in name)
+        return self._spell_out(here, below)
+
+    def _spell_out(
+        self, here: tuple[int, int], below: "dict[tuple[int, int], _Link | None]"
+    ) -> tuple[tuple[str, ...], tuple[tuple[Span, ...], ...]]:
+        """Return names and calls from ``here`` down, without the parts of large rules."""
+        names = [self._tables.names[here[1]]]
+        calls: list[tuple[Span, ...]] = []
+        link = below[here]
+        while link is not None:
+            inner, after = link
+            symbols = self._symbols(here[1], inner[1], after)
+            name = self._tables.names[inner[1]]
+            if "#" not in name:
+                names.append(name)
+                calls.append(symbols)
+            here, link = inner, below[inner]
+        return tuple(names), tuple(calls)
+
+    def _symbols(self, caller: int, callee: int, after: int) -> tuple[Span, ...]:
+        """Return the symbols at which ``caller`` may have called, to go on with set ``after``."""
+        found: dict[Span, None] = {}
+        for item in self._states.items.items(after):
+            position, report = self._states.items.unpack(item)
+            if report == caller:
+                for source in self._callers.get((callee, position), ()):
+                    found.update((span, None) for span, _ in self._places[source])
+        return tuple(found)
+
+    @cached_property
+    def _callers(self) -> dict[tuple[int, int], list[int]]:
+        """The states that call a nonterminal, by it and by the state after it."""
+        tables = self._tables
+        callers: dict[tuple[int, int], list[int]] = {}
+        sources = np.repeat(np.arange(tables.state_count), np.diff(tables.call_start)).tolist()
+        called, returns = tables.call_nonterminal.tolist(), tables.call_return.tolist()
+        for source, callee, back in zip(sources, called, returns, strict=True):
+            callers.setdefault((callee, back), []).append(source)
+        return callers
 
 
 def byte_ranges(flags: npt.NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:

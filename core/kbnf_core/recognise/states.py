@@ -73,6 +73,7 @@ class StateTable:
         self._stored = stored
         self._lock = threading.RLock()
         self._sources: dict[int, tuple[Pair, ...]] = {}
+        self._known = Contents(tables) if stored is None else None
         if stored is not None:
             self.next = stored.next
             self.has_exits = stored.has_exits
@@ -87,10 +88,17 @@ class StateTable:
     def __len__(self) -> int:
         return self._count
 
-    @cached_property
+    @property
     def _contents(self) -> Contents:
+        """What the states are; stored ones are made when somebody first asks."""
+        return self._known or self._restore()
+
+    def _restore(self) -> Contents:
         with self._lock:
-            return Contents(self.tables) if self._stored is None else self._stored.contents()
+            if self._known is None:
+                assert self._stored is not None  # noqa: S101 - there is one or the other
+                self._known = self._stored.contents()
+            return self._known
 
     @property
     def items(self) -> ItemSets:
