@@ -99,10 +99,11 @@ def _end_lines_with_comments(
 
 
 def _movable(gap: Gap, behind: Gap) -> tuple[str, ...]:
-    """Return the comments in front of a ``;`` if all end one line, and none behind it does."""
+    """Return the comments in front of a ``;`` if they end one line, and none behind it does."""
     *before, after = gap.breaks
-    free = not behind.comments or behind.breaks[0] or not behind.has_break
-    return gap.comments if after and free and not any(before) else ()
+    ends_one_line = after and not any(before) and "\n" not in "".join(gap.comments)
+    is_free = not behind.comments or behind.breaks[0] or not behind.has_break
+    return gap.comments if ends_one_line and is_free else ()
 
 
 def _behind(comments: tuple[str, ...], gap: Gap) -> Gap:
