@@ -1,14 +1,20 @@
 """Opening what a command is given as a grammar: text in any of the languages, or an artifact."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbnf_cli.files import STDIN, read_bytes
+from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.diagnostics.decode import decode
 from kbnf_core.errors import ConfigError, GrammarError
 
 if TYPE_CHECKING:
     from kbnf_core import Grammar
+    from kbnf_core.convert import Conversion
+
+_CONVERTERS = {".gbnf": "from_gbnf", ".lark": "from_lark", ".bnf": "from_bnf"}
+"""By extension, the function of ``kbnf_core.convert`` that makes KBNF of a text."""
 
 
 def open_grammar(path: Path, name: str, start: str | None, finish: str | None) -> "Grammar":
@@ -25,6 +31,32 @@ def open_grammar(path: Path, name: str, start: str | None, finish: str | None) -
     if invalid is not None:
         raise GrammarError([invalid])
     return Grammar(source.text, start=start, finish=finish, path=name)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A grammar, and what was lost where it was converted to be one."""
+
+    grammar: "Grammar"
+    losses: tuple[Diagnostic, ...] = ()
+
+
+def open_any_grammar(path: Path, name: str, start: str | None, finish: str | None) -> Opened:
+    """Return a usable grammar, converted first if its extension is of another language.
+
+    Raises what ``open_grammar`` raises.
+    """
+    from kbnf_core import Grammar, convert
+
+    converter = _CONVERTERS.get(path.suffix.lower())
+    if converter not in convert.__all__:
+        return Opened(open_grammar(path, name, start, finish))
+    source, invalid = decode(read_bytes(path), name)
+    if invalid is not None:
+        raise GrammarError([invalid])
+    conversion: Conversion = getattr(convert, converter)(source.text, path=name, start=start)
+    grammar = Grammar(conversion.text, finish=finish, path=f"{name} (converted)")
+    return Opened(grammar, tuple(loss.diagnostic(source) for loss in conversion.losses))
 
 
 def _is_artifact(path: Path) -> bool:

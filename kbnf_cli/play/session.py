@@ -1,0 +1,193 @@
+"""What a console holds between two lines. Sessions are values: a step makes a new one."""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from kbnf_cli.exits import Exit
+from kbnf_cli.grammars import Opened
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.diagnostics.segments import Segment, Segments
+
+if TYPE_CHECKING:
+    from kbnf_core import Engine, Vocabulary
+    from kbnf_core.plays import Assertion, What
+    from kbnf_core.vocab.encode import Encoder
+
+
+class Mode(Enum):
+    """What a line that is no command is taken for."""
+
+    TOKEN = "token"
+    TOK = "tok"
+    TEXT = "text"
+
+
+class Verdict(Enum):
+    """What became of a line; the value is the exit status of a script that stops there."""
+
+    FINE = Exit.CLEAN
+    REFUSED = Exit.FINDINGS
+    MISUSED = Exit.TROUBLE
+    LEAVE = -1
+
+
+class PlayFailure(Exception):  # noqa: N818 - a refusal is an outcome here, not a fault
+    """A line that did nothing, and why; caught by ``step``."""
+
+    def __init__(self, message: str, verdict: Verdict, details: Segments | None = None) -> None:
+        super().__init__(message)
+        self.verdict = verdict
+        self.details = details or []
+
+
+def refused(message: str, details: Segments | None = None) -> PlayFailure:
+    """Return the failure of what the grammar, or an assertion, does not allow."""
+    return PlayFailure(message, Verdict.REFUSED, details)
+
+
+def misused(message: str) -> PlayFailure:
+    """Return the failure of a command that cannot be carried out."""
+    return PlayFailure(message, Verdict.MISUSED)
+
+
+class World(Protocol):
+    """Everything outside that commands need."""
+
+    @property
+    def columns(self) -> int:
+        """Cells in a line."""
+
+    @property
+    def rows(self) -> int:
+        """Lines that a listing may take."""
+
+    def grammar(self, path: Path, start: str | None, finish: str | None) -> Opened:
+        """Open a grammar; raises ``KbnfError``."""
+
+    def vocabulary(self, name: str, eos: tuple[int, ...] | None) -> "Vocabulary":
+        """Open a vocabulary, ``bytes`` or a file; raises ``KbnfError``."""
+
+    def encoder(self, name: str, vocabulary: "Vocabulary") -> "Encoder":
+        """Return the tokenizer of a vocabulary; raises ``KbnfError``."""
+
+    def read(self, path: Path) -> bytes:
+        """Read a file; raises ``SourceError``."""
+
+    def write(self, path: Path, text: str) -> None:
+        """Write a file as a whole; raises ``OSError``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The switches; ``cache`` off begins every step with empty caches, as for measuring."""
+
+    show_stacks: bool = False
+    show_allowed: bool = True
+    show_input: bool = False
+    cache: bool = True
+    mode: Mode = Mode.TOKEN
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Where the grammar and the vocabulary came from, and how they were asked for."""
+
+    grammar: Path
+    vocabulary: str
+    eos: tuple[int, ...] | None = None
+    start: str | None = None
+    finish: str | None = None
+
+
+@dataclass(frozen=True)
+class Session:
+    """A position and the way to it.
+
+    ``engine`` is never moved, only replaced. ``undone``: what ``:redo`` accepts, next first.
+    ``marks``: names for numbers of steps. ``assertions``: made after that many steps. ``listing``:
+    what ``:more`` shows. ``losses``: what converting the grammar could not keep.
+    """
+
+    files: Files
+    engine: "Engine"
+    settings: Settings = field(default_factory=Settings)
+    undone: "tuple[What, ...]" = ()
+    marks: Mapping[str, int] = field(default_factory=dict)
+    assertions: "Mapping[int, tuple[Assertion, ...]]" = field(default_factory=dict)
+    listing: tuple[str, ...] = ()
+    losses: tuple[Diagnostic, ...] = ()
+
+    @property
+    def vocabulary(self) -> "Vocabulary":
+        """The vocabulary in use."""
+        return self.engine.vocabulary
+
+    @property
+    def count(self) -> int:
+        """Steps made so far."""
+        return len(self.engine.accepted)
+
+    def forward(self, *steps: "What") -> "Session":
+        """Return the session after more steps; raises what the engine raises.
+
+        What was undone is forgotten, with the marks and assertions that stood there.
+        """
+        engine = self._engine()
+        accept_all(engine, steps)
+        count = self.count
+        return replace(
+            self,
+            engine=engine,
+            undone=(),
+            listing=(),
+            marks={name: at for name, at in self.marks.items() if at <= count},
+            assertions={at: made for at, made in self.assertions.items() if at <= count},
+        )
+
+    def at(self, count: int) -> "Session":
+        """Return the session after the first ``count`` of the steps made and undone."""
+        steps = (*self.engine.accepted, *self.undone)
+        engine = copy.copy(self.engine)
+        engine.rollback(max(0, self.count - count))
+        accept_all(engine, steps[self.count : count])
+        return replace(self, engine=engine, undone=steps[count:], listing=())
+
+    def _engine(self) -> "Engine":
+        """Return an engine at this position that may be moved."""
+        if self.settings.cache:
+            return copy.copy(self.engine)
+        engine = cold_engine(self.engine)
+        accept_all(engine, self.engine.accepted)
+        return engine
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a line led to."""
+
+    session: Session
+    shown: tuple[Segment, ...] = ()
+    verdict: Verdict = Verdict.FINE
+    message: str = ""
+
+
+def accept_all(engine: "Engine", steps: "tuple[What, ...]") -> None:
+    """Move an engine; raises what it raises."""
+    for step in steps:
+        if isinstance(step, int):
+            engine.try_accept_new_token(step)
+        else:
+            engine.try_accept_new_bytes(step)
+
+
+def cold_engine(engine: "Engine") -> "Engine":
+    """Return an engine at the beginning that shares no caches with ``engine``."""
+    from kbnf_core import Config, Engine, Grammar
+
+    old = engine.grammar
+    fresh = Grammar(old.source.text, start=old.start, finish=engine.finish, path=old.source.path)
+    return Engine(fresh, engine.vocabulary, Config(finish=engine.finish))

@@ -1,0 +1,84 @@
+"""``:stack``: the rules that are open, as a tree, with a dot where each of them is."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kbnf_cli.escaped import describe_bytes
+from kbnf_cli.play.allowed import clip
+from kbnf_cli.play.places import terminal_places
+from kbnf_cli.play.session import Session
+from kbnf_core.diagnostics.visible import visible
+from kbnf_core.source import Source, Span
+
+if TYPE_CHECKING:
+    from kbnf_core.recognise.explain import LivePlace
+
+_BEFORE, _AFTER = 24, 40
+"""Characters of the grammar that are shown around a dot."""
+
+DOT = "•"
+
+
+@dataclass
+class _Node:
+    """A rule at one dot, or what comes next there, and what is open inside it."""
+
+    inner: "dict[str, _Node]" = field(default_factory=dict)
+
+
+def stack_lines(session: Session, columns: int) -> list[str]:
+    """Return the open rules as the lines of a tree; the leaves are the bytes that come next."""
+    why = session.engine.why(b"")
+    if not why.places:
+        return ["nothing is open: the text is complete"]
+    source = session.engine.grammar.source
+    root = _Node()
+    for place in terminal_places(session, why):
+        _add(root, place, source)
+    return [clip(line, columns) for line in _draw(root)]
+
+
+def _add(root: _Node, place: "LivePlace", source: Source) -> None:
+    node = root
+    called = zip(place.calls, place.rules[1:], strict=True)
+    symbols = [_symbol(source, spans, name) for spans, name in called] + [place.span]
+    for rule, span in zip(place.rules, symbols, strict=True):
+        node = node.inner.setdefault(f"{visible(rule)} ::= {dotted(source, span)}", _Node())
+    takes = describe_bytes(place.expected) if place.expected else "one token"
+    node.inner.setdefault(f"takes {takes}", _Node())
+
+
+def _symbol(source: Source, spans: tuple[Span, ...], name: str) -> Span:
+    """Return the symbol that calls ``name``; failing that, the first that stands there."""
+    named = (span for span in spans if source.slice(span) == name)
+    return next(named, next(iter(spans), Span(0, 0)))
+
+
+def dotted(source: Source, span: Span) -> str:
+    """Return the line of the grammar around a symbol, with a dot before it."""
+    line = source.position(span.start).line
+    start = source.line_start(line)
+    end = start + len(source.line(line))
+    # The name that the line defines stands before the dotted text already.
+    sign = source.text.rfind("::=", start, span.start)
+    start = max(start, sign + len("::=")) if sign >= 0 else start
+    before = source.text[max(start, span.start - _BEFORE) : span.start]
+    after = source.text[span.start : min(end, span.start + _AFTER)]
+    head = "…" if span.start - _BEFORE > start else ""
+    tail = "…" if span.start + _AFTER < end else ""
+    return visible(f"{head}{before}{DOT}{after}{tail}").strip()
+
+
+def _draw(root: _Node) -> list[str]:
+    """Return the lines of a tree, without recursion: rules may nest as deep as the text does."""
+    lines: list[str] = []
+    stack = [(label, node, "", "") for label, node in reversed(root.inner.items())]
+    while stack:
+        label, node, lead, below = stack.pop()
+        lines.append(lead + label)
+        inner = list(node.inner.items())
+        for index in range(len(inner) - 1, -1, -1):
+            is_last = index == len(inner) - 1
+            branch, trunk = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
+            stack.append((*inner[index], below + branch, below + trunk))
+    return lines

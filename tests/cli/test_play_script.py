@@ -1,0 +1,189 @@
+"""``kbnf play`` without a terminal: scripts, ``-c``, plays, exit statuses."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kbnf_testing.command import Kbnf, Write
+
+GRAMMAR = '(* kbnf: finish=token *)\nstart ::= "a" ("b" | "c") "d";\n'
+
+
+@pytest.fixture
+def grammar(write: Write) -> Path:
+    return write("g.kbnf", GRAMMAR)
+
+
+def test_a_script_is_carried_out_line_by_line(kbnf: Kbnf, grammar: Path) -> None:
+    result = kbnf("play", grammar, stdin=b"a\n:forced\n\nb\n:finish\nd\n")
+    assert (result.status, result.stderr) == (0, "")
+    assert result.out == (
+        "> a\n"
+        'text      "a" (1 token)\n'
+        "status    ongoing\n"
+        "allowed   2 of 257 tokens\n"
+        '      98  "b"\n'
+        '      99  "c"\n'
+        "> :forced\n"
+        "bytes     none is forced\n"
+        "tokens    none is forced\n"
+        "> \n"
+        "> b\n"
+        'text      "ab" (2 tokens)\n'
+        "status    ongoing\n"
+        "allowed   1 of 257 tokens\n"
+        '     100  "d"\n'
+        "> :finish\n"
+        'bytes     1 byte  "d"\n'
+        "tokens    1 token\n"
+        '          100 "d"\n'
+        "> d\n"
+        'text      "abd" (3 tokens)\n'
+        "status    finished\n"
+    )
+
+
+def test_the_same_script_prints_the_same(kbnf: Kbnf, grammar: Path) -> None:
+    script = b"a\n:allowed\n:why x\n:stack\n:sample 5\n:grammar\n:help\n"
+    assert kbnf("play", grammar, stdin=script) == kbnf("play", grammar, stdin=script)
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "message"),
+    [
+        ("a\nx\nb\n", 1, "error: line 2: rejected: byte 0 ('x', 0x78) cannot come here"),
+        ("a\nbd\n", 1, 'error: line 2: "bd" is no token'),
+        ("\n\n#999\n", 1, "error: line 3: the vocabulary has no token 999"),
+        ("a\n:assert rejected b\n", 1, "error: line 2: assertion failed: b is allowed"),
+        ("a\nb\nd\nd\n", 1, "error: line 4: the text is over"),
+        (":nonsense\n", 2, "error: line 1: there is no command"),
+        (":load nowhere.kbnf\n", 2, "error: line 1: cannot read nowhere.kbnf"),
+        (":undo\n", 2, "error: line 1: there is nothing to undo"),
+        ("a\n:quit\nx\n", 0, ""),
+        ("", 0, ""),
+        ("\n\r\n   \n", 0, ""),
+        ("a", 0, ""),
+    ],
+)
+def test_a_script_stops_at_the_first_failure(
+    kbnf: Kbnf, grammar: Path, script: str, status: int, message: str
+) -> None:
+    result = kbnf("play", grammar, stdin=script.encode())
+    assert result.status == status
+    assert message in result.stderr
+    assert bool(result.stderr) == bool(message)
+
+
+def test_bytes_that_are_no_text_are_typed_as_they_are(kbnf_process: Kbnf, write: Write) -> None:
+    grammar = write("b.kbnf", 'start ::= #b"\\xff" "a";')
+    result = kbnf_process("play", grammar, stdin=b"\xff\na\n")
+    assert (result.status, result.stderr) == (0, "")
+
+
+def test_commands_can_be_given(kbnf: Kbnf, grammar: Path) -> None:
+    result = kbnf("play", grammar, "-c", "a", "-c", ":why x", stdin=b"unread\n")
+    assert result.status == 0
+    assert 'token 120 "x" is not allowed: byte 0' in result.out
+    assert f"{grammar}:2:16 " in result.out
+
+
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        (["-s", "true"], '•"b"'),
+        (["--stacks-display", "true"], '•"b"'),
+        (["-i", "true"], "input     61\n"),
+        (["-b", "false"], 'text      "a"'),
+        (["--finish", "eos"], "status    ongoing"),
+    ],
+)
+def test_switches_are_options(kbnf: Kbnf, grammar: Path, options: list[str], shown: str) -> None:
+    assert shown in kbnf("play", grammar, *options, "-c", "a").out
+
+
+def test_possible_tokens_can_be_left_out(kbnf: Kbnf, grammar: Path) -> None:
+    assert "allowed" not in kbnf("play", grammar, "-p", "false", "-c", "a").out
+
+
+def test_the_start_can_be_chosen(kbnf: Kbnf, write: Write) -> None:
+    grammar = write("two.kbnf", 'start ::= other "x"; other ::= "y";')
+    assert "finished" in kbnf("play", grammar, "-n", "other", "-c", "y").out
+
+
+def test_a_play_is_saved_and_replayed(kbnf: Kbnf, grammar: Path, write: Write) -> None:
+    Path("plays").mkdir()
+    script = b"a\n:assert allowed b\n:assert rejected x\nb\n:save plays/one.jsonl\n"
+    assert kbnf("play", grammar, stdin=script).status == 0
+    lines = [json.loads(line) for line in Path("plays/one.jsonl").read_text().splitlines()]
+    assert lines[0]["grammar"]["path"] == "../g.kbnf"
+    assert [line.get("token") for line in lines[1:]] == [97, 98, 120, 98]
+    result = kbnf("play", "--replay", "plays/one.jsonl")
+    assert (result.status, result.stderr) == (0, "")
+    assert "2 steps made again\n" in result.out
+    write("g.kbnf", GRAMMAR.replace('"b"', '"e"'))
+    result = kbnf("play", "--replay", "plays/one.jsonl")
+    assert result.status == 1
+    assert 'line 3, asserting token 98 "b": token 98 is not allowed here\n' in result.out
+    assert "the grammar has changed" in result.out
+    assert "plays/one.jsonl: the play differs" in result.stderr
+
+
+def test_a_play_runs_under_kbnf_test(kbnf: Kbnf, grammar: Path, write: Write) -> None:
+    assert kbnf("play", grammar, "-c", "a", "-c", ":save g.play.jsonl").status == 0
+    assert kbnf("test", grammar).status == 0
+    write("g.kbnf", GRAMMAR.replace('"a"', '"z"'))
+    assert kbnf("test", grammar).status == 1
+
+
+def test_a_vocabulary_that_is_another_one_is_not_replayed(kbnf: Kbnf, grammar: Path) -> None:
+    assert kbnf("play", grammar, "-c", "a", "-c", ":save p.jsonl").status == 0
+    result = kbnf("play", grammar, "--replay", "p.jsonl", "--eos", "5")
+    assert result.status == 1
+    assert "fingerprint" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        ([], 2, "a GRAMMAR is needed"),
+        (["nowhere.kbnf"], 2, "cannot read nowhere.kbnf"),
+        (["--replay", "nowhere.jsonl"], 2, "cannot read nowhere.jsonl"),
+        (["--replay", "g.kbnf"], 2, "g.kbnf:1: not JSON"),
+        (["g.kbnf", "--vocab", "nowhere"], 2, "cannot read nowhere"),
+        (["g.kbnf", "--start", "nothing"], 1, "E102"),
+    ],
+)
+def test_what_cannot_be_opened_is_told(
+    kbnf: Kbnf, grammar: Path, arguments: list[str], status: int, message: str
+) -> None:
+    result = kbnf("play", *arguments)
+    assert result.status == status
+    assert message in result.stderr
+
+
+def test_an_artifact_is_played(kbnf: Kbnf, grammar: Path) -> None:
+    assert kbnf("compile", grammar, "-o", "g.kbnfc").status == 0
+    result = kbnf("play", "g.kbnfc", "-c", "a", "-c", ":stack", "-c", ":reload", "-c", ":why x")
+    assert (result.status, result.stderr) == (0, "")
+    assert "1 step made again" in result.out
+
+
+def test_another_language_is_converted_on_the_fly(kbnf: Kbnf, write: Write) -> None:
+    grammar = write("g.gbnf", 'root ::= "a" [b-c]*\n')
+    result = kbnf("play", grammar, "-c", "a", "-c", ":finish", "-c", "b", "-c", ":stack")
+    assert (result.status, result.stderr) == (0, "")
+    assert "status    can finish" in result.out
+
+
+def test_the_console_is_not_loaded_for_a_script(kbnf: Kbnf, grammar: Path) -> None:
+    program = (
+        "import sys; from kbnf_cli.main import main; "
+        f"main(['play', {str(grammar)!r}, '-c', 'a']); print('prompt_toolkit' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.endswith("False\n")

@@ -1,0 +1,256 @@
+"""The step function: every command, without a terminal."""
+
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from kbnf_cli.play.session import Mode, Reply, Session, Verdict
+from kbnf_cli.play.step import step
+from kbnf_core.diagnostics.segments import Role, plain
+from kbnf_core.diagnostics.visible import cells
+from kbnf_testing.play import GRAMMAR
+
+
+class World(Protocol):
+    """The part of the world in memory that these tests touch."""
+
+    files: dict[Path, str]
+    columns: int
+    rows: int
+
+
+def run(session: Session, world: World, *lines: str) -> Reply:
+    """Carry out lines, of which all but the last have to go well."""
+    reply = Reply(session)
+    for line in lines:
+        assert reply.verdict is Verdict.FINE, reply.message
+        reply = step(reply.session, line, world)  # type: ignore[arg-type]
+    return reply
+
+
+def accepted(reply: Reply) -> tuple[int | bytes, ...]:
+    return reply.session.engine.accepted
+
+
+@pytest.mark.parametrize(
+    ("lines", "steps"),
+    [
+        (["say\\x20"], (2,)),
+        (["say", "\\x20"], (0, 1)),
+        (["#2", "#4", "llo"], (2, 4, 5)),
+        (["#13"], None),
+        (["#2", "he"], (2, 4)),
+        (["#2", "#13"], (2, 13)),
+        (["#2", "\\#1"], (2, 10)),
+        (["#2", "\\:x"], (2, 11)),
+        (["#2", "h\\xc3", "\\xa9"], (2, 8, 9)),
+        (["#2", "<|x|>"], (2, 98)),
+        (["#2", "#3", "#99"], (2, 3, 99)),
+        (["#2", "   ", "", "hello"], (2, 3)),
+        ([":text say h"], (b"s", b"a", b"y", b" ", b"h")),
+        ([":tok say hello, h\\u00e9"], (2, 3, 6, 8, 9)),
+        ([":text", "say"], (b"s", b"a", b"y")),
+        ([":tok", "say hello"], (2, 3)),
+        ([":tok", ":token", "say"], (0,)),
+        ([":token say\\x20"], (2,)),
+    ],
+)
+def test_lines_are_tokens(
+    session: Session, world: World, lines: list[str], steps: tuple[int | bytes, ...] | None
+) -> None:
+    reply = run(session, world, *lines)
+    if steps is None:
+        assert reply.verdict is Verdict.REFUSED
+    else:
+        assert (reply.verdict, accepted(reply)) == (Verdict.FINE, steps)
+
+
+@pytest.mark.parametrize(
+    ("line", "verdict", "message"),
+    [
+        ("zzz", Verdict.REFUSED, "is no token"),
+        ("#77", Verdict.REFUSED, "no token 77"),
+        ("hello", Verdict.REFUSED, "rejected: byte 0"),
+        ("\\x4", Verdict.MISUSED, "\\x"),
+        ("\\", Verdict.MISUSED, "\\"),
+        ("\\ud800", Verdict.MISUSED, "no character"),
+        (":text sap", Verdict.REFUSED, "step 3 of 3, nothing was taken"),
+        (":tok zzz", Verdict.MISUSED, "no tokens"),
+        (":tok \\xff", Verdict.MISUSED, "takes text"),
+        (":", Verdict.MISUSED, "no command"),
+        (":alowed", Verdict.MISUSED, "did you mean `:allowed`"),
+        (":allowed x", Verdict.MISUSED, "slashes"),
+        (":allowed /(/", Verdict.MISUSED, "regular expression"),
+        (":why", Verdict.MISUSED, "a token is needed"),
+        (":why #77", Verdict.REFUSED, "no token 77"),
+        (":undo", Verdict.MISUSED, "nothing to undo"),
+        (":redo", Verdict.MISUSED, "nothing to redo"),
+        (":goto there", Verdict.MISUSED, "no mark there"),
+        (":goto 1", Verdict.MISUSED, "from 0 to 0"),
+        (":mark 1", Verdict.MISUSED, "no number"),
+        (":sample 0", Verdict.MISUSED, "from 1"),
+        (":sample -1", Verdict.MISUSED, "from 1"),
+        (":load", Verdict.MISUSED, "name of a file"),
+        (":load none.kbnf", Verdict.MISUSED, "cannot read none.kbnf"),
+        (":load none.txt", Verdict.MISUSED, "cannot read none.txt"),
+        (":vocab none", Verdict.MISUSED, "cannot read none"),
+        (":save", Verdict.MISUSED, "name of a file"),
+        (":replay none", Verdict.MISUSED, "cannot read none"),
+        (":replay g.kbnf", Verdict.MISUSED, "g.kbnf:1: not JSON"),
+        (":assert maybe x", Verdict.MISUSED, ":assert allowed"),
+        (":assert allowed hello", Verdict.REFUSED, "assertion failed"),
+        (":assert rejected say", Verdict.REFUSED, "assertion failed"),
+        (":s maybe", Verdict.MISUSED, "`on` or `off`"),
+        (":n nothing", Verdict.MISUSED, "has errors"),
+        (":finish now", Verdict.MISUSED, "nothing is expected"),
+    ],
+)
+def test_what_fails_says_why_and_changes_nothing(
+    session: Session, world: World, line: str, verdict: Verdict, message: str
+) -> None:
+    reply = run(session, world, line)
+    assert reply.verdict is verdict
+    assert message in reply.message
+    assert reply.session is session
+
+
+@pytest.mark.parametrize(
+    ("lines", "shown"),
+    [
+        (["#2"], 'text      "say " (1 token)\nstatus    ongoing\nallowed   7 of 16 tokens\n'),
+        (["#2", "#3"], "status    can finish\n"),
+        (
+            ["#2", "#3", "#99"],
+            'text      "say hello" end of sequence  (3 tokens)\nstatus    finished\n',
+        ),
+        (["#2", "h\\xc3"], 'text      "say h\\xc3" (2 tokens)'),
+        (["#2", ":allowed"], '       4  "he"\n      13  "he"\n'),
+        (["#2", ":allowed /^h/"], "allowed   4 of 7 allowed tokens match"),
+        (["#2", ":allowed /x/"], "<|x|> (special)"),
+        (["#2", ":why hello"], 'token 3 "hello" is allowed'),
+        (["#2", ":why hex"], '"hex" is not allowed: byte 2'),
+        (["#2", ":why hex"], 'in        start > word\n            g.kbnf:3:11 "hello"'),
+        (["#2", ":why #12"], 'refused   "u" (0x75)'),
+        (["#2", ":stack"], 'start ::= "say " •word { ", " word } ["!"];\n'),
+        (["#2", ":stack"], '├─ word ::= •"hello" | "hé"'),
+        (["#2", "#3", "#99", ":forced"], "none is forced"),
+        ([":forced"], 'bytes     "say "\ntokens    none is forced'),
+        (
+            [":finish"],
+            'bytes     6 bytes  "say #1"\ntokens    2 tokens\n          2 "say " 10 "#1"',
+        ),
+        (["#2", "#3", ":finish"], "can end here"),
+        ([":sample 2"], "say "),
+        (["#2", "#4", ":undo"], 'text      "say " (1 token)'),
+        (["#2", "#4", ":undo 2", ":redo 2"], 'text      "say he" (2 tokens)'),
+        (["#2", ":mark a", "#4", ":goto a"], 'text      "say " (1 token)'),
+        (["#2", "#4", ":goto 0", ":goto 2"], 'text      "say he" (2 tokens)'),
+        (["#2", ":reset"], 'text      "" (0 tokens)'),
+        (["#2", ":grammar"], ">   3  word"),
+        ([":vocab"], "tokens    16, special 1\nstop ids  99"),
+        (["#2", ":reload"], "1 step made again\n"),
+        ([":assert allowed say", "#2", ":assert rejected say"], "say is rejected, as it should be"),
+        ([":s on", "#2"], "start ::= "),
+        ([":i on", "#2"], "input     73 61 79 20\n"),
+        ([":b off", "#2", "#3"], 'text      "say hello" (2 tokens)'),
+        ([":n word", "#4"], 'text      "he" (1 token)'),
+        ([":n"], "start     start"),
+        ([":help"], ":why TOKEN"),
+        (["#2", ":show"], 'text      "say "'),
+    ],
+)
+def test_what_is_shown(session: Session, world: World, lines: list[str], shown: str) -> None:
+    reply = run(session, world, *lines)
+    assert reply.verdict is Verdict.FINE, reply.message
+    assert shown in plain(reply.shown)
+
+
+def test_possible_tokens_can_be_left_out(session: Session, world: World) -> None:
+    assert "allowed" not in plain(run(session, world, ":p off", "#2").shown)
+
+
+def test_lists_are_paged(session: Session, world: World) -> None:
+    world.rows = 3
+    reply = run(session, world, "#2", ":allowed /./")
+    assert "... 4 more lines: `:more`" in plain(reply.shown)
+    reply = run(reply.session, world, ":more")
+    assert "... 1 more line: `:more`" in plain(reply.shown)
+    assert plain(run(reply.session, world, ":more").shown).count("\n") == 1
+    assert "there is no more" in plain(run(reply.session, world, ":more", ":more").shown)
+
+
+@pytest.mark.parametrize("columns", [20, 40, 80])
+def test_no_line_is_wider_than_the_terminal(session: Session, world: World, columns: int) -> None:
+    world.columns = columns
+    lines = ["#2", ":s on", "#3", "#6", ":stack", ":finish", ":grammar", ":help", ":why zzzz"]
+    for count in range(1, len(lines) + 1):
+        reply = run(session, world, *lines[:count])
+        rows = plain(each for each in reply.shown if each.role is Role.PLAIN)
+        assert max(map(cells, rows.splitlines()), default=0) <= columns
+
+
+def test_quitting_is_told(session: Session, world: World) -> None:
+    assert run(session, world, ":quit").verdict is Verdict.LEAVE
+
+
+def test_modes_are_kept_in_the_session(session: Session, world: World) -> None:
+    assert run(session, world, ":tok").session.settings.mode is Mode.TOK
+
+
+def test_a_step_forgets_what_was_undone_and_marked_behind_it(
+    session: Session, world: World
+) -> None:
+    reply = run(session, world, "#2", "#3", ":mark late", ":assert allowed !", ":undo", "#4")
+    assert reply.session.undone == ()
+    assert reply.session.marks == {}
+    assert reply.session.assertions == {}
+
+
+def test_reload_makes_the_steps_as_far_as_they_go(session: Session, world: World) -> None:
+    reply = run(session, world, "#2", "#3", "#6")
+    world.files[Path("g.kbnf")] = GRAMMAR.replace('"hello"', '"help"')
+    reply = run(reply.session, world, ":reload")
+    assert reply.verdict is Verdict.REFUSED
+    assert accepted(reply) == (2,)
+    assert reply.session.undone == (3, 6)
+    shown = plain(reply.shown)
+    assert "1 step made again, the grammar has changed" in shown
+    assert 'line 3, at token 3 "hello": token 3' in shown
+    world.files[Path("g.kbnf")] = GRAMMAR
+    assert accepted(run(reply.session, world, ":reload", ":redo 2")) == (2, 3, 6)
+
+
+def test_a_deleted_grammar_leaves_the_session(session: Session, world: World) -> None:
+    reply = run(session, world, "#2")
+    del world.files[Path("g.kbnf")]
+    after = run(reply.session, world, ":reload")
+    assert (after.verdict, after.session) == (Verdict.MISUSED, reply.session)
+    assert accepted(run(after.session, world, "hello")) == (2, 3)
+
+
+def test_a_broken_grammar_leaves_the_session(session: Session, world: World) -> None:
+    world.files[Path("g.kbnf")] = "start ::= "
+    reply = run(session, world, ":reload")
+    assert reply.session is session
+    assert "error[" in plain(reply.shown)
+
+
+def test_a_saved_play_is_played_again(session: Session, world: World) -> None:
+    reply = run(session, world, "#2", ":assert rejected say", "#3", ":save p.jsonl")
+    assert "saved 2 steps and 1 assertions" in plain(reply.shown)
+    again = run(session, world, ":replay p.jsonl")
+    assert (again.verdict, accepted(again)) == (Verdict.FINE, (2, 3))
+    assert again.session.assertions == reply.session.assertions
+    world.files[Path("g.kbnf")] = GRAMMAR.replace('"!"', '"?"')
+    differs = run(session, world, ":load g.kbnf", ":replay p.jsonl")
+    assert differs.verdict is Verdict.REFUSED
+    assert "the play differs: other tokens are allowed" in differs.message
+
+
+def test_a_file_that_is_no_grammar_is_text(session: Session, world: World) -> None:
+    world.files[Path("text.txt")] = "say hello, hello"
+    reply = run(session, world, ":load text.txt")
+    assert b"".join(each for each in accepted(reply) if isinstance(each, bytes)) == (
+        b"say hello, hello"
+    )
