@@ -13,8 +13,9 @@ class Limits:
     ``regex_states``: NFA states, and DFA states, of one regular expression (E203).
     ``grammar_states``: states of all nonterminals together (E106).
     ``cached_states``: recogniser states that are remembered; beyond them the table is begun anew
-    with those in use, without an error. ``cached_steps``: tokens' steps, and ``mask_bytes``: bytes
-    of masks and of walks, each, that are remembered; what was not used for longest is forgotten.
+    with those in use, without an error; so it is when the masks that states share take more than
+    ``mask_bytes``. ``cached_steps``: tokens' steps that are remembered, and ``mask_bytes`` bounds
+    the masks of single states; of both, what was not used for longest is forgotten.
     """
 
     nesting_depth: int = 256

@@ -22,9 +22,6 @@ from kbnf_core.recognise.states import DEAD
 TOKEN_BITS = 24
 """Token ids are below 2**24; see ``Vocabulary``."""
 
-LEAST_ROOM = 1_000
-"""States that a table may always have: a fresh one must hold what an engine takes along."""
-
 _TOKEN_MASK = (1 << TOKEN_BITS) - 1
 
 
@@ -42,7 +39,6 @@ class Course:
     def __init__(self, masks: Masks, finish: Finish, limits: Limits = DEFAULT_LIMITS) -> None:
         self.masks = masks
         self.rule = finish_rule(finish)
-        self._room = max(limits.cached_states, LEAST_ROOM)
         self.after: Recent[int, int] = Recent(self._find_after, limits.cached_steps)
         self.words: Recent[int, Words] = Recent(self._find_words, masks.mask_capacity)
         self._no_words = np.zeros(word_count(masks.vocabulary.size), np.uint32)
@@ -90,7 +86,7 @@ class Course:
         return ~state if self.rule.is_over(self.masks.is_complete(state)) else state
 
     def _make_room(self) -> None:
-        if len(self.masks.states) > self._room:
+        if self.masks.is_full:
             raise TableFullError
 
     def _find_words(self, place: int) -> Words:

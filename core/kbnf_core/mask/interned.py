@@ -12,10 +12,14 @@ A = TypeVar("A", bound=npt.NDArray[Any])
 
 
 class Interned(Generic[A]):
-    """Arrays of one type, numbered by their digest; ``known`` are those numbered before."""
+    """Arrays of one type, numbered by their digest; ``known`` are those numbered before.
+
+    ``added_bytes`` is the size of what has come since.
+    """
 
     def __init__(self, known: Sequence[A]) -> None:
         self._arrays = list(known)
+        self.added_bytes = 0
 
     def __len__(self) -> int:
         return len(self._arrays)
@@ -33,6 +37,7 @@ class Interned(Generic[A]):
         number = self._numbers.setdefault(_digest(array), len(self._arrays))
         if number == len(self._arrays):
             self._arrays.append(array.copy())
+            self.added_bytes += array.nbytes
         return number
 
 

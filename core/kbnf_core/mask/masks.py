@@ -32,6 +32,12 @@ from kbnf_core.recognise.similar import blocks_of_positions
 from kbnf_core.recognise.states import StateTable
 from kbnf_core.vocab.vocabulary import Vocabulary
 
+LEAST_STATES = 1_000
+"""States that may always be known: a fresh table must hold what an engine takes along."""
+
+LEAST_MASKS = 100
+"""Masks that may always be known, for the same reason."""
+
 SHARE_AFTER = 32
 """Walks after which it pays to look for item sets that can share one."""
 
@@ -80,6 +86,8 @@ class Masks:
         self.terminals = TokenTerminals(states.tables.token_terminals, vocabulary)
         self.word_count = word_count(vocabulary.size)
         self.mask_capacity = max(1, limits.mask_bytes // (4 * self.word_count or 1))
+        self._state_limit = max(limits.cached_states, LEAST_STATES)
+        self._byte_limit = max(limits.mask_bytes, LEAST_MASKS * 4 * self.word_count)
         self._lock = threading.RLock()
         self.found = stored.found if stored else nothing_found(vocabulary)
         self._walker = Walker(states, vocabulary, self.found)
@@ -88,6 +96,12 @@ class Masks:
         self._viable: Recent[int, Viable] = Recent(self._find_viable, self.mask_capacity)
         self._similar: dict[frozenset[tuple[int, int]], int] = {}
         self.walk_count = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much is known that it is time to begin anew with what is in use."""
+        added = self.found.rows.added_bytes + self.found.node_sets.added_bytes
+        return len(self.states) > self._state_limit or added > self._byte_limit
 
     def is_complete(self, state: int) -> bool:
         """Tell whether the start is complete in a state; also before the first byte."""
