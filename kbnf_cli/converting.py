@@ -152,8 +152,10 @@ def _show_findings(
     console: Console, conversion: "Conversion", source: Source, withheld: bool
 ) -> None:
     losses = [loss.diagnostic(source) for loss in conversion.losses]
-    for diagnostic in (*conversion.notes, *losses):
+    for diagnostic in losses:
         console.findings(render_text(diagnostic))
+    if conversion.notes:
+        console.note(f"{source.name}: `kbnf check` has {count_of(len(conversion.notes), 'remark')}")
     if withheld:
         lost = count_of(len(losses), "thing")
         console.error(f"{source.name}: {lost} cannot be kept", "--lossy writes the result anyway")

@@ -17,6 +17,7 @@ _COMMANDS = {
     "diagram": "kbnf_cli.diagram:diagram",
     "fmt": "kbnf_cli.fmt:fmt",
     "compile": "kbnf_cli.compile:compile_",
+    "convert-gbnf": "kbnf_cli.convert_gbnf:convert_gbnf",
     "mask": "kbnf_cli.mask:mask",
     "rule": "kbnf_cli.rule:rule",
     "test": "kbnf_cli.test:test",

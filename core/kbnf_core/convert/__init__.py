@@ -11,10 +11,11 @@ from kbnf_core.convert.conversion import Conversion, Example, Loss
 
 if TYPE_CHECKING:
     from kbnf_core.convert.gbnf import from_gbnf
+    from kbnf_core.convert.to_gbnf import to_gbnf
 
-_HOMES = {"from_gbnf": "gbnf"}
+_HOMES = {"from_gbnf": "gbnf", "to_gbnf": "to_gbnf"}
 
-__all__ = ["Conversion", "Example", "Loss", "from_gbnf"]
+__all__ = ["Conversion", "Example", "Loss", "from_gbnf", "to_gbnf"]
 
 
 def __getattr__(name: str) -> object:

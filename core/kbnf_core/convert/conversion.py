@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.source import Source, Span
 
+_SHOWN = 60
+"""How much of an example a message shows, in characters."""
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -18,7 +21,8 @@ class Example:
     kept_out: bool
 
     def __str__(self) -> str:
-        shown = repr(self.data.decode("utf-8", "backslashreplace"))
+        text = self.data.decode("utf-8", "backslashreplace")
+        shown = repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
         fault = "is refused" if self.kept_out else "is accepted"
         return f"{shown} {fault} wrongly"
 

@@ -9,30 +9,42 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kbnf_core.source import Source
-from kbnf_core.syntax.tree import Alternation, Comment, Definition, Expression
+from kbnf_core.source import Source, Span
+from kbnf_core.syntax.tree import Comment
 
 WIDTH = 100
 """A definition on one line is at most as long as this, in code points."""
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """A definition in its new language: its name, and the text of each of its branches.
+
+    ``places`` are the spans of the branches in the original, as many; ``span`` is that of the
+    whole.
+    """
+
+    name: str
+    branches: tuple[str, ...]
+    places: tuple[Span, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Style:
     """How a language writes definitions.
 
-    ``body`` prints an expression, ``comment`` the text of a comment. ``end`` closes a
-    definition. ``bar_first`` tells whether the bar of a broken alternation leads its line or
-    ends the one before.
+    ``comment`` writes the text of a comment, ``end`` closes a definition. ``bar_first`` tells
+    whether the bar of a broken alternation leads its line or ends the one before.
     """
 
-    body: Callable[[Expression], str]
     comment: Callable[[str], str]
     end: str
     bar_first: bool
 
 
 def lay_out(
-    source: Source, definitions: Sequence[Definition], comments: Iterable[Comment], style: Style
+    source: Source, definitions: Iterable[Written], comments: Iterable[Comment], style: Style
 ) -> str:
     """Return the text of ``definitions``, in the order of the original, with its comments."""
     writer = _Writer(source, style)
@@ -52,7 +64,7 @@ def _take(pending: deque[Comment], end: int) -> list[Comment]:
     return taken
 
 
-def _end_of_line(source: Source, definition: Definition) -> int:
+def _end_of_line(source: Source, definition: Written) -> int:
     """Return where the last line of ``definition`` ends; comments before it belong to it."""
     found = source.text.find("\n", definition.span.end)
     return len(source.text) if found < 0 else found
@@ -74,14 +86,13 @@ class _Writer:
             self.lines.append(self._style.comment(comment.text))
             self._end = comment.span.end
 
-    def add_definition(self, definition: Definition, comments: Sequence[Comment]) -> None:
+    def add_definition(self, definition: Written, comments: Sequence[Comment]) -> None:
         """Write a definition; comments inside it go to the ends of its lines."""
         self._keep_empty_line(definition.span.start)
         inner = [c for c in comments if c.span.start < definition.span.end]
         trailing = [c for c in comments if c.span.start >= definition.span.end]
-        written = self._style.body(definition.body)
-        line = f"{definition.name.value} ::= {written}{self._style.end}"
-        if inner or len(line) > WIDTH or self._is_broken(definition.body):
+        line = f"{definition.name} ::= {' | '.join(definition.branches)}{self._style.end}"
+        if inner or len(line) > WIDTH or self._is_broken(definition):
             self._add_broken(definition, inner)
         else:
             self.lines.append(line)
@@ -89,32 +100,27 @@ class _Writer:
             self.lines[-1] += f" {self._style.comment(comment.text)}"
         self._end = max((definition.span.end, *(c.span.end for c in trailing)))
 
-    def _is_broken(self, body: Expression) -> bool:
+    def _is_broken(self, definition: Written) -> bool:
         """Tell whether an alternation has a line for every branch in the original."""
-        return isinstance(body, Alternation) and all(
-            "\n" in self._source.text[left.span.end : right.span.start]
-            for left, right in pairwise(body.branches)
+        return len(definition.places) > 1 and all(
+            "\n" in self._source.text[left.end : right.start]
+            for left, right in pairwise(definition.places)
         )
 
-    def _add_broken(self, definition: Definition, comments: Sequence[Comment]) -> None:
-        body = definition.body
-        branches = body.branches if isinstance(body, Alternation) else (body,)
-        self.lines.append(f"{definition.name.value} ::=")
+    def _add_broken(self, definition: Written, comments: Iterable[Comment]) -> None:
+        self.lines.append(f"{definition.name} ::=")
         pending = deque(comments)
-        for number, branch in enumerate(branches):
-            following = number + 1 < len(branches)
-            end = branches[number + 1].span.start if following else definition.span.end
-            taken = _take(pending, end)
-            remarks = (self._style.comment(comment.text) for comment in taken)
-            line = self._branch_line(branch, leads=number == 0, following=following)
-            self.lines.append(" ".join([line, *remarks]))
+        ends = [*(place.start for place in definition.places[1:]), definition.span.end]
+        for number, (branch, end) in enumerate(zip(definition.branches, ends, strict=True)):
+            last = number + 1 == len(ends)
+            remarks = [self._style.comment(c.text) for c in _take(pending, end)]
+            self.lines.append(" ".join([self._branch_line(branch, number == 0, last), *remarks]))
 
-    def _branch_line(self, branch: Expression, leads: bool, following: bool) -> str:
+    def _branch_line(self, branch: str, first: bool, last: bool) -> str:
         style = self._style
-        written = style.body(branch) + ("" if following else style.end)
         if style.bar_first:
-            return f"  {'  ' if leads else '| '}{written}"
-        return f"  {written}{' |' if following else ''}"
+            return f"  {'  ' if first else '| '}{branch}{style.end if last else ''}"
+        return f"  {branch}{style.end if last else ' |'}"
 
     def _keep_empty_line(self, start: int) -> None:
         between = self._source.text[self._end : start]

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 
+TABLE_HEAD = "Renamed:"
+"""Begins the comment with the table of new names; it is not carried over to a third text."""
+
 _NO_IDENTIFIER = re.compile(r"[^A-Za-z0-9_]")
-_NO_GBNF_NAME = re.compile(r"[^A-Za-z0-9-]")
 
 
 def kbnf_names(names: Iterable[str], fixed: Mapping[str, str]) -> dict[str, str]:
@@ -16,8 +18,20 @@ def kbnf_names(names: Iterable[str], fixed: Mapping[str, str]) -> dict[str, str]
 
 
 def gbnf_names(names: Iterable[str], fixed: Mapping[str, str]) -> dict[str, str]:
-    """Return a name of GBNF for each name, each different; as ``kbnf_names``."""
-    return _distinct(names, fixed, lambda name: _NO_GBNF_NAME.sub("-", name), "-")
+    """Return a name of GBNF for each identifier of KBNF, each different; as ``kbnf_names``.
+
+    Names with a hyphen are those of rules made for another one, whose name stands before it.
+    """
+    ordered = list(names)
+    written = [name for name in ordered if "-" not in name]
+    chosen = _distinct(written, fixed, lambda name: name.replace("_", "-"), "-")
+
+    def change(name: str) -> str:
+        owner, _, rest = name.partition("-")
+        return f"{chosen.get(owner, owner)}-{rest.replace('_', '-')}"
+
+    made = [name for name in ordered if "-" in name]
+    return _distinct(made, chosen, change, "-")
 
 
 def _identifier(name: str) -> str:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 
 from kbnf_core.convert.conversion import Conversion, Loss
-from kbnf_core.convert.layout import Style, lay_out
-from kbnf_core.convert.names import kbnf_names
+from kbnf_core.convert.layout import Style, Written, lay_out
+from kbnf_core.convert.names import TABLE_HEAD, kbnf_names
 from kbnf_core.convert.rewrite import rename
 from kbnf_core.convert.verify import verified
 from kbnf_core.diagnostics import Diagnostic
@@ -33,15 +33,25 @@ def write_kbnf(
         raise GrammarError(reading.diagnostics)
     kept = tuple(definitions)
     names = kbnf_names((d.name.value for d in kept), {reading.start: KBNF.start})
-    renamed = [rename(definition, names) for definition in kept]
+    written = [_written(rename(definition, names)) for definition in kept]
     document = reading.document
-    style = Style(print_expression, _comment, ";", bar_first=True)
-    body = lay_out(document.source, renamed, document.comments, style)
+    style = Style(_comment, ";", bar_first=True)
+    body = lay_out(document.source, written, document.comments, style)
     text = _header(reading, names) + body
     verified(text, KBNF, limits)
     lost = tuple(Loss(d.code, _message(d), d.span) for d in losses)
     notes = tuple(d for d in reading.diagnostics if d.code not in LOSSES)
     return Conversion(text, not lost, lost, notes)
+
+
+def _written(definition: Definition) -> Written:
+    branches = definition.branches
+    return Written(
+        definition.name.value,
+        tuple(print_expression(branch) for branch in branches),
+        tuple(branch.span for branch in branches),
+        definition.span,
+    )
 
 
 def _message(loss: Diagnostic) -> str:
@@ -63,5 +73,5 @@ def _header(reading: Reading, names: Mapping[str, str]) -> str:
     if changed:
         width = max(map(len, changed))
         rows = (f"     {old:<{width}}  {new}" for old, new in changed.items())
-        lines += ["(* Renamed:", *rows, "*)"]
+        lines += [f"(* {TABLE_HEAD}", *rows, "*)"]
     return "".join(f"{line}\n" for line in [*lines, *([""] if lines else [])])

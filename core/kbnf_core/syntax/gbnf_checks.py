@@ -42,8 +42,8 @@ def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
             yield from _check_class(source, word)
         elif word.type == "COUNT":
             yield from _check_count(source, word)
-        elif word.type == "NAME" and "_" in word.value:
-            yield _underscore(source, word)
+    if "_" in statement.words[0].value:
+        yield _underscore(source, statement.words[0])
     if statement.broken is not None:
         yield _broken_line(source, statement.broken)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.source import Source
+from kbnf_core.syntax.components import cycles
 from kbnf_core.syntax.gbnf_explain import llama_says
 from kbnf_core.syntax.tree import (
     Alternation,
@@ -33,7 +34,7 @@ def check_left_recursion(
     """Yield a finding for every rule that can begin with itself, or repeats an empty part."""
     nullable = _nullable_names(definitions)
     first = {d.name.value: _leftmost(d.body, nullable) for d in definitions}
-    recursive = _on_cycles(first)
+    recursive = {name for members in cycles(first) for name in members}
     bare = {d.name.value for d in definitions if _has_empty_branch(d.body)}
     for definition in definitions:
         if definition.name.value in recursive:
@@ -125,50 +126,4 @@ def _leftmost(body: Expression, names: set[str]) -> set[str]:
                     break
         else:
             pending.extend(children(node))
-    return found
-
-
-def _on_cycles(first: dict[str, set[str]]) -> set[str]:
-    """Return the names that reach themselves: strong components by Kosaraju's algorithm."""
-    order = _finishing_order(first)
-    backward: dict[str, set[str]] = {name: set() for name in first}
-    for name, targets in first.items():
-        for target in targets & first.keys():
-            backward[target].add(name)
-    seen: set[str] = set()
-    cyclic = {name for name, targets in first.items() if name in targets}
-    for name in reversed(order):
-        component = _reached(name, backward, seen)
-        if len(component) > 1:
-            cyclic.update(component)
-    return cyclic
-
-
-def _finishing_order(edges: dict[str, set[str]]) -> list[str]:
-    order: list[str] = []
-    seen: set[str] = set()
-    for root, first in edges.items():
-        stack = [(root, iter(sorted(first)))] if root not in seen else []
-        seen.add(root)
-        while stack:
-            name, targets = stack[-1]
-            target = next((t for t in targets if t in edges and t not in seen), None)
-            if target is None:
-                order.append(name)
-                stack.pop()
-            else:
-                seen.add(target)
-                stack.append((target, iter(sorted(edges[target]))))
-    return order
-
-
-def _reached(name: str, edges: dict[str, set[str]], seen: set[str]) -> list[str]:
-    found: list[str] = []
-    pending = [name]
-    while pending:
-        current = pending.pop()
-        if current not in seen:
-            seen.add(current)
-            found.append(current)
-            pending.extend(edges[current])
     return found

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kbnf_testing.membership import Language
 
 from kbnf_core import GrammarError, check
 from kbnf_core.convert import from_gbnf
+from kbnf_testing.membership import Language
 
 SHARED = Path(__file__).resolve().parents[3] / ".." / "shared"
 FILES = SHARED / "data" / "gbnf"

@@ -1,0 +1,158 @@
+"""What GBNF can say, as values: characters, rules, tokens, and how they are put together.
+
+Build sequences, alternations and repetitions with the functions here: they drop what matches
+nothing and flatten what needs no parentheses. Walk with ``postorder``, which does not recurse.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from kbnf_core.automata.codepoints import CodePoints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Characters:
+    """One character of a nonempty set."""
+
+    points: CodePoints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """A rule."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Token:
+    """One token, as it is written: ``<[1]>``, ``!<[1]>`` or ``<text>``."""
+
+    written: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sequence:
+    """One after the other; without any, the empty text."""
+
+    items: tuple["Node", ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alternation:
+    """Any one of them; without any, nothing at all."""
+
+    items: tuple["Node", ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repetition:
+    """``low`` to ``high`` times the item; None has no bound."""
+
+    item: "Node"
+    low: int
+    high: int | None
+
+
+Leaf: TypeAlias = Characters | Call | Token
+Node: TypeAlias = Leaf | Sequence | Alternation | Repetition
+Rules: TypeAlias = dict[str, Node]
+
+EMPTY = Sequence(())
+NOTHING = Alternation(())
+
+
+def characters(points: CodePoints) -> Node:
+    """Return one character of a set, which may be empty."""
+    return Characters(points) if points else NOTHING
+
+
+def text(value: str) -> Node:
+    """Return exactly this text."""
+    return sequence(Characters(((ord(char), ord(char)),)) for char in value)
+
+
+def sequence(parts: Iterable[Node]) -> Node:
+    """Return one after the other."""
+    items: list[Node] = []
+    for part in parts:
+        if part is NOTHING:
+            return NOTHING
+        items.extend(part.items if isinstance(part, Sequence) else (part,))
+    if len(items) == 1:
+        return items[0]
+    return Sequence(tuple(items)) if items else EMPTY
+
+
+def alternation(parts: Iterable[Node]) -> Node:
+    """Return any one of them; the same value is not said twice."""
+    items: dict[int, Node] = {}
+    for part in parts:
+        for item in part.items if isinstance(part, Alternation) else (part,):
+            items.setdefault(id(item), item)
+    if len(items) == 1:
+        return next(iter(items.values()))
+    return Alternation(tuple(items.values())) if items else NOTHING
+
+
+def repetition(item: Node, low: int, high: int | None) -> Node:
+    """Return ``low`` to ``high`` times ``item``."""
+    if item is NOTHING:
+        return EMPTY if low == 0 else NOTHING
+    if high == 0 or item is EMPTY:
+        return EMPTY
+    return item if (low, high) == (1, 1) else Repetition(item, low, high)
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """Return the direct parts of ``node``."""
+    match node:
+        case Sequence() | Alternation():
+            return node.items
+        case Repetition():
+            return (node.item,)
+        case _:
+            return ()
+
+
+def postorder(root: Node) -> Iterator[Node]:
+    """Yield every part of ``root``, parts before wholes."""
+    stack: list[tuple[Node, bool]] = [(root, False)]
+    while stack:
+        node, seen = stack.pop()
+        parts = () if seen else children(node)
+        if parts:
+            stack.append((node, True))
+            stack.extend((part, False) for part in reversed(parts))
+        else:
+            yield node
+
+
+def rebuilt(node: Node, parts: list[Node]) -> Node:
+    """Return ``node`` with its direct parts replaced."""
+    if all(new is old for new, old in zip(parts, children(node), strict=True)):
+        return node
+    match node:
+        case Sequence():
+            return sequence(parts)
+        case Alternation():
+            return alternation(parts)
+        case Repetition():
+            return repetition(parts[0], node.low, node.high)
+        case _:
+            return node
+
+
+def rewrite(root: Node, change: Callable[[Node], Node]) -> Node:
+    """Return ``root`` with ``change`` applied to every part, parts before wholes."""
+    values: list[Node] = []
+    for node in postorder(root):
+        first = len(values) - len(children(node))
+        values[first:] = [change(rebuilt(node, values[first:]))]
+    return values.pop()
+
+
+def called(root: Node) -> Iterator[str]:
+    """Yield the names of the rules that ``root`` uses."""
+    return (node.name for node in postorder(root) if isinstance(node, Call))

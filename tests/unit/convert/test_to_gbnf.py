@@ -1,0 +1,109 @@
+"""KBNF to GBNF: what is written, what is lost, and that it reads back to the same language."""
+
+import pytest
+
+from kbnf_core import GrammarError
+from kbnf_core.convert import from_gbnf, to_gbnf
+from kbnf_testing.membership import Language
+
+EOS = "(* kbnf: finish=eos *)\n"
+
+EXACT = [
+    ("start ::= 'a' x | 'b'; x ::= 'c';", 'root ::= "a" x | "b"\nx ::= "c"\n'),
+    ("start ::= #'[a-z]+' ['-'] {'x'};", 'root ::= [a-z]+ "-"? "x"*\n'),
+    ("start ::= start '+' n | n; n ::= #'[0-9]';", 'root ::= n ("+" n)*\nn ::= [0-9]\n'),
+    ("start ::= ('a'?)* 'b';", 'root ::= "a"* "b"\n'),
+    (
+        "start ::= a_b a_c; a_b ::= 'x'; a_c ::= 'y';",
+        'root ::= a-b a-c\na-b ::= "x"\na-c ::= "y"\n',
+    ),
+    ("start ::= #e'a*b';", 'root ::= "a"* "b"\n'),
+    ("start ::= #'(?i)k';", "root ::= [Kk\u212a]\n"),
+    ("start ::= 'a' root; root ::= 'b';", 'root ::= "a" root-2\nroot-2 ::= "b"\n'),
+    ("start ::= #b'\\xe4' #b'\\xbd\\xa0';", 'root ::= "你"\n'),
+    ("start ::= #token[5] #token[^7] #token'<|x|>';", "root ::= <[5]> !<[7]> <|x|>\n"),
+    ("start ::= '\"\\\\\\n';", 'root ::= "\\"\\\\\\n"\n'),
+]
+
+
+@pytest.mark.parametrize(("kbnf", "gbnf"), EXACT, ids=[kbnf for kbnf, _ in EXACT])
+def test_exact(kbnf: str, gbnf: str) -> None:
+    conversion = to_gbnf(EOS + kbnf)
+    assert conversion.text == gbnf
+    assert conversion.exact
+    assert conversion.losses == ()
+
+
+LOSSES = [
+    ("start ::= #'[0-9]+';", "W403", "00", False),
+    ("start ::= 'a' | 'ab' | 'c';", "W403", "ab", False),
+    (EOS + "start ::= except!('a') 'a';", "W401", "\ufffda", True),
+    (EOS + "start ::= 'x' | 'y' #b'\\xff';", "W401", "y\ufffd", True),
+    (EOS + "start ::= except!('ab', 60000) '\\n';", "W404", None, None),
+    (EOS + "start ::= #token[^1-5];", "W402", None, None),
+    (EOS + "start ::= 'x' #token'[INST]';", "W402", None, None),
+]
+
+
+@pytest.mark.parametrize(("kbnf", "code", "text", "kept_out"), LOSSES)
+def test_loss(kbnf: str, code: str, text: str | None, kept_out: bool | None) -> None:
+    conversion = to_gbnf(kbnf)
+    assert not conversion.exact
+    found = [loss for loss in conversion.losses if loss.code == code]
+    assert found
+    if text is not None:
+        assert found[0].example is not None
+        assert found[0].example.data.decode("utf-8", "replace") == text
+        assert found[0].example.kept_out is kept_out
+
+
+@pytest.mark.parametrize(
+    "kbnf",
+    [
+        "start ::= '{' (n (',' n)*)? '}'; n ::= #'-?[0-9]+';",
+        "start ::= '(' start* ')';",
+        "start ::= 'a' b; b ::= 'x' b | 'y';",
+        "start ::= 'a' | 'bc' | 'bd';",
+    ],
+)
+def test_grammars_without_a_longer_text_lose_nothing(kbnf: str) -> None:
+    assert to_gbnf(kbnf).exact
+
+
+@pytest.mark.parametrize(
+    ("kbnf", "accept", "reject"),
+    [
+        ("start ::= #'a{3000}b';", ["a" * 3000 + "b"], ["a" * 2999 + "b", "a" * 3001 + "b"]),
+        ("start ::= #'a{0,2500}b';", ["b", "a" * 2500 + "b"], ["a" * 2501 + "b"]),
+        ("start ::= ('a'{,60} 'b'){,60};", ["b", "ab" * 60], ["ab" * 61]),
+        ("start ::= #substrs'hello world';", ["lo wo", "", "hello world"], ["hw"]),
+        ("start ::= #ex'ab|cd';", ["acbd", "a"], ["cab", "cd"]),
+        ("start ::= except!('ab', 5) '.';", ["aaaaa."], ["aab.", "aaaaaa."]),
+        (
+            "start ::= start b 'x' | b; b ::= start 'y' | '' | 'q';",
+            ["", "q", "x", "qyx", "qxx", "yx"],
+            ["a", "xq"],
+        ),
+    ],
+)
+def test_rewritten(kbnf: str, accept: list[str], reject: list[str]) -> None:
+    back = from_gbnf(to_gbnf(EOS + kbnf).text)
+    assert [note for note in back.notes if note.code in {"W411", "W414", "I411"}] == []
+    language = Language(back.text)
+    assert [text for text in accept if not language.has(text)] == []
+    assert [text for text in reject if language.has(text)] == []
+
+
+def test_nothing_that_could_be_kept_is_an_error() -> None:
+    with pytest.raises(GrammarError, match="W401"):
+        to_gbnf("start ::= #b'\\xff';")
+
+
+def test_comments_and_layout_are_carried_over() -> None:
+    text = (
+        "(* head *)\nstart ::=\n    'a' (* first *)\n  | x; (* last *)\n\n"
+        "(* two\n lines *)\nx ::= 'b';\n"
+    )
+    assert to_gbnf(text).text == (
+        '# head\nroot ::=\n  "a" | # first\n  x # last\n\n# two\n# lines\nx ::= "b"\n'
+    )
