@@ -8,15 +8,17 @@ from kbnf_core.convert.json_schema.expressions import Expression
 from kbnf_core.convert.json_schema.forms import document as as_document
 from kbnf_core.convert.json_schema.locate import locate
 from kbnf_core.convert.json_schema.options import Options
-from kbnf_core.convert.json_schema.problems import Problem, ProblemError
+from kbnf_core.convert.json_schema.problems import UNSATISFIABLE, Problem, ProblemError
 from kbnf_core.convert.json_schema.schemas import Schemas
 from kbnf_core.convert.json_schema.shapes import Type
 from kbnf_core.convert.json_schema.writer import Writer
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError
+from kbnf_core.lower.analyse import analyse
+from kbnf_core.lower.translate import translate
 from kbnf_core.source import Source
+from kbnf_core.syntax import tree
 from kbnf_core.syntax.printer import print_document
-from kbnf_core.syntax.tree import Definition
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +30,7 @@ class Embedded:
     """
 
     start: str
-    definitions: tuple[Definition, ...]
+    definitions: tuple[tree.Definition, ...]
     losses: tuple[Problem, ...]
     notes: tuple[Problem, ...]
     eager: bool
@@ -46,14 +48,18 @@ def from_json_schema(
     text = Source(source, path)
     try:
         value = read_json(source)
-        problems = check_schema(source)
+        limits = (options or Options()).limits
+        Document(value, limits)
+        problems = check_schema(source, limits)
         if problems:
             raise ProblemError(problems[0])
         embedded = embed_json_schema(value, options)
     except ProblemError as error:
         raise GrammarError([_diagnostic(error.problem, text)]) from None
     finish = "eager" if embedded.eager else "eos"
-    body = print_document(as_document(embedded.definitions))
+    document = as_document(embedded.definitions)
+    _check_filled(document, text)
+    body = print_document(document)
     losses = tuple(
         Loss(problem.code, _message(problem), locate(source, problem.pointer))
         for problem in embedded.losses
@@ -76,6 +82,14 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
     eager = _is_prefix_free(writer.schemas, root)
     notes = tuple(dict.fromkeys(writer.schemas.notes))
     return Embedded(prefix + "start", tuple(definitions), losses, notes, eager)
+
+
+def _check_filled(document: tree.Document, source: Source) -> None:
+    """Refuse a grammar in which every value holds another one, without an end."""
+    grammar = translate(document).grammar
+    if grammar is None or not analyse(grammar).facts[grammar.start].filled:
+        problem = Problem(UNSATISFIABLE, "every value needs another one inside", "")
+        raise GrammarError([_diagnostic(problem, source)])
 
 
 def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:

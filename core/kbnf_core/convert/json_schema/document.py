@@ -131,7 +131,7 @@ class Document:
         )
 
 
-def check_schema(text: str) -> list[Problem]:
+def check_schema(text: str, limits: SchemaLimits) -> list[Problem]:
     """Return what the meta-schema finds wrong with the JSON text of a schema: the worst, if any."""
     from jsonschema.exceptions import best_match
     from jsonschema.validators import Draft202012Validator, validator_for
@@ -141,7 +141,10 @@ def check_schema(text: str) -> list[Problem]:
     if not isinstance(value, dict | bool):
         return [Problem(INVALID, "a schema is an object, `true` or `false`", "")]
     chosen = validator_for(value, default=Draft202012Validator)
-    best = best_match(chosen(chosen.META_SCHEMA).iter_errors(value))
+    try:
+        best = best_match(chosen(chosen.META_SCHEMA).iter_errors(value))
+    except RecursionError:
+        raise too_large("schemas nested in one another", limits.depth, "depth") from None
     if best is None:
         return []
     pointer = "".join(f"/{escape(str(step))}" for step in best.absolute_path)

@@ -15,7 +15,7 @@ class SchemaLimits:
     (``maxItems``, ``minLength``, ...).
     """
 
-    depth: int = 128
+    depth: int = 64
     applied: int = 48
     alternatives: int = 128
     rules: int = 20_000

@@ -93,6 +93,8 @@ def restrict(kind: Kind, literals: Iterable[Literal]) -> Restricted | None:
 
 def _with_one_length(kind: Kind, kept: dict[Literal, None]) -> Restricted | None:
     lengths = [atom for atom, wanted in kept if wanted and isinstance(atom, Length)]
+    if any(length.high is not None and length.high < length.low for length in lengths):
+        return None
     if len(lengths) < 2:
         return Restricted(kind, tuple(kept))
     low = max(length.low for length in lengths)

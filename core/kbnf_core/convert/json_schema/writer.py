@@ -130,6 +130,9 @@ class Writer:
             form = self.place(alias, name)
         else:
             form = self._parts(self.schemas.shape(expression), name)
+        if form is None and expression != self._queue[0]:
+            # Nobody can complete it; the grammar's analysis removes it with all that call it.
+            return call(name)
         if form is None:
             message = "no value is possible here"
             raise ProblemError(Problem(UNSATISFIABLE, message, self.pointer()))

@@ -1,0 +1,85 @@
+"""``kbnf convert-json-schema``: JSON Schema to KBNF."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kbnf_cli.console import Console
+from kbnf_cli.converting import Delivery, Direction, conversion_options, convert_all
+from kbnf_cli.options import common_options
+
+if TYPE_CHECKING:
+    from kbnf_core.convert import Conversion
+
+
+@click.command("convert-json-schema")
+@click.argument(
+    "paths", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
+@click.option(
+    "--whitespace",
+    type=click.Choice(["flexible", "compact", "bounded"]),
+    default="bounded",
+    show_default=True,
+    help="The gaps of the JSON text: any, none, or a blank or one line break with indentation.",
+)
+@click.option(
+    "--order",
+    type=click.Choice(["declared", "any"]),
+    default="declared",
+    show_default=True,
+    help="The order of properties; `any` is for objects with few of them.",
+)
+@click.option(
+    "--additional-properties/--no-additional-properties",
+    default=True,
+    show_default=True,
+    help="What a schema means that does not say whether other properties may come.",
+)
+@click.option(
+    "--escapes",
+    type=click.Choice(["canonical", "any"]),
+    default="canonical",
+    show_default=True,
+    help="How characters of unrestricted strings are spelt: one way, or any way JSON knows.",
+)
+@conversion_options
+@common_options
+@click.pass_obj
+def convert_json_schema(
+    console: Console,
+    paths: tuple[Path, ...],
+    whitespace: str,
+    order: str,
+    additional_properties: bool,
+    escapes: str,
+    output: Path | None,
+    lossy: bool,
+    format_: str,
+    stdin_filename: Path | None,
+) -> int:
+    """Convert JSON Schemas to KBNF.
+
+    FILE is a schema, or a directory to search for *.json. The grammar allows the JSON texts of the
+    values that the schema allows. A keyword that no grammar can keep is an error that names its
+    JSON Pointer; with --lossy it is dropped and listed.
+    """
+
+    def convert(text: str, name: str) -> "Conversion":
+        from kbnf_core.convert.json_schema import (
+            Escapes,
+            Options,
+            Order,
+            Whitespace,
+            from_json_schema,
+        )
+
+        options = Options(
+            Whitespace(whitespace), Order(order), additional_properties, Escapes(escapes), lossy
+        )
+        return from_json_schema(text, options, path=name)
+
+    delivery = Delivery(output, lossy, format_, stdin_filename)
+    direction = Direction(convert, ".kbnf")
+    return convert_all(console, paths, (".json",), lambda _: direction, delivery)
