@@ -18,6 +18,7 @@ _COMMANDS = {
     "fmt": "kbnf_cli.fmt:fmt",
     "compile": "kbnf_cli.compile:compile_",
     "convert-gbnf": "kbnf_cli.convert_gbnf:convert_gbnf",
+    "convert-json-schema": "kbnf_cli.convert_json_schema:convert_json_schema",
     "mask": "kbnf_cli.mask:mask",
     "rule": "kbnf_cli.rule:rule",
     "test": "kbnf_cli.test:test",
