@@ -1,6 +1,6 @@
 """Writes expressions as rules: one for each definition, object, array and long text."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from kbnf_core.automata.errors import LimitError
@@ -37,6 +37,20 @@ _SPELLED = {None: "null", True: "true", False: "false"}
 _SHARED = {Type.OBJECT: "object", Type.ARRAY: "array"}
 
 
+def reachable(start: str, rules: Mapping[str, Form]) -> list[tree.Definition]:
+    """Return the rules that ``start`` calls, directly or not, in the order of ``rules``."""
+    used = {start}
+    queue = [start]
+    for name in queue:
+        called = [
+            n.name.value for n in tree.postorder(rules[name]) if isinstance(n, tree.Reference)
+        ]
+        fresh = [other for other in dict.fromkeys(called) if other not in used]
+        used.update(fresh)
+        queue.extend(fresh)
+    return [definition(name, form) for name, form in rules.items() if name in used]
+
+
 class Writer:
     """Writes the rules that one document needs."""
 
@@ -71,7 +85,7 @@ class Writer:
             if len(self._rules) > self.limits.rules:
                 raise too_large("rules", self.limits.rules, "rules", self.pointer())
         shared = {self._prefix + name: form for name, form in self.prelude.rules.items()}
-        return [definition(name, form) for name, form in (self._rules | shared).items()]
+        return reachable(start, self._rules | shared)
 
     def _placed(self, problem: Problem) -> Problem:
         return replace(problem, pointer=problem.pointer or self.pointer())
