@@ -4,15 +4,18 @@ from collections.abc import Callable, Sequence
 
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.diagnostics.segments import NEWLINE, Segment, Segments
-from kbnf_core.diagnostics.text import render_concise, render_text
 
 
 def _text(diagnostics: Sequence[Diagnostic], _: int) -> Segments:
     """Return the long form, with an empty line behind each finding."""
+    from kbnf_core.diagnostics.text import render_text
+
     return [part for each in diagnostics for part in (*render_text(each), NEWLINE)]
 
 
 def _concise(diagnostics: Sequence[Diagnostic], _: int) -> Segments:
+    from kbnf_core.diagnostics.text import render_concise
+
     return [part for each in diagnostics for part in render_concise(each)]
 
 

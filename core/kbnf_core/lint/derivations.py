@@ -40,7 +40,7 @@ LEAF_WORDS = 4
 LENGTH = 24
 """Bytes of a text."""
 
-STEPS = 12_000
+STEPS = 4_000
 """Combinations that are looked at in one grammar."""
 
 _TURNS = 3

@@ -18,7 +18,6 @@ from kbnf_core.lint.nullable_start import check_nullable_start
 from kbnf_core.lint.options import LintOptions
 from kbnf_core.lint.overlaps import check_overlaps
 from kbnf_core.lint.recursive_lists import check_recursive_lists
-from kbnf_core.lint.targets import check_targets
 from kbnf_core.lint.unproductive import check_unproductive
 
 Lint = Callable[[Reading], Iterator[Diagnostic]]
@@ -46,7 +45,10 @@ def run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
     """Yield the findings of all lints, and of those that ``options`` ask for."""
     for lint in LINTS:
         yield from lint(reading)
-    yield from check_targets(reading, options.targets)
+    if options.targets:
+        from kbnf_core.lint.targets import check_targets
+
+        yield from check_targets(reading, options.targets)
     if options.vocabulary is not None:
         from kbnf_core.lint.spelling import check_spelling
 

@@ -2,16 +2,19 @@
 
 from collections.abc import Iterator
 from itertools import combinations
+from typing import NamedTuple
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.witness import common_word
 from kbnf_core.diagnostics import Diagnostic, Label
 from kbnf_core.frontend import EFFORT, Reading
-from kbnf_core.ir import Choice, Literal, Node, Sequence, postorder
+from kbnf_core.ir import Choice, Grammar, Literal, Node, Sequence, postorder
+from kbnf_core.lint.firsts import Firsts
 from kbnf_core.lint.limits import stopped_early
 from kbnf_core.lint.showing import show
+from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.regular import NotRegularError
 
 MAX_PAIRS = 300
@@ -23,29 +26,42 @@ def check_overlaps(reading: Reading) -> Iterator[Diagnostic]:
     if reading.grammar is None or reading.analysis is None:
         return
     left = MAX_PAIRS
-    for name in sorted(reading.analysis.reachable):
-        for node in postorder(reading.grammar.rules[name]):
-            if not isinstance(node, Choice):
+    for choice, first, second in _candidates(reading, reading.grammar, reading.analysis):
+        if left == 0:
+            yield stopped_early(reading, choice.span, "too many alternatives", "I108")
+            return
+        left -= 1
+        yield from _compare(reading, first, second)
+
+
+class _Branch(NamedTuple):
+    """An alternative and its automaton."""
+
+    node: Node
+    dfa: Dfa
+
+
+def _candidates(
+    reading: Reading, grammar: Grammar, analysis: Analysis
+) -> Iterator[tuple[Choice, _Branch, _Branch]]:
+    """Yield the pairs of regular alternatives that may have a text in common."""
+    firsts = Firsts(grammar, analysis)
+    for name in sorted(analysis.reachable):
+        body = grammar.rules[name]
+        beginnings = firsts.within(body)
+        nullable = {id(node) for node, facts in analysis.within(body) if facts.nullable}
+        for choice in postorder(body):
+            if not isinstance(choice, Choice):
                 continue
-            for first, second in combinations(_regular_branches(reading, node), 2):
-                if not _may_meet(first, second):
+            for pair in combinations(choice.branches, 2):
+                both_empty = all(id(node) in nullable for node in pair)
+                apart = beginnings[id(pair[0])].isdisjoint(beginnings[id(pair[1])])
+                # Equal literals are W104's business.
+                if all(map(_is_literal, pair)) or (apart and not both_empty):
                     continue
-                if left == 0:
-                    yield stopped_early(reading, node.span, "too many alternatives", "I108")
-                    return
-                left -= 1
-                yield from _compare(reading, first, second)
-
-
-class _Branch:
-    """An alternative and its automaton; ``firsts`` are the bytes that its texts begin with."""
-
-    def __init__(self, node: Node, dfa: Dfa) -> None:
-        self.node = node
-        self.dfa = dfa
-        row = dfa.next[0]
-        self.firsts = frozenset(byte for byte in range(256) if row[dfa.classes[byte]] != DEAD)
-        self.is_literal = _is_literal(node)
+                branches = [branch for node in pair for branch in _regular(reading, node)]
+                if len(branches) == len(pair):
+                    yield choice, branches[0], branches[1]
 
 
 def _is_literal(node: Node) -> bool:
@@ -54,25 +70,11 @@ def _is_literal(node: Node) -> bool:
     )
 
 
-def _regular_branches(reading: Reading, choice: Choice) -> list[_Branch]:
-    found = []
-    for node in choice.branches:
-        try:
-            dfa = reading.regulars.of(node)
-        except NotRegularError:
-            continue
-        if not dfa.is_empty:
-            found.append(_Branch(node, dfa))
-    return found
-
-
-def _may_meet(first: _Branch, second: _Branch) -> bool:
-    """Tell quickly where a comparison is of no use; equal literals are W104's business."""
-    if first.is_literal and second.is_literal:
-        return False
-    if first.dfa.is_nullable and second.dfa.is_nullable:
-        return True
-    return not first.firsts.isdisjoint(second.firsts)
+def _regular(reading: Reading, node: Node) -> list[_Branch]:
+    try:
+        return [_Branch(node, reading.regulars.of(node))]
+    except NotRegularError:
+        return []
 
 
 def _compare(reading: Reading, first: _Branch, second: _Branch) -> Iterator[Diagnostic]:

@@ -58,8 +58,6 @@ REFUSED: Mapping[str, Mapping[Feature, str]] = {
 
 def check_targets(reading: Reading, targets: tuple[str, ...]) -> Iterator[Diagnostic]:
     """Yield a finding for each use of a feature that one of ``targets`` does not have."""
-    if not targets:
-        return
     for feature, span in features_of(reading):
         for target in targets:
             if feature in REFUSED[target]:

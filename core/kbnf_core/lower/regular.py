@@ -34,11 +34,18 @@ class Regulars:
         self._rules = rules
         self._limits = limits
         self._known: dict[str, Dfa | None] = {}
+        # With the node, because the number of a node that is gone may come again.
+        self._parts: dict[int, tuple[Node, Dfa | None]] = {}
 
     def of(self, root: Node) -> Dfa:
         """Return the language of ``root``; raise NotRegularError where it has no automaton."""
-        self._prepare(root)
-        return self._convert(root)
+        if id(root) not in self._parts:
+            self._prepare(root)
+            self._parts[id(root)] = (root, self._try(root))
+        dfa = self._parts[id(root)][1]
+        if dfa is None:
+            raise NotRegularError
+        return dfa
 
     def _prepare(self, root: Node) -> None:
         """Convert what ``root`` calls, callees first."""

@@ -1,0 +1,71 @@
+"""The bytes that texts of a part can begin with: a quick answer to whether two can be the same."""
+
+from collections.abc import Mapping
+
+from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.ir import Call, Choice, Grammar, Literal, Node, Regular, Repeat, Sequence, children
+from kbnf_core.lower.analyse import Analysis
+
+Bytes = frozenset[int]
+
+_NONE: Bytes = frozenset()
+
+
+class Firsts:
+    """First bytes in one grammar, worked out for all nonterminals at once (FIRST sets)."""
+
+    def __init__(self, grammar: Grammar, analysis: Analysis) -> None:
+        self._analysis = analysis
+        self._automata: dict[int, Bytes] = {}
+        self._known = dict.fromkeys(grammar.rules, _NONE)
+        changed = True
+        while changed:
+            changed = False
+            for name, body in grammar.rules.items():
+                found = self.within(body)[id(body)]
+                changed = changed or found != self._known[name]
+                self._known[name] = found
+
+    def within(self, root: Node) -> Mapping[int, Bytes]:
+        """Return the first bytes of each part of ``root``, by the part's ``id``."""
+        found: dict[int, Bytes] = {}
+        nullable: set[int] = set()
+        for node, facts in self._analysis.within(root):
+            found[id(node)] = self._combine(node, found, nullable)
+            if facts.nullable:
+                nullable.add(id(node))
+        return found
+
+    def _combine(self, node: Node, found: Mapping[int, Bytes], nullable: set[int]) -> Bytes:
+        match node:
+            case Literal(data):
+                return frozenset(data[:1])
+            case Regular(dfa):
+                return self._of_automaton(dfa)
+            case Call(name):
+                return self._known[name]
+            case Sequence(parts):
+                return _of_sequence(parts, found, nullable)
+            case Choice() | Repeat():
+                return _NONE.union(*(found[id(part)] for part in children(node)))
+            case _:
+                return _NONE
+
+    def _of_automaton(self, dfa: Dfa) -> Bytes:
+        if id(dfa) not in self._automata:
+            row = [] if dfa.is_empty else dfa.next[0].tolist()
+            classes = {symbol for symbol, target in enumerate(row) if target != DEAD}
+            found = frozenset(
+                b for b, symbol in enumerate(dfa.classes.tolist()) if symbol in classes
+            )
+            self._automata[id(dfa)] = found
+        return self._automata[id(dfa)]
+
+
+def _of_sequence(parts: tuple[Node, ...], found: Mapping[int, Bytes], nullable: set[int]) -> Bytes:
+    firsts = _NONE
+    for part in parts:
+        firsts |= found[id(part)]
+        if id(part) not in nullable:
+            break
+    return firsts
