@@ -1,0 +1,39 @@
+"""Which kernel is in use; and that the engine's tests pass on the other one too."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kbnf_core.kernel import CHOICE_VARIABLE, kernel_name
+from kbnf_core.kernel.interface import Kernel
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_the_variable_turns_the_compiled_kernel_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CHOICE_VARIABLE, "numpy")
+    assert kernel_name() == "numpy"
+
+
+def test_the_compiled_kernel_is_used_where_it_was_built(
+    compiled: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(CHOICE_VARIABLE, raising=False)
+    assert kernel_name() == compiled.NAME == "compiled"
+
+
+def test_the_corpus_and_the_counts_on_the_numpy_kernel(compiled: Kernel) -> None:
+    tests = [ROOT / "tests/unit/test_corpus.py", ROOT / "tests/unit/test_counted_work.py"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *map(str, tests)],
+        cwd=ROOT,
+        env=os.environ | {CHOICE_VARIABLE: "numpy"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert " passed" in done.stdout

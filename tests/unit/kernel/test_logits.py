@@ -1,0 +1,88 @@
+"""Bits copied and applied to logits: what comes out, and that both kernels give the same."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kbnf_core.kernel import numpy_kernel
+from kbnf_core.kernel.interface import Kernel
+
+SIZES = [0, 1, 31, 32, 33, 63, 64, 65, 100, 1000, 4096, 4099]
+INF = float("inf")
+
+
+def random_words(size: int, seed: int) -> np.ndarray[Any, np.dtype[np.uint32]]:
+    """Return words for ``size`` bits: some empty, some full, some mixed."""
+    random = np.random.default_rng(seed)
+    words = random.integers(0, 2**32, (size + 31) // 32, np.uint32)
+    kinds = random.integers(0, 3, len(words))
+    words[kinds == 0] = 0
+    words[kinds == 1] = 2**32 - 1
+    return words
+
+
+def is_set(words: np.ndarray[Any, np.dtype[np.uint32]], token_id: int) -> bool:
+    return bool(int(words[token_id // 32]) >> token_id % 32 & 1)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("surplus", [0, 1, 77])
+@pytest.mark.parametrize("size", SIZES)
+def test_what_is_not_allowed_becomes_minus_infinity(
+    kernel: Kernel, size: int, surplus: int, dtype: type
+) -> None:
+    words = random_words(size, seed=size + surplus)
+    logits: np.ndarray[Any, Any] = (
+        np.random.default_rng(1).normal(size=size + surplus).astype(dtype)
+    )
+    expected = [
+        value if place < size and is_set(words, place) else -INF
+        for place, value in enumerate(logits.tolist())
+    ]
+    kernel.apply(words, size, logits)
+    assert logits.tolist() == expected
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_kernels_leave_the_same_bits(compiled: Kernel, dtype: type) -> None:
+    special: np.ndarray[Any, Any] = np.array(
+        [np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40, 3.5], dtype
+    )
+    one = np.resize(special, 1001)
+    other = one.copy()
+    words = random_words(1001, seed=5)
+    compiled.apply(words, 1001, one)
+    numpy_kernel.apply(words, 1001, other)
+    assert one.tobytes() == other.tobytes()
+
+
+def test_bits_beyond_the_size_do_not_matter(kernel: Kernel) -> None:
+    logits = np.ones(40, np.float32)
+    kernel.apply(np.full(2, 2**32 - 1, np.uint32), 33, logits)
+    assert logits.tolist() == [1.0] * 33 + [-INF] * 7
+
+
+@pytest.mark.parametrize("surplus", [0, 1, 5])
+@pytest.mark.parametrize("size", SIZES)
+def test_bits_are_copied_and_the_rest_is_zero(kernel: Kernel, size: int, surplus: int) -> None:
+    words = random_words(size, seed=size)
+    out = np.full(len(words) + surplus, -1, np.int32)
+    kernel.fill(out, words)
+    assert out.view(np.uint32).tolist() == [*words.tolist(), *[0] * surplus]
+
+
+BAD = {
+    "too short": np.zeros(2, np.int32),
+    "other type": np.zeros(3, np.uint32),
+    "wider": np.zeros(3, np.int64),
+    "two dimensions": np.zeros((1, 3), np.int32),
+    "gaps": np.zeros(6, np.int32)[::2],
+}
+
+
+@pytest.mark.parametrize("out", BAD.values(), ids=BAD)
+def test_what_cannot_be_filled(kernel: Kernel, out: np.ndarray[Any, Any]) -> None:
+    with pytest.raises(ValueError, match="bitmask"):
+        kernel.fill(out, np.ones(3, np.uint32))
+    assert not out.any()

@@ -1,0 +1,103 @@
+"""Walks by both kernels over one table: the same tokens, the same exits, the same states."""
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from kbnf_core import Grammar, Vocabulary
+from kbnf_core.kernel import numpy_kernel
+from kbnf_core.kernel.interface import Kernel
+from kbnf_core.recognise.states import StateTable
+
+NUMPY = cast(Kernel, numpy_kernel)
+
+GRAMMARS = {
+    "nested": "start ::= value; value ::= '[' [value { ',' value }] ']' | #'[0-9]+';",
+    "left": "start ::= sum; sum ::= atom | sum '+' atom; atom ::= 'x' | '(' sum ')';",
+    "ambiguous": "start ::= start start | 'a' | 'ab' | 'b';",
+    "regular": "start ::= #'(a|ab)*c';",
+    "utf-8": "start ::= #'[α-ω]+' 'é'?;",
+    "counted": "start ::= 'a'{2,5} 'b'?;",
+}
+
+TEXTS = (
+    *("[", "]", ",", "[]", "[1", "1,2", "12", "[[", "]]", "],[", "x", "x+", "+x", "(x", ")", "))"),
+    *("x)+(", "a", "b", "ab", "aa", "ba", "aab", "abc", "c", "α", "ω", "αβγ", "é", "αé"),
+)
+TOKENS = {place: text.encode() for place, text in enumerate(TEXTS)} | {
+    50: b"\xce", 51: b"\xb1", 52: b"a", 90: b"", 99: b"\xb1\xce"
+}  # fmt: skip
+VOCABULARY = Vocabulary(TOKENS)
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """What a walk found; the order of the exits within a root is the kernel's own affair."""
+
+    words: bytes
+    exits: list[tuple[int, int]]
+
+
+def walk(kernel: Kernel, table: StateTable, start: int, roots: list[int]) -> Walked:
+    trie = VOCABULARY.trie
+    # What was there before must not shine through.
+    words = np.full((VOCABULARY.size + 31) // 32, 0xDEADBEEF, np.uint32)
+    nodes, states = kernel.walk(
+        table, trie, table.tables.classes, start, np.array(roots, np.int32), words
+    )
+    assert nodes.dtype == states.dtype == np.int32
+    return Walked(words.tobytes(), sorted(zip(nodes.tolist(), states.tolist(), strict=True)))
+
+
+def reached(table: StateTable) -> list[int]:
+    """Return the states after every token and every pair of tokens."""
+    found = {table.initial}
+    for _ in range(2):
+        found |= {table.feed(state, data)[0] for state in found for data in TOKENS.values()}
+    return sorted(found - {0})
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
+@pytest.mark.parametrize("numpy_first", [False, True])
+def test_kernels_agree(compiled: Kernel, grammar: str, numpy_first: bool) -> None:
+    table = StateTable(Grammar(grammar).tables)
+    kernels = [NUMPY, compiled] if numpy_first else [compiled, NUMPY]
+    one, other = ([walk(k, table, table.initial, [0])] for k in kernels)
+    for state in reached(table):
+        for roots in ([0], [1], [0, 1, 3], list(range(VOCABULARY.trie.node_count)), []):
+            one.append(walk(kernels[0], table, state, roots))
+            other.append(walk(kernels[1], table, state, roots))
+    assert one == other
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
+def test_a_walk_finds_what_feeding_finds(kernel: Kernel, grammar: str) -> None:
+    table = StateTable(Grammar(grammar).tables)
+    for state in reached(table):
+        words = np.frombuffer(walk(kernel, table, state, [0]).words, np.uint8)
+        found = np.flatnonzero(np.unpackbits(words, bitorder="little")).tolist()
+        expected = [t for t, data in TOKENS.items() if data and table.feed(state, data)[0] != 0]
+        assert found == sorted(expected)
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
+def test_exits_are_where_a_nonterminal_completed(kernel: Kernel, grammar: str) -> None:
+    table, trie = StateTable(Grammar(grammar).tables), VOCABULARY.trie
+    exits = walk(kernel, table, table.initial, [0]).exits
+    paths: dict[int, bytes] = {0: b""}
+    for node in range(1, trie.node_count):
+        paths[node] = paths[int(trie.parent[node])] + bytes([trie.byte[node]])
+    after = {node: table.feed(table.initial, path)[0] for node, path in paths.items()}
+    expected = [(n, s) for n, s in after.items() if n and s and table.exits(s)]
+    assert exits == sorted(expected)
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
+def test_transitions_are_those_worked_out_plainly(kernel: Kernel, grammar: str) -> None:
+    table = StateTable(Grammar(grammar).tables)
+    explore: Any = kernel.explorer(table)
+    for state in reached(table):
+        for byte_class in range(table.tables.class_count):
+            assert explore(state, byte_class) == table.explore_plainly(state, byte_class)

@@ -1,0 +1,181 @@
+"""What is counted, not timed: walks, states and transitions, so that slow algorithms show.
+
+The bounds are what the algorithm needs today, with little room; a bound that has to be raised by
+much is a finding.
+"""
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kbnf_core import Config, Engine, Grammar, Vocabulary
+from kbnf_core.kernel.chosen import KERNEL
+from kbnf_core.mask.masks import SHARE_AFTER, Masks
+from kbnf_core.recognise.states import UNKNOWN
+
+JSON = (Path(__file__).resolve().parents[2] / "grammars" / "json.kbnf").read_text(encoding="utf-8")
+_PAIRS = [bytes([one, other]) for one in b'"{[,:]}\\ ntf019.eE-' for other in b'"{[,:]}\\ aeu012']
+_LONG = [b"true", b'": "', b'"},{"', b"null]", b"12.5"]
+_SPELLINGS = [*(bytes([value]) for value in range(256)), *_PAIRS, *_LONG]
+VOCABULARY = Vocabulary(dict(enumerate(_SPELLINGS)), eos_token_id=2000)
+
+
+def masks_of(engine: Engine) -> Masks:
+    return engine._course.masks
+
+
+def counts(engine: Engine) -> dict[str, int]:
+    """Return how much was worked out so far for all engines of this one's grammar."""
+    masks = masks_of(engine)
+    states = masks.states
+    return {
+        "walks": masks.walk_count,
+        "states": len(states),
+        "item sets": len(states.items),
+        "origins": len(states.origins),
+        "transitions": int((states.next[: len(states)] != UNKNOWN).sum()),
+    }
+
+
+def tokenise(text: bytes) -> list[int]:
+    """Return the longest tokens first."""
+    ids: list[int] = []
+    while text:
+        length = next(n for n in range(6, 0, -1) if VOCABULARY.token_ids(text[:n]))
+        ids.append(VOCABULARY.token_ids(text[:length])[0])
+        text = text[length:]
+    return ids
+
+
+def feed(engine: Engine, ids: list[int]) -> None:
+    """Mask and accept all, as a generation does."""
+    for token_id in ids:
+        engine.compute_allowed_token_ids()
+        engine.try_accept_new_token(token_id)
+
+
+def documents(count: int) -> list[list[int]]:
+    random = Random(7)
+    return [tokenise(json.dumps(_value(random, 0)).encode()) for _ in range(count)]
+
+
+def _value(random: Random, depth: int) -> Any:
+    kind = random.random()
+    if depth > 4 or kind < 0.4:
+        return random.choice([random.randint(-999, 999), 1.5e10, True, None, "ab\n", "né"])
+    items = [_value(random, depth + 1) for _ in range(random.randint(0, 4))]
+    return items if kind < 0.7 else {str(place): item for place, item in enumerate(items)}
+
+
+def test_json_needs_a_bounded_number_of_walks_and_states() -> None:
+    engine = Engine(JSON, VOCABULARY)
+    for document in documents(60):
+        engine.reset()
+        feed(engine, document)
+    found = counts(engine)
+    assert found["walks"] <= 140
+    assert found["item sets"] <= 250
+    assert found["states"] <= 25 * 60
+
+
+def test_a_second_pass_works_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine(JSON, VOCABULARY)
+    texts = documents(20)
+    for document in texts:
+        engine.reset()
+        feed(engine, document)
+    before = counts(engine)
+    monkeypatch.setattr(KERNEL, "walk", None)
+    twin = Engine(engine.grammar, VOCABULARY)
+    for document in texts:
+        twin.reset()
+        feed(twin, document)
+    assert counts(twin) == before
+
+
+FORMS = {
+    "left": ("start ::= items ';'; items ::= 'a' | items 'a';", b"", b"a"),
+    "right": ("start ::= items ';'; items ::= 'a' | 'a' items;", b"", b"a"),
+    "list": ("start ::= '[' item { ',' item } ']'; item ::= #'[0-9]+';", b"[", b"1,"),
+    "middle": ("start ::= { item } ';'; item ::= 'x' | '(' item ')';", b"", b"((((x))))"),
+    "nested lists": ("start ::= v; v ::= '[' [v { ',' v }] ']';", b"[", b"[[],[[]]],"),
+    "sums": ("start ::= s ';'; s ::= a | s '+' a; a ::= 'x' | '(' s ')';", b"", b"(x+(x+x))+"),
+}
+
+
+@pytest.mark.parametrize("finish", ["token", "eos", "eager"])
+@pytest.mark.parametrize(("grammar", "before", "again"), FORMS.values(), ids=FORMS)
+def test_nothing_grows_with_the_position(
+    grammar: str, before: bytes, again: bytes, finish: str
+) -> None:
+    engine = Engine(grammar, VOCABULARY, Config(finish=finish))
+    engine.try_accept_new_bytes(before)
+    feed(engine, tokenise(again) * 2)
+    first = counts(engine)
+    feed(engine, tokenise(again) * 300)
+    assert counts(engine) == first
+
+
+def test_doubly_recursive_lists_grow_no_faster_than_the_text() -> None:
+    """Which of the open lists a comma continues is ambiguous, so each is another situation."""
+    engine = Engine("start ::= items ';'; items ::= 'a' | items ',' items;", VOCABULARY)
+    feed(engine, tokenise(b"a,") * 10)
+    first = counts(engine)
+    feed(engine, tokenise(b"a,") * 100)
+    later = counts(engine)
+    assert later["walks"] == first["walks"]
+    assert later["item sets"] == first["item sets"]
+    assert later["origins"] - first["origins"] <= 100
+    assert later["states"] - first["states"] <= 200
+
+
+def test_an_open_bracket_costs_one_state() -> None:
+    engine = Engine("start ::= item; item ::= 'x' | '(' item ')';", VOCABULARY)
+    feed(engine, [ord("(")] * 10)
+    first = counts(engine)
+    feed(engine, [ord("(")] * 100)
+    later = counts(engine)
+    assert later["walks"] == first["walks"]
+    assert later["item sets"] == first["item sets"]
+    assert later["states"] - first["states"] <= 200
+    assert later["origins"] - first["origins"] <= 200
+
+
+@pytest.mark.parametrize(
+    "grammar",
+    [
+        "start ::= 'a'{0,1000} ';';",
+        "start ::= except!(';', 1000) ';';",
+        "start ::= #'[ab]{5,900}' ';';",
+    ],
+)
+def test_counted_repetition_shares_walks(grammar: str) -> None:
+    engine = Engine(grammar, VOCABULARY)
+    feed(engine, [ord("a")] * 800)
+    assert counts(engine)["walks"] <= SHARE_AFTER + 2 * VOCABULARY.trie.max_depth + 2
+
+
+def test_a_mask_is_filled_with_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine(JSON, VOCABULARY)
+    bits = np.zeros((VOCABULARY.size + 31) // 32, np.int32)
+    engine.fill_bitmask(bits)
+    again = bits.copy()
+    monkeypatch.setattr(Masks, "_find_viable", None)
+    monkeypatch.setattr(Masks, "_unite", None)
+    engine.fill_bitmask(bits)
+    assert bits.tolist() == again.tolist()
+
+
+def test_engines_of_one_grammar_share_what_is_known() -> None:
+    grammar = Grammar(JSON)
+    one = Engine(grammar, VOCABULARY)
+    feed(one, documents(1)[0])
+    before = counts(one)
+    other = Engine(grammar, VOCABULARY)
+    feed(other, documents(1)[0])
+    assert masks_of(other) is masks_of(one)
+    assert counts(other) == before
