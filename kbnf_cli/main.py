@@ -20,6 +20,7 @@ _COMMANDS = {
     "convert-gbnf": "kbnf_cli.convert_gbnf:convert_gbnf",
     "convert-json-schema": "kbnf_cli.convert_json_schema:convert_json_schema",
     "mask": "kbnf_cli.mask:mask",
+    "play": "kbnf_cli.play.command:play",
     "rule": "kbnf_cli.rule:rule",
     "test": "kbnf_cli.test:test",
     "vocab": "kbnf_cli.vocab:vocab",
