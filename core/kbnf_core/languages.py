@@ -40,8 +40,9 @@ class Language:
 
 KBNF = Language("KBNF", ".kbnf", "start", Finish.EAGER, "kbnf_core.syntax.parse:parse_kbnf")
 GBNF = Language("GBNF", ".gbnf", "root", Finish.EOS, "kbnf_core.syntax.gbnf_parse:parse_gbnf")
+BNF = Language("BNF", ".bnf", "start", Finish.TOKEN, "kbnf_core.syntax.bnf_parse:parse_bnf")
 
-LANGUAGES = (KBNF, GBNF)
+LANGUAGES = (KBNF, GBNF, BNF)
 EXTENSIONS = tuple(language.extension for language in LANGUAGES)
 
 

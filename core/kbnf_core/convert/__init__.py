@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 from kbnf_core.convert.conversion import Conversion, Example, Loss
 
 if TYPE_CHECKING:
+    from kbnf_core.convert.bnf import from_bnf
     from kbnf_core.convert.gbnf import from_gbnf
     from kbnf_core.convert.to_gbnf import to_gbnf
 
-_HOMES = {"from_gbnf": "gbnf", "to_gbnf": "to_gbnf"}
+_HOMES = {"from_bnf": "bnf", "from_gbnf": "gbnf", "to_gbnf": "to_gbnf"}
 
-__all__ = ["Conversion", "Example", "Loss", "from_gbnf", "to_gbnf"]
+__all__ = ["Conversion", "Example", "Loss", "from_bnf", "from_gbnf", "to_gbnf"]
 
 
 def __getattr__(name: str) -> object:

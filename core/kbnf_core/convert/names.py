@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 TABLE_HEAD = "Renamed:"
 """Begins the comment with the table of new names; it is not carried over to a third text."""
 
-_NO_IDENTIFIER = re.compile(r"[^A-Za-z0-9_]")
+_NO_IDENTIFIER = re.compile(r"[^A-Za-z0-9_]+")
 
 
 def kbnf_names(names: Iterable[str], fixed: Mapping[str, str]) -> dict[str, str]:
@@ -35,7 +35,10 @@ def gbnf_names(names: Iterable[str], fixed: Mapping[str, str]) -> dict[str, str]
 
 
 def _identifier(name: str) -> str:
-    plain = _NO_IDENTIFIER.sub("_", name)
+    """Return ``name`` with one `_` for every run of other characters, none at its ends."""
+    plain = (
+        name if _NO_IDENTIFIER.search(name) is None else _NO_IDENTIFIER.sub("_", name).strip("_")
+    )
     return plain if plain[:1].isalpha() or plain[:1] == "_" else f"r{plain}"
 
 
