@@ -42,6 +42,7 @@ ALLOWED: dict[str, set[str]] = {
     "languages": BASE | {"config", "syntax"},
     "convert": {*BACK, "languages"},
     "engine": BACK | {"kernel", "artifact"},
+    "compat": BACK | {"engine"},
     "artifact": BACK | {"container"},
     "plays": {"engine", "errors", "mask", "vocab"},
 }

@@ -1,0 +1,1 @@
+"""Other engines' Python surfaces over this one."""
