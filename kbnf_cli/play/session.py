@@ -1,7 +1,7 @@
 """What a console holds between two lines. Sessions are values: a step makes a new one."""
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
@@ -118,7 +118,7 @@ class Session:
     undone: "tuple[What, ...]" = ()
     marks: Mapping[str, int] = field(default_factory=dict)
     assertions: "Mapping[int, tuple[Assertion, ...]]" = field(default_factory=dict)
-    listing: tuple[str, ...] = ()
+    listing: Sequence[str] = ()
     losses: tuple[Diagnostic, ...] = ()
 
     @property

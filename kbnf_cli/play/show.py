@@ -27,13 +27,13 @@ _LEAST_TEXT = 10
 def position(session: Session, world: World, typed: "Sequence[What]" = ()) -> Reply:
     """Return the reply that shows where a session is; ``typed`` is what led there."""
     shown = _position_lines(session, world, typed)
-    listing: tuple[str, ...] = ()
+    listing: Sequence[str] = ()
     if session.settings.show_allowed and not session.engine.is_finished():
         ids = allowed_ids(session.engine)
         make = token_lines if len(ids) <= FEW else summary_lines
         lines = make(session.vocabulary, ids, world.columns)
         shown += [row("allowed", allowed_count(session, ids)), *page(lines, world)]
-        listing = tuple(lines[world.rows :])
+        listing = lines[world.rows :]
     return Reply(replace(session, listing=listing), tuple(shown))
 
 

@@ -4,15 +4,12 @@ from dataclasses import dataclass
 from random import Random
 
 import numpy as np
-import numpy.typing as npt
 
-from kbnf_core.mask.bits import ids_of
+from kbnf_core.mask.bits import Words, unpack
 from kbnf_core.mask.course import Course
 from kbnf_core.mask.shortest import shortest_completion
+from kbnf_core.vocab.trie import ROOT
 from kbnf_core.vocab.vocabulary import Vocabulary
-
-_NO_BYTE = 256
-"""The group of the tokens that have no bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +29,29 @@ def sample(course: Course, place: int, random: Random, length: int) -> Sample:
     """
     tokens: list[int] = []
     while place >= 0 and len(tokens) < length:
-        ids = ids_of(course.rule.mask(course.masks, place), course.masks.vocabulary.size)
-        if not len(ids):
+        words = course.rule.mask(course.masks, place)
+        if not words.any():
             return Sample(tuple(tokens), course.can_finish(place))
-        tokens.append(_draw(course.masks.vocabulary, ids, random))
+        tokens.append(_draw(course.masks.vocabulary, words, random))
         place = course.step(place, tokens[-1])
     rest = shortest_completion(course, place).tokens
     return Sample((*tokens, *(rest or ())), rest is not None)
 
 
-def _draw(vocabulary: Vocabulary, ids: npt.NDArray[np.int64], random: Random) -> int:
-    groups: dict[int, list[int]] = {}
-    for token_id in ids.tolist():
-        data = vocabulary.token(token_id)
-        groups.setdefault(data[0] if data else _NO_BYTE, []).append(token_id)
-    return random.choice(groups[random.choice(sorted(groups))])
+def _draw(vocabulary: Vocabulary, words: Words, random: Random) -> int:
+    """Return one of the tokens of a mask that allows some; those without bytes are one group."""
+    trie = vocabulary.trie
+    flags = unpack(words, vocabulary.size)
+    # allowed[i]: how many of the first i tokens, in the order of the trie, are allowed.
+    allowed = np.concatenate(([0], np.cumsum(flags[trie.token_ids])))
+    first = trie.children(ROOT)
+    begin, end = trie.token_start[first], trie.token_start[trie.skip[first]]
+    groups = np.flatnonzero(allowed[end] > allowed[begin]).tolist()
+    flags[trie.token_ids] = False
+    others = np.flatnonzero(flags).tolist()
+    chosen = random.randrange(len(groups) + bool(others))
+    if chosen == len(groups):
+        return int(random.choice(others))
+    group = groups[chosen]
+    nth = random.randrange(int(allowed[begin[group]]), int(allowed[end[group]]))
+    return int(trie.token_ids[np.searchsorted(allowed, nth, side="right") - 1])

@@ -45,7 +45,7 @@ def _allowed(session: Session, text: str, world: World) -> Reply:
         lines = token_lines(session.vocabulary, found, world.columns)
         count = f"{len(found):,} of {len(ids):,} allowed tokens match"
     shown = (row("allowed", count), *page(lines, world))
-    return Reply(replace(session, listing=tuple(lines[world.rows :])), shown)
+    return Reply(replace(session, listing=lines[world.rows :]), shown)
 
 
 def _matching(session: Session, ids: list[int], text: str) -> list[int]:
