@@ -14,10 +14,10 @@ def pointer_to(place: Place, *steps: str) -> str:
 
 def take_count(place: Place, keyword: str, limits: SchemaLimits) -> int | None:
     """Return a count that is not negative; None where the keyword is missing."""
-    value = place.contents.get(keyword)
-    if value is None and keyword not in place.contents:
+    if keyword not in place.contents:
         return None
-    if not isinstance(value, Decimal) or value < 0 or value != int(value):
+    value = _number(place.contents[keyword])
+    if value is None or value < 0 or value != value.to_integral_value():
         raise invalid(f"`{keyword}` is a whole number, 0 or more", pointer_to(place, keyword))
     if value > limits.bound:
         raise too_large(f"as `{keyword}`", limits.bound, "bound", pointer_to(place, keyword))
@@ -26,12 +26,19 @@ def take_count(place: Place, keyword: str, limits: SchemaLimits) -> int | None:
 
 def take_number(place: Place, keyword: str) -> Decimal | None:
     """Return a number; None where the keyword is missing."""
-    value = place.contents.get(keyword)
-    if value is None and keyword not in place.contents:
+    if keyword not in place.contents:
         return None
-    if not isinstance(value, Decimal):
+    value = _number(place.contents[keyword])
+    if value is None:
         raise invalid(f"`{keyword}` is a number", pointer_to(place, keyword))
     return value
+
+
+def _number(value: Json) -> Decimal | None:
+    """Return a number of the document, or of a meta-schema, which has Python's own."""
+    if isinstance(value, bool) or not isinstance(value, Decimal | int | float):
+        return None
+    return Decimal(str(value))
 
 
 def take_object(place: Place, keyword: str) -> dict[str, Json]:

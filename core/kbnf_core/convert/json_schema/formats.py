@@ -35,7 +35,7 @@ _IPV6 = "|".join(
 
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _HOSTNAME = rf"{_LABEL}(?:\.{_LABEL})*"
-_BEYOND = r"[^\x00-\x7f]"
+_BEYOND = r"[^\x00-\x7f\u3002\uff0e\uff61]"
 _IDN_LABEL = rf"(?:[A-Za-z0-9]|{_BEYOND})(?:(?:[A-Za-z0-9-]|{_BEYOND})*(?:[A-Za-z0-9]|{_BEYOND}))?"
 _IDN_HOSTNAME = rf"{_IDN_LABEL}(?:[.\u3002\uff0e\uff61]{_IDN_LABEL})*"
 _ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
@@ -54,7 +54,7 @@ def _uri(extra: str, *, relative: bool) -> str:
     no_colon = rf"(?:[{_UNRESERVED}{_DELIMITERS}@{extra}]|{escaped})"
     user = rf"(?:[{_UNRESERVED}{_DELIMITERS}:{extra}]|{escaped})*"
     name = rf"(?:[{_UNRESERVED}{_DELIMITERS}{extra}]|{escaped})*"
-    literal = rf"\[(?:{_IPV6}|v[0-9A-Fa-f]+\.[{_UNRESERVED}{_DELIMITERS}:]+)\]"
+    literal = rf"\[(?:{_IPV6}|[vV][0-9A-Fa-f]+\.[{_UNRESERVED}{_DELIMITERS}:]+)\]"
     authority = rf"(?:{user}@)?(?:{literal}|{name})(?::[0-9]*)?"
     tail = rf"(?:\?(?:{plain}|[/?])*)?(?:#(?:{plain}|[/?])*)?"
     rooted = rf"//{authority}(?:/{plain}*)*|/(?:{plain}+(?:/{plain}*)*)?"
@@ -68,7 +68,7 @@ _PART = r" *[0-9]{1,3}%? *"
 _VARIABLE = r"(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*"
 _VALUE = rf"{_VARIABLE}(?:\*|:[1-9][0-9]{{0,3}})?"
 _URI_TEMPLATE = (
-    r"(?:[^\x00-\x20\x7f\"'%<>\\^`{|}]|%[0-9A-Fa-f]{2}"
+    r"(?:[^\x00-\x20\x7f\"%<>\\^`{|}]|%[0-9A-Fa-f]{2}"
     rf"|\{{[+#./;?&=,!@|]?{_VALUE}(?:,{_VALUE})*\}})*"
 )
 _POINTER = r"(?:/(?:[^/~]|~[01])*)*"
