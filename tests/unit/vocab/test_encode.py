@@ -1,0 +1,60 @@
+"""Text to tokens, as each vocabulary's own tokenizer writes it."""
+
+import json
+from pathlib import Path
+
+import mistral_common
+import pytest
+from tokenizers import Tokenizer
+from tokenizers.decoders import ByteLevel as ByteLevelDecoder
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import ByteLevel
+
+from kbnf_core import Vocabulary, load_vocabulary
+from kbnf_core.errors import SourceError, VocabularyError
+from kbnf_core.vocab.encode import load_encoder
+
+TEKKEN = Path(mistral_common.__file__).parent / "data" / "tekken_240911.json"
+
+
+def test_tekken_is_encoded_by_its_own_library() -> None:
+    vocabulary = load_vocabulary(TEKKEN)
+    encoder = load_encoder(TEKKEN, vocabulary)
+    tokens = encoder.encode('{"name": "é😀"}')
+    assert encoder.name == "mistral-common"
+    assert b"".join(vocabulary.tokens[each] for each in tokens) == '{"name": "é😀"}'.encode()
+
+
+def test_a_tokenizer_json_is_encoded_by_tokenizers(tmp_path: Path) -> None:
+    letters = {letter: index for index, letter in enumerate(sorted(ByteLevel.alphabet()))}
+    tokenizer = Tokenizer(BPE({**letters, "ab": 256}, [("a", "b")]))
+    tokenizer.pre_tokenizer = ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = ByteLevelDecoder()
+    file = tmp_path / "tokenizer.json"
+    tokenizer.save(str(file))
+    for path in (file, tmp_path):
+        encoder = load_encoder(path, load_vocabulary(path))
+        assert encoder.name == "tokenizers"
+        assert encoder.encode("abb") == [256, letters["b"]]
+
+
+def test_other_files_take_the_longest_token(tmp_path: Path) -> None:
+    file = tmp_path / "plain.json"
+    file.write_text(json.dumps({"0": "a", "1": "ab", "2": "b", "3": "bc"}))
+    encoder = load_encoder(file, load_vocabulary(file))
+    assert encoder.name == "longest match"
+    assert encoder.encode("abbca") == [1, 3, 0]
+
+
+def test_the_built_in_vocabulary_takes_bytes() -> None:
+    assert load_encoder(None, Vocabulary.bytes()).encode("é") == [0xC3, 0xA9]
+
+
+def test_what_no_tokens_spell_is_refused() -> None:
+    with pytest.raises(VocabularyError):
+        load_encoder(None, Vocabulary({0: b"a"})).encode("b")
+
+
+def test_a_file_that_is_gone_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SourceError):
+        load_encoder(tmp_path / "gone", Vocabulary.bytes())
