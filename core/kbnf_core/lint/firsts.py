@@ -1,9 +1,21 @@
 """The bytes that texts of a part can begin with: a quick answer to whether two can be the same."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 
 from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.ir import Call, Choice, Grammar, Literal, Node, Regular, Repeat, Sequence, children
+from kbnf_core.ir import (
+    Call,
+    Choice,
+    Grammar,
+    Literal,
+    Node,
+    Regular,
+    Repeat,
+    Sequence,
+    calls,
+    children,
+)
 from kbnf_core.lower.analyse import Analysis
 
 Bytes = frozenset[int]
@@ -18,13 +30,19 @@ class Firsts:
         self._analysis = analysis
         self._automata: dict[int, Bytes] = {}
         self._known = dict.fromkeys(grammar.rules, _NONE)
-        changed = True
-        while changed:
-            changed = False
-            for name, body in grammar.rules.items():
-                found = self.within(body)[id(body)]
-                changed = changed or found != self._known[name]
+        callers = defaultdict(set)
+        for name, body in grammar.rules.items():
+            for call in calls(body):
+                callers[call.nonterminal].add(name)
+        waiting = dict.fromkeys(reversed(list(grammar.rules)))
+        while waiting:
+            name = next(iter(waiting))
+            del waiting[name]
+            body = grammar.rules[name]
+            found = self.within(body)[id(body)]
+            if found != self._known[name]:
                 self._known[name] = found
+                waiting.update(dict.fromkeys(sorted(callers[name])))
 
     def within(self, root: Node) -> Mapping[int, Bytes]:
         """Return the first bytes of each part of ``root``, by the part's ``id``."""

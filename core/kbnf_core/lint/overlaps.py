@@ -17,8 +17,8 @@ from kbnf_core.lint.showing import show
 from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.regular import NotRegularError
 
-MAX_PAIRS = 300
-"""Pairs of alternatives of one grammar that are compared in full."""
+MAX_PAIRS = 500
+"""Pairs of alternatives of one grammar that are looked at closely."""
 
 
 def check_overlaps(reading: Reading) -> Iterator[Diagnostic]:
@@ -26,12 +26,14 @@ def check_overlaps(reading: Reading) -> Iterator[Diagnostic]:
     if reading.grammar is None or reading.analysis is None:
         return
     left = MAX_PAIRS
-    for choice, first, second in _candidates(reading, reading.grammar, reading.analysis):
+    for choice, first, second in _candidates(reading.grammar, reading.analysis):
         if left == 0:
             yield stopped_early(reading, choice.span, "too many alternatives", "I108")
             return
         left -= 1
-        yield from _compare(reading, first, second)
+        branches = [branch for node in (first, second) for branch in _regular(reading, node)]
+        if len(branches) == 2:
+            yield from _compare(reading, *branches)
 
 
 class _Branch(NamedTuple):
@@ -41,10 +43,8 @@ class _Branch(NamedTuple):
     dfa: Dfa
 
 
-def _candidates(
-    reading: Reading, grammar: Grammar, analysis: Analysis
-) -> Iterator[tuple[Choice, _Branch, _Branch]]:
-    """Yield the pairs of regular alternatives that may have a text in common."""
+def _candidates(grammar: Grammar, analysis: Analysis) -> Iterator[tuple[Choice, Node, Node]]:
+    """Yield the pairs of alternatives that begin alike, or may both be empty."""
     firsts = Firsts(grammar, analysis)
     for name in sorted(analysis.reachable):
         body = grammar.rules[name]
@@ -59,9 +59,7 @@ def _candidates(
                 # Equal literals are W104's business.
                 if all(map(_is_literal, pair)) or (apart and not both_empty):
                     continue
-                branches = [branch for node in pair for branch in _regular(reading, node)]
-                if len(branches) == len(pair):
-                    yield choice, branches[0], branches[1]
+                yield choice, *pair
 
 
 def _is_literal(node: Node) -> bool:

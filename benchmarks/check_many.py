@@ -1,0 +1,45 @@
+"""How long checking many grammars takes: ``python -m benchmarks.check_many [COUNT] [PATH...]``.
+
+The grammars are those below PATH (default: the ready-made ones), over and over. Compiled regular
+expressions, which are remembered by their text, are forgotten before each.
+"""
+
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+from kbnf_core import check
+from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.search import avoid_regex
+from kbnf_core.languages import EXTENSIONS
+
+
+def main(count: int = 1_000, *paths: str) -> None:
+    """Check ``count`` grammars and print the time."""
+    files = [
+        file
+        for path in paths or ("grammars",)
+        for file in sorted(Path(path).rglob("*"))
+        if file.suffix in EXTENSIONS
+    ]
+    texts = [(file.as_posix(), file.read_text(encoding="utf-8")) for file in files]
+    check("start ::= 'a';")
+    times = []
+    for number in range(count):
+        name, text = texts[number % len(texts)]
+        compile_regex.cache_clear()
+        avoid_regex.cache_clear()
+        begin = time.perf_counter()
+        check(text, name)
+        times.append(time.perf_counter() - begin)
+    times.sort()
+    middle, worst = 1000 * median(times), 1000 * times[-1]
+    lines = sum(text.count("\n") for _, text in texts) / len(texts)
+    print(f"{count:,} grammars of {lines:.0f} lines on average in {sum(times):.1f} s on one core")
+    print(f"each: median {middle:.1f} ms, 99 of 100 below {1000 * times[-count // 100]:.0f} ms,")
+    print(f"the slowest {worst:.0f} ms")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if sys.argv[1:] else 1_000, *sys.argv[2:])
