@@ -52,13 +52,23 @@ def to_gbnf(
     rules, lost = _rules(reading, reading.grammar, limits)
     text = _print(reading, rules)
     converted = verified(text, GBNF, limits)
-    states = StateTable(build_tables(reading.grammar, limits))
-    if lost and converted.grammar is not None:
-        other = StateTable(build_tables(converted.grammar, limits))
-        example = _example(shortest_difference(states, other))
-        lost = [replace(loss, example=example) for loss in lost]
-    losses = (*lost, *_finish_losses(reading, states))
-    return Conversion(text, not losses, losses, reading.diagnostics)
+    losses = _with_example(lost, reading.grammar, converted, limits)
+    losses += _finish_losses(reading, reading.grammar, limits)
+    return Conversion(text, not losses, tuple(losses), reading.diagnostics)
+
+
+def _with_example(
+    losses: list[Loss], grammar: Grammar, converted: Reading, limits: Limits
+) -> list[Loss]:
+    """Return ``losses``, each with a shortest text on which the grammars are found to differ."""
+    if not losses or converted.grammar is None:
+        return losses
+    difference = shortest_difference(
+        StateTable(build_tables(grammar, limits)),
+        StateTable(build_tables(converted.grammar, limits)),
+    )
+    example = None if difference is None else Example(*difference)
+    return [replace(loss, example=example) for loss in losses]
 
 
 def _rules(reading: Reading, grammar: Grammar, limits: Limits) -> tuple[Rules, list[Loss]]:
@@ -85,13 +95,12 @@ def _rules(reading: Reading, grammar: Grammar, limits: Limits) -> tuple[Rules, l
     return rules, [loss for part in lost_parts for loss in part]
 
 
-def _example(difference: tuple[bytes, bool] | None) -> Example | None:
-    return None if difference is None else Example(*difference)
-
-
-def _finish_losses(reading: Reading, states: StateTable) -> list[Loss]:
+def _finish_losses(reading: Reading, grammar: Grammar, limits: Limits) -> list[Loss]:
     """Return the W403 of a grammar that ends before llama.cpp does."""
-    if reading.finish is Finish.EOS or is_prefix_free(states.tables):
+    if reading.finish is Finish.EOS:
+        return []
+    states = StateTable(build_tables(grammar, limits))
+    if is_prefix_free(states.tables):
         return []
     longer = shortest_longer(states, MOST_STATES)
     if longer is None:
