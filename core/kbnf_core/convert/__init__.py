@@ -12,11 +12,25 @@ from kbnf_core.convert.conversion import Conversion, Example, Loss
 if TYPE_CHECKING:
     from kbnf_core.convert.bnf import from_bnf
     from kbnf_core.convert.gbnf import from_gbnf
+    from kbnf_core.convert.json_schema import from_json_schema
     from kbnf_core.convert.to_gbnf import to_gbnf
 
-_HOMES = {"from_bnf": "bnf", "from_gbnf": "gbnf", "to_gbnf": "to_gbnf"}
+_HOMES = {
+    "from_bnf": "bnf",
+    "from_gbnf": "gbnf",
+    "from_json_schema": "json_schema",
+    "to_gbnf": "to_gbnf",
+}
 
-__all__ = ["Conversion", "Example", "Loss", "from_bnf", "from_gbnf", "to_gbnf"]
+__all__ = [
+    "Conversion",
+    "Example",
+    "Loss",
+    "from_bnf",
+    "from_gbnf",
+    "from_json_schema",
+    "to_gbnf",
+]
 
 
 def __getattr__(name: str) -> object:
