@@ -4,7 +4,7 @@ Brackets, operators and forms become nodes, regular expressions become automata,
 checked. Everything that is wrong is reported; a rule is translated as far as it can be.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -12,8 +12,6 @@ from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import Compiled, compile_regex
-from kbnf_core.automata.search import avoid_literals, avoid_regex
-from kbnf_core.automata.substrings import substrings
 from kbnf_core.diagnostics import Diagnostic, Label
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.excepted import excluded_words
@@ -135,6 +133,8 @@ class _Translator:
 
     def _pattern(self, node: tree.Pattern) -> ir.Node:
         if node.kind is tree.PatternKind.SUBSTRINGS:
+            from kbnf_core.automata.substrings import substrings
+
             return ir.Regular(substrings(node.text.value.encode()), node.span)
         compiled = self._compile(node.kind, node.text.value)
         for problem in compiled.problems:
@@ -153,8 +153,7 @@ class _Translator:
     def _compile(self, kind: tree.PatternKind, pattern: str) -> Compiled:
         key = (kind, pattern)
         if key not in self._compiled:
-            compile_ = avoid_regex if kind is tree.PatternKind.COMPLEMENT else compile_regex
-            self._compiled[key] = compile_(pattern, self._limits)
+            self._compiled[key] = _compiler_of(kind)(pattern, self._limits)
         return self._compiled[key]
 
     def _exception(self, node: tree.Exception_) -> ir.Node:
@@ -165,6 +164,8 @@ class _Translator:
         self.diagnostics.extend(problems)
         if problems or not words:
             return ir.Choice((), node.span)
+        from kbnf_core.automata.exceptions import avoid_literals
+
         try:
             return ir.Regular(avoid_literals(words, node.limit, self._limits), node.span)
         except LimitError as error:
@@ -182,6 +183,14 @@ class _Translator:
         self.diagnostics.append(
             Diagnostic(code, message, self._source, span, helps=helps, labels=labels)
         )
+
+
+def _compiler_of(kind: tree.PatternKind) -> Callable[[str, Limits], Compiled]:
+    if kind is not tree.PatternKind.COMPLEMENT:
+        return compile_regex
+    from kbnf_core.automata.search import avoid_regex
+
+    return avoid_regex
 
 
 def _bracket(kind: tree.BracketKind, body: ir.Node, span: Span) -> ir.Node:
