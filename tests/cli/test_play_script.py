@@ -171,11 +171,29 @@ def test_an_artifact_is_played(kbnf: Kbnf, grammar: Path) -> None:
     assert "1 step made again" in result.out
 
 
-def test_another_language_is_converted_on_the_fly(kbnf: Kbnf, write: Write) -> None:
-    grammar = write("g.gbnf", 'root ::= "a" [b-c]*\n')
-    result = kbnf("play", grammar, "-c", "a", "-c", ":finish", "-c", "b", "-c", ":stack")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("g.gbnf", 'root ::= "a" [b-c]*\n'),
+        ("g.bnf", "<start>::='a'<rest>|'a' <rest>::='b'|'c'<rest>"),
+        ("g.lark", 'start: "a" /[b-c]+/\n'),
+    ],
+)
+def test_other_languages_are_converted_on_the_fly(
+    kbnf: Kbnf, write: Write, name: str, text: str
+) -> None:
+    grammar = write(name, text)
+    result = kbnf("play", grammar, "-c", "a", "-c", ":finish", "-c", ":stack", "-c", ":reload")
     assert (result.status, result.stderr) == (0, "")
-    assert "status    can finish" in result.out
+    assert 'text      "a" (1 token)' in result.out
+
+
+def test_what_converting_loses_is_told(kbnf: Kbnf, write: Write) -> None:
+    grammar = write("any.bnf", "<start>::=<any!>'a'")
+    result = kbnf("play", grammar, "-c", "x", "-c", f":load {grammar}")
+    assert result.status == 0
+    assert "warning[W405]" in result.stderr
+    assert "lost in converting: `<any!>`" in result.out
 
 
 def test_the_console_is_not_loaded_for_a_script(kbnf: Kbnf, grammar: Path) -> None:
