@@ -1,5 +1,6 @@
 """``kbnf convert-json-schema``: JSON Schema to KBNF."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,6 +9,7 @@ import click
 from kbnf_cli.console import Console
 from kbnf_cli.converting import Delivery, Direction, conversion_options, convert_all
 from kbnf_cli.options import common_options
+from kbnf_core.diagnostics.text import render_text
 
 if TYPE_CHECKING:
     from kbnf_core.convert import Conversion
@@ -78,7 +80,11 @@ def convert_json_schema(
         options = Options(
             Whitespace(whitespace), Order(order), additional_properties, Escapes(escapes), lossy
         )
-        return from_json_schema(text, options, path=name)
+        conversion = from_json_schema(text, options, path=name)
+        # `kbnf check` does not read schemas, so what there is to remark is said here.
+        for note in conversion.notes:
+            console.findings(render_text(note))
+        return replace(conversion, notes=())
 
     delivery = Delivery(output, lossy, format_, stdin_filename)
     direction = Direction(convert, ".kbnf")
