@@ -65,6 +65,12 @@ def test_directories(kbnf: Kbnf, write: Write) -> None:
     assert kbnf("convert-gbnf", folder).status == 2
 
 
+def test_another_start(kbnf: Kbnf, write: Write) -> None:
+    path = write("a.gbnf", 'top ::= "a"\n')
+    assert kbnf("convert-gbnf", path, "--start", "top").out.endswith("start ::= 'a';\n")
+    assert "E102" in kbnf("convert-gbnf", path).stderr
+
+
 def test_errors_have_places(kbnf: Kbnf, write: Write) -> None:
     result = kbnf("convert-gbnf", write("a.gbnf", 'root ::= "a"\nx ::= "\\d"\n'))
     assert result.status == 1

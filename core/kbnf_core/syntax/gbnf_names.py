@@ -1,4 +1,4 @@
-"""Checks of the names of a GBNF file: duplicates, undefined ones, ``root``, left recursion."""
+"""Checks of the names of a GBNF file: duplicates and undefined ones."""
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
@@ -8,8 +8,6 @@ from kbnf_core.source import Source
 from kbnf_core.syntax.gbnf_builder import EXCLUDED_NAME
 from kbnf_core.syntax.gbnf_explain import llama_says
 from kbnf_core.syntax.tree import Definition, Name, Reference, postorder
-
-ROOT = "root"
 
 
 def check_redefinitions(
@@ -50,17 +48,4 @@ def undefined_finding(source: Source, name: Name, defined: frozenset[str]) -> Di
         name.span,
         notes=(llama_says(f"Undefined rule identifier '{name.value}'"),),
         helps=(f"did you mean `{close[0]}`?" if close else f"define it: `{name.value} ::= ...`",),
-    )
-
-
-def no_root(source: Source, first: Definition) -> Diagnostic:
-    """Return the E102 for a file without ``root``."""
-    return Diagnostic(
-        "E102",
-        f"there is no rule `{ROOT}`",
-        source,
-        first.name.span,
-        label="the first rule stands here",
-        notes=(llama_says(f"grammar does not contain a '{ROOT}' symbol"),),
-        helps=(f"call the rule that everything starts from `{ROOT}`",),
     )

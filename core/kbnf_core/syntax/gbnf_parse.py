@@ -16,13 +16,7 @@ from kbnf_core.source import Source
 from kbnf_core.syntax import gbnf_explain as about
 from kbnf_core.syntax.gbnf_checks import check_definition, check_words
 from kbnf_core.syntax.gbnf_left_recursion import check_left_recursion
-from kbnf_core.syntax.gbnf_names import (
-    ROOT,
-    check_redefinitions,
-    no_root,
-    undefined,
-    undefined_finding,
-)
+from kbnf_core.syntax.gbnf_names import check_redefinitions, undefined, undefined_finding
 from kbnf_core.syntax.gbnf_tokens import define_excluded
 from kbnf_core.syntax.gbnf_words import Statement, gbnf_parser, split
 from kbnf_core.syntax.mistake import Mistake
@@ -34,7 +28,7 @@ def parse_gbnf(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
     """Parse ``source``.
 
     Rules with mistakes are left out of the document, and their names are kept in its
-    ``broken_names``, as are names that are used or needed and not defined at all.
+    ``broken_names``, as are names that are used and not defined at all.
     """
     reader = _Reader(source, limits)
     found = split(source.text)
@@ -95,16 +89,14 @@ class _Reader:
         self.findings.extend(
             undefined_finding(self._source, name, defined) for name in missing.values()
         )
-        if ROOT not in defined and self._definitions:
-            self.findings.append(no_root(self._source, self._definitions[0]))
         if not (self._definitions or self.findings):
             self.findings.append(about.no_rules(self._source))
         definitions = tuple(d for d in self._definitions if kept[d.name.value] is d)
         self.findings.extend(check_left_recursion(self._source, definitions))
         excluded, losses = define_excluded(self._source, definitions)
         self.findings.extend(losses)
-        broken = self._broken | set(missing) | ({ROOT} - defined)
-        return Document(self._source, (*definitions, *excluded), (), frozenset(broken))
+        broken = frozenset(self._broken | set(missing))
+        return Document(self._source, (*definitions, *excluded), (), broken)
 
     def _parse(self, words: list[Token]) -> Definition | Diagnostic:
         parser = gbnf_parser().parse_interactive(start="definition")
