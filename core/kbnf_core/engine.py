@@ -3,13 +3,13 @@
 import enum
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.config import Config, Finish
-from kbnf_core.errors import EngineError, UnknownTokenError
+from kbnf_core.errors import EngineError, FinishedError, UnknownTokenError
 from kbnf_core.grammar import Grammar
 from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.mask.bits import ids_of
@@ -140,8 +140,15 @@ class Engine:
         Raises ``FinishedError``, ``UnknownTokenError`` or ``RejectedError``, tested in that
         order. An empty token changes nothing. The allowed tokens are not recomputed.
         """
+        # As _place_after, in place: this is what every token costs.
+        if token_id >> TOKEN_BITS:
+            self._refuse(token_id)
         place = self._place
-        after = self._place_after(token_id)
+        try:
+            after = self._after[place << TOKEN_BITS | token_id]
+        except TableFullError:
+            self._renew()
+            return self.try_accept_new_token(token_id)
         self._accepted.append(token_id)
         self._places.append(place)
         self._place = after
@@ -156,7 +163,7 @@ class Engine:
             after = self._course.feed(self._place, data)
         except TableFullError:
             self._renew()
-            after = self._course.feed(self._place, data)
+            return self.try_accept_new_bytes(data)
         self._accepted.append(data)
         self._places.append(self._place)
         self._place = after
@@ -168,7 +175,7 @@ class Engine:
             self._allowed = self._words[self._place]
         except TableFullError:
             self._renew()
-            self._allowed = self._words[self._place]
+            self.compute_allowed_token_ids()
 
     def get_allowed_token_ids_from_last_computation(self) -> list[int]:
         """Return the allowed ids, ascending; none before the first computation or after a reset."""
@@ -208,8 +215,12 @@ class Engine:
         Bit ``id % 32`` of word ``id // 32``; surplus words become 0. Raises ``ValueError`` unless
         ``out`` is one-dimensional contiguous int32 with a bit for each id.
         """
-        self.compute_allowed_token_ids()
-        _fill(out, self._allowed)
+        try:
+            self._allowed = words = self._words[self._place]
+        except TableFullError:
+            self._renew()
+            return self.fill_bitmask(out)
+        return _fill(out, words)
 
     def reset(self) -> None:
         """Go back to the beginning; caches are kept."""
@@ -287,19 +298,22 @@ class Engine:
 
     def _place_after(self, token_id: int) -> int:
         """Return the place after a token; raise if it cannot come."""
-        if token_id >> TOKEN_BITS and self._place >= 0:
-            raise UnknownTokenError(token_id)
-        key = self._place << TOKEN_BITS | token_id
+        if token_id >> TOKEN_BITS:
+            self._refuse(token_id)
         try:
-            return self._after[key]
+            return self._after[self._place << TOKEN_BITS | token_id]
         except TableFullError:
             self._renew()
-            return self._after[self._place << TOKEN_BITS | token_id]
+            return self._place_after(token_id)
+
+    def _refuse(self, token_id: int) -> NoReturn:
+        """Raise what an id that no vocabulary can have leads to."""
+        raise FinishedError if self._place < 0 else UnknownTokenError(token_id)
 
     def _renew(self) -> None:
         """Go on with a fresh table, which knows just the last few places of this engine."""
         old = self._course.masks.states
-        self._use(self._grammar.courses.renew(self._course, self._finish))
+        self._use(self._grammar.courses.renew(self.vocabulary, self._finish))
         transfer = Transfer(old, self._course.masks.states)
         recent = self._places[-KEPT_PLACES:]
         forgotten = [FORGOTTEN] * (len(self._places) - len(recent))

@@ -132,26 +132,55 @@ ctypedef fused real:
     double
 
 
-cdef void _apply(const uint32_t* words, Py_ssize_t size, real* logits, Py_ssize_t length) noexcept nogil:
-    """Whole words that are empty or full are most of a mask, and need no look at their bits."""
-    cdef Py_ssize_t word, i
-    cdef uint32_t bits
-    cdef real* lane
-    cdef real lowest = <real> -INFINITY
-    for word in range(size // 32):
-        bits = words[word]
-        lane = logits + word * 32
-        if bits == 0:
-            for i in range(32):
-                lane[i] = lowest
-        elif bits != <uint32_t> 0xFFFFFFFF:
-            for i in range(32):
-                lane[i] = lane[i] if (bits >> i) & 1 else lowest
+cdef extern from *:
+    """
+    #include <math.h>
+    #include <stddef.h>
+    #include <stdint.h>
+
+    /* With wider registers, where the processor has them: the compiler makes both, and the loader
+       chooses. Elsewhere the plain loop has to do. */
+    #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
+    #define KBNF_CLONES __attribute__((target_clones("avx2", "default")))
+    #else
+    #define KBNF_CLONES
+    #endif
+
+    /* Whole words that are empty or full are most of a mask, and need no look at their bits. */
+    #define KBNF_APPLY(name, real)                                                          \
+        KBNF_CLONES static void name(const uint32_t *words, ptrdiff_t count, real *logits) { \
+            for (ptrdiff_t word = 0; word < count; ++word, logits += 32) {                  \
+                const uint32_t bits = words[word];                                          \
+                if (bits == 0xFFFFFFFFu) continue;                                          \
+                if (bits == 0) {                                                            \
+                    for (int i = 0; i < 32; ++i) logits[i] = (real)-INFINITY;               \
+                } else {                                                                    \
+                    for (int i = 0; i < 32; ++i)                                            \
+                        logits[i] = (bits >> i) & 1 ? logits[i] : (real)-INFINITY;          \
+                }                                                                           \
+            }                                                                               \
+        }
+
+    KBNF_APPLY(kbnf_apply_float, float)
+    KBNF_APPLY(kbnf_apply_double, double)
+    """
+    void kbnf_apply_float(const uint32_t* words, Py_ssize_t count, float* logits) noexcept nogil
+    void kbnf_apply_double(const uint32_t* words, Py_ssize_t count, double* logits) noexcept nogil
+
+
+cdef void _apply(
+    const uint32_t* words, Py_ssize_t size, real* logits, Py_ssize_t length
+) noexcept nogil:
+    cdef Py_ssize_t i
+    if real is float:
+        kbnf_apply_float(words, size // 32, logits)
+    else:
+        kbnf_apply_double(words, size // 32, logits)
     for i in range(size // 32 * 32, size):
         if not (words[i // 32] >> (i % 32)) & 1:
-            logits[i] = lowest
+            logits[i] = <real> -INFINITY
     for i in range(size, length):
-        logits[i] = lowest
+        logits[i] = <real> -INFINITY
 
 
 def apply(const uint32_t[::1] words, Py_ssize_t size, real[::1] logits):

@@ -84,8 +84,8 @@ class Kernel(Protocol):
         """Follow trie and table below each of ``roots``, in each from state ``start``.
 
         ``classes`` is uint8[256], the class of each byte. The tokens whose node was reached are
-        written to ``words``, which is overwritten whole. Returns the nodes, ascending within a
-        root, at which a state with exits was reached, and these states.
+        written to ``words``, which is overwritten whole. Returns the nodes at which a
+        state with exits was reached, and these states, in no particular order.
         """
 
     def fill(self, out: npt.NDArray[np.int32], words: Words) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from threading import RLock
 from typing import Protocol
-from weakref import WeakKeyDictionary
 
 from kbnf_core.config import Finish
 from kbnf_core.limits import Limits
@@ -12,6 +11,9 @@ from kbnf_core.mask.masks import Masks, StoredMasks
 from kbnf_core.recognise.states import StateTable, StoredStates
 from kbnf_core.tables import Tables
 from kbnf_core.vocab.vocabulary import Vocabulary
+
+MAX_VOCABULARIES = 4
+"""Vocabularies that a grammar remembers masks for."""
 
 
 class StoredMemo(Protocol):
@@ -30,7 +32,8 @@ class StoredMemo(Protocol):
 class Courses:
     """The courses of one grammar: they share its state table, and per vocabulary its masks.
 
-    Vocabularies are held weakly. When the table is full it is begun anew, without what was stored.
+    Those of the last few vocabularies are kept; an engine keeps its own. When the table is full it
+    is begun anew, without what was stored.
     """
 
     def __init__(
@@ -40,13 +43,13 @@ class Courses:
         self._limits = limits
         self._stored = stored
         self._states: StateTable | None = None
-        self._courses: WeakKeyDictionary[Vocabulary, dict[Finish, Course]] = WeakKeyDictionary()
+        self._courses: dict[Vocabulary, dict[Finish, Course]] = {}
         self._lock = RLock()
 
     def get(self, vocabulary: Vocabulary, finish: Finish) -> Course:
         """Return the course over ``vocabulary``, the same object for equal arguments."""
         with self._lock:
-            courses = self._courses.setdefault(vocabulary, {})
+            courses = self._of(vocabulary)
             found = courses.get(finish)
             if found is None:
                 masks = next((course.masks for course in courses.values()), None)
@@ -54,11 +57,18 @@ class Courses:
                 found = courses[finish] = Course(masks, finish, self._limits)
             return found
 
-    def renew(self, full: Course, finish: Finish) -> Course:
-        """Return a course with an empty table in place of ``full``, for all engines that follow."""
-        vocabulary = full.masks.vocabulary
+    def _of(self, vocabulary: Vocabulary) -> dict[Finish, Course]:
+        """Return the courses over a vocabulary, which is now the last one used."""
+        courses = self._courses.pop(vocabulary, {})
+        self._courses[vocabulary] = courses
+        if len(self._courses) > MAX_VOCABULARIES:
+            del self._courses[next(iter(self._courses))]
+        return courses
+
+    def renew(self, vocabulary: Vocabulary, finish: Finish) -> Course:
+        """Return a course that has room, over a table begun anew if need be."""
         with self._lock:
-            if self._states is full.masks.states:
+            if self.get(vocabulary, finish).masks.is_full:
                 self._states = StateTable(self._tables())
                 self._stored = None
                 self._courses.clear()

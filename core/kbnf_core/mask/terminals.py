@@ -57,5 +57,7 @@ class TokenTerminals:
     def _known_ids(self) -> frozenset[int]:
         vocabulary = self._vocabulary
         specials = vocabulary.special_tokens.values()
-        spelled = (token_id for token_id, data in vocabulary.tokens.items() if data)
-        return frozenset((*spelled, *specials, *vocabulary.eos_token_ids))
+        # The trie holds just the tokens that are not empty.
+        return frozenset(
+            (*vocabulary.trie.token_ids.tolist(), *specials, *vocabulary.eos_token_ids)
+        )
