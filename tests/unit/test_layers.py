@@ -40,7 +40,7 @@ ALLOWED: dict[str, set[str]] = {
     "mask": BASE | {"kernel", "config", "ir", "tables", "lower", "recognise", "vocab"},
     "grammar": BACK,
     "languages": BASE | {"config", "syntax"},
-    "convert": {*BACK, "languages"},
+    "convert": {*BACK, "engine", "languages"},
     "engine": BACK | {"kernel", "artifact"},
     "compat": BACK | {"engine"},
     "artifact": BACK | {"container"},
