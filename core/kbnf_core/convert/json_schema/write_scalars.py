@@ -47,6 +47,8 @@ LONG = 100
 BLOCK = 16
 """Characters that are counted together: an automaton with thousands of counts is slow to build."""
 
+_JUST_BELOW_ZERO = Decimal("-1e-1000")
+
 _FORMAT_NAMES = {pattern: name for name, pattern in FORMATS.items() if pattern}
 
 
@@ -194,7 +196,7 @@ def _tidy(part: Restricted) -> Dfa:
     """Return the texts to use for numbers: as LLGuidance has them.
 
     Integers have no fraction, multiples no zeros behind the divisor's digits, and where there
-    is a bound there is no negative zero.
+    are no negative numbers there is no negative zero.
     """
     atoms = [atom for atom, wanted in part.literals if wanted]
     places = [
@@ -206,7 +208,7 @@ def _tidy(part: Restricted) -> Dfa:
     if places:
         fraction = rf"(?:\.[0-9]{{1,{min(places)}}})?" if min(places) else ""
     whole = Matching(f"-?(?:0|[1-9][0-9]*){fraction}").dfa()
-    if not any(isinstance(atom, Compared) for atom in atoms):
+    if all(atom.holds(_JUST_BELOW_ZERO) for atom in atoms if isinstance(atom, Compared)):
         return whole
     return operations.difference(whole, _negative_zero())
 
