@@ -21,6 +21,7 @@ _COMMANDS = {
     "convert-bnf": "kbnf_cli.convert_bnf:convert_bnf",
     "convert-gbnf": "kbnf_cli.convert_gbnf:convert_gbnf",
     "convert-json-schema": "kbnf_cli.convert_json_schema:convert_json_schema",
+    "convert-lark": "kbnf_cli.convert_lark:convert_lark",
     "mask": "kbnf_cli.mask:mask",
     "play": "kbnf_cli.play.command:play",
     "rule": "kbnf_cli.rule:rule",

@@ -41,8 +41,9 @@ class Language:
 KBNF = Language("KBNF", ".kbnf", "start", Finish.EAGER, "kbnf_core.syntax.parse:parse_kbnf")
 GBNF = Language("GBNF", ".gbnf", "root", Finish.EOS, "kbnf_core.syntax.gbnf_parse:parse_gbnf")
 BNF = Language("BNF", ".bnf", "start", Finish.TOKEN, "kbnf_core.syntax.bnf_parse:parse_bnf")
+LARK = Language("Lark", ".lark", "start", Finish.EOS, "kbnf_core.convert.lark.check:parse_as_kbnf")
 
-LANGUAGES = (KBNF, GBNF, BNF)
+LANGUAGES = (KBNF, GBNF, BNF, LARK)
 EXTENSIONS = tuple(language.extension for language in LANGUAGES)
 
 

@@ -13,12 +13,15 @@ if TYPE_CHECKING:
     from kbnf_core.convert.bnf import from_bnf
     from kbnf_core.convert.gbnf import from_gbnf
     from kbnf_core.convert.json_schema import from_json_schema
+    from kbnf_core.convert.lark import from_lark, to_lark
     from kbnf_core.convert.to_gbnf import to_gbnf
 
 _HOMES = {
     "from_bnf": "bnf",
     "from_gbnf": "gbnf",
     "from_json_schema": "json_schema",
+    "from_lark": "lark",
+    "to_lark": "lark",
     "to_gbnf": "to_gbnf",
 }
 
@@ -29,7 +32,9 @@ __all__ = [
     "from_bnf",
     "from_gbnf",
     "from_json_schema",
+    "from_lark",
     "to_gbnf",
+    "to_lark",
 ]
 
 

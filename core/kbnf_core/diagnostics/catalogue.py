@@ -101,6 +101,12 @@ _RULES = (
     Rule("W413", "gbnf-odd-character", "A GBNF string or class does not match what it seems to."),
     Rule("W414", "gbnf-repetition", "A count is above what llama.cpp can count to."),
     Rule("I411", "gbnf-left-recursion", "llama.cpp refuses left recursion."),
+    Rule("E421", "lark-invalid", "A construct of a Lark file is none in its dialect."),
+    Rule("E422", "lark-import", "A Lark file imports what cannot be found."),
+    Rule("E423", "lark-unsupported", "A construct of a Lark file has no counterpart."),
+    Rule("W421", "lark-lexing", "The lexer cuts text in a way that rules cannot keep."),
+    Rule("W422", "lark-approximate", "A construct of a Lark file is kept only in part."),
+    Rule("W423", "lark-never", "A part of a Lark file matches no text."),
     # Other dialects and engines
     Rule("W501", "misread-escape", "An escape means something else in other dialects."),
     Rule("E502", "refused-by-target", "An engine named by `--target` refuses a construct."),

@@ -1,0 +1,56 @@
+"""Sets of bytes and of the end of the text as the bits of one number.
+
+Bits 0 to 255 stand for bytes, bit 256 for the end of the text.
+"""
+
+from functools import lru_cache
+
+from kbnf_core.automata.dfa import DEAD, Dfa
+
+END = 1 << 256
+ALL_BYTES = END - 1
+
+
+def mask_of(data: bytes) -> int:
+    """Return the set of the bytes in ``data``."""
+    mask = 0
+    for byte in data:
+        mask |= 1 << byte
+    return mask
+
+
+@lru_cache(maxsize=4096)
+def exits(dfa: Dfa) -> tuple[int, ...]:
+    """Return, for each state, the bytes that lead on."""
+    by_class = [0] * (int(dfa.classes.max()) + 1)
+    for byte, symbol in enumerate(dfa.classes.tolist()):
+        by_class[symbol] |= 1 << byte
+    return tuple(
+        sum(bits for bits, target in zip(by_class, row, strict=True) if target != DEAD)
+        for row in dfa.next.tolist()
+    )
+
+
+@lru_cache(maxsize=4096)
+def completions(dfa: Dfa) -> tuple[int, ...]:
+    """Return, for each state, the bytes that lead to an accepting state."""
+    accepting = [*dfa.accepting.tolist(), False]
+    by_class = [0] * (int(dfa.classes.max()) + 1)
+    for byte, symbol in enumerate(dfa.classes.tolist()):
+        by_class[symbol] |= 1 << byte
+    return tuple(
+        sum(bits for bits, target in zip(by_class, row, strict=True) if accepting[target])
+        for row in dfa.next.tolist()
+    )
+
+
+def first_bytes(dfa: Dfa) -> int:
+    """Return the bytes that words start with."""
+    return 0 if dfa.is_empty else exits(dfa)[0]
+
+
+def shown(mask: int) -> str:
+    """Return a few members of a set, for a message."""
+    chars = [repr(chr(byte)) for byte in range(32, 127) if mask >> byte & 1]
+    more = ", ..." if len(chars) > 5 else ""
+    return ", ".join(chars[:5]) + more

@@ -1,0 +1,321 @@
+"""Reads Lark: from text to a tree of KBNF and what is to be said about it."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.convert.lark.common import LARK_LIBRARIES, LLGUIDANCE_LIBRARIES
+from kbnf_core.convert.lark.dialect import Dialect, check_dialect, default_lexing, dialect_of
+from kbnf_core.convert.lark.embed import Embedding
+from kbnf_core.convert.lark.emit import Writer, definition, wanted_name
+from kbnf_core.convert.lark.lark_terminals import LarkTerminals
+from kbnf_core.convert.lark.lexed import Lexed, apply_lexer
+from kbnf_core.convert.lark.llguidance_terminals import LlguidanceTerminals
+from kbnf_core.convert.lark.masks import END
+from kbnf_core.convert.lark.model import Lexeme, LexicalGrammar, Lexing, Node, Repeat, Terminal
+from kbnf_core.convert.lark.modules import Entry, Gathered, Load, gather
+from kbnf_core.convert.lark.names import Names
+from kbnf_core.convert.lark.product import Key, Product, TooManyVariantsError
+from kbnf_core.convert.lark.report import INVALID, LEXING, Report
+from kbnf_core.convert.lark.rules import RuleBuilder
+from kbnf_core.convert.lark.skipped import make_skipped
+from kbnf_core.convert.lark.skipping import insert_skipped
+from kbnf_core.convert.lark.terminals import Factory, LarkFactory, LlguidanceFactory, entry_of
+from kbnf_core.convert.lark.writing import choice, reference
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.source import Source, Span
+from kbnf_core.syntax import tree
+from kbnf_core.syntax.lark_dialect_parse import parse_lark
+from kbnf_core.syntax.lark_dialect_tree import Document, Expression, Use
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How to read a Lark file.
+
+    ``lexing`` None is the default of the file's dialect; ``start`` None is ``start``. ``load``
+    reads files that are imported.
+    """
+
+    load: Load
+    lexing: Lexing | None = None
+    start: str | None = None
+    limits: Limits = DEFAULT_LIMITS
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was read: ``document`` is a tree of KBNF, None where errors leave none.
+
+    Its first definition is the start; spans are in the Lark source.
+    """
+
+    document: tree.Document | None
+    report: Report
+
+
+def read_lark(source: Source, setting: Setting) -> Outcome:
+    """Read a Lark file, or a list of grammars as JSON. Never raises."""
+    report = Report(source)
+    if source.text.lstrip().startswith("{"):
+        return Outcome(_read_list(source, setting, report), report)
+    names = Names()
+    document = _read(source, setting, report, names, {})
+    return Outcome(document, report)
+
+
+def _read(
+    source: Source,
+    setting: Setting,
+    report: Report,
+    names: Names,
+    others: dict[str, tree.Document | None],
+) -> tree.Document | None:
+    parsed = parse_lark(source, setting.limits)
+    report.errors.extend(parsed.diagnostics)
+    reader = _Reader(parsed.document, setting, report, names, others)
+    return reader.read()
+
+
+def _read_list(source: Source, setting: Setting, report: Report) -> tree.Document | None:
+    """Read ``{"grammars": [...]}``: the first is the top, the others can be called by name."""
+    whole = Span(0, len(source.text))
+    try:
+        grammars = json.loads(source.text)["grammars"]
+        texts = [(each.get("name"), each.get("lark_grammar")) for each in grammars]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        report.error("E001", "this is neither Lark nor a list of grammars", whole)
+        return None
+    others: dict[str, tree.Document | None] = {}
+    for (name, text), value in list(zip(texts, grammars, strict=True))[:0:-1]:
+        schema = value.get("json_schema")
+        inner = text if schema is None else f"start: %json {json.dumps(schema)}"
+        if isinstance(name, str) and isinstance(inner, str):
+            others[name] = _placed(inner, whole, setting, report, others)
+    top = texts[0][1] if texts else None
+    if not isinstance(top, str):
+        report.error("E001", "the list has no `lark_grammar` at its top", whole)
+        return None
+    return _placed(top, whole, setting, report, others)
+
+
+def _placed(
+    text: str,
+    place: Span,
+    setting: Setting,
+    report: Report,
+    others: dict[str, tree.Document | None],
+) -> tree.Document | None:
+    """Read a grammar inside another text; all that is said about it is said at ``place``."""
+    inner = Report(Source(text, report.source.path))
+    document = _read(inner.source, setting, inner, Names(), others)
+    for finding in inner.errors:
+        report.error(finding.code, finding.message, place, *finding.helps)
+    for finding in inner.notes:
+        report.note(finding.code, finding.message, place, *finding.helps)
+    for loss in inner.losses:
+        report.loss(loss.code, loss.message, place, loss.example)
+    return document
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads one grammar, in the steps of this package."""
+
+    document: Document
+    setting: Setting
+    report: Report
+    names: Names
+    others: dict[str, tree.Document | None]
+
+    def read(self) -> tree.Document | None:
+        """Return the tree of KBNF; None after a report."""
+        dialect = dialect_of(self.document, self.setting.lexing)
+        lexing = self.setting.lexing or default_lexing(dialect)
+        check_dialect(self.document, dialect, self.report)
+        libraries = LARK_LIBRARIES if dialect is Dialect.LARK else LLGUIDANCE_LIBRARIES
+        gathered = gather(self.document, libraries, self.setting.load, self.report)
+        start = self._start(gathered)
+        if start is None:
+            return None
+        self.names.of(("start",), start)
+        factory = self._factory(dialect, lexing, gathered)
+        embedding = Embedding(
+            self.report, self.names, self._nested, self.others, self.setting.limits
+        )
+        builder = RuleBuilder(
+            gathered, dialect, factory, embedding, self.report, self.setting.limits
+        )
+        builder.build(start)
+        options = self._options(gathered)
+        try:
+            ignored = self._ignored(gathered, factory, dialect, lexing, options)
+            if self.report.errors:
+                return None
+            grammar = LexicalGrammar(
+                start,
+                builder.rules,
+                builder.spans,
+                ignored,
+                dialect is Dialect.LARK or bool(options.get("allow_initial_skip")),
+            )
+            return self._lexed(grammar, dialect, lexing, embedding)
+        except LimitError as error:
+            self.report.error("E106", f"the grammar needs {error}", Span(0, 0))
+            return None
+
+    def _start(self, gathered: Gathered) -> str | None:
+        start = self.setting.start or "start"
+        if start in gathered.entries:
+            return start
+        if self.report.errors and start in gathered.broken:
+            return None
+        self.report.error(
+            "E102",
+            f"no start rule found: `{start}` is not defined",
+            Span(0, min(1, len(self.document.source.text))),
+            "name it with `--start`",
+        )
+        return None
+
+    def _nested(self, text: str, _start: int, place: Span) -> tree.Document | None:
+        return _placed(text, place, self.setting, self.report, self.others)
+
+    def _factory(self, dialect: Dialect, lexing: Lexing, gathered: Gathered) -> Factory:
+        def entries(flat: str) -> Entry | None:
+            return entry_of(gathered.entries, flat)
+
+        limits = self.setting.limits
+        if dialect is Dialect.LLGUIDANCE:
+            return LlguidanceFactory(LlguidanceTerminals(entries, self.report, limits), lexing)
+
+        def priority(flat: str) -> int:
+            found = gathered.entries.get(flat)
+            return (found[0].definition.priority or 0) if found else 0
+
+        terminals = LarkTerminals(entries, gathered.declared, self.report, limits)
+        return LarkFactory(terminals, priority, lexing, self.report, limits)
+
+    def _options(self, gathered: Gathered) -> Mapping[str, object]:
+        merged: dict[str, object] = {}
+        for options in gathered.options:
+            value = json.loads(options.text)
+            if isinstance(value, dict):
+                merged.update(value)
+            else:
+                self.report.error(INVALID, "`%llguidance` takes a JSON object", options.span)
+        if merged.get("allow_invalid_utf8"):
+            self.report.error(
+                INVALID,
+                "`allow_invalid_utf8` changes what every regular expression means; there is no"
+                " counterpart",
+                gathered.options[0].span,
+            )
+        return merged
+
+    def _ignored(
+        self,
+        gathered: Gathered,
+        factory: Factory,
+        dialect: Dialect,
+        lexing: Lexing,
+        options: Mapping[str, object],
+    ) -> Terminal | None:
+        parts: list[Terminal] = []
+        for body, span in gathered.ignored:
+            node = self._ignored_node(body, span, gathered, factory)
+            while isinstance(node, Repeat):
+                node = node.body
+            if isinstance(node, Lexeme):
+                parts.append(node.terminal)
+        if not parts:
+            return None
+        together = dialect is Dialect.LLGUIDANCE and lexing is not Lexing.SCANNERLESS
+        once = bool(options.get("ignore_once"))
+        return make_skipped(parts, together, once, gathered.ignored[0][1])
+
+    def _ignored_node(
+        self, body: Expression, span: Span, gathered: Gathered, factory: Factory
+    ) -> Node | None:
+        flat = gathered.main.names.get(body.name.value) if isinstance(body, Use) else None
+        if flat is not None and flat in gathered.entries:
+            return factory.named(flat, span)
+        return factory.anonymous(body, gathered.main)
+
+    def _lexed(
+        self, grammar: LexicalGrammar, dialect: Dialect, lexing: Lexing, embedding: Embedding
+    ) -> tree.Document | None:
+        bare = dialect is Dialect.LLGUIDANCE
+        lexed = apply_lexer(insert_skipped(grammar, bare), lexing, self.report)
+        before = self.names.copy()
+        writer = Writer(self.names)
+        try:
+            written, starts = self._product(lexed, writer).run(END)
+        except TooManyVariantsError:
+            self.report.loss(
+                LEXING,
+                "the lexer would need too many variants of the rules; here any cut will do",
+                grammar.spans[grammar.start],
+            )
+            lexed = apply_lexer(insert_skipped(grammar, bare), Lexing.SCANNERLESS, self.report)
+            self.names = before
+            writer = Writer(self.names)
+            written, starts = self._product(lexed, writer).run(END)
+        if not starts:
+            self._report_empty(grammar)
+            return None
+        return self._document(grammar, lexed, writer, written, starts, embedding)
+
+    def _report_empty(self, grammar: LexicalGrammar) -> None:
+        self.report.error(
+            "E105",
+            f"no text matches `{grammar.start}`: every way through it needs a lexeme that the"
+            " lexer never ends there",
+            grammar.spans[grammar.start],
+            "a terminal takes as much as it can; let it exclude what follows it",
+        )
+
+    def _product(self, lexed: Lexed, writer: Writer) -> Product:
+        grammar = lexed.grammar
+
+        def name(key: Key) -> str:
+            top = key.rule == grammar.start and key.before == 0
+            return self.names.of(key, f"{wanted_name(key)}_body" if top else wanted_name(key))
+
+        return Product(grammar, lexed.classes, lexed.follow_embedded, writer.lexeme, name)
+
+    def _document(
+        self,
+        grammar: LexicalGrammar,
+        lexed: Lexed,
+        writer: Writer,
+        written: list[tuple[Key, tree.Expression]],
+        starts: list[Key],
+        embedding: Embedding,
+    ) -> tree.Document:
+        """Put the start in front, then rules, then terminals, then what is embedded."""
+        span = grammar.spans[grammar.start]
+        top = self.names.of(("start",), grammar.start)
+        bodies = dict(written)
+        if len(starts) == 1 and not _is_called(starts[0], written, self.names):
+            definitions = [definition(top, bodies.pop(starts[0]), span)]
+        else:
+            calls = [reference(self.names.of(key, "start"), span) for key in starts]
+            definitions = [definition(top, choice(list(calls), span), span)]
+        for key, body in bodies.items():
+            place = lexed.grammar.spans.get(key.rule, span)
+            definitions.append(definition(self.names.of(key, key.rule), body, place))
+        definitions += [definition(*each) for each in writer.definitions]
+        definitions += embedding.definitions
+        return tree.Document(self.document.source, tuple(definitions), ())
+
+
+def _is_called(key: Key, written: list[tuple[Key, tree.Expression]], names: Names) -> bool:
+    """Tell whether some definition calls the start."""
+    name = names.of(key, key.rule)
+    return any(
+        isinstance(node, tree.Reference) and node.name.value == name
+        for _, body in written
+        for node in tree.postorder(body)
+    )

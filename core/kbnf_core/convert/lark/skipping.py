@@ -1,0 +1,123 @@
+"""Puts ignored text where the lexer allows it.
+
+Lark allows it anywhere. LLGuidance allows none before the first lexeme, and after the last one
+only where the grammar could go on: so every lexeme is followed by ignored text, but not those
+that can only be the end.
+"""
+
+from dataclasses import dataclass, field, replace
+
+from kbnf_core.convert.lark.continuing import Continuing
+from kbnf_core.convert.lark.model import (
+    Call,
+    Choice,
+    Embedded,
+    Lexeme,
+    LexicalGrammar,
+    Node,
+    Repeat,
+    Sequence,
+    Terminal,
+    children,
+    with_children,
+)
+from kbnf_core.source import Span
+
+_END = "@end"
+
+
+def insert_skipped(grammar: LexicalGrammar, ends_bare: bool) -> LexicalGrammar:
+    """Return ``grammar`` with its ignored text as lexemes; ``ends_bare``: LLGuidance's rule."""
+    if grammar.ignored is None:
+        return grammar
+    inserter = _Inserter(grammar, grammar.ignored, Continuing(grammar))
+    rules = {name: inserter.inner(body) for name, body in grammar.rules.items()}
+    start, spans = grammar.start, dict(grammar.spans)
+    if ends_bare:
+        start = inserter.end_rule(grammar.start, grammar.start)
+        inserter.finish()
+        rules.update(inserter.ends)
+        spans.update({name: grammar.spans[name.partition(_END)[0]] for name in inserter.ends})
+    if grammar.skips_first:
+        span = grammar.spans[grammar.start]
+        rules["@first"] = Sequence((inserter.skip(span), Call(start, span)), span)
+        start, spans["@first"] = "@first", span
+    return replace(grammar, start=start, rules=rules, spans=spans)
+
+
+@dataclass(slots=True)
+class _Inserter:
+    grammar: LexicalGrammar
+    ignored: Terminal
+    continuing: Continuing
+    ends: dict[str, Node] = field(default_factory=dict)
+    _pending: list[tuple[str, str]] = field(default_factory=list)
+
+    def skip(self, span: Span) -> Node:
+        """Return the text between two lexemes."""
+        return Repeat(Lexeme(self.ignored, span), 0, 1, span)
+
+    def inner(self, node: Node) -> Node:
+        """Return a copy of ``node`` with ignored text after each lexeme. Nesting is bounded.
+
+        It shares no part with ``node``: where a part stands matters.
+        """
+        if isinstance(node, Lexeme | Embedded):
+            return Sequence((replace(node), self.skip(node.span)), node.span)
+        copied = tuple(self.inner(part) for part in children(node))
+        return with_children(node, copied) if copied else replace(node)
+
+    def end_rule(self, name: str, origin: str) -> str:
+        """Return the rule that is ``name`` at the end of the text.
+
+        ``origin`` is the outermost rule at the end that began where it begins.
+        """
+        wanted = f"{name}{_END}" if name == origin else f"{name}{_END}{origin}"
+        if wanted not in self.ends:
+            self.ends[wanted] = Choice((), self.grammar.spans[name])
+            self._pending.append((name, origin))
+        return wanted
+
+    def finish(self) -> None:
+        """Build the rules that are needed at the end."""
+        while self._pending:
+            name, origin = self._pending.pop()
+            wanted = f"{name}{_END}" if name == origin else f"{name}{_END}{origin}"
+            self.ends[wanted] = self._end(self.grammar.rules[name], origin)
+
+    def _end(self, node: Node, origin: str | None) -> Node:
+        """Return ``node`` as the last part of the text, where nothing follows it in its rule.
+
+        ``origin`` is None where something stands before it.
+        """
+        match node:
+            case Lexeme(terminal) if origin and self.continuing.goes_on(terminal, origin):
+                return self.inner(node)
+            case Call(name, span):
+                if self.continuing.goes_on(name, origin or name):
+                    return self.inner(node)
+                return Call(self.end_rule(name, origin or name), span)
+            case Sequence(items, span) if items:
+                # Before an empty last part there is skipped text: the part could have come.
+                before = tuple(self.inner(item) for item in items[:-1])
+                return Sequence((*before, self._end(items[-1], None if before else origin)), span)
+            case Choice(branches, span):
+                return Choice(tuple(self._end(branch, origin) for branch in branches), span)
+            case Repeat():
+                return self._end_of_repeat(node, origin)
+            case _:
+                # A copy: the same lexeme also stands where it is not the end.
+                return replace(node)
+
+    def _end_of_repeat(self, node: Repeat, origin: str | None) -> Node:
+        """Before the last possible round there could be another, after it there cannot."""
+        if node.high is None:
+            return self.inner(node)
+        high, span = node.high, node.span
+        if high == 1:
+            return Repeat(self._end(node.body, origin), node.low, 1, span)
+        last = self._end(node.body, None)
+        full = Sequence((Repeat(self.inner(node.body), high - 1, high - 1, span), last), span)
+        if node.low == high:
+            return full
+        return Choice((Repeat(self.inner(node.body), node.low, high - 1, span), full), span)

@@ -1,0 +1,126 @@
+"""Makes parts of KBNF syntax trees: texts, patterns, groups."""
+
+from kbnf_core.automata import operations
+from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.regex import compile_regex
+from kbnf_core.source import Span
+from kbnf_core.syntax import tree
+
+
+def text_of(value: str, span: Span) -> tree.Text:
+    """Return a quoted text whose every character is shown at the start of ``span``."""
+    return tree.Text(value, span, (span.start,) * (len(value) + 1))
+
+
+def terminal(value: str, span: Span) -> tree.Terminal:
+    """Return ``'value'``."""
+    return tree.Terminal(text_of(value, span), span)
+
+
+def pattern(regex: str, span: Span) -> tree.Pattern:
+    """Return ``#'regex'``."""
+    return tree.Pattern(tree.PatternKind.REGEX, text_of(regex, span), span)
+
+
+def reference(name: str, span: Span) -> tree.Reference:
+    """Return a use of a nonterminal."""
+    return tree.Reference(tree.Name(name, span), span)
+
+
+def sequence(items: list[tree.Expression], span: Span) -> tree.Expression:
+    """Return the items side by side; the empty text if there are none."""
+    flat: list[tree.Expression] = []
+    for item in items:
+        flat.extend(item.items if isinstance(item, tree.Sequence) else [item])
+    solid = [item for item in flat if not is_empty_text(item)]
+    if not solid:
+        return terminal("", span)
+    return solid[0] if len(solid) == 1 else tree.Sequence(tuple(solid), span)
+
+
+def choice(branches: list[tree.Expression], span: Span) -> tree.Expression:
+    """Return any of the branches, at least one; the empty text among them becomes a ``?``."""
+    flat: list[tree.Expression] = []
+    for branch in branches:
+        flat.extend(branch.branches if isinstance(branch, tree.Alternation) else [branch])
+    solid = [branch for branch in flat if not is_empty_text(branch)]
+    if not solid:
+        return terminal("", span)
+    whole = solid[0] if len(solid) == 1 else tree.Alternation(tuple(solid), span)
+    return whole if len(solid) == len(flat) else repeat(whole, 0, 1, span)
+
+
+def repeat(body: tree.Expression, low: int, high: int | None, span: Span) -> tree.Expression:
+    """Return the body, ``low`` to ``high`` times."""
+    if high == 0 or is_empty_text(body):
+        return terminal("", span)
+    if (low, high) == (1, 1):
+        return body
+    if isinstance(body, tree.Repetition) and (low, high) == (0, 1):
+        if body.low == 0:
+            return body
+        if body.low == 1:
+            return tree.Repetition(body.body, 0, body.high, span, span)
+    return tree.Repetition(body, low, high, span, span)
+
+
+def is_empty_text(node: tree.Expression) -> bool:
+    """Tell whether ``node`` is the empty text, as written."""
+    return isinstance(node, tree.Terminal) and not node.text.value
+
+
+def is_written(candidate: str, dfa: Dfa) -> bool:
+    """Tell whether the regular expression ``candidate`` has the language of ``dfa``."""
+    compiled = compile_regex(candidate).dfa
+    return compiled is not None and operations.is_equal(compiled, dfa)
+
+
+def write_dfa(dfa: Dfa, span: Span) -> tree.Expression | None:
+    """Return ``dfa`` as one KBNF symbol; None if its words are no text or too many."""
+    from kbnf_core.automata.characters import NotTextError
+    from kbnf_core.automata.to_regex import to_regex
+
+    word = _only_word(dfa)
+    if word is not None:
+        try:
+            return terminal(word.decode(), span)
+        except UnicodeDecodeError:
+            return tree.ByteString(word, span)
+    try:
+        return pattern(to_regex(dfa), span)
+    except (NotTextError, LimitError):
+        return None
+
+
+def _only_word(dfa: Dfa) -> bytes | None:
+    """Return the word of a language of one word."""
+    word = operations.shortest_word(dfa)
+    if word is None or len(word) != dfa.state_count - 1:
+        return None
+    return word if operations.is_equal(dfa, operations.literal(word)) else None
+
+
+def write_rules(dfa: Dfa, name: str, span: Span) -> list[tuple[str, tree.Expression]]:
+    """Return ``dfa`` as right-linear rules over bytes; the first is called ``name``."""
+    names = [name, *(f"{name}_{state}" for state in range(1, dfa.state_count))]
+    members: dict[int, list[int]] = {}
+    for byte, symbol in enumerate(dfa.classes.tolist()):
+        members.setdefault(symbol, []).append(byte)
+    rules: list[tuple[str, tree.Expression]] = []
+    for state, row in enumerate(dfa.next.tolist()):
+        branches: list[tree.Expression] = [terminal("", span)] if dfa.accepting[state] else []
+        for symbol, target in enumerate(row):
+            if target != DEAD:
+                once = _one_byte(members[symbol], span)
+                branches.append(sequence([once, reference(names[target], span)], span))
+        rules.append((names[state], choice(branches, span)))
+    return rules
+
+
+def _one_byte(members: list[int], span: Span) -> tree.Expression:
+    ascii_only = all(byte < 128 for byte in members)
+    if ascii_only and len(members) > 1:
+        chars = "".join(f"\\x{byte:02x}" for byte in members)
+        return pattern(f"[{chars}]", span)
+    return choice([tree.ByteString(bytes([byte]), span) for byte in members], span)

@@ -1,0 +1,62 @@
+"""What is wrong in a Lark file is named, with a place in it."""
+
+import pytest
+
+from kbnf_core import check
+from kbnf_core.convert import from_lark
+from kbnf_core.errors import ConfigError, GrammarError
+
+ERRORS = [
+    ("start: x", "E101", "x"),
+    ('other: "a"', "E102", "o"),
+    ('start: "a"\nstart: "b"', "E421", "start"),
+    ('start: A\nA: b\nb: "x"', "E421", "b"),
+    ('start: A\nA: A "x"', "E421", "A"),
+    ("%import common.NUMBRE\nstart: NUMBRE", "E422", "NUMBRE"),
+    ("%import nothing.X\nstart: X", "E422", "%import nothing.X"),
+    ("%import .missing.x\nstart: x", "E422", "%import .missing.x"),
+    ("start: /a\\bc/", "E423", "/a\\bc/"),
+    ('start: Mixed\nMixed: "a"', "E421", "Mixed"),
+    ('start: "a', "E004", '"'),
+    ('start: ("a"', "E001", '"'),
+    ('t{x}: x\nstart: t{"a", "b"}', "E421", 't{"a", "b"}'),
+    ('t{x}: x t{t{x}}\nstart: t{"a"}', "E106", "t{t{x}}"),
+    ('start: "a"~3..2', "E013", '"a"~3..2'),
+    ('start ::= "a"', "E421", 'start ::= "a"'),
+]
+
+
+@pytest.mark.parametrize(("grammar", "code", "place"), ERRORS)
+def test_errors_point_at_their_place(grammar: str, code: str, place: str) -> None:
+    with pytest.raises(GrammarError) as caught:
+        from_lark(grammar, lexing="earley")
+    found = [(f.code, f.source.slice(f.span)) for f in caught.value.diagnostics]
+    assert (code, place) in found
+
+
+def test_loss_names_both_terminals() -> None:
+    conversion = from_lark('start: /[a-z]/+ "b"', lexing="lalr")
+    assert not conversion.exact
+    assert any(
+        '`"b"`' in loss.message and "`/[a-z]/`" in loss.message for loss in conversion.losses
+    )
+
+
+def test_declared_terminals_are_left_out_with_a_note() -> None:
+    conversion = from_lark('start: "a" | _X "b"\n%declare _X')
+    assert [note.code for note in conversion.notes] == ["W423"]
+    assert "'b'" not in conversion.text
+
+
+def test_unknown_lexing_is_refused() -> None:
+    with pytest.raises(ConfigError):
+        from_lark('start: "a"', lexing="greedy")
+
+
+def test_comments_are_kept() -> None:
+    assert "(* a greeting *)" in from_lark('// a greeting\nstart: "hello"').text
+
+
+def test_check_reads_lark_files() -> None:
+    codes = {finding.code for finding in check("start: a\n", "x.lark")}
+    assert "E101" in codes
