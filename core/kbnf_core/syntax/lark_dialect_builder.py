@@ -88,9 +88,9 @@ class Sign(NamedTuple):
 class Builder:
     """The methods that Lark calls; stateless, so one serves every parse."""
 
-    def statement(self, parts: Parts) -> Definition:
+    def definition(self, parts: Parts) -> Definition:
         """Return the definition, with its ``%override`` or ``%extend``."""
-        *definer, definition = (part for part in parts if part is not None)
+        *definer, definition = parts
         if not definer:
             return definition  # type: ignore[no-any-return] # the grammar has no other part here
         return Definition(
@@ -105,7 +105,7 @@ class Builder:
             span_of(definer[0]).cover(definition.span),
         )
 
-    def definition(self, parts: Parts) -> Definition:
+    def rule(self, parts: Parts) -> Definition:
         """``name{x}.2[lazy]: body``."""
         given = {type(part): part for part in parts}
         words = {part.type: part for part in parts if isinstance(part, Token)}

@@ -5,7 +5,6 @@ Each statement is parsed for itself, so that every mistake of a file is found.
 
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import cast
 
 from lark import Lark, Token
@@ -17,6 +16,7 @@ from kbnf_core.source import Source, Span
 from kbnf_core.syntax.lark_dialect_builder import Builder
 from kbnf_core.syntax.lark_dialect_tree import Document, Statement
 from kbnf_core.syntax.lark_dialect_words import span_of, statements
+from kbnf_core.syntax.tables import load_parser
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +30,7 @@ class Parsed:
 @cache
 def lark_dialect_parser() -> Lark:
     """Return the parser of one statement."""
-    grammar = Path(__file__).with_name("lark_dialect.lark").read_text("utf-8")
-    return Lark(
-        grammar, parser="lalr", start="statement", transformer=Builder(), maybe_placeholders=False
-    )
+    return load_parser("lark_dialect", Builder())
 
 
 def parse_lark(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
@@ -52,7 +49,7 @@ def parse_lark(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
 
 
 def _parse(words: list[Token], source: Source, limits: Limits) -> Statement | Diagnostic:
-    parser = lark_dialect_parser().parse_interactive(start="statement")
+    parser = lark_dialect_parser().parse_interactive(start="definition")
     depth = 0
     for word in words:
         depth += {"LPAR": 1, "LSQB": 1, "RPAR": -1, "RSQB": -1}.get(word.type, 0)
