@@ -80,7 +80,7 @@ TEXTS = sorted({text for seed in SEEDS for text in near_misses(seed, 12)})
 THEIR_ERRORS = {
     '{"type": "number", "minimum": -1.5, "exclusiveMaximum": 10.25}': {"-0", "-1.50", "10.2"},
 }
-"""Numbers within bounds that llguidance refuses: zero with a sign, other decimals than the bound."""
+"""Numbers within bounds that llguidance refuses: signed zero, other decimals than the bound."""
 
 
 def their_judge(schema: Any) -> Callable[[bytes], bool]:
