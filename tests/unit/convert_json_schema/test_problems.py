@@ -100,6 +100,9 @@ def exponential(count: int) -> Any:
 
 
 HOSTILE: dict[str, Any] = {
+    "many that overlap": {"oneOf": [{"properties": {f"k{i}": {}, "k": {}}} for i in range(200)]},
+    "many patterns": {"patternProperties": {f"x{i}.*y{i}": {"minimum": i} for i in range(12)}},
+    "long pattern": {"type": "string", "format": "uri", "maxLength": 255},
     "deep": nested(300),
     "long chain": chain(200),
     "exponential": exponential(30),

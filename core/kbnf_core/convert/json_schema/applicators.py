@@ -19,7 +19,7 @@ from kbnf_core.convert.json_schema.expressions import (
     either,
     other,
 )
-from kbnf_core.convert.json_schema.problems import invalid, unsupported
+from kbnf_core.convert.json_schema.problems import invalid, too_large, unsupported
 from kbnf_core.convert.json_schema.shapes import ANY_SHAPE, Shape
 from kbnf_core.convert.json_schema.values import constant
 
@@ -77,6 +77,9 @@ def exactly_one(
             if not is_shape_void(schemas, schemas.meet([left, shapes[j]])):
                 overlaps[i].append(other(parts[j]))
                 overlaps[j].append(other(parts[i]))
+        most = schemas.limits.overlaps
+        if len(overlaps[i]) > most:
+            raise too_large("schemas of `oneOf` that share values with one", most, "overlaps")
     return either(both((part, *others)) for part, others in zip(parts, overlaps, strict=True))
 
 

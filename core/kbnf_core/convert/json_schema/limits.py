@@ -9,15 +9,17 @@ class SchemaLimits:
 
     ``depth``: values nested in the schema's text. ``applied``: schemas that apply to one place of
     a text, one inside the other (``$ref``, ``allOf``, ``anyOf``, ...). ``alternatives``: kinds of
-    arrays or of objects that one place tells apart. ``rules``: rules of the grammar. ``steps``:
-    states of a counted object or array. ``distinct``: values that ``uniqueItems`` keeps apart.
-    ``orders``: properties that may come in any order. ``bound``: the largest count
-    (``maxItems``, ``minLength``, ...).
+    arrays or of objects that one place tells apart. ``overlaps``: combinations of patterns that
+    share names, and other schemas that one of ``oneOf`` shares values with. ``rules``: rules of
+    the grammar. ``steps``: states of a counted object or array. ``distinct``: values that
+    ``uniqueItems`` keeps apart. ``orders``: properties that may come in any order. ``bound``: the
+    largest count (``maxItems``, ``minLength``, ...).
     """
 
     depth: int = 64
     applied: int = 48
     alternatives: int = 128
+    overlaps: int = 24
     rules: int = 20_000
     steps: int = 4_000
     distinct: int = 10

@@ -55,9 +55,9 @@ def _split(
                 if left is not None and not is_void(left):
                     split.append((left, values))
         regions = split
-        if len(regions) > limits.alternatives:
+        if len(regions) > limits.overlaps:
             pointer = pointer_to(place, "patternProperties")
-            raise too_large("overlaps of patterns", limits.alternatives, "alternatives", pointer)
+            raise too_large("combinations of patterns", limits.overlaps, "overlaps", pointer)
     return tuple((keys, both(values) if values else rest) for keys, values in regions)
 
 

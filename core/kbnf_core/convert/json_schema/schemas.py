@@ -61,7 +61,7 @@ class Schemas:
         self.losses: list[Problem] = []
         self.notes: list[Problem] = []
         self._options = options
-        self._limits = options.limits
+        self.limits = options.limits
         self._readings: dict[At, _Reading] = {}
         self._shapes: dict[Expression, Shape] = {}
         self._open: dict[Expression, None] = {}
@@ -85,8 +85,8 @@ class Schemas:
             pointer = next((e.pointer for e in self._open if isinstance(e, At)), "")
             message = "a schema refers to itself without a value in between"
             raise ProblemError(Problem(UNSATISFIABLE, message, pointer))
-        if len(self._open) >= self._limits.applied:
-            raise too_large("schemas applied to one value", self._limits.applied, "applied")
+        if len(self._open) >= self.limits.applied:
+            raise too_large("schemas applied to one value", self.limits.applied, "applied")
         self._open[expression] = None
         try:
             return self._work_out(expression)
@@ -96,7 +96,7 @@ class Schemas:
             del self._open[expression]
 
     def _work_out(self, expression: Expression) -> Shape:
-        most = self._limits.alternatives
+        most = self.limits.alternatives
         match expression:
             case At():
                 parts = self._read(expression).parts
@@ -116,7 +116,7 @@ class Schemas:
         """Return what all the shapes hold."""
         whole = ANY_SHAPE
         for part in parts:
-            whole = self._without_void(shapes.meet(whole, part, self._limits.alternatives))
+            whole = self._without_void(shapes.meet(whole, part, self.limits.alternatives))
         return whole
 
     def _without_void(self, shape: Shape) -> Shape:
