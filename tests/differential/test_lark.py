@@ -37,6 +37,18 @@ GRAMMARS = [
     ('start: "-" N | "--" "x" | N "-" N\nN: /[0-9]+/', "-x1 ", 5),
 ]
 
+LLGUIDANCE = [
+    ('start: t "x" | ID "!"\nt[lazy]: /[a-z]+;/\nID: /[a-z;]+/', "ax;!", 5),
+    ('start: t "x"\nt[suffix="aa"]: /[ab]*/', "abx", 6),
+    ('start: "a" x "b"\nx: %json {"type":"integer"}' + BLANKS, "a1b -", 5),
+    ('start: ST "!"\nST: /[ab]+/ & ~/(.*)ab(.*)/', "ab!", 5),
+    ('start: "x" n "y"\nn: %lark {\n start: A "c"\n A: /a+/\n}' + BLANKS, "xacy ", 6),
+    ('start: %regex {"substring_chunks":["ab","c"]} "c"', "abc", 5),
+    ('%llguidance {"allow_initial_skip":true}\nstart: "a" "b"?' + BLANKS, "ab ", 5),
+    ('start: x{2,3}\nx: "a" | "b" "c"' + BLANKS, "abc ", 6),
+    ('start: a::0 "b"\na::_: "a" a::incr(_) %if lt(_,3) | ""', "ab", 6),
+]
+
 LOSSES = [
     'start: A C | B\nA: "a"\nB: "abc"\nC: "bd"',
     'start: /[a-z]/+ "b"',
@@ -65,6 +77,16 @@ def test_all_short_texts_agree(grammar: str, alphabet: str, length: int, lexing:
         assert [text for text in texts if ours(text) and not peer(text)] == []
     else:
         assert (lexing, grammar in LOSSES) == ("lalr", True)
+
+
+@pytest.mark.parametrize(("grammar", "alphabet", "length"), LLGUIDANCE)
+def test_llguidance_constructs_agree(grammar: str, alphabet: str, length: int) -> None:
+    peer = llguidance_accepts(grammar)
+    conversion = converted(grammar, "llguidance")
+    assert not isinstance(conversion, set)
+    assert conversion.exact
+    ours = accepts_of(conversion.text)
+    assert [text for text in all_texts(alphabet, length) if ours(text) != peer(text)] == []
 
 
 KBNF = [

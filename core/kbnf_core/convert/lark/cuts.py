@@ -285,7 +285,7 @@ class _Judge:
         is_word = state != DEAD and bool(unit.accepting[state])
         if self.lexing is Lexing.LALR:
             return self._by_order(companion, state, passed, is_word)
-        if companion.is_lazy and passed:
+        if companion.is_lazy and (passed or (is_word and not self.terminal.is_lazy)):
             return everything, 0
         if companion.unit is not None and is_word:
             # The same text as ignored text is taken for ignored text.

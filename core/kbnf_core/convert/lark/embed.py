@@ -128,7 +128,7 @@ class Embedding:
         self.definitions.extend(here)
         document = tree.Document(Source(""), here, ())
         first, nullable = _first(document, start, self.limits)
-        node = Embedded(reference(start, place), first, place)
+        node = Embedded(reference(start, place), first, place, is_grammar=True)
         return Repeat(node, 0, 1, place) if nullable else Sequence((node,), place)
 
 

@@ -1,10 +1,10 @@
 """Applies a lexer to rules over lexemes: which lexemes end where, and what cannot be known."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kbnf_core.convert.lark.cuts import Class, Cut, Cutter, Doubt
-from kbnf_core.convert.lark.masks import END, first_bytes
+from kbnf_core.convert.lark.masks import END, SKIPPED, first_bytes
 from kbnf_core.convert.lark.model import Embedded, Lexeme, LexicalGrammar, Lexing, Terminal
 from kbnf_core.convert.lark.positions import Positions, analyse, members
 from kbnf_core.convert.lark.report import LEXING, Report
@@ -25,8 +25,19 @@ class Lexed:
     def classes(self, node: Lexeme) -> tuple[Class, ...]:
         """Return the words of ``node`` by what must not follow them."""
         if id(node) not in self._classes:
-            self._classes[id(node)] = self._cut(node).classes
+            classes = self._cut(node).classes
+            if self._bars(node):
+                classes = tuple(replace(each, stop=each.stop | SKIPPED) for each in classes)
+            self._classes[id(node)] = classes
         return self._classes[id(node)]
+
+    def _bars(self, node: Lexeme) -> bool:
+        """Tell whether ``node`` is ignored text before what may be an embedded grammar."""
+        if self.lexing is not Lexing.LLGUIDANCE or node.terminal is not self.grammar.ignored:
+            return False
+        following = members(self.positions.follow[self.positions.number(node)])
+        leaves = (self.positions.leaves[number] for number in following)
+        return any(isinstance(leaf, Embedded) and leaf.is_grammar for leaf in leaves)
 
     def _cut(self, node: Lexeme) -> Cut:
         if self.lexing is Lexing.SCANNERLESS:

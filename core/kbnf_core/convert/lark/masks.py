@@ -9,6 +9,8 @@ from kbnf_core.automata.dfa import DEAD, Dfa
 
 END = 1 << 256
 ALL_BYTES = END - 1
+SKIPPED = 1 << 257
+"""A stop that bars embedded grammars: no ignored text may stand before them."""
 
 
 def mask_of(data: bytes) -> int:

@@ -93,11 +93,13 @@ class Embedded:
     """Something that has no lexemes: a special token, a JSON schema, a nested grammar.
 
     ``first`` are the bytes it may start with, as in ``Terminal.stops``; it is never empty.
+    ``is_grammar`` tells a grammar of its own from a token: no ignored text stands before it.
     """
 
     expression: tree.Expression
     first: int
     span: Span
+    is_grammar: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,7 +15,7 @@ from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.machine import Machine
 from kbnf_core.convert.lark import writing
 from kbnf_core.convert.lark.cuts import Class
-from kbnf_core.convert.lark.masks import first_bytes
+from kbnf_core.convert.lark.masks import SKIPPED, first_bytes
 from kbnf_core.convert.lark.model import (
     Call,
     Choice,
@@ -129,7 +129,9 @@ class Product:
         match node:
             case Lexeme():
                 return frozenset(self._cut(node, before))
-            case Embedded(_, first):
+            case Embedded(_, first, _, is_grammar):
+                if is_grammar and before & SKIPPED:
+                    return frozenset()
                 if first & before:
                     self.follow_embedded(node, before)
                 return frozenset((0,))

@@ -15,6 +15,7 @@ from kbnf_core.config import Finish
 from kbnf_core.convert.conversion import Conversion, Example, Loss
 from kbnf_core.convert.difference import MOST_STATES
 from kbnf_core.convert.prefix_free import is_prefix_free, shortest_longer
+from kbnf_core.convert.verify import ConversionError
 from kbnf_core.errors import GrammarError
 from kbnf_core.frontend import Reading, name_span, read_grammar
 from kbnf_core.ir import (
@@ -34,6 +35,7 @@ from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.build import build_tables
 from kbnf_core.recognise.states import StateTable
 from kbnf_core.source import Source, Span
+from kbnf_core.syntax.lark_dialect_parse import parse_lark
 
 LOST_BYTES = "W401"
 LOST_FINISH = "W403"
@@ -59,6 +61,9 @@ def to_lark(
         raise GrammarError(reading.diagnostics)
     writer = _Writer(reading)
     text = writer.write()
+    wrong = parse_lark(Source(text), limits).diagnostics
+    if wrong:
+        raise ConversionError(f"the converted grammar is wrong: {wrong[0].message}")
     losses = (*writer.losses, *_finish(reading))
     return Conversion(text, not losses, losses, reading.diagnostics)
 
