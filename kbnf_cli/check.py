@@ -7,12 +7,13 @@ from typing import TypeVar
 
 import click
 
-from kbnf_cli.checking import Report, Request, check_file
+from kbnf_cli.checking import FileCheck, Report, Request
 from kbnf_cli.config import Settings, settings_source
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN, find_grammars, read_bytes, write_atomically
 from kbnf_cli.formats import FORMATS
+from kbnf_cli.jobs import default_jobs, run_jobs
 from kbnf_cli.options import (
     common_options,
     config_options,
@@ -30,6 +31,9 @@ from kbnf_core.languages import EXTENSIONS
 from kbnf_core.lint.options import TARGETS
 
 _SEVERITIES = {severity.label: severity for severity in sorted(Severity, reverse=True)}
+ENOUGH_FOR_JOBS = 32
+"""Files below which checking them takes less time than starting processes."""
+
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
@@ -123,6 +127,13 @@ def _lint_options(command: _Command) -> _Command:
     type=_FILE,
     help="Write what was found to FILE rather than to stdout.",
 )
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    default=default_jobs,
+    help="Files to check at the same time, if there are many.  [default: the number of processors]",
+)
 @click.option("--watch", "watches", is_flag=True, help="Check again whenever a file changes.")
 @_selection_options
 @_fix_options
@@ -138,6 +149,7 @@ def check(
     paths: tuple[Path, ...],
     format_: str,
     output_file: Path | None,
+    jobs: int,
     watches: bool,
     select: tuple[str, ...] | None,
     ignore: tuple[str, ...] | None,
@@ -175,21 +187,13 @@ def check(
         targets=targets or None,
         max_states=max_states,
     )
-    vocabulary = cache(partial(read_vocabulary, console))
-    request = Request(
-        settings,
-        settings_source(config_file, isolated),
-        vocabulary,
-        stdin_filename,
-        start,
-        finish,
-        cost,
+    request = partial(
+        _request, console, settings, config_file, isolated, stdin_filename, start, finish, cost
     )
     fixes = None if not (fix or show_diff) else "unsafe" if unsafe_fixes else "safe"
 
     def run(files: Sequence[Path]) -> int:
-        tracked = console.track(files, "checking")
-        reports = [_check(console, path, request, fixes) for path in tracked]
+        reports = _check(console, files, FileCheck(request, fixes), jobs)
         if show_diff:
             return _show_diff(console, reports)
         if fix:
@@ -208,9 +212,39 @@ def check(
     return run(find_grammars(where, EXTENSIONS))
 
 
-def _check(console: Console, path: Path, request: Request, fixes: str | None) -> Report:
-    console.detail(f"checking {request.name_of(path)}")
-    return check_file(path, request, fixes)
+def _request(
+    console: Console,
+    settings: Settings,
+    config_file: Path | None,
+    isolated: bool,
+    stdin_filename: Path | None,
+    start: str | None,
+    finish: str | None,
+    cost: bool,
+) -> Request:
+    return Request(
+        settings,
+        settings_source(config_file, isolated),
+        cache(partial(read_vocabulary, console)),
+        stdin_filename,
+        start,
+        finish,
+        cost,
+    )
+
+
+def _check(
+    console: Console, files: Sequence[Path], check_one: FileCheck, jobs: int
+) -> list[Report]:
+    """Check files, several at a time where there are enough to pay for starting processes."""
+    at_once = jobs if len(files) >= ENOUGH_FOR_JOBS else 1
+    reports = []
+    with console.progress("checking") as progress:
+        for path, report in run_jobs(check_one, files, at_once):
+            console.detail(f"checked {path}")
+            reports.append(report)
+            progress(len(reports), len(files))
+    return reports
 
 
 def _watch(console: Console, paths: Sequence[Path], run: Callable[[Sequence[Path]], int]) -> int:

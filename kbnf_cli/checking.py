@@ -49,6 +49,21 @@ class Report:
     fail_on: Severity
 
 
+class FileCheck:
+    """Checks one file after the other; sent to worker processes, so it holds values only."""
+
+    def __init__(self, make_request: Callable[[], Request], fixes: str | None) -> None:
+        self._make_request = make_request
+        self._fixes = fixes
+        self._request: Request | None = None
+
+    def __call__(self, path: Path) -> Report:
+        """Check a file; see ``check_file``."""
+        if self._request is None:
+            self._request = self._make_request()
+        return check_file(path, self._request, self._fixes)
+
+
 def check_file(path: Path, request: Request, fixes: str | None = None) -> Report:
     """Check one file, or stdin for ``-``.
 

@@ -2,8 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from typing import TypeVar
 
 _Job = TypeVar("_Job")
@@ -26,6 +24,10 @@ def run_jobs(
     if jobs == 1 or len(work) == 1:
         yield from ((job, task(job)) for job in work)
         return
+    # Here, because most runs stay in one process.
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
     # Fresh processes: a forked one would inherit locks that another thread holds.
     with ProcessPoolExecutor(min(jobs, len(work)), mp_context=get_context("spawn")) as pool:
         yield from zip(work, pool.map(task, work), strict=True)

@@ -140,7 +140,7 @@ def test_quiet_keeps_findings(kbnf: Kbnf, write: Write) -> None:
 
 
 def test_verbose_names_the_files(kbnf: Kbnf, write: Write) -> None:
-    assert "checking a.kbnf\n" in kbnf("check", "-v", write("a.kbnf", GOOD)).stderr
+    assert "checked a.kbnf\n" in kbnf("check", "-v", write("a.kbnf", GOOD)).stderr
 
 
 def test_mixed_files_in_order_of_path(kbnf: Kbnf, write: Write) -> None:
@@ -149,3 +149,14 @@ def test_mixed_files_in_order_of_path(kbnf: Kbnf, write: Write) -> None:
     write("z.kbnf", BAD)
     out = kbnf("check", "--format", "concise", "z", "a.kbnf", "z.kbnf", "z").out
     assert [line.split(":")[0] for line in out.splitlines()] == ["a.kbnf", "z.kbnf", "z/a.kbnf"]
+
+
+def test_many_files_are_checked_alike_by_one_process_and_by_several(
+    kbnf: Kbnf, write: Write
+) -> None:
+    for number in range(40):
+        write(f"all/g{number:02}.kbnf", "start ::= 'a' | 'a';" if number % 7 else "start ::= x;")
+    one, two = (kbnf("check", "all", "--jobs", jobs) for jobs in ("1", "2"))
+    assert (one.status, one.out, one.stderr) == (two.status, two.out, two.stderr)
+    assert one.status == 1
+    assert one.out.count("error[E101]") == 6
