@@ -237,14 +237,20 @@ def _check(
     console: Console, files: Sequence[Path], check_one: FileCheck, jobs: int
 ) -> list[Report]:
     """Check files, several at a time where there are enough to pay for starting processes."""
-    at_once = jobs if len(files) >= ENOUGH_FOR_JOBS else 1
+    if jobs == 1 or len(files) < ENOUGH_FOR_JOBS:
+        return [_check_one(console, path, check_one) for path in console.track(files, "checking")]
     reports = []
     with console.progress("checking") as progress:
-        for path, report in run_jobs(check_one, files, at_once):
+        for path, report in run_jobs(check_one, files, jobs):
             console.detail(f"checked {path}")
             reports.append(report)
             progress(len(reports), len(files))
     return reports
+
+
+def _check_one(console: Console, path: Path, check_one: FileCheck) -> Report:
+    console.detail(f"checking {'<stdin>' if path == STDIN else path}")
+    return check_one(path)
 
 
 def _watch(console: Console, paths: Sequence[Path], run: Callable[[Sequence[Path]], int]) -> int:

@@ -140,7 +140,7 @@ def test_quiet_keeps_findings(kbnf: Kbnf, write: Write) -> None:
 
 
 def test_verbose_names_the_files(kbnf: Kbnf, write: Write) -> None:
-    assert "checked a.kbnf\n" in kbnf("check", "-v", write("a.kbnf", GOOD)).stderr
+    assert "checking a.kbnf\n" in kbnf("check", "-v", write("a.kbnf", GOOD)).stderr
 
 
 def test_mixed_files_in_order_of_path(kbnf: Kbnf, write: Write) -> None:
