@@ -16,8 +16,6 @@ from kbnf_cli.options import (
     vocabulary_options,
 )
 from kbnf_cli.play.opening import open_session
-from kbnf_cli.play.replaying import files_of, play_again, read_saved
-from kbnf_cli.play.script import run_script
 from kbnf_cli.play.session import Files, Session, Settings, Verdict, World
 from kbnf_cli.play.world import DiskWorld, TerminalWorld
 from kbnf_cli.vocabularies import BUILT_IN
@@ -112,6 +110,9 @@ def play(
             finish,
         )
     elif replay is not None:
+        # Here, as all that shows masks: `kbnf --help` has no need of NumPy.
+        from kbnf_cli.play.replaying import files_of, read_saved
+
         files = files_of(read_saved(replay, world), replay.parent)
     else:
         raise click.UsageError("a GRAMMAR is needed, or a play to --replay")
@@ -140,6 +141,8 @@ def _run_lines(
 ) -> int:
     """Replay, then run the commands; stdin only where neither was given."""
     if replay is not None:
+        from kbnf_cli.play.replaying import play_again, read_saved
+
         reply = play_again(session, read_saved(replay, world), world)
         console.data(reply.shown)
         session = reply.session
@@ -147,5 +150,7 @@ def _run_lines(
             console.error(visible(f"{replay}: {reply.message}"))
             return int(reply.verdict.value)
     lines = commands if commands or replay is not None else sys.stdin
+    from kbnf_cli.play.script import run_script
+
     _, verdict = run_script(console, session, lines, world)
     return int(verdict.value)
