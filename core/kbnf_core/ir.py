@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from kbnf_core import traversal
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.source import Span
 
@@ -109,15 +110,7 @@ def children(node: Node) -> tuple[Node, ...]:
 
 def postorder(root: Node) -> Iterator[Node]:
     """Yield every part of ``root``, parts before wholes, without recursion."""
-    stack: list[tuple[Node, bool]] = [(root, False)]
-    while stack:
-        node, seen = stack.pop()
-        parts = () if seen else children(node)
-        if parts:
-            stack.append((node, True))
-            stack.extend((part, False) for part in reversed(parts))
-        else:
-            yield node
+    return traversal.postorder(root, children)
 
 
 def calls(root: Node) -> Iterator[Call]:

@@ -10,13 +10,14 @@ import pytest
 
 CORE = Path(__file__).resolve().parents[2] / "core" / "kbnf_core"
 
-BASE = {"source", "diagnostics", "errors", "limits"}
+BASE = {"source", "diagnostics", "errors", "limits", "traversal"}
 FRONT = BASE | {"syntax", "automata", "ir", "tables", "config", "lower"}
 BACK = FRONT | {"frontend", "recognise", "vocab", "mask", "grammar"}
 
 ALLOWED: dict[str, set[str]] = {
     "__init__": {*BACK, "engine", "check", "artifact"},
     "source": set(),
+    "traversal": set(),
     "diagnostics": {"source"},
     "errors": {"diagnostics"},
     "limits": set(),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from kbnf_core import traversal
 from kbnf_core.automata.codepoints import CodePoints
 
 
@@ -118,15 +119,7 @@ def children(node: Node) -> tuple[Node, ...]:
 
 def postorder(root: Node) -> Iterator[Node]:
     """Yield every part of ``root``, parts before wholes."""
-    stack: list[tuple[Node, bool]] = [(root, False)]
-    while stack:
-        node, seen = stack.pop()
-        parts = () if seen else children(node)
-        if parts:
-            stack.append((node, True))
-            stack.extend((part, False) for part in reversed(parts))
-        else:
-            yield node
+    return traversal.postorder(root, children)
 
 
 def rebuilt(node: Node, parts: list[Node]) -> Node:

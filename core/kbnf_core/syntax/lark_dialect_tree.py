@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
+from kbnf_core import traversal
 from kbnf_core.source import Source, Span
 
 
@@ -286,12 +287,4 @@ def children(node: Expression) -> tuple[Expression, ...]:
 
 def postorder(root: Expression) -> Iterator[Expression]:
     """Yield every part of ``root``, parts before wholes, without recursion."""
-    stack: list[tuple[Expression, bool]] = [(root, False)]
-    while stack:
-        node, seen = stack.pop()
-        parts = () if seen else children(node)
-        if parts:
-            stack.append((node, True))
-            stack.extend((part, False) for part in reversed(parts))
-        else:
-            yield node
+    return traversal.postorder(root, children)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
+from kbnf_core import traversal
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
@@ -177,12 +178,4 @@ def with_children(node: Node, parts: tuple[Node, ...]) -> Node:
 
 def postorder(root: Node) -> Iterator[Node]:
     """Yield every part of ``root``, parts before wholes, without recursion."""
-    stack: list[tuple[Node, bool]] = [(root, False)]
-    while stack:
-        node, seen = stack.pop()
-        parts = () if seen else children(node)
-        if parts:
-            stack.append((node, True))
-            stack.extend((part, False) for part in reversed(parts))
-        else:
-            yield node
+    return traversal.postorder(root, children)
