@@ -15,6 +15,7 @@ from kbnf_core.convert.json_schema.forms import (
     text,
 )
 from kbnf_core.convert.json_schema.options import Escapes, Options, Whitespace
+from kbnf_core.syntax.tree import Repetition
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,8 +87,8 @@ class Prelude:
         """Return ``content`` in brackets, with gaps inside."""
         if content is EMPTY:
             return sequence(text(opening), self.gap, text(closing))
-        if getattr(content, "low", None) == 0 and getattr(content, "high", None) == 1:
-            inner = optional(sequence(content.body, self.gap))  # type: ignore[union-attr]
+        if isinstance(content, Repetition) and (content.low, content.high) == (0, 1):
+            inner = optional(sequence(content.body, self.gap))
             return sequence(text(opening), self.gap, inner, text(closing))
         return sequence(text(opening), self.gap, content, self.gap, text(closing))
 
