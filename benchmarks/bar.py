@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.builds import FROM_ARTIFACT, OURS
 from benchmarks.engines import KbnfRust, LLGuidance, XGrammar
-from benchmarks.measure import OURS_COLD, OURS_WARM
+from benchmarks.measure import OURS_COLD, OURS_INSIDE, OURS_WARM
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,14 @@ def judge(results: Mapping[str, Any]) -> list[Line]:
 
 def _workload(name: str, found: Mapping[str, Any]) -> Iterator[Line]:
     times = found["times"]
-    for peer, measure, limit in (
-        (LLGuidance.name, "p50", 0.1),
-        (KbnfRust.name, "p50", 0.2),
-        (LLGuidance.name, "p99", 0.1),
+    for ours, peer, measure, limit in (
+        (OURS_WARM, LLGuidance.name, "p50", 0.1),
+        # kbnf's mask stays inside the engine, so ours does too where the two are compared.
+        (OURS_INSIDE, KbnfRust.name, "p50", 0.2),
+        (OURS_WARM, LLGuidance.name, "p99", 0.1),
     ):
         if peer in times:
-            ratio = times[OURS_WARM][measure] / times[peer][measure]
+            ratio = times[ours][measure] / times[peer][measure]
             yield Line(f"{name}: warm, {measure} / {peer}", ratio, limit)
     if LLGuidance.name in times:
         for measure in ("mean", "p99"):

@@ -1,5 +1,6 @@
 """One adapter for each engine, all with the same face."""
 
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -55,23 +56,23 @@ class Ours:
 
 
 class OurMatcher:
-    """See ``Matcher``."""
+    """See ``Matcher``; the mask is written to an array, as by the peers but kbnf."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.bits = np.zeros((engine.vocabulary.size + 31) // 32, np.int32)
+        self.begin = engine.reset
+        self.mask = partial(engine.fill_bitmask, self.bits)
+        self.accept = engine.try_accept_new_token
 
-    def begin(self) -> None:
-        """See ``Matcher``."""
-        self.engine.reset()
 
-    def mask(self) -> None:
-        """See ``Matcher``."""
-        self.engine.fill_bitmask(self.bits)
+class OurMatcherInside:
+    """See ``Matcher``; the mask stays inside the engine, as kbnf's does."""
 
-    def accept(self, token: int) -> None:
-        """See ``Matcher``."""
-        self.engine.try_accept_new_token(token)
+    def __init__(self, matcher: OurMatcher) -> None:
+        self.begin = matcher.begin
+        self.mask = matcher.engine.compute_allowed_token_ids
+        self.accept = matcher.accept
 
 
 class LLGuidance:

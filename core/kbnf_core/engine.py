@@ -1,18 +1,15 @@
 """The engine: one position in one text, over a grammar and a vocabulary that many may share."""
 
-import enum
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
 from kbnf_core.config import Config, Finish
 from kbnf_core.errors import EngineError, FinishedError, UnknownTokenError
 from kbnf_core.grammar import Grammar
-from kbnf_core.kernel.chosen import KERNEL
-from kbnf_core.mask.bits import ids_of
+from kbnf_core.kernel.chosen import Position
+from kbnf_core.kernel.result import AcceptTokenResult
+from kbnf_core.mask.bits import Words, ids_of
 from kbnf_core.mask.course import TOKEN_BITS, Course, TableFullError
 from kbnf_core.mask.forced import forced_bytes, forced_tokens
 from kbnf_core.mask.logits import apply_mask, check_logits
@@ -27,19 +24,10 @@ if TYPE_CHECKING:
     from kbnf_core.mask.shortest import Completion
     from kbnf_core.mask.why import Explanation, Why
 
+__all__ = ["AcceptTokenResult", "Engine"]
+
 L = TypeVar("L")
 
-
-class AcceptTokenResult(enum.Enum):
-    """What accepting a token led to."""
-
-    Ongoing = "ongoing"
-    Finished = "finished"
-
-
-_ONGOING = AcceptTokenResult.Ongoing
-_FINISHED = AcceptTokenResult.Finished
-_fill = KERNEL.fill
 
 KEPT_PLACES = 64
 """Places of the past that an engine takes along to a fresh table; older ones can be replayed."""
@@ -48,8 +36,11 @@ FORGOTTEN = DEAD
 """In the list of past places: one that was not taken along. No text is ever at DEAD."""
 
 
-class Engine:
+class Engine(Position):
     """Constrains one text to a grammar, token by token.
+
+    What every token needs, ``try_accept_new_token``, ``compute_allowed_token_ids`` and
+    ``fill_bitmask``, is in the base class, which is compiled where that was possible.
 
     ``grammar`` is KBNF text or a ``Grammar``; give a ``Grammar`` to share what it remembers
     between engines. ``copy.copy`` gives an engine at the same position that moves on its own and
@@ -69,6 +60,8 @@ class Engine:
     tokens that the vocabulary does not have, ``ConfigError`` for an impossible setting.
     """
 
+    _course: Course
+
     def __init__(
         self, grammar: str | Grammar, vocabulary: Vocabulary, config: Config | None = None
     ) -> None:
@@ -85,17 +78,14 @@ class Engine:
         self._places: list[int] = []
         self._allowed = self._course.no_words()
 
-    def _use(self, course: Course) -> None:
-        self._course = course
-        # The two lookups that every token needs, without the way to them.
-        self._after = course.after
-        self._words = course.words
-
     def __copy__(self) -> "Engine":
-        twin = object.__new__(type(self))
+        twin = type(self).__new__(type(self))
         twin.__dict__.update(self.__dict__)
+        twin._use(self._course)
+        twin._place = self._place
         twin._accepted = self._accepted.copy()
         twin._places = self._places.copy()
+        twin._allowed = self._allowed
         return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Engine":
@@ -134,26 +124,6 @@ class Engine:
         """Tell whether the text may end here: it is over or, with ``finish="eos"``, complete."""
         return self._course.can_finish(self._place)
 
-    def try_accept_new_token(self, token_id: int) -> AcceptTokenResult:
-        """Append a token.
-
-        Raises ``FinishedError``, ``UnknownTokenError`` or ``RejectedError``, tested in that
-        order. An empty token changes nothing. The allowed tokens are not recomputed.
-        """
-        # As _place_after, in place: this is what every token costs.
-        if token_id >> TOKEN_BITS:
-            self._refuse(token_id)
-        place = self._place
-        try:
-            after = self._after[place << TOKEN_BITS | token_id]
-        except TableFullError:
-            self._renew()
-            return self.try_accept_new_token(token_id)
-        self._accepted.append(token_id)
-        self._places.append(place)
-        self._place = after
-        return _ONGOING if after >= 0 else _FINISHED
-
     def try_accept_new_bytes(self, data: bytes) -> AcceptTokenResult:
         """Append bytes, as if they were one token with that spelling.
 
@@ -167,15 +137,7 @@ class Engine:
         self._accepted.append(data)
         self._places.append(self._place)
         self._place = after
-        return _ONGOING if after >= 0 else _FINISHED
-
-    def compute_allowed_token_ids(self) -> None:
-        """Work out which tokens can come next; after the end, none."""
-        try:
-            self._allowed = self._words[self._place]
-        except TableFullError:
-            self._renew()
-            self.compute_allowed_token_ids()
+        return AcceptTokenResult.Ongoing if after >= 0 else AcceptTokenResult.Finished
 
     def get_allowed_token_ids_from_last_computation(self) -> list[int]:
         """Return the allowed ids, ascending; none before the first computation or after a reset."""
@@ -208,19 +170,6 @@ class Engine:
             return logits, result
         self.compute_allowed_token_ids()
         return self.mask_logits(logits), result
-
-    def fill_bitmask(self, out: npt.NDArray[np.int32]) -> None:
-        """Compute what is allowed here and write it as bits into ``out``, int32[words].
-
-        Bit ``id % 32`` of word ``id // 32``; surplus words become 0. Raises ``ValueError`` unless
-        ``out`` is one-dimensional contiguous int32 with a bit for each id.
-        """
-        try:
-            self._allowed = words = self._words[self._place]
-        except TableFullError:
-            self._renew()
-            return self.fill_bitmask(out)
-        return _fill(out, words)
 
     def reset(self) -> None:
         """Go back to the beginning; caches are kept."""
@@ -301,10 +250,18 @@ class Engine:
         if token_id >> TOKEN_BITS:
             self._refuse(token_id)
         try:
-            return self._after[self._place << TOKEN_BITS | token_id]
+            return self._course.after[self._place << TOKEN_BITS | token_id]
         except TableFullError:
             self._renew()
             return self._place_after(token_id)
+
+    def _words_here(self) -> Words:
+        """Return what is allowed here, worked out if need be."""
+        try:
+            return self._course.words[self._place]
+        except TableFullError:
+            self._renew()
+            return self._words_here()
 
     def _refuse(self, token_id: int) -> NoReturn:
         """Raise what an id that no vocabulary can have leads to."""

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from kbnf_core import Config, Engine, Grammar, Vocabulary
-from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.mask.masks import SHARE_AFTER, Masks
+from kbnf_core.mask.walk import Walker
 from kbnf_core.recognise.states import UNKNOWN
 
 JSON = (Path(__file__).resolve().parents[2] / "grammars" / "json.kbnf").read_text(encoding="utf-8")
@@ -89,7 +89,7 @@ def test_a_second_pass_works_nothing_out(monkeypatch: pytest.MonkeyPatch) -> Non
         engine.reset()
         feed(engine, document)
     before = counts(engine)
-    monkeypatch.setattr(KERNEL, "walk", None)
+    monkeypatch.setattr(Walker, "walk", None)
     twin = Engine(engine.grammar, VOCABULARY)
     for document in texts:
         twin.reset()

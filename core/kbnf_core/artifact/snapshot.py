@@ -39,7 +39,9 @@ def pack_masks(masks: Masks) -> dict[str, npt.NDArray[Any]]:
     viable = sorted(masks.known_viable().items())
     arrays: dict[str, npt.NDArray[Any]] = {
         "walks": table([(*key, walk.row) for key, walk in walks], 3),
-        "viable": table([(state, rows.number(each.words)) for state, each in viable], 2),
+        "viable": table(
+            [(state, rows.number(masks.union(each.rows))) for state, each in viable], 2
+        ),
     }
     exits = [walk.exits for _, walk in walks]
     arrays["walk_exits.start"], arrays["walk_exits"] = pack_tuples(exits, 2)
@@ -98,7 +100,7 @@ class ArtifactMasks:
         completions = _lists(self._arrays, "completions")
         rows = self._arrays["viable"].tolist()
         return {
-            state: Viable(self.found.rows[row], at)
+            state: Viable((row,) if row else (), at)
             for (state, row), at in zip(rows, completions, strict=True)
         }
 

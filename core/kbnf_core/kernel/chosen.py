@@ -1,11 +1,19 @@
 """The kernel in use."""
 
 from importlib import import_module
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from kbnf_core.kernel import kernel_name
 from kbnf_core.kernel.interface import Kernel
 
-_MODULES = {"compiled": "_compiled", "numpy": "numpy_kernel"}
+__all__ = ["KERNEL", "Position"]
 
-KERNEL = cast(Kernel, import_module(f"kbnf_core.kernel.{_MODULES[kernel_name()]}"))
+_MODULES = {"compiled": "_compiled", "numpy": "numpy_kernel"}
+_MODULE = import_module(f"kbnf_core.kernel.{_MODULES[kernel_name()]}")
+
+KERNEL = cast(Kernel, _MODULE)
+
+if TYPE_CHECKING:
+    from kbnf_core.kernel.position import Position
+else:
+    Position = _MODULE.Position

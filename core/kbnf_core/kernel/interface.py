@@ -1,6 +1,5 @@
 """What a kernel offers, and what it needs of the values it works on."""
 
-from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -8,25 +7,54 @@ import numpy.typing as npt
 
 Ids = npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint32]
-Exits = tuple[Ids, Ids]
-"""(trie nodes with an exit, the state at each of them)"""
+Exits = list[tuple[int, Ids]]
+"""(nonterminal, trie nodes at which it completes), both ascending"""
 
 
-class Transitions(Protocol):
-    """A transition table that grows while it is used; see ``recognise.states.StateTable``."""
+class Lock(Protocol):
+    """What ``threading.RLock`` returns."""
+
+    def acquire(self) -> bool:
+        """Wait for the lock."""
+
+    def release(self) -> None:
+        """Give it back."""
+
+
+class Explorer(Protocol):
+    """Steps through a transition table that grows while it is used."""
+
+    def explore(self, state: int, byte_class: int) -> int:
+        """Work out the state after a byte of ``byte_class``, note it in the table, return it."""
+
+    def feed(self, state: int, data: bytes, eager: bool) -> tuple[int, int]:
+        """Return the state after ``data``, and how many bytes could come.
+
+        Where fewer than all could, the state is DEAD. With ``eager`` nothing can come where a
+        byte of ``data`` before completed the start.
+        """
+
+
+class Table(Protocol):
+    """A transition table; see ``recognise.states.StateTable``."""
 
     next: Ids
     has_exits: npt.NDArray[np.uint8]
+    lock: Lock
 
-    def step(self, state: int, byte_class: int) -> int:
-        """Return the state after a byte of ``byte_class``, and note it in ``next``."""
+    @property
+    def classes(self) -> npt.NDArray[np.uint8]:
+        """Return uint8[256], the class of each byte."""
 
+    @property
+    def explorer(self) -> Explorer:
+        """Return what ``Kernel.explorer`` made for this table."""
 
-class Explorable(Protocol):
-    """A transition table that can work out its transitions itself, in Python."""
+    def exits(self, state: int) -> tuple[int, ...]:
+        """Return the nonterminals that completed into BOTTOM with the byte that led here."""
 
     def explore_plainly(self, state: int, byte_class: int) -> int:
-        """Return the state after a byte of ``byte_class``."""
+        """Return the state after a byte of ``byte_class``, worked out in Python."""
 
 
 class TrieArrays(Protocol):
@@ -52,6 +80,9 @@ class TrieArrays(Protocol):
     def child(self) -> Ids:
         """Return int32[n - 1]."""
 
+    def children(self, node: int) -> Ids:
+        """Return the children of a node, in the order of their bytes."""
+
     @property
     def token_start(self) -> Ids:
         """Return int32[n + 1]."""
@@ -61,31 +92,53 @@ class TrieArrays(Protocol):
         """Return int32[m]."""
 
 
+class Walker(Protocol):
+    """Follows a trie and a table side by side; one walk at a time."""
+
+    def walk(self, start: int, roots: Ids, words: Words) -> Exits:
+        """Walk below each of the nodes ``roots``, in each from state ``start``.
+
+        The tokens whose node was reached are written to ``words``, which is overwritten whole.
+        Returns where nonterminals completed into BOTTOM.
+        """
+
+
+class Gatherer(Protocol):
+    """Puts together which walks the mask of a state needs."""
+
+    def gather(self, state: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return numbers of masks, and of node sets, both ascending.
+
+        The union of the masks has the tokens that can come in ``state``; the node sets are those
+        at which the start is complete. The caller holds the locks of the masks and of the table.
+        """
+
+
+class Gatherable(Protocol):
+    """What puts masks together itself, in Python; see ``mask.masks.Masks``."""
+
+    def gather_plainly(self, state: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Do what a ``Gatherer`` does."""
+
+
 class Kernel(Protocol):
-    """What both kernels offer."""
+    """What both kernels offer. Besides, each has a class ``Position``, the base of ``Engine``."""
 
     NAME: str
 
-    def explorer(self, table: Explorable) -> Callable[[int, int], int]:
-        """Return the function that works out the transitions of ``table``, a StateTable.
+    def explorer(self, table: Any) -> Explorer:
+        """Return what works out the transitions of ``table``, a ``Table``.
 
-        Its results are those of ``explore_plainly``. The caller holds the table's lock.
+        Its results are those of ``explore_plainly``. It takes the table's lock.
         """
 
-    def walk(
-        self,
-        table: Transitions,
-        trie: TrieArrays,
-        classes: npt.NDArray[np.uint8],
-        start: int,
-        roots: Ids,
-        words: Words,
-    ) -> Exits:
-        """Follow trie and table below each of ``roots``, in each from state ``start``.
+    def walker(self, table: Any, trie: TrieArrays) -> Walker:
+        """Return what walks ``trie`` with the states of ``table``, a ``Table``."""
 
-        ``classes`` is uint8[256], the class of each byte. The tokens whose node was reached are
-        written to ``words``, which is overwritten whole. Returns the nodes at which a
-        state with exits was reached, and these states, in no particular order.
+    def gatherer(self, masks: Any) -> Gatherer:
+        """Return what finds the walks for states of ``masks``, which is ``Gatherable``.
+
+        Its results are those of ``gather_plainly``.
         """
 
     def fill(self, out: npt.NDArray[np.int32], words: Words) -> None:

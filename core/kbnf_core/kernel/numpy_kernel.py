@@ -1,13 +1,17 @@
-"""The kernel without a compiler: the same functions, in NumPy."""
+"""The kernel without a compiler: the same, in NumPy and Python."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from kbnf_core.kernel.position import Position
+
 if TYPE_CHECKING:
-    from kbnf_core.kernel.interface import Exits, Explorable, Ids, Transitions, TrieArrays, Words
+    from kbnf_core.kernel.interface import Exits, Gatherable, Ids, Table, TrieArrays, Words
+
+__all__ = ["NAME", "Position", "apply", "explorer", "fill", "gatherer", "walker"]
 
 NAME = "numpy"
 
@@ -15,44 +19,82 @@ _DEAD = 0
 _UNKNOWN = -1
 
 
-def explorer(table: "Explorable") -> Callable[[int, int], int]:
-    """See ``kernel.Kernel.explorer``."""
-    return table.explore_plainly
+class PlainExplorer:
+    """See ``interface.Explorer``."""
+
+    def __init__(self, table: "Table") -> None:
+        self._table = table
+
+    def explore(self, state: int, byte_class: int) -> int:
+        """See ``interface.Explorer``."""
+        table = self._table
+        table.lock.acquire()
+        try:
+            found = table.explore_plainly(state, byte_class)
+            table.next[state, byte_class] = found
+        finally:
+            table.lock.release()
+        return found
+
+    def feed(self, state: int, data: bytes, eager: bool) -> tuple[int, int]:
+        """See ``interface.Explorer``."""
+        table = self._table
+        for offset, byte_class in enumerate(table.classes[np.frombuffer(data, np.uint8)].tolist()):
+            if eager and offset and table.has_exits[state]:
+                return _DEAD, offset
+            found = int(table.next[state, byte_class])
+            state = found if found != _UNKNOWN else self.explore(state, byte_class)
+            if state == _DEAD:
+                return _DEAD, offset
+        return state, len(data)
 
 
-def walk(
-    table: "Transitions",
-    trie: "TrieArrays",
-    classes: npt.NDArray[np.uint8],
-    start: int,
-    roots: "Ids",
-    words: "Words",
-) -> "Exits":
-    """See ``kernel.Kernel.walk``; one level of the trie at a time, dead branches dropping out."""
-    nodes, states = roots, np.full(len(roots), start, np.int32)
-    all_nodes, all_states = [nodes[:0]], [states[:0]]
-    while len(nodes):
-        which, index = _ranges(trie.child_start[nodes], trie.child_start[nodes + 1])
-        children = trie.child[index]
-        after = _step(table, states[which], classes[trie.byte[children]])
-        living = after != _DEAD
-        nodes, states = children[living], after[living]
-        all_nodes.append(nodes)
-        all_states.append(states)
-    reached, at = np.concatenate(all_nodes), np.concatenate(all_states)
-    leaving = table.has_exits[at] != 0
-    words[:] = _tokens_at(trie, reached, len(words))
-    return reached[leaving], at[leaving]
+class PlainWalker:
+    """See ``interface.Walker``; one level of the trie at a time, dead branches dropping out."""
+
+    def __init__(self, table: "Table", trie: "TrieArrays") -> None:
+        self._table = table
+        self._trie = trie
+
+    def walk(self, start: int, roots: "Ids", words: "Words") -> "Exits":
+        """See ``interface.Walker``."""
+        trie, table = self._trie, self._table
+        nodes, states = roots, np.full(len(roots), start, np.int32)
+        all_nodes, all_states = [nodes[:0]], [states[:0]]
+        while len(nodes):
+            which, index = _ranges(trie.child_start[nodes], trie.child_start[nodes + 1])
+            children = trie.child[index]
+            after = _step(table, states[which], table.classes[trie.byte[children]])
+            living = after != _DEAD
+            nodes, states = children[living], after[living]
+            all_nodes.append(nodes)
+            all_states.append(states)
+        reached, at = np.concatenate(all_nodes), np.concatenate(all_states)
+        words[:] = _tokens_at(trie, reached, len(words))
+        leaving = table.has_exits[at] != 0
+        return _by_nonterminal(table, reached[leaving], at[leaving])
 
 
-def _step(table: "Transitions", states: "Ids", classes: npt.NDArray[np.uint8]) -> "Ids":
+class PlainGatherer:
+    """See ``interface.Gatherer``."""
+
+    def __init__(self, masks: "Gatherable") -> None:
+        self.gather = masks.gather_plainly
+
+
+explorer = PlainExplorer
+walker = PlainWalker
+gatherer = PlainGatherer
+
+
+def _step(table: "Table", states: "Ids", classes: npt.NDArray[np.uint8]) -> "Ids":
     after = table.next[states, classes]
     unknown = np.flatnonzero(after == _UNKNOWN)
     if len(unknown):
         width = table.next.shape[1]
         pairs = np.unique(states[unknown].astype(np.int64) * width + classes[unknown])
         for pair in pairs.tolist():
-            table.step(*divmod(pair, width))
+            table.explorer.explore(*divmod(pair, width))
         after = table.next[states, classes]
     return after
 
@@ -73,8 +115,28 @@ def _ranges(begin: "Ids", end: "Ids") -> tuple[npt.NDArray[np.int64], npt.NDArra
     return which, numbers
 
 
+def _by_nonterminal(table: "Table", nodes: "Ids", states: "Ids") -> "Exits":
+    parts: dict[int, list[Ids]] = {}
+    for exits, at in _by_exits(table, nodes, states):
+        for nonterminal in exits:
+            parts.setdefault(nonterminal, []).append(at)
+    return [(name, np.unique(np.concatenate(parts[name]))) for name in sorted(parts)]
+
+
+def _by_exits(
+    table: "Table", nodes: "Ids", states: "Ids"
+) -> Iterator[tuple[tuple[int, ...], "Ids"]]:
+    """Yield the distinct exits with the nodes at which they are; there are few of them."""
+    kinds: dict[tuple[int, ...], int] = {}
+    kind_of = np.zeros(len(table.has_exits), np.int32)
+    for state in np.flatnonzero(np.bincount(states)).tolist():
+        kind_of[state] = kinds.setdefault(table.exits(state), len(kinds))
+    for exits, kind in kinds.items():
+        yield exits, nodes[kind_of[states] == kind]
+
+
 def fill(out: npt.NDArray[np.int32], words: "Words") -> None:
-    """See ``kernel.Kernel.fill``."""
+    """See ``interface.Kernel.fill``."""
     if out.dtype != np.int32 or out.ndim != 1 or not out.flags.c_contiguous:
         raise ValueError("a bitmask is a contiguous one-dimensional int32 array")
     if len(out) < len(words):
@@ -84,7 +146,7 @@ def fill(out: npt.NDArray[np.int32], words: "Words") -> None:
 
 
 def apply(words: "Words", size: int, logits: npt.NDArray[Any]) -> None:
-    """See ``kernel.Kernel.apply``."""
+    """See ``interface.Kernel.apply``."""
     allowed = np.unpackbits(words.view(np.uint8), count=size, bitorder="little")
     logits[:size][allowed == 0] = -np.inf
     logits[size:] = -np.inf

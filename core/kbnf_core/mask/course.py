@@ -8,6 +8,7 @@ from functools import cached_property
 from math import inf
 
 import numpy as np
+import numpy.typing as npt
 
 from kbnf_core.config import Finish
 from kbnf_core.errors import FinishedError, RejectedError, UnknownTokenError
@@ -18,6 +19,8 @@ from kbnf_core.mask.masks import Masks
 from kbnf_core.mask.recent import Recent
 from kbnf_core.recognise.remaining import Remaining
 from kbnf_core.recognise.states import DEAD
+
+Ids = npt.NDArray[np.int32]
 
 TOKEN_BITS = 24
 """Token ids are below 2**24; see ``Vocabulary``."""
@@ -48,6 +51,21 @@ class Course:
     def beginning(self) -> int:
         """The place before the first byte."""
         return self.masks.states.initial
+
+    @cached_property
+    def plain_tokens(self) -> tuple[Ids, Ids, npt.NDArray[np.uint8]]:
+        """Starts and ends of the tokens' bytes by id, int32[size], and the bytes, uint8.
+
+        A token that is more, or less, than its bytes has an end like its start: a special one,
+        one that ends the sequence, one that a token terminal matches.
+        """
+        spelled = self.masks.vocabulary.spellings
+        starts, ends = spelled.starts[:-1], spelled.starts[1:]
+        if self.masks.terminals:
+            odd = sorted(self.masks.terminals.ids())
+            ends = ends.copy()
+            ends[odd] = starts[odd]
+        return starts, ends, spelled.blob
 
     @cached_property
     def bytes_left(self) -> Remaining:
@@ -83,7 +101,8 @@ class Course:
 
     def settle(self, state: int) -> int:
         """Return the place of a state that was reached with a token's end."""
-        return ~state if self.rule.is_over(self.masks.is_complete(state)) else state
+        over = self.rule.ends_at_tokens and self.masks.is_complete(state)
+        return ~state if over else state
 
     def _make_room(self) -> None:
         if self.masks.is_full:
@@ -93,9 +112,7 @@ class Course:
         if place < 0:
             return self._no_words
         self._make_room()
-        words = self.rule.mask(self.masks, place)
-        words.setflags(write=False)
-        return words
+        return self.rule.mask(self.masks, place)
 
     def _find_after(self, key: int) -> int:
         place, token_id = key >> TOKEN_BITS, key & _TOKEN_MASK

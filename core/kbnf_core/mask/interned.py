@@ -1,8 +1,8 @@
 """Arrays, interned: equal contents are one number."""
 
+import threading
 from collections.abc import Sequence
 from functools import cached_property
-from hashlib import blake2b
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -12,13 +12,14 @@ A = TypeVar("A", bound=npt.NDArray[Any])
 
 
 class Interned(Generic[A]):
-    """Arrays of one type, numbered by their digest; ``known`` are those numbered before.
+    """One-dimensional arrays of one type, numbered by content; ``known`` are those from before.
 
     ``added_bytes`` is the size of what has come since.
     """
 
     def __init__(self, known: Sequence[A]) -> None:
         self._arrays = list(known)
+        self._lock = threading.Lock()
         self.added_bytes = 0
 
     def __len__(self) -> int:
@@ -30,16 +31,14 @@ class Interned(Generic[A]):
 
     @cached_property
     def _numbers(self) -> dict[bytes, int]:
-        return {_digest(array): number for number, array in enumerate(self._arrays)}
+        return {array.tobytes(): number for number, array in enumerate(self._arrays)}
 
     def number(self, array: A) -> int:
         """Return the number of an array's content; a new one is copied, so the array may change."""
-        number = self._numbers.setdefault(_digest(array), len(self._arrays))
-        if number == len(self._arrays):
-            self._arrays.append(array.copy())
-            self.added_bytes += array.nbytes
-        return number
-
-
-def _digest(array: npt.NDArray[Any]) -> bytes:
-    return blake2b(np.ascontiguousarray(array).data, digest_size=16).digest()
+        content = array.tobytes()
+        with self._lock:
+            number = self._numbers.setdefault(content, len(self._arrays))
+            if number == len(self._arrays):
+                self._arrays.append(np.frombuffer(content, array.dtype))  # type: ignore[arg-type] # of the same type
+                self.added_bytes += len(content)
+            return number

@@ -8,14 +8,15 @@ needs few of them.
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.mask.bits import Words, pack, word_count
+from kbnf_core.mask.frames import gather
 from kbnf_core.mask.recent import Recent
 from kbnf_core.mask.terminals import TokenTerminals
 from kbnf_core.mask.walk import (
@@ -27,7 +28,6 @@ from kbnf_core.mask.walk import (
     Walker,
     nothing_found,
 )
-from kbnf_core.recognise.origins import BOTTOM
 from kbnf_core.recognise.similar import blocks_of_positions
 from kbnf_core.recognise.states import StateTable
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -45,14 +45,13 @@ SHARE_EFFORT = 1_000_000
 """Edges beyond which nobody looks."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Viable:
-    """``words``: tokens after which some text of the grammar is possible.
+class Viable(NamedTuple):
+    """``rows``: numbers of masks; some text is possible after the tokens in any of them.
 
     ``completions``: numbers of the sets of trie nodes at which the start itself is complete.
     """
 
-    words: Words
+    rows: tuple[int, ...]
     completions: tuple[int, ...]
 
 
@@ -91,10 +90,14 @@ class Masks:
         self._lock = threading.RLock()
         self.found = stored.found if stored else nothing_found(vocabulary)
         self._walker = Walker(states, vocabulary, self.found)
-        self._unions: Recent[frozenset[int], Words] = Recent(self._unite, self.mask_capacity)
+        self._gatherer = KERNEL.gatherer(self)
+        self._unions: Recent[tuple[int, ...], Words] = Recent(self._unite, self.mask_capacity)
+        self._cut: Recent[tuple[Viable, frozenset[int]], Words] = Recent(
+            self._cut_off, self.mask_capacity
+        )
         self._walks: Recent[tuple[int, int], Walk] = Recent(self._find_walk, self.mask_capacity)
         self._viable: Recent[int, Viable] = Recent(self._find_viable, self.mask_capacity)
-        self._similar: dict[frozenset[tuple[int, int]], int] = {}
+        self._similar: dict[frozenset[int], int] = {}
         self.walk_count = 0
 
     @property
@@ -122,18 +125,38 @@ class Masks:
 
     def viable(self, state: int) -> Words:
         """Return the tokens after which the text can still become one of the grammar."""
-        return self._viable[state].words
+        return self._unions[self._viable[state].rows]
+
+    def union(self, rows: tuple[int, ...]) -> Words:
+        """Return the union of masks, by their numbers."""
+        return self._unions[rows]
+
+    def viable_or_eos(self, state: int) -> Words:
+        """Return the viable tokens and those that end the sequence."""
+        return self._unions[(*self._viable[state].rows, self._eos_row)]
 
     def prefix_free(self, state: int) -> Words:
         """Return the viable tokens that do not go on behind a complete text."""
         viable = self._viable[state]
         if not viable.completions:
-            return viable.words
+            return self._unions[viable.rows]
+        return self._cut[viable, self._token_terminals(state)]
+
+    def _cut_off(self, key: tuple[Viable, frozenset[int]]) -> Words:
+        viable, terminals = key
         nodes = np.concatenate([self.found.node_sets[each] for each in viable.completions])
         below = np.concatenate([self._ids_below(node) for node in nodes.tolist()])
         # A token that a token terminal names stays: it is one step, whatever its bytes are.
-        named = self.terminals.mask(self.states.token_terminals(state))
-        return viable.words & ~pack(below, self.vocabulary.size) | named
+        named = self.terminals.mask(terminals)
+        return _frozen(self._unions[viable.rows] & ~pack(below, self.vocabulary.size) | named)
+
+    def _token_terminals(self, state: int) -> frozenset[int]:
+        return self.states.token_terminals(state) if self.terminals else frozenset()
+
+    @cached_property
+    def _eos_row(self) -> int:
+        ids = sorted(self.vocabulary.eos_token_ids)
+        return self.found.rows.number(pack(ids, self.vocabulary.size))
 
     def _ids_below(self, node: int) -> Nodes:
         trie = self.vocabulary.trie
@@ -142,33 +165,26 @@ class Masks:
     def _find_viable(self, state: int) -> Viable:
         if self._stored is not None and state in self._stored.viable:
             return self._stored.viable[state]
-        with self._lock:
-            rows: set[int] = set()
-            completions: set[int] = set()
-            frames = _Frames(self.states)
-            frames.begin(state)
-            while frames.work:
-                origin, item_set, nodes = frames.work.pop()
-                walk = self._walks[item_set, nodes]
-                rows.add(walk.row)
-                for nonterminal, exits in walk.exits:
-                    if frames.leave(origin, nonterminal, exits):
-                        completions.add(exits)
-            words = self._unions[frozenset(rows - {EMPTY_ROW})]
-            terminals = self.states.token_terminals(state)
+        with self._lock, self.states.lock:
+            rows, completions = self._gatherer.gather(state)
+            terminals = self._token_terminals(state)
             if terminals:
-                words = words | self.terminals.mask(terminals)
-            return Viable(words, tuple(sorted(completions)))
+                rows = (*rows, self.found.rows.number(self.terminals.mask(terminals)))
+            return Viable(rows, completions)
 
-    def _unite(self, rows: frozenset[int]) -> Words:
+    def gather_plainly(self, state: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Return the numbers of masks and completions of a state; see ``kernel.Gatherer``."""
+        return gather(self.states, self.walk, state)
+
+    def _unite(self, rows: tuple[int, ...]) -> Words:
         """Return the union of masks. Many states share one, so it is worth remembering."""
-        first, *others = sorted(rows) or [EMPTY_ROW]
+        first, *others = rows or (EMPTY_ROW,)
         if not others:
-            return self.found.rows[first]
+            return _frozen(self.found.rows[first])
         words = self.found.rows[first].copy()
         for row in others:
             words |= self.found.rows[row]
-        return words
+        return _frozen(words)
 
     def _find_walk(self, key: tuple[int, int]) -> Walk:
         if self._stored is not None and key in self._stored.walks:
@@ -181,11 +197,13 @@ class Masks:
         self.walk_count += 1
         return self._walker.walk(self.states.begin(item_set), nodes)
 
-    def _signature(self, item_set: int) -> frozenset[tuple[int, int]]:
+    def _signature(self, item_set: int) -> frozenset[int]:
         """Return a value that is equal for item sets no token of the vocabulary tells apart."""
-        items = self.states.items
-        pairs = map(items.unpack, items.items(item_set))
-        return frozenset((self._blocks[position], report) for position, report in pairs)
+        items, blocks = self.states.items, self._blocks
+        radix = items.radix
+        return frozenset(
+            blocks[item // radix] * radix + item % radix for item in items.items(item_set)
+        )
 
     @cached_property
     def _blocks(self) -> Sequence[int]:
@@ -195,44 +213,6 @@ class Masks:
         return blocks_of_positions(tables, self.vocabulary.trie.max_depth)
 
 
-class _Frames:
-    """The walks that the mask of one state needs: item sets, each from a set of trie nodes.
-
-    ``work`` holds (origin, item set, number of the node set), each at most once.
-    """
-
-    def __init__(self, states: StateTable) -> None:
-        self._states = states
-        self._entered: set[tuple[int, int, int]] = set()
-        self._left: set[tuple[int, int, int]] = set()
-        self.work: list[tuple[int, int, int]] = []
-
-    def begin(self, state: int) -> None:
-        """Let every item set of ``state`` be walked from the trie's root."""
-        for origin, item_set in self._states.pairs(state):
-            self._enter(origin, item_set, ROOT_SET)
-
-    def leave(self, origin: int, nonterminal: int, nodes: int) -> bool:
-        """Go on where ``nonterminal`` completed into ``origin`` at ``nodes``, as far up as it goes.
-
-        Returns whether the start is complete there.
-        """
-        at_bottom = False
-        complete = [(origin, nonterminal)]
-        while complete:
-            here, name = complete.pop()
-            if (here, name, nodes) in self._left:
-                continue
-            self._left.add((here, name, nodes))
-            at_bottom = at_bottom or here == BOTTOM
-            for outer, after in self._states.origins.waiting(here, name):
-                self._enter(outer, after, nodes)
-                # What waited may be complete at once, with nothing more to come.
-                complete.extend((outer, more) for more in self._states.items.completed(after))
-        return at_bottom
-
-    def _enter(self, origin: int, item_set: int, nodes: int) -> None:
-        frame = (origin, item_set, nodes)
-        if frame not in self._entered:
-            self._entered.add(frame)
-            self.work.append(frame)
+def _frozen(words: Words) -> Words:
+    words.setflags(write=False)
+    return words

@@ -23,6 +23,13 @@ class TokenTerminals:
         self._ids = [self._resolve(terminal) for terminal in terminals]
         self._words = [pack(sorted(ids), vocabulary.size) for ids in self._ids]
 
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def ids(self) -> frozenset[int]:
+        """Return the ids that any of the terminals matches."""
+        return frozenset().union(*self._ids)
+
     def matching(self, token_id: int) -> frozenset[int]:
         """Return the numbers of the terminals that ``token_id`` matches."""
         return frozenset(i for i, ids in enumerate(self._ids) if token_id in ids)

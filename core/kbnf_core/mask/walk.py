@@ -6,7 +6,6 @@ followed side by side; dead branches drop out. A walk gives the tokens that stay
 to whoever waits for it. The loop itself is in ``kernel``.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -52,46 +51,14 @@ class Walker:
     """Walks the trie of one vocabulary with the states of one grammar; one walk at a time."""
 
     def __init__(self, states: StateTable, vocabulary: Vocabulary, found: Found) -> None:
-        self._states = states
-        self._vocabulary = vocabulary
+        self._walker = KERNEL.walker(states, vocabulary.trie)
         self._found = found
         self._words = found.rows[EMPTY_ROW].copy()
 
     def walk(self, start: int, roots: int) -> Walk:
         """Walk the subtrees below each node of set ``roots``, in each from state ``start``."""
-        nodes, states = KERNEL.walk(
-            self._states,
-            self._vocabulary.trie,
-            self._states.tables.classes,
-            start,
-            self._found.node_sets[roots],
-            self._words,
-        )
+        exits = self._walker.walk(start, self._found.node_sets[roots], self._words)
         number = self._found.node_sets.number
-        exits = self._by_nonterminal(nodes, states).items()
         return Walk(
             self._found.rows.number(self._words), tuple((name, number(at)) for name, at in exits)
         )
-
-    def _by_nonterminal(self, nodes: Nodes, states: Nodes) -> dict[int, Nodes]:
-        if not len(nodes):
-            return {}
-        parts: dict[int, list[Nodes]] = {}
-        for exits, at in self._by_exits(nodes, states):
-            for nonterminal in exits:
-                parts.setdefault(nonterminal, []).append(at)
-        return {name: _ascending(np.concatenate(found)) for name, found in parts.items()}
-
-    def _by_exits(self, nodes: Nodes, states: Nodes) -> Iterator[tuple[tuple[int, ...], Nodes]]:
-        """Yield the distinct exits with the nodes at which they are; there are few of them."""
-        kinds: dict[tuple[int, ...], int] = {}
-        kind_of = np.zeros(len(self._states), np.int32)
-        for state in np.flatnonzero(np.bincount(states)).tolist():
-            kind_of[state] = kinds.setdefault(self._states.exits(state), len(kinds))
-        for exits, kind in kinds.items():
-            yield exits, nodes if len(kinds) == 1 else nodes[kind_of[states] == kind]
-
-
-def _ascending(nodes: Nodes) -> Nodes:
-    """Return the distinct nodes in order; from one root they come that way."""
-    return nodes if bool((nodes[1:] > nodes[:-1]).all()) else np.unique(nodes)

@@ -50,14 +50,15 @@ class ItemSets:
     """All item sets met so far, closed under tail calls, and what follows from each.
 
     Sets are asked for by number; all answers are remembered. Not locked: ``StateTable`` is.
+    An item is ``state * radix + nonterminal to report``.
     """
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
-        self._radix = len(tables.names)
+        self.radix = len(tables.names)
         self._numbers: dict[tuple[int, ...], int] = {}
         self._known: list[_Known] = []
-        self._closures: dict[int, tuple[int, ...]] = {}
+        self._tail_called: dict[int, tuple[int, ...]] = {}
         self._predicted: dict[frozenset[int], int] = {}
         self.number(())
 
@@ -70,7 +71,7 @@ class ItemSets:
 
     def unpack(self, item: int) -> tuple[int, int]:
         """Return (automaton state, nonterminal to report)."""
-        return divmod(item, self._radix)
+        return divmod(item, self.radix)
 
     def completed(self, number: int) -> tuple[int, ...]:
         """Return the nonterminals that are complete in a set, ascending."""
@@ -83,13 +84,16 @@ class ItemSets:
     def entry(self, nonterminals: Iterable[int]) -> int:
         """Return the item set in which each of ``nonterminals`` begins and reports itself."""
         entry = self._tables.entry
-        return self.intern(int(entry[n]) * self._radix + n for n in nonterminals)
+        return self.intern(int(entry[n]) * self.radix + n for n in nonterminals)
 
     def intern(self, items: Iterable[int]) -> int:
         """Return the number of the set of ``items``, closed under tail calls."""
-        closed: set[int] = set()
-        for item in items:
-            closed.update(self._close(item))
+        radix = self.radix
+        closed = {
+            state * radix + item % radix
+            for item in items
+            for state in self._with_tail_calls(item // radix)
+        }
         return self.number(tuple(sorted(closed)))
 
     def union(self, numbers: Iterable[int]) -> int:
@@ -102,28 +106,28 @@ class ItemSets:
         number = self._numbers.setdefault(items, len(self._known))
         if number == len(self._known):
             accepting = self._tables.accepting
-            complete = {i % self._radix for i in items if accepting[i // self._radix]}
-            self._known.append(_Known(items, tuple(sorted(complete)), self._radix))
+            complete = {i % self.radix for i in items if accepting[i // self.radix]}
+            self._known.append(_Known(items, tuple(sorted(complete)), self.radix))
         return number
 
-    def _close(self, item: int) -> tuple[int, ...]:
-        found = self._closures.get(item)
+    def _with_tail_calls(self, state: int) -> tuple[int, ...]:
+        """Return an automaton state and those in which tail calls from it begin."""
+        found = self._tail_called.get(state)
         if found is None:
-            found = self._closures[item] = self._find_closure(item)
+            found = self._tail_called[state] = self._find_tail_calls(state)
         return found
 
-    def _find_closure(self, item: int) -> tuple[int, ...]:
-        tables, radix = self._tables, self._radix
-        seen = {item}
-        stack = [item]
+    def _find_tail_calls(self, state: int) -> tuple[int, ...]:
+        tables = self._tables
+        seen = {state}
+        stack = [state]
         while stack:
-            state, report = divmod(stack.pop(), radix)
-            for i in range(tables.call_start[state], tables.call_start[state + 1]):
-                if tables.call_tail[i]:
-                    callee = int(tables.entry[tables.call_nonterminal[i]]) * radix + report
-                    if callee not in seen:
-                        seen.add(callee)
-                        stack.append(callee)
+            at = stack.pop()
+            calls = slice(*tables.call_start[at : at + 2].tolist())
+            called = tables.call_nonterminal[calls][tables.call_tail[calls] != 0]
+            fresh = set(tables.entry[called].tolist()) - seen
+            seen |= fresh
+            stack.extend(fresh)
         return tuple(seen)
 
     def classes(self, number: int) -> Iterable[int]:
@@ -145,9 +149,9 @@ class ItemSets:
         if known.moves is None:
             known.moves = {}
             for item in known.items:
-                state, report = divmod(item, self._radix)
+                state, report = divmod(item, self.radix)
                 for byte_class, target in self._edges(state):
-                    known.moves.setdefault(byte_class, []).append(target * self._radix + report)
+                    known.moves.setdefault(byte_class, []).append(target * self.radix + report)
         return known.moves
 
     def _edges(self, state: int) -> Iterable[tuple[int, int]]:
@@ -167,10 +171,10 @@ class ItemSets:
         tables = self._tables
         after: dict[int, set[int]] = {}
         for item in items:
-            state, report = divmod(item, self._radix)
+            state, report = divmod(item, self.radix)
             for i in range(tables.call_start[state], tables.call_start[state + 1]):
                 if not tables.call_tail[i]:
-                    returned = int(tables.call_return[i]) * self._radix + report
+                    returned = int(tables.call_return[i]) * self.radix + report
                     after.setdefault(int(tables.call_nonterminal[i]), set()).add(returned)
         return [Wait(callee, self.intern(items)) for callee, items in sorted(after.items())]
 
@@ -185,9 +189,9 @@ class ItemSets:
         tables = self._tables
         after: dict[int, set[int]] = {}
         for item in items:
-            state, report = divmod(item, self._radix)
+            state, report = divmod(item, self.radix)
             for i in range(tables.token_start[state], tables.token_start[state + 1]):
-                target = int(tables.token_target[i]) * self._radix + report
+                target = int(tables.token_target[i]) * self.radix + report
                 after.setdefault(int(tables.token_terminal[i]), set()).add(target)
         return [TokenMove(terminal, self.intern(to)) for terminal, to in sorted(after.items())]
 
@@ -215,7 +219,7 @@ class ItemSets:
         return known.live
 
     def _goes_on(self, item: int) -> bool:
-        state = item // self._radix
+        state = item // self.radix
         tables = self._tables
         starts = (tables.edge_start, tables.call_start, tables.token_start)
         return any(start[state] < start[state + 1] for start in starts)

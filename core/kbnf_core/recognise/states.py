@@ -10,7 +10,7 @@ LR(k) grammar without using lookahead" (1991), whose part the tail calls play.
 """
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Protocol, TypeAlias
 
@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.kernel.chosen import KERNEL
+from kbnf_core.kernel.interface import Explorer
 from kbnf_core.recognise.items import EMPTY, ItemSets
 from kbnf_core.recognise.origins import BOTTOM, SELF, Origins
 from kbnf_core.tables import Tables
@@ -71,7 +72,7 @@ class StateTable:
     def __init__(self, tables: Tables, stored: StoredStates | None = None) -> None:
         self.tables = tables
         self._stored = stored
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._sources: dict[int, tuple[Pair, ...]] = {}
         self._known = Contents(tables) if stored is None else None
         if stored is not None:
@@ -89,12 +90,22 @@ class StateTable:
         return self._count
 
     @property
+    def classes(self) -> npt.NDArray[np.uint8]:
+        """The class of each byte, uint8[256]."""
+        return self.tables.classes
+
+    @cached_property
+    def explorer(self) -> Explorer:
+        """What steps through this table and fills it; faster than the methods here."""
+        return KERNEL.explorer(self)
+
+    @property
     def _contents(self) -> Contents:
         """What the states are; stored ones are made when somebody first asks."""
         return self._known or self._restore()
 
     def _restore(self) -> Contents:
-        with self._lock:
+        with self.lock:
             if self._known is None:
                 assert self._stored is not None  # noqa: S101 - there is one or the other
                 self._known = self._stored.contents()
@@ -112,12 +123,12 @@ class StateTable:
 
     def begin(self, item_set: int) -> int:
         """Return the state in which just ``item_set`` is, with nothing known below it."""
-        with self._lock:
+        with self.lock:
             return self._intern({BOTTOM: [item_set]}, ())
 
     def adopt(self, pairs: Iterable[Pair], exits: tuple[int, ...]) -> int:
         """Return the state with this content, as another table of the same grammar has it."""
-        with self._lock:
+        with self.lock:
             return self.number_of(tuple(sorted(pairs)), exits)
 
     def pairs(self, state: int) -> tuple[Pair, ...]:
@@ -131,23 +142,22 @@ class StateTable:
     def step(self, state: int, byte_class: int) -> int:
         """Return the state after a byte of ``byte_class``, DEAD where none can come."""
         found = int(self.next[state, byte_class])
-        return found if found != UNKNOWN else self._explore(state, byte_class)
+        return found if found != UNKNOWN else self.explorer.explore(state, byte_class)
 
     def feed(self, state: int, data: bytes) -> tuple[int, int]:
         """Return the state after ``data``, and how many bytes could come.
 
         Where fewer than all could, the state is DEAD.
         """
-        classes = self.tables.classes
-        for offset, byte in enumerate(data):
-            state = self.step(state, int(classes[byte]))
-            if state == DEAD:
-                return DEAD, offset
-        return state, len(data)
+        return self.explorer.feed(state, data, False)
+
+    def feed_eagerly(self, state: int, data: bytes) -> tuple[int, int]:
+        """Do as ``feed``, but let nothing follow where one of the bytes completed the start."""
+        return self.explorer.feed(state, data, True)
 
     def step_token(self, state: int, terminals: frozenset[int]) -> int:
         """Return the state after one token that matches ``terminals``, by id only."""
-        with self._lock:
+        with self.lock:
             reached: dict[int, list[int]] = {}
             for origin, item_set in self.sources(state):
                 for move in self.items.token_moves(item_set):
@@ -157,13 +167,13 @@ class StateTable:
 
     def token_terminals(self, state: int) -> frozenset[int]:
         """Return the token terminals that can match here."""
-        with self._lock:
+        with self.lock:
             moves = (m for _, items in self.sources(state) for m in self.items.token_moves(items))
             return frozenset(move.terminal for move in moves)
 
     def merge(self, one: int, other: int) -> int:
         """Return the state that is in both states at once."""
-        with self._lock:
+        with self.lock:
             reached: dict[int, list[int]] = {}
             for origin, item_set in (*self._contents.pairs[one], *self._contents.pairs[other]):
                 reached.setdefault(origin, []).append(item_set)
@@ -172,7 +182,7 @@ class StateTable:
 
     def live_classes(self, state: int) -> list[int]:
         """Return the byte classes that can come in a state, ascending."""
-        with self._lock:
+        with self.lock:
             sets = [item_set for _, item_set in self.sources(state)]
             return sorted({c for item_set in sets for c in self.items.classes(item_set)})
 
@@ -180,7 +190,7 @@ class StateTable:
         """Return the pairs of a state together with the pair that they predict."""
         found = self._sources.get(state)
         if found is None:
-            with self._lock:
+            with self.lock:
                 found = self._sources[state] = self._find_sources(state)
         return found
 
@@ -197,18 +207,8 @@ class StateTable:
         inner = [(w.nonterminal, SELF, w.after) for w in self.items.waits(predicted)]
         return (*pairs, (self.origins.intern([*triples, *inner]), predicted))
 
-    def _explore(self, state: int, byte_class: int) -> int:
-        with self._lock:
-            found = self._explorer(state, byte_class)
-            self.next[state, byte_class] = found
-            return found
-
-    @cached_property
-    def _explorer(self) -> Callable[[int, int], int]:
-        return KERNEL.explorer(self)
-
     def explore_plainly(self, state: int, byte_class: int) -> int:
-        """Work out a transition; ``step`` does that faster. The caller holds the lock."""
+        """Work out a transition; ``explorer`` does that faster. The caller holds the lock."""
         reached: dict[int, list[int]] = {}
         for origin, item_set in self.sources(state):
             moved = self.items.move(item_set, byte_class)

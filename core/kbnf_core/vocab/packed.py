@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from operator import index
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +56,23 @@ class PackedTokens(Mapping[int, bytes]):
             return -1
         place = bisect_left(self._ids, number)
         return place if place < len(self._ids) and self._ids[place] == number else -1
+
+
+class Spellings(NamedTuple):
+    """The bytes of token i are ``blob[starts[i]:starts[i + 1]]``; of ids without any, none.
+
+    ``starts``: int32[size + 1]. ``blob``: uint8.
+    """
+
+    starts: npt.NDArray[np.int32]
+    blob: npt.NDArray[np.uint8]
+
+
+def spell(tokens: PackedTokens, size: int) -> Spellings:
+    """Return the tokens by id, below ``size``, which is above all ids."""
+    lengths = np.zeros(size + 1, np.int32)
+    lengths[tokens.ids + 1] = np.diff(tokens.starts)
+    return Spellings(np.cumsum(lengths, dtype=np.int32), tokens.blob)
 
 
 def pack_tokens(tokens: Mapping[int, bytes]) -> PackedTokens:

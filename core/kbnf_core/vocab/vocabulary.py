@@ -13,6 +13,7 @@ from kbnf_core.vocab.token import Token
 from kbnf_core.vocab.validate import checked_ids, checked_specials, checked_tokens
 
 if TYPE_CHECKING:
+    from kbnf_core.vocab.packed import Spellings
     from kbnf_core.vocab.trie import TokenTrie
 
 __all__ = ["Token", "Vocabulary"]
@@ -191,6 +192,14 @@ class Vocabulary:
         from kbnf_core.vocab.trie import build_trie
 
         return build_trie(self._tokens)
+
+    @cached_property
+    def spellings(self) -> "Spellings":
+        """The bytes of the ordinary tokens, by id, in two arrays; made at first use."""
+        from kbnf_core.vocab.packed import PackedTokens, pack_tokens, spell
+
+        tokens = self._tokens
+        return spell(tokens if isinstance(tokens, PackedTokens) else pack_tokens(tokens), self.size)
 
     def __len__(self) -> int:
         """Return how many ids there are, of any kind."""

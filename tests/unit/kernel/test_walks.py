@@ -1,7 +1,7 @@
 """Walks by both kernels over one table: the same tokens, the same exits, the same states."""
 
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ import pytest
 from kbnf_core import Grammar, Vocabulary
 from kbnf_core.kernel import numpy_kernel
 from kbnf_core.kernel.interface import Kernel
+from kbnf_core.mask.masks import Masks
 from kbnf_core.recognise.states import StateTable
 
 NUMPY = cast(Kernel, numpy_kernel)
@@ -34,21 +35,19 @@ VOCABULARY = Vocabulary(TOKENS)
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """What a walk found; the order of the exits within a root is the kernel's own affair."""
+    """What a walk found: the words, and the nodes by nonterminal."""
 
     words: bytes
-    exits: list[tuple[int, int]]
+    exits: list[tuple[int, list[int]]]
 
 
 def walk(kernel: Kernel, table: StateTable, start: int, roots: list[int]) -> Walked:
     trie = VOCABULARY.trie
     # What was there before must not shine through.
     words = np.full((VOCABULARY.size + 31) // 32, 0xDEADBEEF, np.uint32)
-    nodes, states = kernel.walk(
-        table, trie, table.tables.classes, start, np.array(roots, np.int32), words
-    )
-    assert nodes.dtype == states.dtype == np.int32
-    return Walked(words.tobytes(), sorted(zip(nodes.tolist(), states.tolist(), strict=True)))
+    exits = kernel.walker(table, trie).walk(start, np.array(roots, np.int32), words)
+    assert all(nodes.dtype == np.int32 for _, nodes in exits)
+    return Walked(words.tobytes(), [(name, nodes.tolist()) for name, nodes in exits])
 
 
 def reached(table: StateTable) -> list[int]:
@@ -90,14 +89,48 @@ def test_exits_are_where_a_nonterminal_completed(kernel: Kernel, grammar: str) -
     for node in range(1, trie.node_count):
         paths[node] = paths[int(trie.parent[node])] + bytes([trie.byte[node]])
     after = {node: table.feed(table.initial, path)[0] for node, path in paths.items()}
-    expected = [(n, s) for n, s in after.items() if n and s and table.exits(s)]
-    assert exits == sorted(expected)
+    expected: dict[int, list[int]] = {}
+    for node, state in after.items():
+        for name in table.exits(state) if node and state else ():
+            expected.setdefault(name, []).append(node)
+    assert exits == sorted(expected.items())
 
 
 @pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
 def test_transitions_are_those_worked_out_plainly(kernel: Kernel, grammar: str) -> None:
     table = StateTable(Grammar(grammar).tables)
-    explore: Any = kernel.explorer(table)
+    explorer = kernel.explorer(table)
     for state in reached(table):
         for byte_class in range(table.tables.class_count):
-            assert explore(state, byte_class) == table.explore_plainly(state, byte_class)
+            found = explorer.explore(state, byte_class)
+            assert (
+                found == table.explore_plainly(state, byte_class) == table.next[state, byte_class]
+            )
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
+def test_feeding_is_stepping(kernel: Kernel, grammar: str) -> None:
+    table = StateTable(Grammar(grammar).tables)
+    explorer = kernel.explorer(table)
+    for data in TOKENS.values():
+        for eager in (False, True):
+            assert explorer.feed(table.initial, data, eager) == step_by_step(table, data, eager)
+
+
+def step_by_step(table: StateTable, data: bytes, eager: bool) -> tuple[int, int]:
+    state = table.initial
+    for offset, byte in enumerate(data):
+        if eager and offset and table.exits(state):
+            return 0, offset
+        state = table.explore_plainly(state, int(table.classes[byte]))
+        if state == 0:
+            return 0, offset
+    return state, len(data)
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
+def test_gathering_is_what_it_is_in_python(kernel: Kernel, grammar: str) -> None:
+    masks = Masks(StateTable(Grammar(grammar).tables), VOCABULARY)
+    gatherer = kernel.gatherer(masks)
+    for state in reached(masks.states):
+        assert gatherer.gather(state) == masks.gather_plainly(state)

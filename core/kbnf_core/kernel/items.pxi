@@ -1,0 +1,154 @@
+# Item sets by number: what ``recognise.items.ItemSets`` has told of them.
+#
+# References into an unordered_map stay valid while it grows, so vectors are handed out as pointers.
+
+cdef class _Items:
+    """Remembers what follows from item sets; what is not known here yet is asked there, once.
+
+    Only moving is done here, over the grammar's tables: it is what new states need most.
+    """
+
+    cdef object told
+    cdef Py_ssize_t width
+    cdef int64_t radix
+    cdef const int32_t[::1] edge_start
+    cdef const int32_t[::1] edge_class
+    cdef const int32_t[::1] edge_target
+    cdef const int32_t[::1] call_start
+    cdef const int32_t[::1] call_nonterminal
+    cdef const uint8_t[::1] call_tail
+    cdef const int32_t[::1] entry
+    cdef vector[int32_t] moves
+    cdef unordered_map[uint64_t, vector[int64_t]] targets
+    cdef unordered_map[int32_t, vector[int32_t]] tail_called
+    cdef unordered_map[string, int32_t] numbers
+    cdef unordered_map[int32_t, int32_t] live_sets
+    cdef unordered_map[int32_t, vector[int32_t]] completions
+    cdef unordered_map[int32_t, vector[int32_t]] reported
+    cdef unordered_map[int32_t, vector[Pair]] calls
+    cdef unordered_map[uint64_t, int32_t] unions
+    cdef unordered_map[string, int32_t] predictions
+
+    def __cinit__(self, told, tables):
+        self.told = told
+        self.width = tables.class_count
+        self.radix = told.radix
+        self.edge_start = tables.edge_start
+        self.edge_class = tables.edge_class
+        self.edge_target = tables.edge_target
+        self.call_start = tables.call_start
+        self.call_nonterminal = tables.call_nonterminal
+        self.call_tail = tables.call_tail.view("uint8")
+        self.entry = tables.entry
+
+    cdef int32_t move(self, int32_t item_set, int32_t byte_class) except -2:
+        """The set after a byte of a class, EMPTY where there is none."""
+        cdef size_t place = item_set * self.width + byte_class
+        if place >= self.moves.size():
+            self.moves.resize((2 * item_set + 16) * self.width, UNKNOWN)
+        if self.moves[place] == UNKNOWN:
+            self._know_targets(item_set)
+        if self.moves[place] == _WAITING:
+            self.moves[place] = self._intern(self.targets[_key(item_set, byte_class)])
+            self.targets.erase(_key(item_set, byte_class))
+        return self.moves[place]
+
+    cdef int _know_targets(self, int32_t item_set) except -1:
+        """Look through the edges of all items at once: most classes lead nowhere."""
+        cdef int32_t* moves = &self.moves[item_set * self.width]
+        cdef vector[int64_t] items = self.told.items(item_set)
+        cdef int64_t item, report
+        cdef int32_t state, edge, byte_class
+        for byte_class in range(<int32_t> self.width):
+            moves[byte_class] = EMPTY
+        for item in items:
+            state, report = item // self.radix, item % self.radix
+            for edge in range(self.edge_start[state], self.edge_start[state + 1]):
+                byte_class = self.edge_class[edge]
+                moves[byte_class] = _WAITING
+                self.targets[_key(item_set, byte_class)].push_back(
+                    self.edge_target[edge] * self.radix + report
+                )
+        return 0
+
+    cdef int32_t _intern(self, vector[int64_t]& items) except -2:
+        """The number of a set of items, closed under tail calls."""
+        cdef vector[int64_t] closed
+        cdef vector[int32_t]* states
+        cdef string key
+        cdef size_t i, j
+        for i in range(items.size()):
+            states = self._with_tail_calls(items[i] // self.radix)
+            for j in range(states.size()):
+                closed.push_back(states[0][j] * self.radix + items[i] % self.radix)
+        sort(closed.begin(), closed.end())
+        closed.erase(unique(closed.begin(), closed.end()), closed.end())
+        key = string(<const char*> closed.data(), closed.size() * sizeof(int64_t))
+        if not self.numbers.count(key):
+            self.numbers[key] = self.told.number(tuple(closed))
+        return self.numbers[key]
+
+    cdef vector[int32_t]* _with_tail_calls(self, int32_t state) except NULL:
+        """An automaton state and those in which tail calls from it begin."""
+        cdef vector[int32_t]* found
+        cdef size_t i = 0
+        cdef int32_t call, callee
+        if not self.tail_called.count(state):
+            found = &self.tail_called[state]
+            found.push_back(state)
+            # The list grows while it is looked through.
+            while i < found.size():
+                for call in range(self.call_start[found[0][i]], self.call_start[found[0][i] + 1]):
+                    callee = self.entry[self.call_nonterminal[call]]
+                    if self.call_tail[call] and not _has(found[0], callee):
+                        found.push_back(callee)
+                i += 1
+        return &self.tail_called[state]
+
+    cdef int32_t live(self, int32_t item_set) except -2:
+        if not self.live_sets.count(item_set):
+            self.live_sets[item_set] = self.told.live(item_set)
+        return self.live_sets[item_set]
+
+    cdef vector[int32_t]* completed(self, int32_t item_set) except NULL:
+        """The nonterminals that are complete in a set."""
+        if not self.completions.count(item_set):
+            self.completions[item_set] = self.told.completed(item_set)
+        return &self.completions[item_set]
+
+    cdef vector[int32_t]* reports(self, int32_t item_set) except NULL:
+        """The nonterminals that the items of a set report."""
+        if not self.reported.count(item_set):
+            self.reported[item_set] = self.told.reports(item_set)
+        return &self.reported[item_set]
+
+    cdef vector[Pair]* waits(self, int32_t item_set) except NULL:
+        """The calls of a set that are no tail calls: (nonterminal, item set after it)."""
+        if not self.calls.count(item_set):
+            self.calls[item_set] = self.told.waits(item_set)
+        return &self.calls[item_set]
+
+    cdef int32_t union(self, int32_t one, int32_t other) except -2:
+        cdef uint64_t key
+        if one == other:
+            return one
+        key = _key(min(one, other), max(one, other))
+        if not self.unions.count(key):
+            self.unions[key] = self.told.union((one, other))
+        return self.unions[key]
+
+    cdef int32_t predicted(self, vector[int32_t]& called) except -2:
+        """The set of all that begins where ``called`` may begin: ascending and distinct."""
+        cdef string key = string(<const char*> called.data(), called.size() * sizeof(int32_t))
+        if not self.predictions.count(key):
+            self.predictions[key] = self.told.predicted(frozenset(called))
+        return self.predictions[key]
+
+
+cdef bint _has(vector[int32_t]& numbers, int32_t wanted) noexcept nogil:
+    """Tell whether a short list has a number."""
+    cdef size_t i
+    for i in range(numbers.size()):
+        if numbers[i] == wanted:
+            return True
+    return False

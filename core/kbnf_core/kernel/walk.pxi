@@ -1,0 +1,105 @@
+# The walk over trie and transition table; see ``interface.Walker``.
+
+cdef class Walker:
+    """Walks one trie through one table, whose arrays it looks up once."""
+
+    cdef Explorer explorer
+    cdef const uint8_t[::1] byte
+    cdef const int32_t[::1] skip
+    cdef const uint16_t[::1] depth
+    cdef const int32_t[::1] token_start
+    cdef const int32_t[::1] token_ids
+    # The state at each depth of the path to the current node.
+    cdef vector[int32_t] states
+    # The root's children, and their bytes side by side: most of them are dead at once.
+    cdef const int32_t[::1] first
+    cdef const uint8_t[::1] first_byte
+
+    def __cinit__(self, table, trie):
+        self.explorer = table.explorer
+        self.byte = trie.byte
+        self.skip = trie.skip
+        self.depth = trie.depth
+        self.token_start = trie.token_start
+        self.token_ids = trie.token_ids
+        self.states.resize(trie.max_depth + 1)
+        self.first = trie.children(0)
+        self.first_byte = trie.byte[trie.children(0)]
+
+    def walk(self, int32_t start, const int32_t[::1] roots, uint32_t[::1] words):
+        """See ``interface.Walker``."""
+        cdef ordered_map[int32_t, vector[int32_t]] exits
+        cdef Py_ssize_t i
+        self.explorer.refresh()
+        memset(&words[0], 0, words.shape[0] * sizeof(uint32_t))
+        for i in range(roots.shape[0]):
+            if roots[i] == 0:
+                self._walk_all(start, &words[0], exits)
+            else:
+                self._walk_range(roots[i] + 1, self.skip[roots[i]], start, &words[0], exits)
+        return [(each.first, _ascending(each.second, roots.shape[0] > 1)) for each in exits]
+
+    cdef int _walk_all(
+        self, int32_t start, uint32_t* words, ordered_map[int32_t, vector[int32_t]]& exits
+    ) except -1:
+        cdef Explorer explorer = self.explorer
+        cdef Py_ssize_t i
+        for i in range(self.first.shape[0]):
+            if explorer.step(start, explorer.classes[self.first_byte[i]]) != DEAD:
+                self._walk_range(
+                    self.first[i], self.skip[self.first[i]], start, words, exits
+                )
+        return 0
+
+    cdef int _walk_range(
+        self,
+        int32_t node,
+        int32_t end,
+        int32_t start,
+        uint32_t* words,
+        ordered_map[int32_t, vector[int32_t]]& exits,
+    ) except -1:
+        """Walk the subtrees of siblings: down to ``node + 1`` while alive, else past it."""
+        cdef Explorer explorer = self.explorer
+        cdef int32_t* states = self.states.data()
+        cdef int32_t after, token, depth, k
+        if node == end:
+            return 0
+        states[self.depth[node] - 1] = start
+        while node < end:
+            depth = self.depth[node]
+            after = explorer.step(states[depth - 1], explorer.classes[self.byte[node]])
+            if after == DEAD:
+                node = self.skip[node]
+                continue
+            states[depth] = after
+            for k in range(self.token_start[node], self.token_start[node + 1]):
+                token = self.token_ids[k]
+                words[token >> 5] |= <uint32_t> 1 << (token & 31)
+            if explorer.exits[after]:
+                self._leave(node, after, exits)
+            node += 1
+        return 0
+
+    cdef int _leave(
+        self, int32_t node, int32_t state, ordered_map[int32_t, vector[int32_t]]& exits
+    ) except -1:
+        cdef vector[int32_t]* names = self.explorer.names(state)
+        cdef size_t i
+        for i in range(names.size()):
+            exits[names[0][i]].push_back(node)
+        return 0
+
+
+walker = Walker
+
+
+cdef _ascending(vector[int32_t]& nodes, bint several_roots):
+    """The distinct nodes in order, as an array; from one root they come that way."""
+    if several_roots:
+        sort(nodes.begin(), nodes.end())
+        nodes.erase(unique(nodes.begin(), nodes.end()), nodes.end())
+    cdef cnp.npy_intp length = nodes.size()
+    cdef cnp.ndarray array = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INT32, 0)
+    memcpy(cnp.PyArray_DATA(array), nodes.data(), length * sizeof(int32_t))
+    return array
