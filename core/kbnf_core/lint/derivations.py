@@ -107,11 +107,13 @@ class Derivations:
     def _collect(self, name: str, node: Node, candidates: Iterable[tuple[bytes, str]]) -> Texts:
         """Keep the shortest texts; note the first that comes in two ways."""
         found: Texts = {}
-        for text, how in candidates:
-            self._left -= 1
-            if found.setdefault(text, how) != how:
-                self.ambiguities.setdefault(name, Ambiguity(name, node, text, found[text], how))
-        return dict(sorted(found.items(), key=_by_length)[:WORDS])
+        count = 0
+        for count, (text, how) in enumerate(candidates, start=1):
+            first = found.setdefault(text, how)
+            if first is not how and first != how:
+                self.ambiguities.setdefault(name, Ambiguity(name, node, text, first, how))
+        self._left -= count
+        return dict(sorted(found.items(), key=_by_length)[:WORDS]) if count > 1 else found
 
     def _combine(self, node: Node, parts: list[Texts]) -> Iterable[tuple[bytes, str]]:
         match node:
@@ -162,8 +164,9 @@ def _joined(parts: list[Texts]) -> Iterator[tuple[bytes, str]]:
         longer = (
             (text + more, f"{how} {then}" if how else then)
             for text, how in items
+            for room in (LENGTH - len(text),)
             for more, then in part.items()
-            if len(text) + len(more) <= LENGTH
+            if len(more) <= room
         )
         if index == len(parts) - 1:
             yield from longer

@@ -6,7 +6,7 @@ and each fact changes at most once, so the whole is linear in the size of the gr
 
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kbnf_core.ir import (
@@ -49,10 +49,14 @@ class Analysis:
 
     facts: Mapping[str, Facts]
     reachable: frozenset[str]
+    # With the nodes, because the number of a node that is gone may come again.
+    _known: dict[int, list[tuple[Node, Facts]]] = field(default_factory=dict, repr=False)
 
     def within(self, root: Node) -> Iterator[tuple[Node, Facts]]:
         """Yield every part of ``root`` with its facts, parts before wholes."""
-        return _facts_within(root, self.facts)
+        if id(root) not in self._known:
+            self._known[id(root)] = list(_facts_within(root, self.facts))
+        return iter(self._known[id(root)])
 
 
 def analyse(grammar: Grammar) -> Analysis:
