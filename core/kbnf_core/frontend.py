@@ -64,7 +64,7 @@ def read_grammar(
     language: Language = KBNF,
 ) -> Reading:
     """Parse and translate ``source``; never raises, findings are in the result."""
-    parsed = language.read(source, limits)
+    parsed = language.read(source, limits, start)
     pragmas, oddities = read_pragmas(parsed.document)
     start = start or pragmas.start or language.start
     translation = translate(parsed.document, start, limits)

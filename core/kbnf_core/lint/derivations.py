@@ -107,13 +107,14 @@ class Derivations:
     def _collect(self, name: str, node: Node, candidates: Iterable[tuple[bytes, str]]) -> Texts:
         """Keep the shortest texts; note the first that comes in two ways."""
         found: Texts = {}
-        count = 0
-        for count, (text, how) in enumerate(candidates, start=1):
+        before = self._left
+        for text, how in candidates:
+            self._left -= 1
             first = found.setdefault(text, how)
             if first is not how and first != how:
                 self.ambiguities.setdefault(name, Ambiguity(name, node, text, first, how))
-        self._left -= count
-        return dict(sorted(found.items(), key=_by_length)[:WORDS]) if count > 1 else found
+        many = before - self._left > 1
+        return dict(sorted(found.items(), key=_by_length)[:WORDS]) if many else found
 
     def _combine(self, node: Node, parts: list[Texts]) -> Iterable[tuple[bytes, str]]:
         match node:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from kbnf_core.diagnostics import Diagnostic, Label, Severity
 from kbnf_core.frontend import Reading
+from kbnf_core.languages import language_of
 from kbnf_core.source import Span
 from kbnf_core.syntax.tree import Definition, Document, Exception_, Name, Reference, postorder
 
@@ -11,9 +12,12 @@ from kbnf_core.syntax.tree import Definition, Document, Exception_, Name, Refere
 def check_names(reading: Reading) -> Iterator[Diagnostic]:
     """Yield a finding for each definition that does not take part in the language.
 
-    Says nothing of a file with syntax errors: what its broken rules use is not known.
+    Says nothing of a file with syntax errors: what its broken rules use is not known. Of a
+    language that is converted from the start on, the reader says what is left out.
     """
     document = reading.document
+    if language_of(document.source.path).is_converted:
+        return
     if document.broken_names or _has_syntax_errors(reading):
         return
     uses = _uses(document)
