@@ -4,7 +4,7 @@ import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-KERNELS = ("_compiled", "_explorer")
+KERNELS = ("_automata", "_compiled", "_explorer")
 
 
 def kernel(name: str) -> Extension:
