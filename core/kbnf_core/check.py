@@ -36,17 +36,17 @@ def check(
 
 
 def _apply_ignores(found: list[Diagnostic], reading: Reading) -> Iterator[Diagnostic]:
-    unused = list(reading.pragmas.ignores)
+    ignored = {(ignore.code, ignore.line) for ignore in reading.pragmas.ignores}
+    silenced: set[tuple[str, int]] = set()
     for diagnostic in found:
-        line = diagnostic.source.position(diagnostic.span.start).line
-        silencing = [
-            i for i in reading.pragmas.ignores if (i.code, i.line) == (diagnostic.code, line)
-        ]
-        unused = [ignore for ignore in unused if ignore not in silencing]
-        if not silencing:
+        place = diagnostic.code, diagnostic.source.position(diagnostic.span.start).line
+        if place in ignored:
+            silenced.add(place)
+        else:
             yield diagnostic
-    for ignore in unused:
-        yield _unused_ignore(reading, ignore)
+    for ignore in reading.pragmas.ignores:
+        if (ignore.code, ignore.line) not in silenced:
+            yield _unused_ignore(reading, ignore)
 
 
 def _unused_ignore(reading: Reading, ignore: Ignore) -> Diagnostic:

@@ -1,5 +1,6 @@
 """From text to grammar IR: the passes that every command and the engine begin with."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -13,7 +14,7 @@ from kbnf_core.lower.regular import Regulars
 from kbnf_core.lower.translate import translate
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax.pragmas import Pragmas, read_pragmas
-from kbnf_core.syntax.tree import Document
+from kbnf_core.syntax.tree import Document, Expression, postorder
 
 EFFORT = replace(DEFAULT_LIMITS, regex_states=1_000)
 """Automata of whole parts beyond this are left alone: questions about them stay unanswered."""
@@ -45,6 +46,15 @@ class Reading:
         """The automata of the grammar's regular parts, made when asked for."""
         return Regulars({} if self.grammar is None else self.grammar.rules, EFFORT)
 
+    @cached_property
+    def written(self) -> Mapping[Span, Sequence[Expression]]:
+        """The nodes of the syntax tree by their places, parts before wholes."""
+        found: dict[Span, list[Expression]] = {}
+        for definition in self.document.definitions:
+            for node in postorder(definition.body):
+                found.setdefault(node.span, []).append(node)
+        return found
+
 
 def read_grammar(
     source: Source,
@@ -54,7 +64,7 @@ def read_grammar(
     language: Language = KBNF,
 ) -> Reading:
     """Parse and translate ``source``; never raises, findings are in the result."""
-    parsed = language.read(source, limits)
+    parsed = language.read(source, limits, start)
     pragmas, oddities = read_pragmas(parsed.document)
     start = start or pragmas.start or language.start
     translation = translate(parsed.document, start, limits)
@@ -86,5 +96,4 @@ def _empty_language(document: Document, start: str, analysis: Analysis) -> Diagn
 
 def name_span(document: Document, name: str) -> Span:
     """Return where ``name`` is defined first, or the start of the text."""
-    spans = (d.name.span for d in document.definitions if d.name.value == name)
-    return next(spans, Span(0, 0))
+    return document.first_names.get(name, Span(0, 0))

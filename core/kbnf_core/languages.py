@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from kbnf_core.syntax.parse import Parsed
 
-    Reader: TypeAlias = Callable[[Source, Limits], Parsed]
+    Reader: TypeAlias = Callable[..., Parsed]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,9 @@ class Language:
     """A grammar language.
 
     ``start`` and ``finish`` are what holds where the text does not say otherwise. ``reader``
-    names a function that reads a text into a tree of KBNF, as ``module:function``.
+    names a function that reads a text into a tree of KBNF, as ``module:function``. A language
+    that ``is_converted`` has another structure: its reader takes the start, too, and leaves out
+    all to which that does not lead; the tree has places of the text, but not its form.
     """
 
     name: str
@@ -30,18 +32,25 @@ class Language:
     start: str
     finish: Finish
     reader: str
+    is_converted: bool = False
 
-    def read(self, source: Source, limits: Limits) -> "Parsed":
-        """Parse ``source``; never raises, findings are in the result."""
+    def read(self, source: Source, limits: Limits, start: str | None = None) -> "Parsed":
+        """Parse ``source``; never raises, findings are in the result.
+
+        ``start`` None is the text's own choice.
+        """
         module, _, function = self.reader.partition(":")
         reader: Reader = getattr(import_module(module), function)
-        return reader(source, limits)
+        more = (start,) if self.is_converted else ()
+        return reader(source, limits, *more)
 
 
 KBNF = Language("KBNF", ".kbnf", "start", Finish.EAGER, "kbnf_core.syntax.parse:parse_kbnf")
 GBNF = Language("GBNF", ".gbnf", "root", Finish.EOS, "kbnf_core.syntax.gbnf_parse:parse_gbnf")
 BNF = Language("BNF", ".bnf", "start", Finish.TOKEN, "kbnf_core.syntax.bnf_parse:parse_bnf")
-LARK = Language("Lark", ".lark", "start", Finish.EOS, "kbnf_core.convert.lark.check:parse_as_kbnf")
+LARK = Language(
+    "Lark", ".lark", "start", Finish.EOS, "kbnf_core.convert.lark.check:parse_as_kbnf", True
+)
 
 LANGUAGES = (KBNF, GBNF, BNF, LARK)
 EXTENSIONS = tuple(language.extension for language in LANGUAGES)

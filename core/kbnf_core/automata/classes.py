@@ -18,8 +18,9 @@ def join_classes(classes: Sequence[ByteClasses]) -> ByteClasses:
     if not classes:
         return np.zeros(256, dtype=np.uint8)
     numbers: dict[bytes, int] = {}
-    columns = np.ascontiguousarray(np.stack(classes, axis=1))
-    joined = [numbers.setdefault(row.tobytes(), len(numbers)) for row in columns]
+    # Viewed as one value each, the rows become bytes all at once.
+    rows = np.stack(classes, axis=1).view(f"V{len(classes)}").ravel().tolist()
+    joined = [numbers.setdefault(row, len(numbers)) for row in rows]
     return np.array(joined, dtype=np.uint8)
 
 

@@ -11,7 +11,7 @@ from kbnf_core.limits import DEFAULT_LIMITS, Limits
 def legible_bytes(classes: ByteClasses) -> list[int]:
     """Return a byte of each class: a letter or digit if it has one, else what can be printed."""
     chosen: dict[int, int] = {}
-    for byte in sorted(range(256), key=_legibility):
+    for byte in _MOST_LEGIBLE_FIRST:
         chosen.setdefault(int(classes[byte]), byte)
     return [chosen[number] for number in range(len(chosen))]
 
@@ -23,6 +23,9 @@ def _legibility(byte: int) -> tuple[bool, bool, int]:
         not (char.isascii() and char.isprintable()),
         byte,
     )
+
+
+_MOST_LEGIBLE_FIRST = sorted(range(256), key=_legibility)
 
 
 def common_word(left: Dfa, right: Dfa, limits: Limits = DEFAULT_LIMITS) -> bytes | None:
@@ -56,12 +59,12 @@ def short_words(dfa: Dfa, symbols: list[tuple[int, int]], steps: int) -> Iterato
     """
     if dfa.is_empty:
         return
-    rows = dfa.next.tolist()
     queue = [(0, b"")]
     for state, word in queue:
         if dfa.accepting[state]:
             yield word
+        row = dfa.next[state].tolist()
         for byte, symbol in symbols:
-            target = rows[state][symbol]
+            target = row[symbol]
             if target != DEAD and len(queue) < steps:
                 queue.append((target, word + bytes([byte])))

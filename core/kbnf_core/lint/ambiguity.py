@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.frontend import Reading
+from kbnf_core.frontend import Reading, name_span
 from kbnf_core.ir import Choice
-from kbnf_core.lint.derivations import Ambiguity, Derivations
+from kbnf_core.lint.derivations import STEPS, Ambiguity, Derivations
+from kbnf_core.lint.limits import stopped_early
 from kbnf_core.lint.showing import show
 from kbnf_core.lower.regular import NotRegularError
 
@@ -24,6 +25,9 @@ def check_ambiguity(reading: Reading) -> Iterator[Diagnostic]:
     for ambiguity in search.ambiguities.values():
         if not _is_overlap(reading, ambiguity):
             yield _finding(reading, ambiguity)
+    if search.stopped_early:
+        start = name_span(reading.document, reading.start)
+        yield stopped_early(reading, start, f"the search took {STEPS:,} steps", "I109")
 
 
 def _is_overlap(reading: Reading, ambiguity: Ambiguity) -> bool:

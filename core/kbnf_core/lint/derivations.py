@@ -11,9 +11,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from kbnf_core.automata.classes import join_classes
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.witness import legible_bytes, short_words
+from kbnf_core.automata.witness import short_words
 from kbnf_core.ir import (
     Call,
     Choice,
@@ -27,6 +26,7 @@ from kbnf_core.ir import (
     children,
     postorder,
 )
+from kbnf_core.lint.spelling_bytes import spelling_bytes
 
 Texts = dict[bytes, str]
 """Texts, the shortest first, and how each is derived."""
@@ -40,8 +40,8 @@ LEAF_WORDS = 4
 LENGTH = 24
 """Bytes of a text."""
 
-STEPS = 4_000
-"""Combinations that are looked at in one grammar."""
+STEPS = 100_000
+"""Combinations that are looked at in one grammar; most need some dozens for each of their parts."""
 
 _TURNS = 3
 _NOTHING = "''"
@@ -58,13 +58,17 @@ class Ambiguity(NamedTuple):
 
 
 class Derivations:
-    """The search in one grammar; ``ambiguities`` holds at most one for each nonterminal."""
+    """The search in one grammar; ``ambiguities`` holds at most one for each nonterminal.
+
+    ``stopped_early`` tells whether it took too many steps.
+    """
 
     def __init__(self, grammar: Grammar, reachable: Iterable[str]) -> None:
-        self._rules = {name: grammar.rules[name] for name in sorted(reachable)}
+        self._rules = {name: body for name, body in grammar.rules.items() if name in reachable}
         self._spelling = _Spelling(self._rules.values())
         self._texts: dict[str, Texts] = {name: {} for name in self._rules}
         self._left = STEPS
+        self.stopped_early = False
         self.ambiguities: dict[str, Ambiguity] = {}
 
     def run(self) -> None:
@@ -73,8 +77,12 @@ class Derivations:
         for name, body in self._rules.items():
             for call in calls(body):
                 callers[call.nonterminal].add(name)
-        queue = deque(self._rules)
-        while queue and self._left > 0:
+        # Callees tend to stand below their callers, and what they derive is needed first.
+        queue = deque(reversed(self._rules))
+        while queue:
+            if self._left <= 0:
+                self.stopped_early = True
+                return
             name = queue.popleft()
             if self._extend(name):
                 queue.extend(sorted(callers[name].difference(queue)))
@@ -99,11 +107,14 @@ class Derivations:
     def _collect(self, name: str, node: Node, candidates: Iterable[tuple[bytes, str]]) -> Texts:
         """Keep the shortest texts; note the first that comes in two ways."""
         found: Texts = {}
+        before = self._left
         for text, how in candidates:
             self._left -= 1
-            if found.setdefault(text, how) != how:
-                self.ambiguities.setdefault(name, Ambiguity(name, node, text, found[text], how))
-        return dict(sorted(found.items(), key=_by_length)[:WORDS])
+            first = found.setdefault(text, how)
+            if first is not how and first != how:
+                self.ambiguities.setdefault(name, Ambiguity(name, node, text, first, how))
+        many = before - self._left > 1
+        return dict(sorted(found.items(), key=_by_length)[:WORDS]) if many else found
 
     def _combine(self, node: Node, parts: list[Texts]) -> Iterable[tuple[bytes, str]]:
         match node:
@@ -124,16 +135,10 @@ class Derivations:
 
 
 class _Spelling:
-    """One byte for all that no terminal of the grammar tells apart."""
+    """Short words of the terminals of one grammar."""
 
     def __init__(self, bodies: Iterable[Node]) -> None:
-        leaves = [node for body in bodies for node in postorder(body)]
-        dfas = {id(node.dfa): node.dfa for node in leaves if isinstance(node, Regular)}
-        literals = [node.data for node in leaves if isinstance(node, Literal)]
-        alone = join_classes([])
-        written = sorted(set(b"".join(literals)))
-        alone[written] = range(1, len(written) + 1)
-        self._bytes = legible_bytes(join_classes([alone, *(dfa.classes for dfa in dfas.values())]))
+        self._bytes = spelling_bytes(bodies)
         self._known: dict[int, list[bytes]] = {}
 
     def words(self, dfa: Dfa) -> list[bytes]:
@@ -160,8 +165,9 @@ def _joined(parts: list[Texts]) -> Iterator[tuple[bytes, str]]:
         longer = (
             (text + more, f"{how} {then}" if how else then)
             for text, how in items
+            for room in (LENGTH - len(text),)
             for more, then in part.items()
-            if len(text) + len(more) <= LENGTH
+            if len(more) <= room
         )
         if index == len(parts) - 1:
             yield from longer

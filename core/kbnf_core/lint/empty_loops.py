@@ -6,7 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.frontend import Reading, name_span
 from kbnf_core.ir import Call, Choice, Node, Repeat, Sequence
-from kbnf_core.lint.places import nodes_at
+from kbnf_core.lint.limits import stopped_early
 from kbnf_core.lower.analyse import Analysis, Facts
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
@@ -28,8 +28,12 @@ def check_empty_loops(reading: Reading) -> Iterator[Diagnostic]:
             if isinstance(node, Repeat) and node.high is None and facts[id(node.body)].nullable:
                 yield _loop(reading, node)
         becomes[name] = set(_alone(body, facts, analysis))
-    for cycle in _cycles(becomes):
+    cycles = list(_cycles(becomes))
+    for cycle in cycles[:MAX_CYCLES]:
         yield _cycle(reading, cycle)
+    if len(cycles) > MAX_CYCLES:
+        first = name_span(reading.document, cycles[-1][0])
+        yield stopped_early(reading, first, "too many rules become themselves", "W106")
 
 
 def _alone(root: Node, facts: dict[int, Facts], analysis: Analysis) -> Iterator[str]:
@@ -51,7 +55,8 @@ def _alone(root: Node, facts: dict[int, Facts], analysis: Analysis) -> Iterator[
 
 
 def _cycles(becomes: dict[str, set[str]]) -> Iterator[list[str]]:
-    for _ in range(MAX_CYCLES):
+    """Yield cycles until there are none, or one more than are reported."""
+    for _ in range(MAX_CYCLES + 1):
         try:
             TopologicalSorter(becomes).prepare()
         except CycleError as error:
@@ -76,7 +81,7 @@ def _loop(reading: Reading, node: Repeat) -> Diagnostic:
 
 def _fixes(reading: Reading, span: Span) -> tuple[Fix, ...]:
     """Return the fix where what is repeated is optional as a whole."""
-    for node in nodes_at(reading, span):
+    for node in reading.written.get(span, ()):
         if not isinstance(node, tree.Bracket | tree.Repetition):
             continue
         compulsory = _compulsory(node.body)

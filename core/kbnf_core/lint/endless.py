@@ -1,5 +1,6 @@
 """W302 and I303: loops of nothing but whitespace, or digits, in which a model can idle for ever."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -23,7 +24,6 @@ from kbnf_core.ir import (
 )
 from kbnf_core.lint.components import cyclic_components
 from kbnf_core.lint.limits import stopped_early
-from kbnf_core.lint.places import nodes_at
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
 
@@ -76,12 +76,18 @@ class _Loops:
 
     def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar
+        self._automata: dict[int, set[Bytes]] = {}
 
     def at(self, node: Node) -> set[Bytes]:
         """Return the bytes that each unbounded loop of one node consumes."""
         if isinstance(node, Repeat) and node.high is None:
             return {_bytes_in(node.body, self._bytes_of)}
-        return loop_bytes(node.dfa) if isinstance(node, Regular) else set()
+        return self._in_automaton(node.dfa) if isinstance(node, Regular) else set()
+
+    def _in_automaton(self, dfa: Dfa) -> set[Bytes]:
+        if id(dfa) not in self._automata:
+            self._automata[id(dfa)] = loop_bytes(dfa) if _may_idle(dfa) else set()
+        return self._automata[id(dfa)]
 
     def recursive(self) -> Iterator[tuple[frozenset[str], Bytes]]:
         """Yield nonterminals that call each other, and what is consumed on the way round."""
@@ -99,14 +105,20 @@ class _Loops:
     def _bytes_of(self) -> dict[str, Bytes]:
         """The bytes in the texts of each nonterminal: own ones, and those of all it leads to."""
         rules = self._grammar.rules
-        own = {name: _bytes_in(body, dict.fromkeys(rules, Bytes())) for name, body in rules.items()}
-        changed = True
-        while changed:
-            changed = False
-            for name, callees in self._calls.items():
-                joined = own[name].union(*(own[callee] for callee in callees))
-                changed = changed or joined != own[name]
+        nothing = dict.fromkeys(rules, Bytes())
+        own = {name: _bytes_in(body, nothing) for name, body in rules.items()}
+        callers = defaultdict(list)
+        for name, callees in self._calls.items():
+            for callee in callees:
+                callers[callee].append(name)
+        # Callees tend to stand below their callers, so most rules are looked at once.
+        waiting = dict.fromkeys(rules)
+        while waiting:
+            name, _ = waiting.popitem()
+            joined = own[name].union(*(own[callee] for callee in self._calls[name]))
+            if joined != own[name]:
                 own[name] = joined
+                waiting.update(dict.fromkeys(callers[name]))
         return own
 
     def _beside(self, root: Node, names: frozenset[str]) -> Bytes:
@@ -127,6 +139,29 @@ class _Loops:
     @staticmethod
     def _leads_to(node: Node, names: frozenset[str]) -> bool:
         return any(call.nonterminal in names for call in calls(node))
+
+
+def _may_idle(dfa: Dfa) -> bool:
+    """Tell quickly whether some loop of ``dfa`` may consume only what is looked for here.
+
+    Going round such a loop takes classes of bytes that hold nothing else, and most automata have
+    none, or no way round by them.
+    """
+    return any(_has_loop(dfa, wanted) for wanted in (_WHITESPACE, _DIGITS))
+
+
+def _has_loop(dfa: Dfa, wanted: Bytes) -> bool:
+    """Tell whether classes within ``wanted`` lead round."""
+    others = set(dfa.classes[sorted(_ANY - wanted)].tolist())
+    symbols = sorted(set(dfa.classes.tolist()) - others)
+    moves = dfa.next[:, symbols]
+    states = np.flatnonzero((moves != DEAD).any(axis=1)).tolist()
+    ways_on = set(states)
+    graph = {
+        state: ways_on.intersection(row)
+        for state, row in zip(states, moves[states].tolist(), strict=True)
+    }
+    return any(True for _ in cyclic_components(graph))
 
 
 def bytes_of(dfa: Dfa) -> Bytes:
@@ -157,9 +192,7 @@ def _bytes_in(root: Node, known: dict[str, Bytes]) -> Bytes:
             case Literal(data):
                 found |= frozenset(data)
             case Regular(dfa):
-                found |= frozenset(
-                    b for b in range(256) if (dfa.next[:, dfa.classes[b]] != DEAD).any()
-                )
+                found |= bytes_of(dfa)
             case Call(name):
                 found |= known[name]
             case Choice() | Sequence() | Repeat():
@@ -186,7 +219,7 @@ def _finding(reading: Reading, consumed: Bytes, span: Span) -> Iterator[Diagnost
 
 def _bounded(reading: Reading, span: Span) -> tuple[Fix, ...]:
     """Return the fix for a loop that is written as ``*`` or ``+`` behind what it repeats."""
-    for node in nodes_at(reading, span):
+    for node in reading.written.get(span, ()):
         match node:
             case tree.Repetition(_, low, None, operator):
                 edit = Edit(operator, f"{{{low},{max(low, FEWEST)}}}")

@@ -1,8 +1,11 @@
 """I901: what a lint says where it stopped before it had looked at everything."""
 
 from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.frontend import Reading
+from kbnf_core.frontend import EFFORT, Reading
 from kbnf_core.source import Span
+
+TOO_LARGE = f"this needs more than {EFFORT.regex_states:,} states"
+"""What is said of a regular part that is not compared with others."""
 
 
 def stopped_early(reading: Reading, span: Span, what: str, code: str) -> Diagnostic:

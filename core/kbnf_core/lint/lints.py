@@ -1,9 +1,11 @@
 """All lints, in the order in which they run."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.frontend import Reading
+from kbnf_core.languages import language_of
 from kbnf_core.lint.ambiguity import check_ambiguity
 from kbnf_core.lint.blow_ups import check_blow_ups
 from kbnf_core.lint.duplicates import check_duplicates
@@ -42,7 +44,17 @@ LINTS: tuple[Lint, ...] = (
 
 
 def run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
-    """Yield the findings of all lints, and of those that ``options`` ask for."""
+    """Yield the findings of all lints, and of those that ``options`` ask for.
+
+    None has a fix where the tree is not as the text was written.
+    """
+    found = _run_lints(reading, options)
+    if language_of(reading.document.source.path).is_converted:
+        return (replace(finding, fixes=()) for finding in found)
+    return found
+
+
+def _run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
     for lint in LINTS:
         yield from lint(reading)
     if options.targets:

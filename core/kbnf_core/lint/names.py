@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from kbnf_core.diagnostics import Diagnostic, Label, Severity
 from kbnf_core.frontend import Reading
+from kbnf_core.languages import language_of
 from kbnf_core.source import Span
 from kbnf_core.syntax.tree import Definition, Document, Exception_, Name, Reference, postorder
 
@@ -11,21 +12,24 @@ from kbnf_core.syntax.tree import Definition, Document, Exception_, Name, Refere
 def check_names(reading: Reading) -> Iterator[Diagnostic]:
     """Yield a finding for each definition that does not take part in the language.
 
-    Says nothing of a file with syntax errors: what its broken rules use is not known.
+    Says nothing of a file with syntax errors: what its broken rules use is not known. Of a
+    language that is converted from the start on, the reader says what is left out.
     """
     document = reading.document
+    if language_of(document.source.path).is_converted:
+        return
     if document.broken_names or _has_syntax_errors(reading):
         return
     uses = _uses(document)
     reachable = _reachable(uses, reading.start)
-    for name, span in _first_definitions(document):
-        users = sorted(user for user, used in uses.items() if name in used and user != name)
+    users = _users(uses)
+    for name, span in sorted(document.first_names.items(), key=lambda item: item[1]):
         if name == reading.start or name in reachable:
             continue
-        if not users:
+        if name not in users:
             yield _unused(document, name, span)
         elif reading.start in uses:
-            yield _unreachable(document, name, span, reading.start, users)
+            yield _unreachable(document, name, span, reading.start, users[name])
 
 
 def _has_syntax_errors(reading: Reading) -> bool:
@@ -50,6 +54,14 @@ def _used_in(definition: Definition) -> Iterator[str]:
                 yield value
 
 
+def _users(uses: dict[str, set[str]]) -> dict[str, str]:
+    """Return for each name that others use the first of them, by the alphabet."""
+    found: dict[str, str] = {}
+    for user in sorted(uses, reverse=True):
+        found.update(dict.fromkeys(uses[user] - {user}, user))
+    return found
+
+
 def _reachable(uses: dict[str, set[str]], start: str) -> set[str]:
     seen = {start}
     stack = [start]
@@ -58,14 +70,6 @@ def _reachable(uses: dict[str, set[str]], start: str) -> set[str]:
         seen |= fresh
         stack.extend(fresh)
     return seen
-
-
-def _first_definitions(document: Document) -> Iterator[tuple[str, Span]]:
-    seen: set[str] = set()
-    for definition in document.definitions:
-        if definition.name.value not in seen:
-            seen.add(definition.name.value)
-            yield definition.name.value, definition.name.span
 
 
 def _unused(document: Document, name: str, span: Span) -> Diagnostic:
@@ -78,14 +82,13 @@ def _unused(document: Document, name: str, span: Span) -> Diagnostic:
     )
 
 
-def _unreachable(
-    document: Document, name: str, span: Span, start: str, users: list[str]
-) -> Diagnostic:
-    spans = {d.name.value: d.name.span for d in reversed(document.definitions)}
+def _unreachable(document: Document, name: str, span: Span, start: str, user: str) -> Diagnostic:
     return Diagnostic(
         "W102",
         f"the nonterminal `{name}` cannot be reached from `{start}`",
         document.source,
         span,
-        labels=(Label(spans[users[0]], "used only here, which cannot be reached either"),),
+        labels=(
+            Label(document.first_names[user], "used only here, which cannot be reached either"),
+        ),
     )

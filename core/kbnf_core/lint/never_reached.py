@@ -7,27 +7,31 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.frontend import EFFORT, Reading
+from kbnf_core.frontend import EFFORT, Reading, name_span
 from kbnf_core.ir import Choice, Node
+from kbnf_core.lint.limits import TOO_LARGE, stopped_early
 from kbnf_core.lower.regular import NotRegularError
 
 MAX_BRANCHES = 200
-"""A start with more alternatives is left alone."""
+"""Alternatives that are looked at."""
 
 
 def check_never_reached(reading: Reading) -> Iterator[Diagnostic]:
     """Yield a finding for each regular alternative all of whose texts begin with a complete one."""
     if reading.grammar is None or reading.finish is not Finish.EAGER:
         return
-    branches = _branches(reading.grammar.rules[reading.start])[:MAX_BRANCHES]
+    branches = _branches(reading.grammar.rules[reading.start])
     if len(branches) == 1:
         return
+    if len(branches) > MAX_BRANCHES:
+        yield _stopped(reading, "the start has too many alternatives")
     regular: list[tuple[Node, Dfa]] = []
-    for branch in branches:
+    for branch in branches[:MAX_BRANCHES]:
         try:
             regular.append((branch, reading.regulars.of(branch)))
         except NotRegularError:
-            continue
+            if reading.regulars.is_regular(branch):
+                yield stopped_early(reading, branch.span, TOO_LARGE, "W301")
     try:
         generated = operations.shortest_matches(
             operations.union(*(dfa for _, dfa in regular), limits=EFFORT)
@@ -35,8 +39,8 @@ def check_never_reached(reading: Reading) -> Iterator[Diagnostic]:
         for branch, dfa in regular:
             if not dfa.is_empty and operations.intersect(dfa, generated, EFFORT).is_empty:
                 yield _finding(reading, branch, dfa)
-    except LimitError:
-        return
+    except LimitError as error:
+        yield _stopped(reading, f"comparing the alternatives of the start takes {error}")
 
 
 def _branches(root: Node) -> list[Node]:
@@ -50,6 +54,10 @@ def _branches(root: Node) -> list[Node]:
         else:
             found.append(node)
     return found
+
+
+def _stopped(reading: Reading, what: str) -> Diagnostic:
+    return stopped_early(reading, name_span(reading.document, reading.start), what, "W301")
 
 
 def _finding(reading: Reading, branch: Node, dfa: Dfa) -> Diagnostic:

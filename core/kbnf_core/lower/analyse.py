@@ -5,8 +5,8 @@ and each fact changes at most once, so the whole is linear in the size of the gr
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kbnf_core.ir import (
@@ -19,7 +19,6 @@ from kbnf_core.ir import (
     Repeat,
     Sequence,
     Token,
-    calls,
     children,
     postorder,
 )
@@ -45,21 +44,33 @@ NOTHING = Facts(nullable=False, filled=False)
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """Facts per nonterminal, and the nonterminals that the start can reach."""
+    """Facts per nonterminal, and the nonterminals that the start can reach.
+
+    ``nodes`` are the parts of each rule's body, parts before wholes; ``calls`` are those of them
+    that are calls.
+    """
 
     facts: Mapping[str, Facts]
     reachable: frozenset[str]
+    nodes: Mapping[str, list[Node]]
+    calls: Mapping[str, list[Call]]
+    # With the nodes, because the number of a node that is gone may come again.
+    _known: dict[int, list[tuple[Node, Facts]]] = field(default_factory=dict, repr=False)
 
     def within(self, root: Node) -> Iterator[tuple[Node, Facts]]:
         """Yield every part of ``root`` with its facts, parts before wholes."""
-        return _facts_within(root, self.facts)
+        if id(root) not in self._known:
+            self._known[id(root)] = list(_facts_within(postorder(root), self.facts))
+        return iter(self._known[id(root)])
 
 
 def analyse(grammar: Grammar) -> Analysis:
     """Return the facts of every nonterminal of ``grammar``."""
+    nodes = {name: list(postorder(body)) for name, body in grammar.rules.items()}
+    calls = {name: [n for n in held if type(n) is Call] for name, held in nodes.items()}
     callers: defaultdict[str, list[str]] = defaultdict(list)
-    for name, body in grammar.rules.items():
-        for callee in {call.nonterminal for call in calls(body)}:
+    for name, found in calls.items():
+        for callee in {call.nonterminal for call in found}:
             callers[callee].append(name)
     facts = dict.fromkeys(grammar.rules, NOTHING)
     # Callees tend to stand below their callers, so most rules are looked at once.
@@ -68,34 +79,31 @@ def analyse(grammar: Grammar) -> Analysis:
     while queue:
         name = queue.popleft()
         waiting.discard(name)
-        found = _facts_of(grammar.rules[name], facts)
-        if found != facts[name]:
-            facts[name] = found
+        *_, (_, fact) = _facts_within(nodes[name], facts)
+        if fact != facts[name]:
+            facts[name] = fact
             again = [caller for caller in callers[name] if caller not in waiting]
             queue.extend(again)
             waiting.update(again)
-    return Analysis(facts, _reachable(grammar))
+    return Analysis(facts, _reachable(grammar.start, calls), nodes, calls)
 
 
-def _reachable(grammar: Grammar) -> frozenset[str]:
-    seen = {grammar.start}
-    stack = [grammar.start]
+def _reachable(start: str, calls: Mapping[str, list[Call]]) -> frozenset[str]:
+    seen = {start}
+    stack = [start]
     while stack:
-        for call in calls(grammar.rules[stack.pop()]):
+        for call in calls[stack.pop()]:
             if call.nonterminal not in seen:
                 seen.add(call.nonterminal)
                 stack.append(call.nonterminal)
     return frozenset(seen)
 
 
-def _facts_of(root: Node, known: Mapping[str, Facts]) -> Facts:
-    *_, (_, facts) = _facts_within(root, known)
-    return facts
-
-
-def _facts_within(root: Node, known: Mapping[str, Facts]) -> Iterator[tuple[Node, Facts]]:
+def _facts_within(
+    nodes: Iterable[Node], known: Mapping[str, Facts]
+) -> Iterator[tuple[Node, Facts]]:
     values: list[Facts] = []
-    for node in postorder(root):
+    for node in nodes:
         first = len(values) - len(children(node))
         values[first:] = [_combine(node, values[first:], known)]
         yield node, values[-1]

@@ -1,40 +1,26 @@
 """Put the automata of all nonterminals into one set of tables."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.automata.classes import join_classes, rows_over
+from kbnf_core.automata.classes import join_classes
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.ir import Grammar, Literal, Regular, Token, TokenTerminal, postorder
+from kbnf_core.ir import Grammar, Literal, Regular, Token, TokenTerminal
 from kbnf_core.limits import Limits
 from kbnf_core.lower.analyse import Analysis
-from kbnf_core.lower.compact import Automaton
-from kbnf_core.lower.nfa import Alphabet, Nfa, NfaBuilder, Place, TooManyStatesError
+from kbnf_core.lower.compact import Piece
+from kbnf_core.lower.inline import Inlined
+from kbnf_core.lower.nfa import Alphabet, Place, TooManyStatesError
+from kbnf_core.lower.nfa_builder import NfaBuilder, edge_columns
 from kbnf_core.tables import Ids, Tables
 
-Finish = Callable[[Nfa], Automaton]
+Finish = Callable[[NfaBuilder, str], Piece]
+"""Makes the automaton of a nonterminal, without free edges."""
 
 
-@dataclass(frozen=True, eq=False)
-class Piece:
-    """One nonterminal's automaton as columns: edges (source, symbol, target), acceptance."""
-
-    source: Ids
-    symbol: Ids
-    target: Ids
-    accepting: npt.NDArray[np.bool_]
-    places: Sequence[tuple[Place, ...]]
-
-    @property
-    def state_count(self) -> int:
-        """Number of states."""
-        return len(self.accepting)
-
-
-def number_symbols(grammar: Grammar, analysis: Analysis, inlined: frozenset[str]) -> Alphabet:
+def number_symbols(grammar: Grammar, analysis: Analysis, inlined: Inlined) -> Alphabet:
     """Return the symbols of everything that the start reaches."""
     columns: dict[int, npt.NDArray[np.uint8]] = {}
     literal = np.zeros(256, np.uint8)
@@ -42,7 +28,7 @@ def number_symbols(grammar: Grammar, analysis: Analysis, inlined: frozenset[str]
     for name in grammar.rules:
         if name not in analysis.reachable:
             continue
-        for node in postorder(grammar.rules[name]):
+        for node in analysis.nodes[name]:
             match node:
                 case Regular(dfa):
                     columns[id(dfa)] = dfa.classes
@@ -51,7 +37,7 @@ def number_symbols(grammar: Grammar, analysis: Analysis, inlined: frozenset[str]
                 case Token(terminal):
                     terminals.setdefault(terminal, len(terminals))
     single = np.where(literal == 1, np.cumsum(literal), 0).astype(np.uint8)
-    names = [n for n in grammar.rules if n in analysis.reachable and n not in inlined]
+    names = [n for n in grammar.rules if n in analysis.reachable and n not in inlined.names]
     classes = join_classes([single, *columns.values()])
     return Alphabet(classes, {name: i for i, name in enumerate(names)}, terminals)
 
@@ -59,18 +45,19 @@ def number_symbols(grammar: Grammar, analysis: Analysis, inlined: frozenset[str]
 def build_pieces(
     grammar: Grammar,
     analysis: Analysis,
-    inlined: frozenset[str],
+    inlined: Inlined,
     finish: Finish,
     limits: Limits,
 ) -> tuple[Alphabet, dict[str, Piece]]:
     """Return the automata of the nonterminals that are called, the start first.
 
-    ``finish`` turns an automaton with epsilons into one without. Raises TooManyStatesError when
-    all together pass ``limits.grammar_states``.
+    Raises TooManyStatesError when all together pass ``limits.grammar_states``.
     """
     alphabet = number_symbols(grammar, analysis, inlined)
     names = list(alphabet.nonterminals)
-    builder = NfaBuilder(grammar.rules, analysis, alphabet, inlined, limits.grammar_states)
+    builder = NfaBuilder(grammar.rules, analysis, alphabet, inlined.names, limits.grammar_states)
+    for name in inlined.copied:
+        builder.fragments[name] = _finished(name, builder, finish).fragment
     pieces: dict[str, Piece] = {}
     queue = [grammar.start]
     queued = {grammar.start}
@@ -80,7 +67,7 @@ def build_pieces(
         if isinstance(body, Regular):
             piece = _piece_of_dfa(body, alphabet)
         else:
-            piece = _piece_of_automaton(_finished(name, builder.build(name), finish))
+            piece = _finished(name, builder, finish)
         pieces[name] = piece
         total += piece.state_count
         if total > limits.grammar_states:
@@ -92,32 +79,17 @@ def build_pieces(
     return alphabet, pieces
 
 
-def _finished(name: str, nfa: Nfa, finish: Finish) -> Automaton:
+def _finished(name: str, builder: NfaBuilder, finish: Finish) -> Piece:
     try:
-        return finish(nfa)
+        return finish(builder, name)
     except LimitError:
         raise TooManyStatesError(name) from None
 
 
 def _piece_of_dfa(body: Regular, alphabet: Alphabet) -> Piece:
-    rows = rows_over(body.dfa, alphabet.classes)
-    source, symbol = np.nonzero(rows >= 0)
-    target = rows[source, symbol]
     places: list[tuple[Place, ...]] = [((body.span, 0),)] * body.dfa.state_count
-    columns = (source.astype(np.int32), symbol.astype(np.int32), target.astype(np.int32))
-    return Piece(*columns, body.dfa.accepting, places)
-
-
-def _piece_of_automaton(automaton: Automaton) -> Piece:
-    triples = [
-        (state, symbol, target)
-        for state, row in enumerate(automaton.edges)
-        for symbol in sorted(row)
-        for target in row[symbol]
-    ]
-    columns = np.array(triples, np.int32).reshape(-1, 3)
-    accepting = np.array(automaton.accepting, np.bool_)
-    return Piece(columns[:, 0], columns[:, 1], columns[:, 2], accepting, automaton.places)
+    source, symbol, target = edge_columns(body.dfa, alphabet)
+    return Piece(source, symbol, target, body.dfa.accepting, places)
 
 
 def assemble(

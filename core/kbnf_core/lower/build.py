@@ -11,9 +11,9 @@ import numpy as np
 from kbnf_core.ir import Grammar
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import Analysis, analyse
-from kbnf_core.lower.assemble import Piece, assemble, build_pieces
-from kbnf_core.lower.compact import compact, spell_out
-from kbnf_core.lower.inline import choose_inlined
+from kbnf_core.lower.assemble import assemble, build_pieces
+from kbnf_core.lower.compact import Piece, compact, spell_out
+from kbnf_core.lower.inline import Inlined, choose_inlined
 from kbnf_core.lower.nfa import Place
 from kbnf_core.lower.split import split_large
 from kbnf_core.tables import Tables
@@ -42,7 +42,7 @@ def build_tables(
     if analysis is None or split is not grammar:
         analysis = analyse(split)
     grammar = split
-    inlined = choose_inlined(grammar, analysis.reachable)
+    inlined = choose_inlined(grammar, analysis)
     alphabet, pieces = build_pieces(grammar, analysis, inlined, compact, limits)
     return assemble(grammar, analysis, alphabet, pieces)
 
@@ -51,7 +51,7 @@ def build_plain_tables(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> Pla
     """Return the tables of ``grammar`` in which every position is a state of its own."""
     grammar = split_large(grammar)
     analysis = analyse(grammar)
-    alphabet, pieces = build_pieces(grammar, analysis, frozenset(), spell_out, limits)
+    alphabet, pieces = build_pieces(grammar, analysis, Inlined(), spell_out, limits)
     tables = assemble(grammar, analysis, alphabet, pieces)
     return PlainTables(_without_tail_calls(tables), _all_places(pieces))
 

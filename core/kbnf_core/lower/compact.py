@@ -9,13 +9,36 @@ handles as well.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kbnf_core.automata import machine
-from kbnf_core.automata.determinise import determinise
-from kbnf_core.automata.dfa import DEAD
+import numpy as np
+import numpy.typing as npt
+
 from kbnf_core.automata.epsilon import Closures
-from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.minimise import minimise
-from kbnf_core.lower.nfa import Nfa, Place
+from kbnf_core.kernel.automata import Compacted
+from kbnf_core.kernel.chosen_automata import AUTOMATA
+from kbnf_core.lower.nfa import Ids, Nfa, Place, PlacedNfa
+from kbnf_core.lower.nfa_builder import Fragment, NfaBuilder
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """One nonterminal's automaton as columns: edges (source, symbol, target), acceptance."""
+
+    source: Ids
+    symbol: Ids
+    target: Ids
+    accepting: npt.NDArray[np.bool_]
+    places: Sequence[tuple[Place, ...]]
+
+    @property
+    def state_count(self) -> int:
+        """Number of states."""
+        return len(self.accepting)
+
+    @property
+    def fragment(self) -> Fragment:
+        """The automaton, to be copied."""
+        edges = np.stack((self.source, self.symbol, self.target))
+        return Fragment(edges, np.flatnonzero(self.accepting).tolist(), self.state_count)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,66 +57,65 @@ GROWTH = 4
 """The subset construction may make this many times the states of its input."""
 
 
-def compact(nfa: Nfa) -> Automaton:
+def compact(builder: NfaBuilder, name: str) -> Piece:
     """Return the minimal deterministic automaton, or ``spell_out``'s when it grows too much.
 
-    Places are not kept: states that are the same in every other way are one.
+    Places are not kept: states that are the same in every other way are one. Raises LimitError
+    where ``spell_out`` does.
     """
-    used = sorted({symbol for edges in nfa.edges for symbol, _ in edges})
-    numbers = {symbol: number for number, symbol in enumerate(used)}
-    try:
-        plain = _without_epsilons(nfa, numbers)
-        found = minimise(determinise(plain, len(used), GROWTH * len(nfa.edges) + 16))
-    except LimitError:
-        return spell_out(nfa)
-    edges = [
-        {symbol: (target,) for symbol, target in zip(used, row, strict=True) if target != DEAD}
-        for row in found.rows
-    ]
-    return Automaton(edges, [bool(tag) for tag in found.tags], [()] * len(edges))
+    nfa = builder.build(name, Nfa())
+    source, symbol, target = nfa.columns()
+    found = AUTOMATA.compact(
+        source,
+        symbol,
+        target,
+        np.array(nfa.free_sources, np.int32),
+        np.array(nfa.free_targets, np.int32),
+        nfa.state_count,
+        Nfa.START,
+        Nfa.ACCEPT,
+        GROWTH * nfa.state_count + 16,
+        CLOSURE_LIMIT,
+    )
+    return spell_out(builder, name) if found is None else _minimal_piece(found)
 
 
-def spell_out(nfa: Nfa) -> Automaton:
+def _minimal_piece(found: Compacted) -> Piece:
+    source, symbol, target = (np.frombuffer(column, np.int32) for column in found[:3])
+    # Where no word is accepted the start is left, alone.
+    accepting = np.frombuffer(found[3] or b"\0", np.bool_)
+    return Piece(source, symbol, target, accepting, [()] * len(accepting))
+
+
+def spell_out(builder: NfaBuilder, name: str) -> Piece:
     """Return the automaton with the same states, trimmed, in which every edge takes a symbol.
 
     Raises LimitError where too much is entered freely from too many states.
     """
-    return trim(_remove_epsilons(nfa))
+    nfa = builder.build(name, PlacedNfa())
+    return _as_piece(trim(_remove_epsilons(nfa)))
 
 
-def _without_epsilons(nfa: Nfa, numbers: Mapping[int, int]) -> machine.Nfa:
-    closures = _closures(nfa)
-    moves = []
-    for edges in nfa.edges:
-        row: dict[int, tuple[int, ...]] = {}
-        for symbol, target in edges:
-            reached = closures.of(target)
-            number = numbers[symbol]
-            known = row.get(number)
-            row[number] = reached if known is None else tuple(sorted({*known, *reached}))
-        moves.append(row)
-    tags = [int(state == Nfa.ACCEPT) for state in range(len(nfa.edges))]
-    return machine.Nfa(moves, tags, [closures.of(Nfa.START)])
-
-
-def _closures(nfa: Nfa) -> Closures:
-    useful = [bool(edges) or state == Nfa.ACCEPT for state, edges in enumerate(nfa.edges)]
-    return Closures(nfa.epsilons, useful, CLOSURE_LIMIT)
-
-
-def _remove_epsilons(nfa: Nfa) -> Automaton:
-    closures = _closures(nfa)
-    kept = [state for state in range(len(nfa.edges)) if nfa.edges[state] or state <= Nfa.ACCEPT]
+def _remove_epsilons(nfa: PlacedNfa) -> Automaton:
+    leaving: list[list[tuple[int, int]]] = [[] for _ in range(nfa.state_count)]
+    for source, symbol, target in nfa.columns().T.tolist():
+        leaving[source].append((symbol, target))
+    free: list[list[int]] = [[] for _ in leaving]
+    for source, target in zip(nfa.free_sources, nfa.free_targets, strict=True):
+        free[source].append(target)
+    useful = [bool(edges) or state == Nfa.ACCEPT for state, edges in enumerate(leaving)]
+    closures = Closures(free, useful, CLOSURE_LIMIT)
+    kept = [state for state, edges in enumerate(leaving) if edges or state <= Nfa.ACCEPT]
     numbers = {state: number for number, state in enumerate(kept)}
     edges: list[Mapping[int, tuple[int, ...]]] = []
     for state in kept:
         row: dict[int, dict[int, None]] = {}
-        for symbol, target in nfa.edges[state]:
+        for symbol, target in leaving[state]:
             found = row.setdefault(symbol, {})
             found.update((numbers[s], None) for s in closures.of(target) if s in numbers)
         edges.append({symbol: tuple(targets) for symbol, targets in row.items()})
     accepting = [state == Nfa.ACCEPT for state in kept]
-    places = [tuple(nfa.places[state]) for state in kept]
+    places = [tuple(nfa.places.get(state, ())) for state in kept]
     return _with_one_start(Automaton(edges, accepting, places), closures, numbers)
 
 
@@ -156,3 +178,15 @@ def _renumber(automaton: Automaton, order: list[int]) -> Automaton:
         edges.append(row)
     accepting = [automaton.accepting[state] for state in order]
     return Automaton(edges, accepting, [automaton.places[state] for state in order])
+
+
+def _as_piece(automaton: Automaton) -> Piece:
+    triples = [
+        (state, symbol, target)
+        for state, row in enumerate(automaton.edges)
+        for symbol in sorted(row)
+        for target in row[symbol]
+    ]
+    columns = np.array(triples, np.int32).reshape(-1, 3)
+    accepting = np.array(automaton.accepting, np.bool_)
+    return Piece(columns[:, 0], columns[:, 1], columns[:, 2], accepting, automaton.places)

@@ -6,9 +6,11 @@ the language, and one nonterminal never adds more than ``SMALL_TOTAL`` states in
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 
-from kbnf_core.ir import Call, Grammar, Literal, Node, Regular, Repeat, calls, children, postorder
+from kbnf_core.ir import Call, Grammar, Literal, Node, Regular, Repeat, calls, children
+from kbnf_core.lower.analyse import Analysis
 
 LARGE = 1_000
 """States beyond which nothing is written out inside another nonterminal."""
@@ -17,28 +19,41 @@ SMALL_TOTAL = 512
 """States that all copies of one nonterminal together may take."""
 
 
-def choose_inlined(grammar: Grammar, reachable: frozenset[str]) -> frozenset[str]:
-    """Return the reachable nonterminals that callers should hold instead of calling them."""
-    uses = _count_uses(grammar, reachable)
+@dataclass(frozen=True, slots=True, eq=False)
+class Inlined:
+    """The nonterminals that callers hold instead of calling them: ``names``.
+
+    Those of them that are held more than once are ``copied``, callees first.
+    """
+
+    names: frozenset[str] = frozenset()
+    copied: tuple[str, ...] = ()
+
+
+def choose_inlined(grammar: Grammar, analysis: Analysis) -> Inlined:
+    """Return the reachable nonterminals to write out."""
+    uses = _count_uses(analysis)
     sizes: dict[str, int] = {}
-    inlined: set[str] = set()
+    inlined: dict[str, None] = {}
     flat: set[str] = set()  # calls flat nonterminals only, so it is not recursive
-    for name in _callees_first(grammar):
-        body = grammar.rules[name]
-        sizes[name] = estimate_size(body, sizes, inlined)
-        if all(call.nonterminal in flat for call in calls(body)):
+    for name in _callees_first(grammar.start, analysis):
+        sizes[name] = estimate_size(analysis.nodes[name], sizes, inlined)
+        if all(call.nonterminal in flat for call in analysis.calls[name]):
             flat.add(name)
         single = uses[name] == 1 and sizes[name] <= LARGE
         small = name in flat and sizes[name] * uses[name] <= SMALL_TOTAL
         if name != grammar.start and (single or small):
-            inlined.add(name)
-    return frozenset(inlined)
+            inlined[name] = None
+    return Inlined(frozenset(inlined), tuple(name for name in inlined if uses[name] > 1))
 
 
-def estimate_size(root: Node, sizes: Mapping[str, int], inlined: Collection[str]) -> int:
-    """Return about how many automaton states ``root`` takes, counted repetitions unrolled."""
+def estimate_size(nodes: Iterable[Node], sizes: Mapping[str, int], inlined: Collection[str]) -> int:
+    """Return about how many automaton states a body takes, counted repetitions unrolled.
+
+    ``nodes`` are its parts, parts before wholes.
+    """
     values: list[int] = []
-    for node in postorder(root):
+    for node in nodes:
         match node:
             case Literal(data):
                 values.append(len(data))
@@ -54,23 +69,22 @@ def estimate_size(root: Node, sizes: Mapping[str, int], inlined: Collection[str]
     return values.pop()
 
 
-def _count_uses(grammar: Grammar, reachable: frozenset[str]) -> Counter[str]:
+def _count_uses(analysis: Analysis) -> Counter[str]:
     """Count places of use; a place inside a counted repetition is more than one."""
     uses: Counter[str] = Counter()
-    for name in reachable:
-        body = grammar.rules[name]
-        uses.update(call.nonterminal for call in calls(body))
-        for node in postorder(body):
-            if isinstance(node, Repeat) and max(node.low, node.high or 1) > 1:
+    for name in analysis.reachable:
+        uses.update([call.nonterminal for call in analysis.calls[name]])
+        for node in analysis.nodes[name]:
+            if type(node) is Repeat and max(node.low, node.high or 1) > 1:
                 uses.update({call.nonterminal for call in calls(node.body)})
     return uses
 
 
-def _callees_first(grammar: Grammar) -> list[str]:
+def _callees_first(start: str, analysis: Analysis) -> list[str]:
     """Return the nonterminals that the start reaches, in depth-first postorder."""
     order: list[str] = []
-    seen = {grammar.start}
-    stack = [(grammar.start, calls(grammar.rules[grammar.start]))]
+    seen = {start}
+    stack = [(start, iter(analysis.calls[start]))]
     while stack:
         name, pending = stack[-1]
         callee = next((c.nonterminal for c in pending if c.nonterminal not in seen), None)
@@ -79,5 +93,5 @@ def _callees_first(grammar: Grammar) -> list[str]:
             stack.pop()
         else:
             seen.add(callee)
-            stack.append((callee, calls(grammar.rules[callee])))
+            stack.append((callee, iter(analysis.calls[callee])))
     return order

@@ -1,23 +1,14 @@
 """Regular parts of a grammar as one automaton, for questions that recognition does not ask."""
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cached_property
 
-from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.ir import (
-    Call,
-    Choice,
-    Literal,
-    Node,
-    Regular,
-    Repeat,
-    Sequence,
-    calls,
-    children,
-    postorder,
-)
+from kbnf_core.ir import Call, Node, Token, calls, postorder
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.lower.thompson import automaton_of
 
 
 class NotRegularError(Exception):
@@ -37,76 +28,68 @@ class Regulars:
         # With the node, because the number of a node that is gone may come again.
         self._parts: dict[int, tuple[Node, Dfa | None]] = {}
 
+    def is_regular(self, root: Node) -> bool:
+        """Tell whether ``root`` is regular; its automaton, not made here, may be too large."""
+        return not any(
+            isinstance(node, Token)
+            or (isinstance(node, Call) and node.nonterminal not in self._order)
+            for node in postorder(root)
+        )
+
     def of(self, root: Node) -> Dfa:
         """Return the language of ``root``; raise NotRegularError where it has no automaton."""
         if id(root) not in self._parts:
-            self._prepare(root)
-            self._parts[id(root)] = (root, self._try(root))
+            dfa = self._convert(root) if self.is_regular(root) else None
+            self._parts[id(root)] = (root, dfa)
         dfa = self._parts[id(root)][1]
         if dfa is None:
             raise NotRegularError
         return dfa
 
-    def _prepare(self, root: Node) -> None:
-        """Convert what ``root`` calls, callees first."""
-        stack: list[tuple[str, Iterator[Call]]] = [("", calls(root))]
-        open_names = {""}
+    @cached_property
+    def _order(self) -> Mapping[str, int]:
+        """The regular nonterminals, numbered so that callees come first (Kahn 1962)."""
+        missing: dict[str, int] = {}
+        callers: defaultdict[str, list[str]] = defaultdict(list)
+        for name, body in self._rules.items():
+            callees = {call.nonterminal for call in calls(body)}
+            for callee in callees:
+                callers[callee].append(name)
+            # What takes tokens by id waits for ever.
+            takes_tokens = any(isinstance(node, Token) for node in postorder(body))
+            missing[name] = len(callees) + takes_tokens
+        found = [name for name, count in missing.items() if not count]
+        for name in found:
+            for caller in callers[name]:
+                missing[caller] -= 1
+                if not missing[caller]:
+                    found.append(caller)
+        return {name: number for number, name in enumerate(found)}
+
+    def _convert(self, root: Node) -> Dfa | None:
+        for name in sorted(self._callees(root), key=self._order.__getitem__):
+            if name not in self._known:
+                self._known[name] = self._try(self._rules[name])
+        return self._try(root)
+
+    def _callees(self, root: Node) -> set[str]:
+        """Return every nonterminal that ``root`` leads to."""
+        found: set[str] = set()
+        stack = [root]
         while stack:
-            name, pending = stack[-1]
-            callee = next((c.nonterminal for c in pending if c.nonterminal not in self._known), "")
-            if not callee:
-                stack.pop()
-                open_names.discard(name)
-                if name and name not in self._known:
-                    self._known[name] = self._try(self._rules[name])
-            elif callee in open_names:
-                # All that are open lead to the cycle, so none of them is regular.
-                self._known.update(dict.fromkeys(open_names - {""}))
-            else:
-                open_names.add(callee)
-                stack.append((callee, calls(self._rules[callee])))
+            fresh = {call.nonterminal for call in calls(stack.pop())} - found - self._known.keys()
+            found |= fresh
+            stack.extend(self._rules[name] for name in fresh)
+        return found
 
     def _try(self, root: Node) -> Dfa | None:
         try:
-            return self._convert(root)
-        except NotRegularError:
+            return automaton_of(root, self._callee, self._limits.regex_states)
+        except (NotRegularError, LimitError):
             return None
-
-    def _convert(self, root: Node) -> Dfa:
-        values: list[Dfa] = []
-        try:
-            for node in postorder(root):
-                first = len(values) - len(children(node))
-                values[first:] = [self._combine(node, values[first:])]
-        except LimitError:
-            raise NotRegularError from None
-        return values.pop()
-
-    def _combine(self, node: Node, parts: list[Dfa]) -> Dfa:
-        match node:
-            case Literal(data):
-                return operations.literal(data)
-            case Regular(dfa):
-                return _within(dfa, self._limits)
-            case Call(name):
-                return self._callee(name)
-            case Sequence():
-                return operations.concatenate(*parts, limits=self._limits)
-            case Choice():
-                return operations.union(*parts, limits=self._limits)
-            case Repeat(_, low, high):
-                return operations.repeat(parts[0], low, high, self._limits)
-            case _:
-                raise NotRegularError
 
     def _callee(self, name: str) -> Dfa:
         dfa = self._known[name]
         if dfa is None:
             raise NotRegularError
         return dfa
-
-
-def _within(dfa: Dfa, limits: Limits) -> Dfa:
-    if dfa.state_count > limits.regex_states:
-        raise NotRegularError
-    return dfa

@@ -74,7 +74,7 @@ class _Splitter:
 
 
 def _size(node: Node) -> int:
-    return estimate_size(node, {}, ())
+    return estimate_size(postorder(node), {}, ())
 
 
 def rebuild(node: Node, parts: list[Node]) -> Node:

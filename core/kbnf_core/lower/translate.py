@@ -53,8 +53,8 @@ def _check_start(document: tree.Document, start: str) -> Iterable[Diagnostic]:
             first,
             label="the first rule stands here",
             helps=(
-                f"name the start with `(* kbnf: start={guess} *)` or `--start {guess}`,"
-                f" or define `{start} ::= {guess};`",
+                f"name the start: `--start {guess}`, or `kbnf: start={guess}` in a comment;"
+                f" or define `{start}` as `{guess}`",
             ),
         ),
     )

@@ -5,9 +5,10 @@ formatter and the linter need it. Meaning is assigned in ``lower``. Texts may be
 ``Limits.nesting_depth``; walk the tree with ``postorder``, which does not recurse.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import TypeAlias
 
 from kbnf_core import traversal
@@ -181,7 +182,7 @@ class Comment:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Document:
     """A parsed file.
 
@@ -193,6 +194,11 @@ class Document:
     definitions: tuple[Definition, ...]
     comments: tuple[Comment, ...]
     broken_names: frozenset[str] = frozenset()
+
+    @cached_property
+    def first_names(self) -> Mapping[str, Span]:
+        """Where each name is defined first."""
+        return {d.name.value: d.name.span for d in reversed(self.definitions)}
 
 
 def children(node: Expression) -> tuple[Expression, ...]:

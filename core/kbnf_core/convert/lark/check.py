@@ -1,31 +1,48 @@
 """Lark as one of the languages that are checked: from text to a tree of KBNF and findings."""
 
+from dataclasses import replace
+
 from kbnf_core.convert.lark.files import load_beside
 from kbnf_core.convert.lark.read import Setting, read_lark
+from kbnf_core.convert.lark.unused import find_unused
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source
 from kbnf_core.syntax.lark_dialect_parse import parse_lark
 from kbnf_core.syntax.lark_dialect_tree import Definition
+from kbnf_core.syntax.lark_dialect_tree import Document as LarkDocument
+from kbnf_core.syntax.lark_dialect_words import comments
 from kbnf_core.syntax.parse import Parsed
-from kbnf_core.syntax.tree import Document
+from kbnf_core.syntax.pragmas import read_pragmas
+from kbnf_core.syntax.tree import Comment, Document
 
 
-def parse_as_kbnf(source: Source, limits: Limits) -> Parsed:
-    """Read ``source``; never raises. Without a rule ``start`` the first rule is the start."""
-    outcome = read_lark(source, Setting(load_beside, None, _start(source, limits), limits))
+def parse_as_kbnf(source: Source, limits: Limits, start: str | None = None) -> Parsed:
+    """Read ``source`` from ``start`` on; never raises.
+
+    Without a start it is the one that a pragma names, else ``start``, else the first rule.
+    """
+    remarks = tuple(Comment(text, span) for text, span in comments(source.text))
+    written = parse_lark(source, limits).document
+    wanted = start or read_pragmas(Document(source, (), remarks))[0].start or _start(written)
+    outcome = read_lark(source, Setting(load_beside, None, wanted, limits))
     report = outcome.report
     losses = [loss.diagnostic(source) for loss in report.losses]
-    found = sorted([*report.errors, *report.notes, *losses], key=Diagnostic.sort_key)
+    found = [*report.errors, *report.notes, *losses]
     if outcome.document is None or report.errors:
-        return Parsed(Document(source, (), (), frozenset(("start",))), tuple(found))
-    return Parsed(outcome.document, tuple(found))
+        document = Document(source, (), remarks, frozenset((wanted or "start",)))
+    else:
+        document = replace(outcome.document, comments=remarks)
+        found += find_unused(written, wanted or "start")
+    return Parsed(document, tuple(sorted(found, key=Diagnostic.sort_key)))
 
 
-def _start(source: Source, limits: Limits) -> str | None:
+def _start(document: LarkDocument) -> str | None:
     names = [
         statement.name.value
-        for statement in parse_lark(source, limits).document.statements
-        if isinstance(statement, Definition) and not statement.name.is_terminal
+        for statement in document.statements
+        if isinstance(statement, Definition)
+        and not statement.name.is_terminal
+        and not statement.template
     ]
     return None if "start" in names or not names else names[0]

@@ -1,0 +1,69 @@
+"""What a kernel does with finite automata: compiled, or in plain Python with identical results."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
+
+DEAD = -1
+"""In a row: no word continues."""
+
+ELEMENTS_PER_STATE = 10
+"""Mean size of a set of states at which a bound on sets also bounds the time and the memory."""
+
+Table: TypeAlias = tuple[list[list[int]], list[int], list[int]]
+"""A deterministic automaton: rows by state and symbol, tags by state, starts."""
+
+Compacted: TypeAlias = tuple[bytes, bytes, bytes, bytes]
+"""A deterministic automaton with start 0: int32 columns of edges (source, symbol, target), by
+source and symbol; and for each state a byte that tells whether it accepts."""
+
+Ints: TypeAlias = Any
+"""A contiguous int32 array that has ``tolist``, of NumPy or of ``array``."""
+
+
+class Automata(Protocol):
+    """What both kernels offer. Tags are bit sets of at most 63 bits; 0 is for nothing."""
+
+    NAME: str
+
+    def determinise(
+        self,
+        moves: Sequence[Mapping[int, tuple[int, ...]]],
+        tags: Sequence[int],
+        starts: Sequence[tuple[int, ...]],
+        symbols: int,
+        limit: int,
+        stop: int,
+    ) -> Table | None:
+        """Return the deterministic automaton of one without free edges, not trimmed.
+
+        ``moves[state]`` maps symbols, below ``symbols``, to sorted states; starts are sorted
+        states. A subset whose tags meet ``stop`` counts as dead and is not followed. None where
+        there are more than ``limit`` states, or ten times as many elements in all subsets.
+        """
+
+    def minimise(
+        self, rows: Sequence[Sequence[int]], tags: Sequence[int], starts: Sequence[int]
+    ) -> Table:
+        """Return the smallest automaton that accepts the same from every start, trimmed.
+
+        Its states are in breadth-first order, so equal languages have equal results.
+        """
+
+    def compact(
+        self,
+        source: Ints,
+        symbol: Ints,
+        target: Ints,
+        free_source: Ints,
+        free_target: Ints,
+        states: int,
+        start: int,
+        accept: int,
+        limit: int,
+        closure_limit: int,
+    ) -> Compacted | None:
+        """Return the minimal deterministic automaton of one with free edges, trimmed.
+
+        None where subsets pass ``limit``, as in ``determinise``, or where closures have more than
+        ten times ``closure_limit`` elements together. If no word is accepted there is no state.
+        """

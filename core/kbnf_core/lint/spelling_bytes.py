@@ -1,0 +1,17 @@
+"""Bytes to spell examples with: one for all that no terminal of a grammar tells apart."""
+
+from collections.abc import Iterable
+
+from kbnf_core.automata.classes import join_classes
+from kbnf_core.automata.operations import separate_bytes
+from kbnf_core.automata.witness import legible_bytes
+from kbnf_core.ir import Literal, Node, Regular, postorder
+
+
+def spelling_bytes(bodies: Iterable[Node]) -> list[int]:
+    """Return a byte of each class of bytes that the terminals in ``bodies`` make, readable ones."""
+    leaves = [node for body in bodies for node in postorder(body)]
+    dfas = {id(node.dfa): node.dfa for node in leaves if isinstance(node, Regular)}
+    written = b"".join(node.data for node in leaves if isinstance(node, Literal))
+    classes = [dfa.classes for dfa in dfas.values()]
+    return legible_bytes(join_classes([separate_bytes(written), *classes]))

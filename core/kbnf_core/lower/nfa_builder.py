@@ -1,0 +1,169 @@
+"""One nonterminal as a nondeterministic automaton, after Thompson.
+
+The construction is top-down with a work list, so that depth costs no stack.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from kbnf_core.automata.classes import rows_over
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.ir import Call, Choice, Literal, Node, Regular, Repeat, Sequence, Token
+from kbnf_core.lower.analyse import Analysis
+from kbnf_core.lower.nfa import Alphabet, Ids, Nfa, TooManyStatesError
+
+N = TypeVar("N", bound=Nfa)
+
+
+class Fragment(NamedTuple):
+    """An automaton without free edges that is copied as a whole; state 0 is its start.
+
+    ``edges`` are columns, int32[3, n]: source, symbol, target.
+    """
+
+    edges: Ids
+    accepting: list[int]
+    state_count: int
+
+
+class NfaBuilder:
+    """Builds the automaton of one nonterminal; calls of ``inlined`` ones are written out.
+
+    ``fragments`` are automata of nonterminals to copy instead; they may be added at any time.
+    """
+
+    def __init__(
+        self,
+        rules: Mapping[str, Node],
+        analysis: Analysis,
+        alphabet: Alphabet,
+        inlined: frozenset[str],
+        state_limit: int,
+    ) -> None:
+        self._rules = rules
+        self._analysis = analysis
+        self._alphabet = alphabet
+        self._inlined = inlined
+        self._state_limit = state_limit
+        self._classes = alphabet.classes.tolist()
+        self.fragments: dict[str, Fragment] = {}
+        self._dfas: dict[int, Fragment] = {}
+        self._nfa = Nfa()
+        self._work: list[tuple[Node, int, int]] = []
+
+    def build(self, name: str, nfa: N) -> N:
+        """Add to ``nfa`` the automaton of ``name``; raise TooManyStatesError beyond the limit."""
+        self._nfa = nfa
+        self._work = [(self._rules[name], Nfa.START, Nfa.ACCEPT)]
+        while self._work:
+            self._connect(*self._work.pop())
+            if nfa.state_count > self._state_limit:
+                raise TooManyStatesError(name)
+        return nfa
+
+    def _connect(self, node: Node, begin: int, end: int) -> None:
+        """Add paths for ``node`` from ``begin`` to ``end``, or put its parts on the work list."""
+        match node:
+            case Literal():
+                self._connect_literal(node, begin, end)
+            case Regular():
+                self._connect_dfa(node, begin, end)
+            case Call():
+                self._connect_call(node, begin, end)
+            case Token(terminal, span):
+                self._nfa.link(begin, self._alphabet.of_token(terminal), end)
+                self._nfa.note(begin, span, 0)
+            case Sequence(parts):
+                self._connect_sequence(parts, begin, end)
+            case Choice(branches):
+                self._work.extend((branch, begin, end) for branch in branches)
+            case Repeat():
+                self._connect_repeat(node, begin, end)
+
+    def _connect_sequence(self, parts: tuple[Node, ...], begin: int, end: int) -> None:
+        if not parts:
+            self._nfa.free(begin, end)
+            return
+        for part in parts[:-1]:
+            middle = self._nfa.add_states()
+            self._work.append((part, begin, middle))
+            begin = middle
+        self._work.append((parts[-1], begin, end))
+
+    def _connect_literal(self, node: Literal, begin: int, end: int) -> None:
+        nfa = self._nfa
+        first = nfa.add_states(len(node.data))
+        here = begin
+        for offset, byte in enumerate(node.data):
+            nfa.link(here, self._classes[byte], first + offset)
+            nfa.note(here, node.span, offset)
+            here = first + offset
+        nfa.free(here, end)
+
+    def _connect_dfa(self, node: Regular, begin: int, end: int) -> None:
+        if node.dfa.is_empty:
+            return
+        fragment = self._dfas.get(id(node.dfa))
+        if fragment is None:
+            fragment = self._dfas[id(node.dfa)] = _fragment_of(node.dfa, self._alphabet)
+        states = self._copy(fragment, begin, end)
+        self._nfa.note_all(states, node.span)
+
+    def _copy(self, fragment: Fragment, begin: int, end: int) -> range:
+        """Add a copy of an automaton; return its states."""
+        nfa = self._nfa
+        base = nfa.add_states(fragment.state_count)
+        nfa.blocks.append(fragment.edges + np.array([[base], [0], [base]], np.int32))
+        nfa.free(begin, base)
+        for state in fragment.accepting:
+            nfa.free(base + state, end)
+        return range(base, base + fragment.state_count)
+
+    def _connect_call(self, node: Call, begin: int, end: int) -> None:
+        fragment = self.fragments.get(node.nonterminal)
+        if fragment is not None:
+            self._copy(fragment, begin, end)
+            return
+        if node.nonterminal in self._inlined:
+            self._work.append((self._rules[node.nonterminal], begin, end))
+            return
+        facts = self._analysis.facts[node.nonterminal]
+        if facts.nullable:
+            self._nfa.free(begin, end)
+        if facts.filled:
+            self._nfa.link(begin, self._alphabet.of_call(node.nonterminal), end)
+            self._nfa.note(begin, node.span, 0)
+
+    def _connect_repeat(self, node: Repeat, begin: int, end: int) -> None:
+        here = begin
+        for _ in range(node.low):
+            here = self._connect_copy(node.body, here)
+        if node.high is None:
+            loop = self._nfa.add_states()
+            self._nfa.free(here, loop)
+            self._work.append((node.body, loop, loop))
+            here = loop
+        else:
+            for _ in range(node.high - node.low):
+                self._nfa.free(here, end)
+                here = self._connect_copy(node.body, here)
+        self._nfa.free(here, end)
+
+    def _connect_copy(self, body: Node, begin: int) -> int:
+        there = self._nfa.add_states()
+        self._work.append((body, begin, there))
+        return there
+
+
+def _fragment_of(dfa: Dfa, alphabet: Alphabet) -> Fragment:
+    accepting = np.flatnonzero(dfa.accepting).tolist()
+    return Fragment(edge_columns(dfa, alphabet), accepting, dfa.state_count)
+
+
+def edge_columns(dfa: Dfa, alphabet: Alphabet) -> Ids:
+    """Return an automaton's edges, int32[3, n]: source, symbol, target; by source and symbol."""
+    rows = rows_over(dfa, alphabet.classes)
+    source, symbol = np.nonzero(rows >= 0)
+    return np.array((source, symbol, rows[source, symbol]), np.int32)

@@ -1,0 +1,99 @@
+"""What a lint does with a grammar that is too large for it: it stops and says so (I901)."""
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from types import FrameType
+
+import pytest
+
+from kbnf_core import check
+from kbnf_core.lint import (
+    common_texts,
+    derivations,
+    empty_loops,
+    endless,
+    never_entered,
+    never_reached,
+    overlaps,
+)
+
+SUM = "start ::= sum ';'; sum ::= sum '+' sum | 'x';"
+ALIKE = "start ::= (#'a.b' | #'a.c' | #'a.d' | #'a.e') ';';"
+LOOPS = "start ::= a b c 'x'; a ::= a | 'x'; b ::= b | 'x'; c ::= c | 'x';"
+LARGE = "start ::= (#'[a-z]{0,2000}x' | #'[a-z]{0,1999}x') ';';"
+LARGE_START = "start ::= #'[a-z]{1,2000}x' | 'y';"
+
+
+@pytest.mark.parametrize(
+    ("module", "bound", "grammar", "code"),
+    [
+        (derivations, "STEPS", SUM, "I109"),
+        (overlaps, "MAX_PAIRS", ALIKE, "I108"),
+        (common_texts, "MOST_RESTS", ALIKE, "I108"),
+        (empty_loops, "MAX_CYCLES", LOOPS, "W106"),
+        (endless, "MOST_STATES", "start ::= #'ab+c' ';';", "W302"),
+        (never_entered, "MOST_STATES", "start ::= #'aaa+';", "W304"),
+        (never_reached, "MAX_BRANCHES", "start ::= 'ab' | 'b' | 'c';", "W301"),
+    ],
+)
+def test_bound_is_told(
+    module: object, bound: str, grammar: str, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _stopped(grammar) == []
+    monkeypatch.setattr(module, bound, 2)
+    (message,) = _stopped(grammar)
+    assert f"so {code} was not looked for everywhere" in message
+
+
+@pytest.mark.parametrize(("grammar", "code"), [(LARGE, "W107"), (LARGE_START, "W301")])
+def test_parts_that_are_too_large_to_be_compared_are_told(grammar: str, code: str) -> None:
+    (message,) = _stopped(grammar)
+    assert message == f"this needs more than 1,000 states, so {code} was not looked for everywhere"
+
+
+def _stopped(grammar: str) -> list[str]:
+    return [found.message for found in check(grammar) if found.code == "I901"]
+
+
+def _rules(count: int, body: str) -> str:
+    return "".join(f"r{i} ::= {body.format(i + 1)};\n" for i in range(count))
+
+
+SHAPES: dict[str, Callable[[int], str]] = {
+    "chain": lambda n: f"start ::= r0;{_rules(n, chr(39) + ' ' + chr(39) + '* r{}')}r{n} ::= 'x';",
+    "unused": lambda n: f"start ::= 'x';{_rules(n, 'r{}')}r{n} ::= 'x';",
+    "endless": lambda n: f"start ::= 'x' | r0;{_rules(n, 'r{}')}r{n} ::= 'x' r{n};",
+    "alternatives": lambda n: (
+        f"start ::= {' | '.join(f'{i:x}'.join(chr(39) * 2) for i in range(n))};"
+    ),
+    "calls": lambda n: (
+        f"start ::= {' | '.join(f'r{i}' for i in range(n))};{_rules(n, '#[(] start')}r{n} ::= 'x';"
+    ).replace("#[(]", "'('"),
+    "empty loops": lambda n: f"start ::= r0 'x';{_rules(n, '(r{}?)*')}r{n} ::= 'x';",
+    "silenced": lambda n: "start ::= 'x'\n" + " (* kbnf: ignore[W302] *) ' '*\n" * n + ";",
+    "twice": lambda n: f"start ::= {' | '.join(['#[a]'] * n)};".replace("#[a]", "#'[ab]'"),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_work_grows_with_the_grammar_only(shape: str) -> None:
+    few, many = (_calls(partial(check, SHAPES[shape](n))) for n in (100, 200))
+    assert many < 2.6 * few
+
+
+def _calls(act: Callable[[], object]) -> int:
+    """Count the calls of functions while ``act`` runs: work that is the same every time."""
+    act()
+    count = 0
+
+    def note(_: FrameType, event: str, __: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(note)
+    try:
+        act()
+    finally:
+        sys.setprofile(None)
+    return count

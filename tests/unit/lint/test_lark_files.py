@@ -1,0 +1,57 @@
+"""Lark files under check: they are read from their start on, and what is said is about them."""
+
+import pytest
+
+from kbnf_core import check
+from kbnf_core.fixes import fix_text
+
+NAMED = "expression: NUMBER\nother: 'x'\nNUMBER: /[0-9]{1,3}/\n".replace("'", '"')
+
+
+def _found(text: str, start: str | None = None) -> list[str]:
+    return [f"{each.code} {each.message}" for each in check(text, "a.lark", start=start)]
+
+
+def test_the_start_is_named_by_an_option() -> None:
+    assert _found(NAMED, "expression") == ["W101 the rule `other` is never used"]
+    assert _found(NAMED, "other") == [
+        "W101 the rule `expression` is never used",
+        "W102 the terminal `NUMBER` cannot be reached from `other`",
+    ]
+
+
+def test_the_start_is_named_by_a_pragma() -> None:
+    assert _found(f"// kbnf: start=expression\n{NAMED}") == ["W101 the rule `other` is never used"]
+
+
+def test_without_a_start_the_first_rule_is_offered() -> None:
+    (finding,) = [each for each in check(NAMED, "a.lark") if each.code == "E102"]
+    assert finding.message == "the start nonterminal `start` is not defined"
+    (text,) = finding.helps
+    assert "--start expression" in text
+
+
+def test_a_template_is_no_start() -> None:
+    assert _found('list{item}: item ("," item)*\n') == [
+        "E102 no start rule found: `start` is not defined"
+    ]
+
+
+def test_ignored_and_imported_text_is_in_use() -> None:
+    text = 'start: "a" B\nB: C\nC: "c"\nD: "#"\n%import common.DIGIT\n%ignore D\n'
+    assert _found(text) == []
+
+
+def test_a_comment_silences_a_finding() -> None:
+    assert _found('start: "a" B\nB: "b"\nC: "c" // kbnf: ignore[W101]\n') == []
+    assert _found('start: "a" B\nB: "b" // kbnf: ignore[W101]\n') == [
+        "W003 this `ignore[W101]` silences nothing"
+    ]
+
+
+@pytest.mark.parametrize("unsafe", [False, True])
+def test_nothing_is_fixed_because_the_tree_is_not_as_written(unsafe: bool) -> None:
+    text = 'start: "IN"i "(" [sum ","]* sum ")" /[0-9]+/\nsum: "x" | "x"\n'
+    assert {each.code for each in check(text, "a.lark")} >= {"W106", "I303"}
+    fixed = fix_text(text, lambda each: check(each, "a.lark"), unsafe=unsafe)
+    assert fixed.text == text
