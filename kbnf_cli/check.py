@@ -3,15 +3,16 @@
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import TypeVar
 
 import click
 
+from kbnf_cli.check_options import FILE, SEVERITIES, fix_options, lint_options, selection_options
+from kbnf_cli.check_outcome import Outcome
 from kbnf_cli.checking import FileCheck, Report, Request
 from kbnf_cli.config import Settings, settings_source
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
-from kbnf_cli.files import STDIN, find_grammars, read_bytes, write_atomically
+from kbnf_cli.files import STDIN, find_grammars
 from kbnf_cli.formats import FORMATS
 from kbnf_cli.jobs import default_jobs, run_jobs
 from kbnf_cli.options import (
@@ -22,92 +23,10 @@ from kbnf_cli.options import (
     vocabulary_options,
 )
 from kbnf_cli.vocabularies import read_vocabulary
-from kbnf_core.diagnostics import Diagnostic, Severity
-from kbnf_core.diagnostics.segments import Segments, plain
-from kbnf_core.diagnostics.selection import normalise_selector
-from kbnf_core.diagnostics.text import count_of, summarise
-from kbnf_core.errors import ConfigError
 from kbnf_core.languages import EXTENSIONS
-from kbnf_core.lint.options import TARGETS
 
-_SEVERITIES = {severity.label: severity for severity in sorted(Severity, reverse=True)}
 ENOUGH_FOR_JOBS = 32
 """Files below which checking them takes less time than starting processes."""
-
-_FILE = click.Path(dir_okay=False, path_type=Path)
-
-_Command = TypeVar("_Command", bound=Callable[..., object])
-
-
-class _Selectors(click.ParamType[tuple[str, ...]]):
-    """A comma-separated list of codes, prefixes of codes, names, or ``ALL``."""
-
-    name = "CODE,..."
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, ...]:
-        try:
-            return tuple(normalise_selector(part) for part in str(value).split(","))
-        except ValueError as error:
-            self.fail(f"{error}; `kbnf rule` lists them", param, ctx)
-
-
-def _selection_options(command: _Command) -> _Command:
-    for option in (
-        click.option(
-            "--fail-on",
-            type=click.Choice(list(_SEVERITIES)),
-            help="Exit with 1 for findings of at least this severity.  [default: error]",
-        ),
-        click.option("--extend-select", type=_Selectors(), help="Report these codes as well."),
-        click.option("--ignore", type=_Selectors(), help="Not these; a longer prefix wins."),
-        click.option("--select", type=_Selectors(), help="Report these only; prefixes work."),
-        click.option(
-            "--baseline",
-            metavar="FILE",
-            type=_FILE,
-            help="Report nothing that FILE, written by --write-baseline, holds.",
-        ),
-        click.option(
-            "--write-baseline",
-            metavar="FILE",
-            type=_FILE,
-            help="Write what is found to FILE as accepted, and report nothing.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-def _fix_options(command: _Command) -> _Command:
-    for option in (
-        click.option("--unsafe-fixes", is_flag=True, help="Also fixes that change the language."),
-        click.option("--diff", "show_diff", is_flag=True, help="Show what --fix would change."),
-        click.option("--fix", is_flag=True, help="Mend what can be mended, keeping the language."),
-    ):
-        command = option(command)
-    return command
-
-
-def _lint_options(command: _Command) -> _Command:
-    for option in (
-        click.option("--cost", is_flag=True, help="Report what each grammar takes (I702)."),
-        click.option(
-            "--max-states",
-            type=click.IntRange(min=1),
-            help="Find grammars whose tables have more states (E703).",
-        ),
-        click.option(
-            "--target",
-            "targets",
-            type=click.Choice(TARGETS),
-            multiple=True,
-            help="Find what this engine refuses (E502); repeatable.",
-        ),
-    ):
-        command = option(command)
-    return command
 
 
 @click.command()
@@ -124,7 +43,7 @@ def _lint_options(command: _Command) -> _Command:
     "--output-file",
     "-o",
     metavar="FILE",
-    type=_FILE,
+    type=FILE,
     help="Write what was found to FILE rather than to stdout.",
 )
 @click.option(
@@ -135,9 +54,9 @@ def _lint_options(command: _Command) -> _Command:
     help="Files to check at the same time, if there are many.  [default: the number of processors]",
 )
 @click.option("--watch", "watches", is_flag=True, help="Check again whenever a file changes.")
-@_selection_options
-@_fix_options
-@_lint_options
+@selection_options
+@fix_options
+@lint_options
 @vocabulary_options
 @grammar_options
 @stdin_option
@@ -162,6 +81,7 @@ def check(
     unsafe_fixes: bool,
     cost: bool,
     max_states: int | None,
+    max_mask_work: int | None,
     targets: tuple[str, ...],
     vocab: str | None,
     eos: tuple[int, ...],
@@ -181,30 +101,21 @@ def check(
         select=select,
         extend_select=extend_select,
         ignore=ignore,
-        fail_on=None if fail_on is None else _SEVERITIES[fail_on],
+        fail_on=None if fail_on is None else SEVERITIES[fail_on],
         vocab=vocab,
         eos=eos or None,
         targets=targets or None,
         max_states=max_states,
+        max_mask_work=max_mask_work,
     )
     request = partial(
         _request, console, settings, config_file, isolated, stdin_filename, start, finish, cost
     )
     fixes = None if not (fix or show_diff) else "unsafe" if unsafe_fixes else "safe"
+    outcome = Outcome(console, format_, output_file, fix, show_diff, baseline, write_baseline)
 
     def run(files: Sequence[Path]) -> int:
-        reports = _check(console, files, FileCheck(request, fixes), jobs)
-        if show_diff:
-            return _show_diff(console, reports)
-        if fix:
-            _write_fixed(console, reports)
-        if write_baseline is not None:
-            return _accept(console, reports, write_baseline)
-        known = frozenset[str]() if baseline is None else _known(baseline)
-        # The fixed text of stdin is on stdout.
-        show = console.findings if fix and STDIN in paths else console.data
-        deliver = show if output_file is None else partial(_write, output_file)
-        return _deliver(console, format_, reports, known, deliver)
+        return outcome.act(_check(console, files, FileCheck(request, fixes), jobs))
 
     where = paths or (Path(),)
     if watches:
@@ -266,75 +177,3 @@ def _watch(console: Console, paths: Sequence[Path], run: Callable[[Sequence[Path
 
     watch(paths, EXTENSIONS, act)
     return Exit.CLEAN
-
-
-def _show_diff(console: Console, reports: Sequence[Report]) -> int:
-    from kbnf_cli.diff import diff
-
-    for report in reports:
-        console.data(diff(report.before, report.after, report.name))
-    fixed = sum(len(report.fixed) for report in reports)
-    console.note(f"{count_of(fixed, 'finding')} would be fixed")
-    return Exit.FINDINGS if fixed else Exit.CLEAN
-
-
-def _write_fixed(console: Console, reports: Sequence[Report]) -> None:
-    for report in reports:
-        if report.path == STDIN:
-            console.text(report.after)
-        elif report.after != report.before:
-            write_atomically(report.path.resolve(), report.after)
-    fixed = sum(len(report.fixed) for report in reports)
-    if fixed:
-        console.note(f"{count_of(fixed, 'finding')} fixed")
-
-
-def _accept(console: Console, reports: Sequence[Report], file: Path) -> int:
-    from kbnf_core.diagnostics.baseline import write_baseline
-
-    found = _all(reports)
-    write_atomically(file, write_baseline(found))
-    console.note(f"{count_of(len(found), 'finding')} accepted in {file}")
-    return Exit.CLEAN
-
-
-def _known(file: Path) -> frozenset[str]:
-    from kbnf_core.diagnostics.baseline import read_baseline
-
-    try:
-        return read_baseline(read_bytes(file).decode("utf-8"))
-    except ValueError as error:
-        raise ConfigError(f"{file}: {error}") from error
-
-
-def _deliver(
-    console: Console,
-    format_: str,
-    reports: Sequence[Report],
-    known: frozenset[str],
-    deliver: Callable[[Segments], None],
-) -> int:
-    """Deliver what is not known already, and tell how the run ends."""
-    diagnostics = _all(reports)
-    if known:
-        from kbnf_core.diagnostics.baseline import without_baseline
-
-        diagnostics = without_baseline(diagnostics, known)
-    deliver(FORMATS[format_](diagnostics, len(reports)))
-    if format_ in {"text", "concise"}:
-        console.note(summarise(diagnostics, len(reports)))
-    left = {id(each) for each in diagnostics}
-    counts = (
-        each.severity >= report.fail_on and id(each) in left
-        for report in reports
-        for each in report.diagnostics
-    )
-    return Exit.FINDINGS if any(counts) else Exit.CLEAN
-
-
-def _write(file: Path, rendered: Segments) -> None:
-    write_atomically(file, plain(rendered))
-
-
-def _all(reports: Sequence[Report]) -> tuple[Diagnostic, ...]:
-    return tuple(diagnostic for report in reports for diagnostic in report.diagnostics)

@@ -116,6 +116,7 @@ def _options(settings: Settings, request: Request) -> "LintOptions":
         targets=settings.targets or (),
         reports_cost=request.reports_cost,
         max_states=settings.max_states,
+        max_mask_work=settings.max_mask_work,
     )
 
 

@@ -27,7 +27,7 @@ class Settings:
     ``select``, ``extend_select`` and ``ignore`` are prefixes of codes. ``vocab`` is ``bytes``
     or a path, relative paths being taken from the configuration file's directory.
     ``per_file_ignores`` are patterns of a name, or of a path from that directory, with prefixes
-    of codes. ``targets`` and ``max_states`` are those of ``lint.options``.
+    of codes. ``targets``, ``max_states`` and ``max_mask_work`` are those of ``lint.options``.
     """
 
     select: tuple[str, ...] | None = None
@@ -38,6 +38,7 @@ class Settings:
     eos: tuple[int, ...] | None = None
     targets: tuple[str, ...] | None = None
     max_states: int | None = None
+    max_mask_work: int | None = None
     per_file_ignores: tuple[FileIgnore, ...] | None = None
 
     @property
@@ -180,6 +181,7 @@ _PARSERS: dict[str, Callable[[Any, Path], Any]] = {
     "eos": _token_ids,
     "target": _targets,
     "max-states": _count,
+    "max-mask-work": _count,
     "per-file-ignores": _per_file_ignores,
 }
 

@@ -94,6 +94,18 @@ def _empty_language(document: Document, start: str, analysis: Analysis) -> Diagn
     )
 
 
+def too_large(reading: Reading, name: str, limits: Limits) -> Diagnostic:
+    """Return the finding that the states of all rules passed the limit in the part ``name``."""
+    return Diagnostic(
+        "E106",
+        f"the grammar needs more than {limits.grammar_states:,} states",
+        reading.document.source,
+        name_span(reading.document, name.partition("#")[0]),
+        label="the limit was passed in this rule",
+        helps=("lower its repetition counts, or raise `Limits.grammar_states`",),
+    )
+
+
 def name_span(document: Document, name: str) -> Span:
     """Return where ``name`` is defined first, or the start of the text."""
     return document.first_names.get(name, Span(0, 0))

@@ -8,13 +8,14 @@ from kbnf_core import ir
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.errors import EmptyGrammarError, GrammarError
-from kbnf_core.frontend import Reading, name_span, read_grammar
+from kbnf_core.frontend import Reading, read_grammar, too_large
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.build import PlainTables, build_plain_tables, build_tables
 from kbnf_core.lower.nfa import TooManyStatesError
 from kbnf_core.source import Source
 
 if TYPE_CHECKING:
+    from kbnf_core.lower.analyse import Analysis
     from kbnf_core.mask.courses import Courses, StoredMemo
     from kbnf_core.tables import Tables
 
@@ -38,7 +39,7 @@ class Grammar:
         path: str | None = None,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
-        self.source = Source(text, path)
+        self.__dict__["source"] = Source(text, path)
         self._limits = limits
         self._wanted = (start, None if finish is None else Finish.parse(finish))
         _usable(self.reading)
@@ -61,7 +62,7 @@ class Grammar:
         For loaders of artifacts: ``tables`` and ``stored`` are taken as they are.
         """
         grammar = object.__new__(cls)
-        grammar.source = source
+        grammar.__dict__["source"] = source
         grammar.start = start
         grammar.finish = finish
         grammar._limits = limits
@@ -70,14 +71,42 @@ class Grammar:
         grammar.__dict__["tables"] = tables
         return grammar
 
+    @classmethod
+    def of_rules(
+        cls,
+        rules: ir.Grammar,
+        analysis: "Analysis",
+        finish: Finish,
+        write: Callable[[], str],
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> "Grammar":
+        """Return a grammar that was made by a program; ``write`` returns its text when needed.
+
+        The text must have the language of ``rules``, and ``start`` and ``finish`` for settings.
+        """
+        grammar = object.__new__(cls)
+        grammar.start = rules.start
+        grammar.finish = finish
+        grammar._limits = limits
+        grammar._wanted = (rules.start, finish)
+        grammar._stored = None
+        grammar._write = write
+        grammar.__dict__["_rules"] = (rules, analysis)
+        return grammar
+
+    @cached_property
+    def source(self) -> Source:
+        """The text."""
+        return Source(self._write())
+
     @cached_property
     def reading(self) -> Reading:
         """The text as it was read, with everything found on the way."""
         return read_grammar(self.source, *self._wanted, self._limits)
 
     @cached_property
-    def _grammar(self) -> ir.Grammar:
-        return _usable(self.reading)
+    def _rules(self) -> tuple[ir.Grammar, "Analysis | None"]:
+        return _usable(self.reading), self.reading.analysis
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -87,18 +116,19 @@ class Grammar:
     @cached_property
     def tables(self) -> "Tables":
         """The automata. Raises ``GrammarError`` (E106) where they pass the limit."""
-        return self._build(partial(build_tables, analysis=self.reading.analysis))
+        rules, analysis = self._rules
+        return self._build(partial(build_tables, rules, self._limits, analysis))
 
     @cached_property
     def plain_tables(self) -> "PlainTables":
         """The automata for explanations. Raises ``GrammarError`` (E106) past the limit."""
-        return self._build(build_plain_tables)
+        return self._build(partial(build_plain_tables, _usable(self.reading), self._limits))
 
-    def _build(self, build: Callable[[ir.Grammar, Limits], T]) -> T:
+    def _build(self, build: Callable[[], T]) -> T:
         try:
-            return build(self._grammar, self._limits)
+            return build()
         except TooManyStatesError as error:
-            raise GrammarError([self._too_large(str(error))]) from None
+            raise GrammarError([too_large(self.reading, str(error), self._limits)]) from None
 
     @cached_property
     def courses(self) -> "Courses":
@@ -106,17 +136,6 @@ class Grammar:
         from kbnf_core.mask.courses import Courses
 
         return Courses(lambda: self.tables, self._limits, self._stored)
-
-    def _too_large(self, name: str) -> Diagnostic:
-        rule = name.split("#", maxsplit=1)[0]
-        return Diagnostic(
-            "E106",
-            f"the grammar needs more than {self._limits.grammar_states:,} states",
-            self.source,
-            name_span(self.reading.document, rule),
-            label="the limit was passed in this rule",
-            helps=("lower its repetition counts, or raise `Limits.grammar_states`",),
-        )
 
 
 def _usable(reading: Reading) -> ir.Grammar:

@@ -35,12 +35,14 @@ def test_budget(kbnf: Kbnf, write: Write) -> None:
     file = write("a.kbnf", "start ::= 'abcdefghij';\n")
     assert codes(kbnf(*CONCISE, "--max-states", "5", file).out) == ["E703"]
     assert codes(kbnf(*CONCISE, "--max-states", "50", "--cost", file).out) == ["I702"]
+    assert codes(kbnf(*CONCISE, "--max-mask-work", "100", file).out) == ["E703"]
+    assert codes(kbnf(*CONCISE, "--max-mask-work", "100000", file).out) == []
 
 
 def test_settings_of_the_new_options(kbnf: Kbnf, write: Write) -> None:
-    write("kbnf.toml", 'max-states = 5\ntarget = ["kbnf-0.4"]\n')
+    write("kbnf.toml", 'max-states = 5\nmax-mask-work = 100\ntarget = ["kbnf-0.4"]\n')
     file = write("a.kbnf", "start ::= 'abcdefghij'{2} ';';\n")
-    assert codes(kbnf(*CONCISE, file).out) == ["E703", "E502"]
+    assert codes(kbnf(*CONCISE, file).out) == ["E703", "E703", "E502"]
 
 
 @pytest.mark.parametrize("pattern", ["a.kbnf", "sub/*.kbnf", "*/a.kbnf"])

@@ -34,7 +34,7 @@ ALLOWED: dict[str, set[str]] = {
     "tables": {"ir"},
     "lower": BASE | {"kernel", "syntax", "automata", "ir", "tables"},
     "frontend": FRONT | {"languages"},
-    "lint": FRONT | {"frontend", "languages", "vocab"},
+    "lint": FRONT | {"frontend", "languages", "vocab", "recognise", "mask"},
     "check": FRONT | {"frontend", "languages", "lint"},
     "fixes": BASE | {"languages"},
     "recognise": {"source", "kernel", "tables", "lower"},

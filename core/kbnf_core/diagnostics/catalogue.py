@@ -118,7 +118,7 @@ _RULES = (
     # Size
     Rule("W701", "large-terminal", "A terminal needs very many states."),
     Rule("I702", "cost", "What a grammar takes; reported with `--cost`."),
-    Rule("E703", "over-budget", "A grammar needs more states than `--max-states`."),
+    Rule("E703", "over-budget", "A grammar, or the masks of a rule, passes a budget."),
     # The tool
     Rule("I901", "stopped-early", "A check was too large to be completed."),
     # JSON Schema

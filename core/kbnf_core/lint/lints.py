@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.frontend import Reading
+from kbnf_core.frontend import Reading, too_large
+from kbnf_core.ir import Grammar
 from kbnf_core.languages import language_of
+from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lint.ambiguity import check_ambiguity
 from kbnf_core.lint.blow_ups import check_blow_ups
 from kbnf_core.lint.duplicates import check_duplicates
@@ -65,7 +67,25 @@ def _run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
         from kbnf_core.lint.spelling import check_spelling
 
         yield from check_spelling(reading, options.vocabulary)
-    if options.reports_cost or options.max_states is not None:
-        from kbnf_core.lint.cost import check_cost
+    if reading.grammar is not None and options.needs_tables:
+        yield from _in_use(reading, reading.grammar, options)
 
-        yield from check_cost(reading, options)
+
+def _in_use(reading: Reading, grammar: Grammar, options: LintOptions) -> Iterator[Diagnostic]:
+    """Yield the findings that take the tables, or masks."""
+    from kbnf_core.lint.cost import check_cost
+    from kbnf_core.lint.generation import Generation
+    from kbnf_core.lint.unreachable_end import check_unreachable_end
+    from kbnf_core.lower.build import build_tables
+    from kbnf_core.lower.nfa import TooManyStatesError
+    from kbnf_core.vocab.vocabulary import Vocabulary
+
+    try:
+        tables = build_tables(grammar, DEFAULT_LIMITS, reading.analysis)
+    except TooManyStatesError as error:
+        yield too_large(reading, str(error), DEFAULT_LIMITS)
+        return
+    generation = Generation(reading, tables, options.vocabulary or Vocabulary.bytes())
+    if options.vocabulary is not None:
+        yield from check_unreachable_end(generation)
+    yield from check_cost(generation, options)

@@ -16,13 +16,25 @@ class LintOptions:
 
     ``vocabulary``: find what its tokens cannot spell. ``targets``: find what these engines refuse
     (names from ``TARGETS``). ``reports_cost``: tell what the grammar takes. ``max_states``: find
-    a grammar whose tables have more states.
+    a grammar whose tables have more states. ``max_mask_work``: find rules whose masks take more
+    trie nodes; see ``mask.work``.
     """
 
     vocabulary: "Vocabulary | None" = None
     targets: tuple[str, ...] = ()
     reports_cost: bool = False
     max_states: int | None = None
+    max_mask_work: int | None = None
+
+    @property
+    def counts_work(self) -> bool:
+        """Whether the work of masks is to be counted."""
+        return self.reports_cost or self.max_mask_work is not None
+
+    @property
+    def needs_tables(self) -> bool:
+        """Whether something is asked that takes more than the text's meaning."""
+        return self.vocabulary is not None or self.max_states is not None or self.counts_work
 
 
 NO_OPTIONS = LintOptions()

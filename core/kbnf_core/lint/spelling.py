@@ -1,13 +1,10 @@
-"""What a vocabulary cannot spell: E601, W602, W603 and E604."""
+"""W602, W603 and E604: what a vocabulary cannot spell, or spells otherwise."""
 
-import math
 from collections.abc import Iterator
 
 from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.frontend import Reading, name_span
-from kbnf_core.ir import Grammar, Literal, Node, Regular, Token, TokenTerminal, postorder
-from kbnf_core.lint.shortest import shortest_lengths
-from kbnf_core.lint.showing import show
+from kbnf_core.frontend import Reading
+from kbnf_core.ir import Literal, Node, Regular, Token, TokenTerminal, postorder
 from kbnf_core.vocab.findings import missing_bytes
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -21,7 +18,6 @@ def check_spelling(reading: Reading, vocabulary: Vocabulary) -> Iterator[Diagnos
     for name in sorted(reading.analysis.reachable):
         for node in postorder(reading.grammar.rules[name]):
             yield from _in_node(reading, node, vocabulary, missing, specials)
-    yield from _unreachable_end(reading, reading.grammar, vocabulary, missing)
 
 
 def _in_node(
@@ -77,21 +73,4 @@ def _unspellable(reading: Reading, node: Literal | Regular, used: frozenset[int]
         reading.document.source,
         node.span,
         notes=(f"no token contains the byte {shown}{more}",),
-    )
-
-
-def _unreachable_end(
-    reading: Reading, grammar: Grammar, vocabulary: Vocabulary, missing: frozenset[int]
-) -> Iterator[Diagnostic]:
-    start = reading.start
-    spelled = shortest_lengths(grammar, missing, lambda t: _has_token(vocabulary, t))
-    if spelled[start] < math.inf:
-        return
-    length = shortest_lengths(grammar)[start]
-    yield Diagnostic(
-        "E601",
-        f"no tokens of {show((vocabulary.name or 'the vocabulary').encode())} complete `{start}`",
-        reading.document.source,
-        name_span(reading.document, start),
-        notes=(f"the shortest text has {length:.0f} bytes, and every text needs a missing one",),
     )

@@ -199,14 +199,15 @@ class Masks:
 
     def _signature(self, item_set: int) -> frozenset[int]:
         """Return a value that is equal for item sets no token of the vocabulary tells apart."""
-        items, blocks = self.states.items, self._blocks
+        items, blocks = self.states.items, self.blocks
         radix = items.radix
         return frozenset(
             blocks[item // radix] * radix + item % radix for item in items.items(item_set)
         )
 
     @cached_property
-    def _blocks(self) -> Sequence[int]:
+    def blocks(self) -> Sequence[int]:
+        """The block of each position: equal where no token of the vocabulary tells them apart."""
         tables = self.states.tables
         if len(tables.edge_target) > SHARE_EFFORT:
             return range(tables.state_count)

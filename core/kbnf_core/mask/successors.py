@@ -52,13 +52,13 @@ class Successors:
         ends, reached = [nodes[:0]], [before[:0]]
         while len(nodes):
             self.work += len(nodes)
-            after = _step(states, before, self._node_class[nodes])
+            after = step_all(states, before, self._node_class[nodes])
             alive = after != DEAD
             nodes, after = nodes[alive], after[alive]
             is_end = trie.token_start[nodes] < trie.token_start[nodes + 1]
             ends.append(nodes[is_end])
             reached.append(after[is_end])
-            nodes, before = _children(trie, nodes, after)
+            nodes, before = children_of(trie, nodes, after)
         return trie.token_ids[trie.token_start[np.concatenate(ends)]], np.concatenate(reached)
 
     def _by_id(self, state: int, allowed: Words) -> dict[int, int]:
@@ -72,7 +72,7 @@ class Successors:
         return {place if place >= 0 else ~place: each for place, each in places.items()}
 
 
-def _step(states: StateTable, before: _Int32, classes: npt.NDArray[np.uint8]) -> _Int32:
+def step_all(states: StateTable, before: _Int32, classes: npt.NDArray[np.uint8]) -> _Int32:
     """Return the states after one byte each, filling the table where it does not know."""
     after = states.next[before, classes]
     unknown = after == UNKNOWN
@@ -84,7 +84,7 @@ def _step(states: StateTable, before: _Int32, classes: npt.NDArray[np.uint8]) ->
     return after
 
 
-def _children(trie: TokenTrie, nodes: _Int32, values: _Int32) -> tuple[_Int32, _Int32]:
+def children_of(trie: TokenTrie, nodes: _Int32, values: _Int32) -> tuple[_Int32, _Int32]:
     """Return the children of all nodes, each with the value of its parent."""
     begin, end = trie.child_start[nodes], trie.child_start[nodes + 1]
     count = end - begin

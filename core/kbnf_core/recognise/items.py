@@ -69,6 +69,10 @@ class ItemSets:
         """Return the packed items of a set, ascending."""
         return self._known[number].items
 
+    def pack(self, state: int, nonterminal: int) -> int:
+        """Return the item of an automaton state and the nonterminal to report."""
+        return state * self.radix + nonterminal
+
     def unpack(self, item: int) -> tuple[int, int]:
         """Return (automaton state, nonterminal to report)."""
         return divmod(item, self.radix)

@@ -32,7 +32,9 @@ _ASCII = Vocabulary(
     eos_token_id=128,
     name="ascii",
 )
+_PAIRS = Vocabulary({0: b"ab", 1: b"c"}, name="pairs")
 _OPTIONS = {
+    "vocabulary pairs": LintOptions(vocabulary=_PAIRS),
     "vocabulary ascii": LintOptions(vocabulary=_ASCII),
     "target kbnf-0.2": LintOptions(targets=("kbnf-0.2",)),
     "target kbnf-0.4": LintOptions(targets=("kbnf-0.4",)),
@@ -41,6 +43,8 @@ _OPTIONS = {
     "target xgrammar": LintOptions(targets=("xgrammar",)),
     "cost": LintOptions(reports_cost=True),
     "max-states 20": LintOptions(max_states=20),
+    "max-mask-work 1000": LintOptions(vocabulary=_ASCII, max_mask_work=1_000),
+    "cost ascii": LintOptions(vocabulary=_ASCII, reports_cost=True),
 }
 
 

@@ -1,0 +1,93 @@
+"""How much work the masks of a grammar are, counted in trie nodes: the same on every machine.
+
+A mask is put together from walks, one for each item set that a text can be in. What is counted is
+the walk from each single position of a rule; positions that no token of the vocabulary tells apart
+share one, as they do when masks are made. A rule that lowering wrote into its callers counts there.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from kbnf_core.mask.masks import Masks
+from kbnf_core.mask.successors import children_of, step_all
+from kbnf_core.recognise.states import DEAD
+from kbnf_core.tables import Tables
+from kbnf_core.vocab.trie import ROOT
+
+
+@dataclass(slots=True)
+class RuleWork:
+    """The walks of one rule.
+
+    ``positions``: places in it that differ, each with a walk. ``nodes``: trie nodes that all of
+    these look at; ``most``: that one of them looks at. ``mask_bytes``: what their masks take.
+    """
+
+    name: str
+    positions: int = 0
+    nodes: int = 0
+    most: int = 0
+    mask_bytes: int = 0
+
+
+def rule_works(masks: Masks, limit: int) -> tuple[list[RuleWork], bool]:
+    """Return the work of each rule, and whether all was counted with ``limit`` nodes."""
+    works: dict[str, RuleWork] = {}
+    rows: defaultdict[str, set[int]] = defaultdict(set)
+    known: dict[int, tuple[int, int]] = {}
+    left = limit
+    for name, block, item_set in _positions(masks):
+        if left <= 0:
+            return list(works.values()), False
+        if block not in known:
+            known[block] = _count(masks, item_set), masks.walk(item_set).row
+            left -= known[block][0]
+        nodes, row = known[block]
+        rows[name].add(row)
+        work = works.setdefault(name, RuleWork(name))
+        work.positions += 1
+        work.nodes += nodes
+        work.most = max(work.most, nodes)
+        work.mask_bytes = 4 * masks.word_count * len(rows[name])
+    return list(works.values()), True
+
+
+def _positions(masks: Masks) -> Iterator[tuple[str, int, int]]:
+    """Yield the positions that differ within each rule: its name, their block and item set."""
+    tables = masks.states.tables
+    for nonterminal, positions in _positions_of(tables):
+        name = tables.names[nonterminal].partition("#")[0]
+        blocks = {masks.blocks[position]: position for position in reversed(positions)}
+        for block, position in sorted(blocks.items()):
+            yield (
+                name,
+                block,
+                masks.states.items.intern([masks.states.items.pack(position, nonterminal)]),
+            )
+
+
+def _positions_of(tables: Tables) -> list[tuple[int, range]]:
+    entries = sorted((first, number) for number, first in enumerate(tables.entry.tolist()))
+    return [
+        (number, range(first, end))
+        for (first, number), (end, _) in pairwise([*entries, (tables.state_count, 0)])
+    ]
+
+
+def _count(masks: Masks, item_set: int) -> int:
+    """Return how many trie nodes a walk from the root looks at."""
+    states, trie = masks.states, masks.vocabulary.trie
+    classes = states.tables.classes[trie.byte]
+    nodes = trie.children(ROOT)
+    before = np.full(len(nodes), states.begin(item_set), np.int32)
+    count = 0
+    while len(nodes):
+        count += len(nodes)
+        after = step_all(states, before, classes[nodes])
+        alive = after != DEAD
+        nodes, before = children_of(trie, nodes[alive], after[alive])
+    return count

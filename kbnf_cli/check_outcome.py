@@ -1,0 +1,108 @@
+"""What ``kbnf check`` does with what was found: show it, fix it, or accept it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from kbnf_cli.checking import Report
+from kbnf_cli.console import Console
+from kbnf_cli.exits import Exit
+from kbnf_cli.files import STDIN, read_bytes, write_atomically
+from kbnf_cli.formats import FORMATS
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.diagnostics.segments import Segments, plain
+from kbnf_core.diagnostics.text import count_of, summarise
+from kbnf_core.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is asked to be done with reports; see the command's options."""
+
+    console: Console
+    format: str
+    output_file: Path | None
+    fix: bool
+    show_diff: bool
+    baseline: Path | None
+    write_baseline: Path | None
+
+    def act(self, reports: Sequence[Report]) -> int:
+        """Do it; return the exit status."""
+        if self.show_diff:
+            return self._show_diff(reports)
+        if self.fix:
+            self._write_fixed(reports)
+        if self.write_baseline is not None:
+            return self._accept(reports, self.write_baseline)
+        return self._deliver(reports)
+
+    def _show_diff(self, reports: Sequence[Report]) -> int:
+        from kbnf_cli.diff import diff
+
+        for report in reports:
+            self.console.data(diff(report.before, report.after, report.name))
+        fixed = sum(len(report.fixed) for report in reports)
+        self.console.note(f"{count_of(fixed, 'finding')} would be fixed")
+        return Exit.FINDINGS if fixed else Exit.CLEAN
+
+    def _write_fixed(self, reports: Sequence[Report]) -> None:
+        for report in reports:
+            if report.path == STDIN:
+                self.console.text(report.after)
+            elif report.after != report.before:
+                write_atomically(report.path.resolve(), report.after)
+        fixed = sum(len(report.fixed) for report in reports)
+        if fixed:
+            self.console.note(f"{count_of(fixed, 'finding')} fixed")
+
+    def _accept(self, reports: Sequence[Report], file: Path) -> int:
+        from kbnf_core.diagnostics.baseline import write_baseline
+
+        found = _all(reports)
+        write_atomically(file, write_baseline(found))
+        self.console.note(f"{count_of(len(found), 'finding')} accepted in {file}")
+        return Exit.CLEAN
+
+    def _deliver(self, reports: Sequence[Report]) -> int:
+        """Show what is not accepted already, and tell how the run ends."""
+        diagnostics = _all(reports)
+        if self.baseline is not None:
+            from kbnf_core.diagnostics.baseline import without_baseline
+
+            diagnostics = without_baseline(diagnostics, _accepted(self.baseline))
+        self._show(reports)(FORMATS[self.format](diagnostics, len(reports)))
+        if self.format in {"text", "concise"}:
+            self.console.note(summarise(diagnostics, len(reports)))
+        left = {id(each) for each in diagnostics}
+        counts = (
+            each.severity >= report.fail_on and id(each) in left
+            for report in reports
+            for each in report.diagnostics
+        )
+        return Exit.FINDINGS if any(counts) else Exit.CLEAN
+
+    def _show(self, reports: Sequence[Report]) -> Callable[[Segments], None]:
+        if self.output_file is not None:
+            return partial(_write, self.output_file)
+        # The fixed text of stdin is on stdout.
+        is_taken = self.fix and any(report.path == STDIN for report in reports)
+        return self.console.findings if is_taken else self.console.data
+
+
+def _accepted(file: Path) -> frozenset[str]:
+    from kbnf_core.diagnostics.baseline import read_baseline
+
+    try:
+        return read_baseline(read_bytes(file).decode("utf-8"))
+    except ValueError as error:
+        raise ConfigError(f"{file}: {error}") from error
+
+
+def _write(file: Path, rendered: Segments) -> None:
+    write_atomically(file, plain(rendered))
+
+
+def _all(reports: Sequence[Report]) -> tuple[Diagnostic, ...]:
+    return tuple(diagnostic for report in reports for diagnostic in report.diagnostics)

@@ -1,0 +1,68 @@
+"""What ``--cost`` counts: trie nodes, positions, bytes of masks; the same on every machine."""
+
+import pytest
+
+from kbnf_core import Vocabulary, check
+from kbnf_core.frontend import read_grammar
+from kbnf_core.lint import cost
+from kbnf_core.lint.options import LintOptions
+from kbnf_core.lower.build import build_tables
+from kbnf_core.mask.masks import Masks
+from kbnf_core.mask.work import RuleWork, rule_works
+from kbnf_core.recognise.states import StateTable
+from kbnf_core.source import Source
+
+BYTES = Vocabulary.bytes()
+WORDS = Vocabulary({0: b"a", 1: b"b", 2: b"aa", 3: b"aaa", 4: b"ab"})
+
+
+def _works(text: str, vocabulary: Vocabulary, limit: int = 10**9) -> tuple[list[RuleWork], bool]:
+    grammar = read_grammar(Source(text, None)).grammar
+    assert grammar is not None
+    return rule_works(Masks(StateTable(build_tables(grammar)), vocabulary), limit)
+
+
+def test_each_position_looks_at_every_byte_that_could_be_next() -> None:
+    (work,), is_whole = _works("start ::= 'abc';", BYTES)
+    # Behind `c` the rule is over, and looks at what may come next all the same.
+    assert work == RuleWork("start", 4, 4 * 256, 256, 4 * 4 * 9)
+    assert is_whole
+
+
+def test_what_lives_is_looked_into() -> None:
+    # The root has the children a and b; a has aa and ab; aa has aaa.
+    (work,), _ = _works("start ::= 'ab';", WORDS)
+    assert (work.nodes, work.most) == (4 + 2 + 2, 4)
+
+
+def test_positions_that_no_token_tells_apart_count_once() -> None:
+    few, many = (_works(f"start ::= #'a{{{n}}}' 'b';", WORDS)[0][0] for n in (50, 5_000))
+    # A large rule is split; where its parts meet, positions differ.
+    assert few.positions < many.positions < 20
+
+
+def test_each_rule_counts_for_itself() -> None:
+    works, _ = _works("start ::= 'x' list; list ::= '[' list ']' | 'item';", BYTES)
+    assert [work.name for work in works] == ["start", "list"]
+    assert works[0].positions < works[1].positions
+
+
+def test_counting_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    works, is_whole = _works("start ::= 'abcdefgh';", BYTES, limit=600)
+    assert not is_whole
+    assert works[0].nodes == 3 * 256
+    monkeypatch.setattr(cost, "MOST_NODES", 600)
+    options = LintOptions(max_mask_work=10**6)
+    assert [each.code for each in check("start ::= 'abcdefgh';", options=options)] == ["I901"]
+
+
+def test_a_grammar_that_cannot_be_built_is_told() -> None:
+    text = f"start ::= {' '.join(['x{60000}'] * 20)}; x ::= 'abcde' | 'fghij' y; y ::= 'z' x;"
+    assert [each.code for each in check(text, options=LintOptions(max_states=5))] == ["E106"]
+
+
+def test_a_special_token_is_shown_by_its_id() -> None:
+    vocabulary = Vocabulary({0: b"a"}, special_tokens={"<s>": 1})
+    options = LintOptions(vocabulary=vocabulary, reports_cost=True)
+    (found,) = check("start ::= #token'<s>' 'a';", options=options)
+    assert found.notes[-1] == "the fewest tokens are 2: #1 'a'"
