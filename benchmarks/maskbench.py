@@ -6,6 +6,7 @@ valid value is accepted (as JSON without indentation, members in the order of th
 invalid one rejected. Both engines mask the same vocabulary, tekken of mistral-common.
 """
 
+import gc
 import json
 import statistics
 import sys
@@ -194,6 +195,9 @@ def main(folder: Path, only: str, repeat: int) -> None:
     _ = setting.vocabulary.trie
     builds = {"kbnf-toolkit": ours(setting.vocabulary), "llguidance": theirs(setting)}
     cases = list(read_cases(folder, only))
+    # What the runner itself holds is no business of the collector while it measures.
+    gc.collect()
+    gc.freeze()
     found: dict[str, list[Outcome]] = {}
     for name, build in builds.items():
         for _ in range(repeat):

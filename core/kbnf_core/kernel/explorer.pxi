@@ -81,6 +81,29 @@ cdef class Explorer:
                 return DEAD, i
         return state, data.shape[0]
 
+    def covered(self, int32_t state, const int32_t[:, ::1] machine, int32_t most):
+        """See ``interface.Explorer``."""
+        cdef ordered_set[Pair] seen
+        cdef vector[Pair] level = vector[Pair](1, Pair(state, 1))
+        cdef vector[Pair] following
+        cdef Pair at
+        cdef int32_t turn, byte, after, read
+        self.refresh()
+        for turn in range(most):
+            following.clear()
+            for at in level:
+                for byte in range(256):
+                    read = machine[at.second, byte]
+                    if read == DEAD:
+                        continue
+                    after = self.step(at.first, self.classes[byte])
+                    if after == DEAD or self.exits[after]:
+                        return turn
+                    if seen.insert(Pair(after, read)).second:
+                        following.push_back(Pair(after, read))
+            level = following
+        return most
+
     cdef int _wake(self) except -1:
         """Ask for item sets and origins only when they are needed: an artifact restores them."""
         if self.items is None:

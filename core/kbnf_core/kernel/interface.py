@@ -34,6 +34,13 @@ class Explorer(Protocol):
         byte of ``data`` before completed the start.
         """
 
+    def covered(self, state: int, machine: Ids, most: int) -> int:
+        """Return for how many bytes, at most ``most``, all that a machine reads can come.
+
+        And no byte of it leads to a state with exits. ``machine`` is int32[n, 256]: 0 is dead, 1
+        the start.
+        """
+
 
 class Table(Protocol):
     """A transition table; see ``recognise.states.StateTable``."""
@@ -139,6 +146,14 @@ class Kernel(Protocol):
         """Return what finds the walks for states of ``masks``, which is ``Gatherable``.
 
         Its results are those of ``gather_plainly``.
+        """
+
+    def blocks(
+        self, start: Ids, symbols: Ids, targets: Ids, kinds: npt.NDArray[np.uint8], rounds: int
+    ) -> list[int]:
+        """Return for each state a number that is equal where ``rounds`` steps tell nothing apart.
+
+        State s is of kind ``kinds[s]``, 0 or 1, and has edges ``start[s] : start[s + 1]``.
         """
 
     def fill(self, out: npt.NDArray[np.int32], words: Words) -> None:

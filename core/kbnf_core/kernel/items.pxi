@@ -3,9 +3,9 @@
 # References into an unordered_map stay valid while it grows, so vectors are handed out as pointers.
 
 cdef class _Items:
-    """Remembers what follows from item sets; what is not known here yet is asked there, once.
+    """Works out what follows from item sets, over the grammar's tables, and remembers it.
 
-    Only moving is done here, over the grammar's tables: it is what new states need most.
+    New sets are numbered there, so that both have the same numbers.
     """
 
     cdef object told
@@ -16,8 +16,12 @@ cdef class _Items:
     cdef const int32_t[::1] edge_target
     cdef const int32_t[::1] call_start
     cdef const int32_t[::1] call_nonterminal
+    cdef const int32_t[::1] call_return
     cdef const uint8_t[::1] call_tail
+    cdef const int32_t[::1] token_start
     cdef const int32_t[::1] entry
+    cdef const uint8_t[::1] accepting
+    cdef unordered_map[int32_t, vector[int64_t]] contents
     cdef vector[int32_t] moves
     cdef unordered_map[uint64_t, vector[int64_t]] targets
     cdef unordered_map[int32_t, vector[int32_t]] tail_called
@@ -38,8 +42,17 @@ cdef class _Items:
         self.edge_target = tables.edge_target
         self.call_start = tables.call_start
         self.call_nonterminal = tables.call_nonterminal
+        self.call_return = tables.call_return
         self.call_tail = tables.call_tail.view("uint8")
+        self.token_start = tables.token_start
         self.entry = tables.entry
+        self.accepting = tables.accepting.view("uint8")
+
+    cdef vector[int64_t]* of(self, int32_t item_set) except NULL:
+        """The items of a set: automaton state times radix, plus nonterminal to report."""
+        if not self.contents.count(item_set):
+            self.contents[item_set] = self.told.items(item_set)
+        return &self.contents[item_set]
 
     cdef int32_t move(self, int32_t item_set, int32_t byte_class) except -2:
         """The set after a byte of a class, EMPTY where there is none."""
@@ -56,12 +69,12 @@ cdef class _Items:
     cdef int _know_targets(self, int32_t item_set) except -1:
         """Look through the edges of all items at once: most classes lead nowhere."""
         cdef int32_t* moves = &self.moves[item_set * self.width]
-        cdef vector[int64_t] items = self.told.items(item_set)
+        cdef vector[int64_t]* items = self.of(item_set)
         cdef int64_t item, report
         cdef int32_t state, edge, byte_class
         for byte_class in range(<int32_t> self.width):
             moves[byte_class] = EMPTY
-        for item in items:
+        for item in items[0]:
             state, report = item // self.radix, item % self.radix
             for edge in range(self.edge_start[state], self.edge_start[state + 1]):
                 byte_class = self.edge_class[edge]
@@ -75,17 +88,21 @@ cdef class _Items:
         """The number of a set of items, closed under tail calls."""
         cdef vector[int64_t] closed
         cdef vector[int32_t]* states
-        cdef string key
         cdef size_t i, j
         for i in range(items.size()):
             states = self._with_tail_calls(items[i] // self.radix)
             for j in range(states.size()):
                 closed.push_back(states[0][j] * self.radix + items[i] % self.radix)
-        sort(closed.begin(), closed.end())
-        closed.erase(unique(closed.begin(), closed.end()), closed.end())
-        key = string(<const char*> closed.data(), closed.size() * sizeof(int64_t))
+        return self._number(closed)
+
+    cdef int32_t _number(self, vector[int64_t]& items) except -2:
+        """The number of a set of items, which may come in any order and more than once."""
+        cdef string key
+        sort(items.begin(), items.end())
+        items.erase(unique(items.begin(), items.end()), items.end())
+        key = string(<const char*> items.data(), items.size() * sizeof(int64_t))
         if not self.numbers.count(key):
-            self.numbers[key] = self.told.number(tuple(closed))
+            self.numbers[key] = self.told.number(tuple(items))
         return self.numbers[key]
 
     cdef vector[int32_t]* _with_tail_calls(self, int32_t state) except NULL:
@@ -106,35 +123,76 @@ cdef class _Items:
         return &self.tail_called[state]
 
     cdef int32_t live(self, int32_t item_set) except -2:
+        """The set without the items that can only complete."""
+        cdef vector[int64_t] kept
+        cdef int64_t item
         if not self.live_sets.count(item_set):
-            self.live_sets[item_set] = self.told.live(item_set)
+            for item in self.of(item_set)[0]:
+                if self._goes_on(item // self.radix):
+                    kept.push_back(item)
+            self.live_sets[item_set] = self._number(kept)
         return self.live_sets[item_set]
 
+    cdef bint _goes_on(self, int32_t state) noexcept:
+        return (
+            self.edge_start[state] < self.edge_start[state + 1]
+            or self.call_start[state] < self.call_start[state + 1]
+            or self.token_start[state] < self.token_start[state + 1]
+        )
+
     cdef vector[int32_t]* completed(self, int32_t item_set) except NULL:
-        """The nonterminals that are complete in a set."""
+        """The nonterminals that are complete in a set, ascending."""
+        cdef ordered_set[int32_t] found
+        cdef int64_t item
         if not self.completions.count(item_set):
-            self.completions[item_set] = self.told.completed(item_set)
+            for item in self.of(item_set)[0]:
+                if self.accepting[item // self.radix]:
+                    found.insert(item % self.radix)
+            self.completions[item_set].assign(found.begin(), found.end())
         return &self.completions[item_set]
 
     cdef vector[int32_t]* reports(self, int32_t item_set) except NULL:
-        """The nonterminals that the items of a set report."""
+        """The nonterminals that the items of a set report, ascending."""
+        cdef ordered_set[int32_t] found
+        cdef int64_t item
         if not self.reported.count(item_set):
-            self.reported[item_set] = self.told.reports(item_set)
+            for item in self.of(item_set)[0]:
+                found.insert(item % self.radix)
+            self.reported[item_set].assign(found.begin(), found.end())
         return &self.reported[item_set]
 
     cdef vector[Pair]* waits(self, int32_t item_set) except NULL:
         """The calls of a set that are no tail calls: (nonterminal, item set after it)."""
         if not self.calls.count(item_set):
-            self.calls[item_set] = self.told.waits(item_set)
+            self.calls[item_set] = self._find_waits(item_set)
         return &self.calls[item_set]
+
+    cdef vector[Pair] _find_waits(self, int32_t item_set) except *:
+        cdef ordered_map[int32_t, vector[int64_t]] after
+        cdef vector[Pair] found
+        cdef int64_t item
+        cdef int32_t state, call
+        for item in self.of(item_set)[0]:
+            state = item // self.radix
+            for call in range(self.call_start[state], self.call_start[state + 1]):
+                if not self.call_tail[call]:
+                    after[self.call_nonterminal[call]].push_back(
+                        self.call_return[call] * self.radix + item % self.radix
+                    )
+        for each in after:
+            found.push_back(Pair(each.first, self._intern(each.second)))
+        return found
 
     cdef int32_t union(self, int32_t one, int32_t other) except -2:
         cdef uint64_t key
+        cdef vector[int64_t] joined
         if one == other:
             return one
         key = _key(min(one, other), max(one, other))
         if not self.unions.count(key):
-            self.unions[key] = self.told.union((one, other))
+            joined = self.of(one)[0]
+            joined.insert(joined.end(), self.of(other).begin(), self.of(other).end())
+            self.unions[key] = self._number(joined)
         return self.unions[key]
 
     cdef int32_t predicted(self, vector[int32_t]& called) except -2:

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from kbnf_core.kernel.plain_similar import blocks
 from kbnf_core.kernel.position import Position
 
 if TYPE_CHECKING:
     from kbnf_core.kernel.interface import Exits, Gatherable, Ids, Table, TrieArrays, Words
 
-__all__ = ["NAME", "Position", "apply", "explorer", "fill", "gatherer", "walker"]
+__all__ = ["NAME", "Position", "apply", "blocks", "explorer", "fill", "gatherer", "walker"]
 
 NAME = "numpy"
 
@@ -47,6 +48,31 @@ class PlainExplorer:
             if state == _DEAD:
                 return _DEAD, offset
         return state, len(data)
+
+    def covered(self, state: int, machine: "Ids", most: int) -> int:
+        """See ``interface.Explorer``."""
+        seen: set[tuple[int, int]] = set()
+        level = {(state, 1)}
+        for length in range(most):
+            after: set[tuple[int, int]] = set()
+            for here, reading in level:
+                found = self._read(here, machine[reading])
+                if found is None:
+                    return length
+                after |= found
+            level = after - seen
+            seen |= after
+        return most
+
+    def _read(self, state: int, row: "Ids") -> set[tuple[int, int]] | None:
+        """Return the pairs after all bytes that ``row`` reads; None if one of them is not free."""
+        table = self._table
+        read = np.flatnonzero(row)
+        moves = np.unique(np.stack((table.classes[read], row[read])), axis=1)
+        after = _step(table, np.full(moves.shape[1], state, np.int32), moves[0])
+        if (after == _DEAD).any() or table.has_exits[after].any():
+            return None
+        return set(zip(after.tolist(), moves[1].tolist(), strict=True))
 
 
 class PlainWalker:

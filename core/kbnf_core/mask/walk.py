@@ -11,9 +11,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from kbnf_core.kernel import interface
 from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.mask.bits import Words, word_count
 from kbnf_core.mask.interned import Interned
+from kbnf_core.mask.slices import Slice, slices_of
 from kbnf_core.recognise.states import StateTable
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -22,6 +24,8 @@ Nodes = npt.NDArray[np.int32]
 
 ROOT_SET = 0
 """The number of the set that holds just the trie's root."""
+
+_ROOT = np.zeros(1, np.int32)
 
 EMPTY_ROW = 0
 """The number of the mask in which nothing is allowed."""
@@ -51,14 +55,31 @@ class Walker:
     """Walks the trie of one vocabulary with the states of one grammar; one walk at a time."""
 
     def __init__(self, states: StateTable, vocabulary: Vocabulary, found: Found) -> None:
-        self._walker = KERNEL.walker(states, vocabulary.trie)
+        self._states = states
+        self._slices = slices_of(vocabulary)
+        self._whole = KERNEL.walker(states, vocabulary.trie)
+        self._rests: dict[int, interface.Walker] = {}
         self._found = found
         self._words = found.rows[EMPTY_ROW].copy()
 
     def walk(self, start: int, roots: int) -> Walk:
         """Walk the subtrees below each node of set ``roots``, in each from state ``start``."""
-        exits = self._walker.walk(start, self._found.node_sets[roots], self._words)
+        covered = self._slices.covered_by(self._states.explorer, start) if not roots else None
+        if covered:
+            exits = self._walk_rest(start, covered)
+        else:
+            exits = self._whole.walk(start, self._found.node_sets[roots], self._words)
         number = self._found.node_sets.number
         return Walk(
             self._found.rows.number(self._words), tuple((name, number(at)) for name, at in exits)
         )
+
+    def _walk_rest(self, start: int, covered: Slice) -> interface.Exits:
+        """Walk what is not in the slice; in the slice itself, nothing exits."""
+        trie, nodes = covered.rest
+        walker = self._rests.get(id(covered))
+        if walker is None:
+            walker = self._rests[id(covered)] = KERNEL.walker(self._states, trie)
+        exits = walker.walk(start, _ROOT, self._words)
+        self._words |= covered.words
+        return [(nonterminal, nodes[at]) for nonterminal, at in exits]

@@ -13,8 +13,6 @@ from kbnf_core.tables import Tables
 EMPTY = 0
 """The number of the empty item set."""
 
-_UNKNOWN = -1
-
 
 class Wait(NamedTuple):
     """A call: when ``nonterminal`` is complete, item set ``after`` goes on."""
@@ -30,22 +28,6 @@ class TokenMove(NamedTuple):
     after: int
 
 
-class _Known:
-    """What is known of one item set; None or _UNKNOWN where nobody asked yet."""
-
-    __slots__ = ("completed", "items", "live", "moved", "moves", "reports", "token_moves", "waits")
-
-    def __init__(self, items: tuple[int, ...], completed: tuple[int, ...], radix: int) -> None:
-        self.items = items
-        self.completed = completed
-        self.reports = frozenset(item % radix for item in items)
-        self.live = _UNKNOWN
-        self.moves: dict[int, list[int]] | None = None
-        self.moved: dict[int, int] = {}
-        self.waits: tuple[Wait, ...] | None = None
-        self.token_moves: tuple[TokenMove, ...] | None = None
-
-
 class ItemSets:
     """All item sets met so far, closed under tail calls, and what follows from each.
 
@@ -57,17 +39,24 @@ class ItemSets:
         self._tables = tables
         self.radix = len(tables.names)
         self._numbers: dict[tuple[int, ...], int] = {}
-        self._known: list[_Known] = []
+        self._items: list[tuple[int, ...]] = []
+        self._completed: dict[int, tuple[int, ...]] = {}
+        self._reports: dict[int, frozenset[int]] = {}
+        self._live: dict[int, int] = {}
+        self._targets: dict[int, dict[int, list[int]]] = {}
+        self._moves: dict[tuple[int, int], int] = {}
+        self._waits: dict[int, tuple[Wait, ...]] = {}
+        self._token_moves: dict[int, tuple[TokenMove, ...]] = {}
         self._tail_called: dict[int, tuple[int, ...]] = {}
         self._predicted: dict[frozenset[int], int] = {}
         self.number(())
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._items)
 
     def items(self, number: int) -> tuple[int, ...]:
         """Return the packed items of a set, ascending."""
-        return self._known[number].items
+        return self._items[number]
 
     def pack(self, state: int, nonterminal: int) -> int:
         """Return the item of an automaton state and the nonterminal to report."""
@@ -79,11 +68,20 @@ class ItemSets:
 
     def completed(self, number: int) -> tuple[int, ...]:
         """Return the nonterminals that are complete in a set, ascending."""
-        return self._known[number].completed
+        found = self._completed.get(number)
+        if found is None:
+            accepting, radix = self._tables.accepting, self.radix
+            complete = {i % radix for i in self._items[number] if accepting[i // radix]}
+            found = self._completed[number] = tuple(sorted(complete))
+        return found
 
     def reports(self, number: int) -> frozenset[int]:
         """Return the nonterminals that the items of a set report."""
-        return self._known[number].reports
+        found = self._reports.get(number)
+        if found is None:
+            items = self._items[number]
+            found = self._reports[number] = frozenset(item % self.radix for item in items)
+        return found
 
     def entry(self, nonterminals: Iterable[int]) -> int:
         """Return the item set in which each of ``nonterminals`` begins and reports itself."""
@@ -102,16 +100,14 @@ class ItemSets:
 
     def union(self, numbers: Iterable[int]) -> int:
         """Return the number of the union of item sets."""
-        joined = {item for number in numbers for item in self._known[number].items}
+        joined = {item for number in numbers for item in self._items[number]}
         return self.number(tuple(sorted(joined)))
 
     def number(self, items: tuple[int, ...]) -> int:
         """Return the number of a set that is closed and ascending already."""
-        number = self._numbers.setdefault(items, len(self._known))
-        if number == len(self._known):
-            accepting = self._tables.accepting
-            complete = {i % self.radix for i in items if accepting[i // self.radix]}
-            self._known.append(_Known(items, tuple(sorted(complete)), self.radix))
+        number = self._numbers.setdefault(items, len(self._items))
+        if number == len(self._items):
+            self._items.append(items)
         return number
 
     def _with_tail_calls(self, state: int) -> tuple[int, ...]:
@@ -136,27 +132,26 @@ class ItemSets:
 
     def classes(self, number: int) -> Iterable[int]:
         """Return the byte classes on which a set can move."""
-        return self._moves(number).keys()
+        return self._targets_of(number).keys()
 
     def move(self, number: int, byte_class: int) -> int:
         """Return the item set after a byte of ``byte_class``, EMPTY where there is none."""
-        moved = self._known[number].moved
-        found = moved.get(byte_class)
+        found = self._moves.get((number, byte_class))
         if found is None:
-            targets = self._moves(number).get(byte_class, ())
-            found = moved[byte_class] = self.intern(targets) if targets else EMPTY
+            targets = self._targets_of(number).get(byte_class, ())
+            found = self._moves[number, byte_class] = self.intern(targets) if targets else EMPTY
         return found
 
-    def _moves(self, number: int) -> dict[int, list[int]]:
+    def _targets_of(self, number: int) -> dict[int, list[int]]:
         """Return, by byte class, the items after the byte (not yet closed)."""
-        known = self._known[number]
-        if known.moves is None:
-            known.moves = {}
-            for item in known.items:
+        found = self._targets.get(number)
+        if found is None:
+            found = self._targets[number] = {}
+            for item in self._items[number]:
                 state, report = divmod(item, self.radix)
                 for byte_class, target in self._edges(state):
-                    known.moves.setdefault(byte_class, []).append(target * self.radix + report)
-        return known.moves
+                    found.setdefault(byte_class, []).append(target * self.radix + report)
+        return found
 
     def _edges(self, state: int) -> Iterable[tuple[int, int]]:
         tables = self._tables
@@ -166,10 +161,10 @@ class ItemSets:
 
     def waits(self, number: int) -> tuple[Wait, ...]:
         """Return the calls of a set that are not tail calls."""
-        known = self._known[number]
-        if known.waits is None:
-            known.waits = tuple(self._find_waits(known.items))
-        return known.waits
+        found = self._waits.get(number)
+        if found is None:
+            found = self._waits[number] = tuple(self._find_waits(self._items[number]))
+        return found
 
     def _find_waits(self, items: tuple[int, ...]) -> list[Wait]:
         tables = self._tables
@@ -184,10 +179,11 @@ class ItemSets:
 
     def token_moves(self, number: int) -> tuple[TokenMove, ...]:
         """Return what single tokens do from a set."""
-        known = self._known[number]
-        if known.token_moves is None:
-            known.token_moves = tuple(self._find_token_moves(known.items))
-        return known.token_moves
+        found = self._token_moves.get(number)
+        if found is None:
+            moves = self._find_token_moves(self._items[number])
+            found = self._token_moves[number] = tuple(moves)
+        return found
 
     def _find_token_moves(self, items: tuple[int, ...]) -> list[TokenMove]:
         tables = self._tables
@@ -217,10 +213,11 @@ class ItemSets:
 
     def live(self, number: int) -> int:
         """Return the set without the items that can only complete: they have had their say."""
-        known = self._known[number]
-        if known.live == _UNKNOWN:
-            known.live = self.number(tuple(item for item in known.items if self._goes_on(item)))
-        return known.live
+        found = self._live.get(number)
+        if found is None:
+            items = tuple(item for item in self._items[number] if self._goes_on(item))
+            found = self._live[number] = self.number(items)
+        return found
 
     def _goes_on(self, item: int) -> bool:
         state = item // self.radix
