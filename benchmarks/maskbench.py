@@ -22,8 +22,8 @@ import numpy as np
 
 from benchmarks.engines import LLGuidance
 from benchmarks.vocabulary import Setting, read_setting
-from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.convert.json_schema import Options, Whitespace, from_json_schema
+from kbnf_core import Engine, Vocabulary
+from kbnf_core.convert.json_schema import Options, Whitespace, json_schema_grammar
 from kbnf_core.errors import EngineError, KbnfError
 
 DATA = Path(__file__).resolve().parents[1] / ".." / "shared" / "data" / "maskbench"
@@ -95,7 +95,7 @@ def ours(vocabulary: Vocabulary) -> Build:
 
     def build(schema: Any) -> Callable[[], Session]:
         try:
-            grammar = Grammar(from_json_schema(json.dumps(schema), options).text)
+            grammar = json_schema_grammar(json.dumps(schema), options)
             _ = grammar.tables
         except KbnfError as error:
             raise RefusedError(str(error)) from None

@@ -30,6 +30,8 @@ class Grammar:
     empty one, matches.
     """
 
+    _write: Callable[[], str]
+
     def __init__(
         self,
         text: str,

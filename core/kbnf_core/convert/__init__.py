@@ -12,7 +12,7 @@ from kbnf_core.convert.conversion import Conversion, Example, Loss
 if TYPE_CHECKING:
     from kbnf_core.convert.bnf import from_bnf
     from kbnf_core.convert.gbnf import from_gbnf
-    from kbnf_core.convert.json_schema import from_json_schema
+    from kbnf_core.convert.json_schema import from_json_schema, json_schema_grammar
     from kbnf_core.convert.lark import from_lark, to_lark
     from kbnf_core.convert.to_gbnf import to_gbnf
 
@@ -20,6 +20,7 @@ _HOMES = {
     "from_bnf": "bnf",
     "from_gbnf": "gbnf",
     "from_json_schema": "json_schema",
+    "json_schema_grammar": "json_schema",
     "from_lark": "lark",
     "to_lark": "lark",
     "to_gbnf": "to_gbnf",
@@ -33,6 +34,7 @@ __all__ = [
     "from_gbnf",
     "from_json_schema",
     "from_lark",
+    "json_schema_grammar",
     "to_gbnf",
     "to_lark",
 ]

@@ -67,3 +67,13 @@ class Automata(Protocol):
         None where subsets pass ``limit``, as in ``determinise``, or where closures have more than
         ten times ``closure_limit`` elements together. If no word is accepted there is no state.
         """
+
+    def blocks(
+        self, source: Ints, symbol: Ints, target: Ints, accepting: bytes, rounds: int
+    ) -> list[int]:
+        """Return the block of each state: two are in one if nothing tells them apart in
+        ``rounds`` steps.
+
+        There may be several edges with one symbol from a state. ``accepting`` has a byte for each
+        state. Blocks are numbered by their first states.
+        """

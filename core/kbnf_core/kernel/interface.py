@@ -148,14 +148,6 @@ class Kernel(Protocol):
         Its results are those of ``gather_plainly``.
         """
 
-    def blocks(
-        self, start: Ids, symbols: Ids, targets: Ids, kinds: npt.NDArray[np.uint8], rounds: int
-    ) -> list[int]:
-        """Return for each state a number that is equal where ``rounds`` steps tell nothing apart.
-
-        State s is of kind ``kinds[s]``, 0 or 1, and has edges ``start[s] : start[s + 1]``.
-        """
-
     def fill(self, out: npt.NDArray[np.int32], words: Words) -> None:
         """Copy ``words`` to the front of ``out``, and zeros to the rest.
 

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.kernel.plain_similar import blocks
 from kbnf_core.kernel.position import Position
 
 if TYPE_CHECKING:
     from kbnf_core.kernel.interface import Exits, Gatherable, Ids, Table, TrieArrays, Words
 
-__all__ = ["NAME", "Position", "apply", "blocks", "explorer", "fill", "gatherer", "walker"]
+__all__ = ["NAME", "Position", "apply", "explorer", "fill", "gatherer", "walker"]
 
 NAME = "numpy"
 

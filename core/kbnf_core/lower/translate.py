@@ -4,12 +4,13 @@ Brackets, operators and forms become nodes, regular expressions become automata,
 checked. Everything that is wrong is reported; a rule is translated as far as it can be.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
+from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import Compiled, compile_regex
 from kbnf_core.diagnostics import Diagnostic, Label
@@ -28,10 +29,16 @@ class Translation:
 
 
 def translate(
-    document: tree.Document, start: str = "start", limits: Limits = DEFAULT_LIMITS
+    document: tree.Document,
+    start: str = "start",
+    limits: Limits = DEFAULT_LIMITS,
+    automata: Mapping[tree.Pattern, Dfa] | None = None,
 ) -> Translation:
-    """Return the meaning of ``document`` with the nonterminal ``start`` as its start."""
-    translator = _Translator(document, limits)
+    """Return the meaning of ``document`` with the nonterminal ``start`` as its start.
+
+    ``automata`` are those of regular expressions that were made from one.
+    """
+    translator = _Translator(document, limits, automata or {})
     rules = translator.translate_all()
     found = [*translator.diagnostics, *_check_start(document, start)]
     usable = not found and not document.broken_names
@@ -63,8 +70,11 @@ def _check_start(document: tree.Document, start: str) -> Iterable[Diagnostic]:
 class _Translator:
     """Translates the definitions of one document, collecting findings."""
 
-    def __init__(self, document: tree.Document, limits: Limits) -> None:
+    def __init__(
+        self, document: tree.Document, limits: Limits, automata: Mapping[tree.Pattern, Dfa]
+    ) -> None:
         self._document = document
+        self._automata = automata
         self._limits = limits
         self._compiled: dict[tuple[tree.PatternKind, str], Compiled] = {}
         self._defined = {d.name.value for d in document.definitions} | document.broken_names
@@ -132,6 +142,8 @@ class _Translator:
         return ir.Call(name, node.span)
 
     def _pattern(self, node: tree.Pattern) -> ir.Node:
+        if node in self._automata:
+            return ir.Regular(self._automata[node], node.span)
         if node.kind is tree.PatternKind.SUBSTRINGS:
             from kbnf_core.automata.substrings import substrings
 

@@ -6,30 +6,21 @@ bytes tells which are the same for that long; their item sets can share one walk
 """
 
 import numpy as np
-import numpy.typing as npt
 
-from kbnf_core.kernel.chosen import KERNEL
-from kbnf_core.tables import Tables
+from kbnf_core.kernel.chosen_automata import AUTOMATA
+from kbnf_core.tables import Ids, Tables
 
 
 def blocks_of_positions(tables: Tables, rounds: int) -> list[int]:
     """Return for each automaton state its block: equal for ``rounds`` bytes, equal block."""
-    sources = np.concatenate((_sources(tables.edge_start), _sources(tables.call_start)))
+    source = np.concatenate((_sources(tables.edge_start), _sources(tables.call_start)))
     # A call is a symbol behind the byte classes.
     calls = tables.class_count + 2 * tables.call_nonterminal + tables.call_tail
-    symbols = np.concatenate((tables.edge_class, calls))
-    targets = np.concatenate((tables.edge_target, tables.call_return))
-    order = np.argsort(sources, kind="stable")
-    start = np.searchsorted(sources[order], np.arange(tables.state_count + 1))
-    return KERNEL.blocks(
-        start.astype(np.int32),
-        symbols[order].astype(np.int32),
-        targets[order].astype(np.int32),
-        tables.accepting.astype(np.uint8),
-        rounds,
-    )
+    symbol = np.concatenate((tables.edge_class, calls)).astype(np.int32)
+    target = np.concatenate((tables.edge_target, tables.call_return))
+    return AUTOMATA.blocks(source, symbol, target, tables.accepting.tobytes(), rounds)
 
 
-def _sources(start: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    """Return the state that each edge leaves."""
-    return np.repeat(np.arange(len(start) - 1), np.diff(start))
+def _sources(starts: Ids) -> Ids:
+    """Return the state of each edge."""
+    return np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.convert.json_schema import Options, from_json_schema
+from kbnf_core.convert.json_schema import json_schema_grammar
 from kbnf_core.errors import EmptyGrammarError, EngineError, GrammarError
 
 DATA = Path(__file__).resolve().parents[3] / ".." / "shared" / "data" / "json-schema-test-suite"
@@ -31,7 +31,7 @@ needs_data = pytest.mark.skipif(not SUITE.is_dir(), reason="the shared data is n
 def convert(schema: Any) -> Grammar | str | None:
     """Return the grammar, None where no value is allowed, the code where it is refused."""
     try:
-        return Grammar(from_json_schema(json.dumps(schema), Options()).text)
+        return json_schema_grammar(json.dumps(schema))
     except EmptyGrammarError:
         return None
     except GrammarError as error:

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from kbnf_core.convert.lark.leftmost import Matcher, matcher
-from kbnf_core.convert.lark.masks import END
-from kbnf_core.convert.lark.python_regex import PatternError, parse
+from kbnf_core.convert.lark.leftmost import Matcher, beginnings, matcher
+from kbnf_core.convert.lark.python_regex import parse
+from kbnf_core.convert.lark.python_regex_tree import PatternError
 from kbnf_testing.lark_peers import all_texts
 
 PATTERNS = [
@@ -25,31 +25,55 @@ PATTERNS = [
     ("a(b|c)?d*", "abcd", 4),
     ("(?x: a b # comment\n | c )", "abc", 3),
     ("[^]a-]|[]-]", "]-ab", 3),
+    ("a+(?!b)", "abc", 5),
+    ("a(?=b)|ab?|(?=aa)aaa", "ab", 5),
+    ("a(?!b(?=c))", "abc", 4),
+    ("a(?=b+c)(b|bb)", "abc", 5),
+    ("(?:a(?=aab)|aa(?!a)|aaa)", "ab", 6),
+    ("a*$|b+", "ab\n", 4),
+    (r"(a|b)*?\Z", "ab\n", 4),
+    ("(?:a|ab)(?:c(?!d))?", "abcd", 5),
+    ("a?(?:b(?=a*b))*", "ab", 6),
 ]
 
 
-def verdict(found: Matcher, text: str, end: int) -> str:
-    """Return whether ``found`` takes the first ``end`` characters: yes, no, or maybe."""
+def ends(found: Matcher, text: str) -> list[int]:
+    """Return where ``found`` lets a match end."""
+    data = text.encode()
+    return [
+        end
+        for end in range(len(data) + 1)
+        if (state := reached(found, data[:end])) is not None
+        and found.dfa.accepting[state]
+        and found.rests[state].dfa.accepts(data[end:])
+    ]
+
+
+def reached(found: Matcher, prefix: bytes) -> int | None:
+    """Return the state after ``prefix``, None where no match begins with it."""
     state = 0
-    for byte in text[:end].encode():
+    for byte in prefix:
         state = int(found.dfa.next[state, found.dfa.classes[byte]])
         if state < 0:
-            return "no"
-    following = 1 << ord(text[end]) if end < len(text) else END
-    if not found.dfa.accepting[state] or found.stops[state] & following:
-        return "no"
-    return "maybe" if found.doubts[state] & following else "yes"
+            return None
+    return state
 
 
 @pytest.mark.parametrize(("pattern", "alphabet", "length"), PATTERNS)
 def test_matches_end_where_python_ends_them(pattern: str, alphabet: str, length: int) -> None:
-    found = matcher(parse(pattern).node)
+    automaton = matcher(parse(pattern).node)
     compiled = re.compile(pattern)
     for text in all_texts(alphabet, length):
         match = compiled.match(text)
-        ends = {end: verdict(found, text, end) for end in range(len(text) + 1)}
-        sure = {end: said == "yes" for end, said in ends.items() if said != "maybe"}
-        assert sure == {end: match is not None and match.end() == end for end in sure}, text
+        assert ends(automaton, text) == ([] if match is None else [match.end()]), text
+
+
+@pytest.mark.parametrize(("pattern", "alphabet", "length"), PATTERNS)
+def test_texts_that_begin_with_a_match_are_found(pattern: str, alphabet: str, length: int) -> None:
+    automaton = beginnings(parse(pattern).node)
+    compiled = re.compile(pattern)
+    for text in all_texts(alphabet, length):
+        assert automaton.accepts(text.encode()) == (compiled.match(text) is not None), text
 
 
 @pytest.mark.parametrize("pattern", ["a++", r"\bword", "(?>a)", "(a"])

@@ -68,6 +68,31 @@ def test_both_compact_alike(compiled: Automata, seed: int) -> None:
     )
 
 
+@pytest.mark.parametrize("seed", range(300))
+def test_both_find_the_same_blocks(compiled: Automata, seed: int) -> None:
+    random = Random(seed)
+    states, edges = random.randint(1, 12), random.randint(0, 30)
+    source, symbol, target = (
+        numbers(random.randrange(below) for _ in range(edges)) for below in (states, 3, states)
+    )
+    accepting = bytes(random.randrange(2) for _ in range(states))
+    for rounds in (0, 1, 2, 100):
+        found = compiled.blocks(source, symbol, target, accepting, rounds)
+        assert found == PLAIN.blocks(source, symbol, target, accepting, rounds)
+
+
+@pytest.mark.parametrize("kernel", ["plain", "compiled"])
+def test_states_that_few_steps_do_not_tell_apart_share_a_block(
+    kernel: str, request: pytest.FixtureRequest
+) -> None:
+    automata: Automata = PLAIN if kernel == "plain" else request.getfixturevalue("compiled")
+    # A chain of six; the last state accepts.
+    chain = numbers(range(5)), numbers([0] * 5), numbers(range(1, 6)), bytes([0, 0, 0, 0, 0, 1])
+    assert automata.blocks(*chain, 0) == [0, 0, 0, 0, 0, 1]
+    assert automata.blocks(*chain, 2) == [0, 0, 0, 1, 2, 3]
+    assert automata.blocks(*chain, 100) == [0, 1, 2, 3, 4, 5]
+
+
 @pytest.mark.parametrize("kernel", ["plain", "compiled"])
 def test_equal_languages_have_equal_automata(kernel: str, request: pytest.FixtureRequest) -> None:
     automata: Automata = PLAIN if kernel == "plain" else request.getfixturevalue("compiled")

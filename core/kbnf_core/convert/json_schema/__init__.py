@@ -9,6 +9,7 @@ Pointer of its keyword.
 from kbnf_core.convert.json_schema.convert import (
     embed_json_schema,
     from_json_schema,
+    json_schema_grammar,
 )
 from kbnf_core.convert.json_schema.limits import SchemaLimits
 from kbnf_core.convert.json_schema.options import Escapes, Options, Order, Whitespace
@@ -21,4 +22,5 @@ __all__ = [
     "Whitespace",
     "embed_json_schema",
     "from_json_schema",
+    "json_schema_grammar",
 ]

@@ -51,6 +51,19 @@ def _hex(code: int) -> str:
     return high + (f"[{low}{low.upper()}]" if low.isalpha() else low)
 
 
+_SEVERAL = frozenset(
+    chr(code)
+    for low, high in ESCAPED
+    for code in range(low, high + 1)
+    if code not in _SHORT and not _hex(code).isdigit()
+)
+
+
+def is_spelt_once(value: str) -> bool:
+    """Tell whether a string has one JSON text: no escape with a letter, no half of a character."""
+    return _SEVERAL.isdisjoint(value) and not any("\ud800" <= char <= "\udfff" for char in value)
+
+
 def spell_text(value: str) -> str:
     """Return a string's one JSON text."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,7 +1,12 @@
 """The conversions that callers use."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from kbnf_core import ir
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.config import Finish
 from kbnf_core.convert.conversion import Conversion, Loss
 from kbnf_core.convert.json_schema.document import Document, Json, check_schema, read_json
 from kbnf_core.convert.json_schema.expressions import Expression
@@ -14,11 +19,14 @@ from kbnf_core.convert.json_schema.shapes import Type
 from kbnf_core.convert.json_schema.writer import Writer
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError
-from kbnf_core.lower.analyse import analyse
+from kbnf_core.lower.analyse import Analysis, analyse
 from kbnf_core.lower.translate import translate
 from kbnf_core.source import Source
 from kbnf_core.syntax import tree
 from kbnf_core.syntax.printer import print_document
+
+if TYPE_CHECKING:
+    from kbnf_core.grammar import Grammar
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +34,8 @@ class Embedded:
     """Rules for a schema inside another grammar: ``definitions``, of which ``start`` is called.
 
     ``losses`` are keywords that were dropped, ``notes`` those that say nothing; ``eager`` tells
-    whether every text ends where its value does.
+    whether every text ends where its value does; ``automata`` are those of regular expressions
+    that are known already.
     """
 
     start: str
@@ -34,6 +43,7 @@ class Embedded:
     losses: tuple[Problem, ...]
     notes: tuple[Problem, ...]
     eager: bool
+    automata: Mapping[tree.Pattern, Dfa]
 
 
 def from_json_schema(
@@ -46,26 +56,49 @@ def from_json_schema(
     JSON Pointer.
     """
     text = Source(source, path)
-    try:
-        value = read_json(source)
-        limits = (options or Options()).limits
-        Document(value, limits)
-        problems = check_schema(source, limits)
-        if problems:
-            raise ProblemError(problems[0])
-        embedded = embed_json_schema(value, options)
-    except ProblemError as error:
-        raise GrammarError([_diagnostic(error.problem, text)]) from None
-    finish = "eager" if embedded.eager else "eos"
-    document = as_document(embedded.definitions)
-    _check_filled(document, text)
-    body = print_document(document)
+    embedded = _convert(text, options)
+    _meaning(embedded, text)
     losses = tuple(
         Loss(problem.code, _message(problem), locate(source, problem.pointer))
         for problem in embedded.losses
     )
     notes = tuple(_diagnostic(problem, text) for problem in embedded.notes)
-    return Conversion(f"(* kbnf: finish={finish} *)\n{body}", not losses, losses, notes)
+    return Conversion(_written(embedded), not losses, losses, notes)
+
+
+def json_schema_grammar(source: str, options: Options | None = None) -> "Grammar":
+    """Return the grammar that ``from_json_schema`` writes, without writing and reading it.
+
+    Raises what that raises. The grammar's text is written when somebody asks for it.
+    """
+    from kbnf_core.grammar import Grammar
+
+    text = Source(source)
+    embedded = _convert(text, options)
+    grammar, analysis = _meaning(embedded, text)
+    return Grammar.of_rules(grammar, analysis, _finish(embedded), lambda: _written(embedded))
+
+
+def _convert(text: Source, options: Options | None) -> Embedded:
+    try:
+        value = read_json(text.text)
+        limits = (options or Options()).limits
+        Document(value, limits)
+        problems = check_schema(value, text.text, limits)
+        if problems:
+            raise ProblemError(problems[0])
+        return embed_json_schema(value, options)
+    except ProblemError as error:
+        raise GrammarError([_diagnostic(error.problem, text)]) from None
+
+
+def _finish(embedded: Embedded) -> Finish:
+    return Finish.EAGER if embedded.eager else Finish.EOS
+
+
+def _written(embedded: Embedded) -> str:
+    body = print_document(as_document(embedded.definitions))
+    return f"(* kbnf: finish={_finish(embedded).value} *)\n{body}"
 
 
 def embed_json_schema(schema: Json, options: Options | None = None, prefix: str = "") -> Embedded:
@@ -81,15 +114,20 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
     losses = tuple(dict.fromkeys(writer.schemas.losses))
     eager = _is_prefix_free(writer.schemas, root)
     notes = tuple(dict.fromkeys(writer.schemas.notes))
-    return Embedded(prefix + "start", tuple(definitions), losses, notes, eager)
+    start = prefix + "start"
+    return Embedded(start, tuple(definitions), losses, notes, eager, writer.automata)
 
 
-def _check_filled(document: tree.Document, source: Source) -> None:
-    """Refuse a grammar in which every value holds another one, without an end."""
-    grammar = translate(document).grammar
-    if grammar is None or not analyse(grammar).facts[grammar.start].filled:
-        problem = Problem(UNSATISFIABLE, "every value needs another one inside", "")
-        raise GrammarError([_diagnostic(problem, source)])
+def _meaning(embedded: Embedded, source: Source) -> tuple[ir.Grammar, Analysis]:
+    """Return the grammar; refuse one in which every value holds another one, without an end."""
+    document = as_document(embedded.definitions)
+    grammar = translate(document, embedded.start, automata=embedded.automata).grammar
+    if grammar is not None:
+        analysis = analyse(grammar)
+        if analysis.facts[grammar.start].filled:
+            return grammar, analysis
+    problem = Problem(UNSATISFIABLE, "every value needs another one inside", "")
+    raise GrammarError([_diagnostic(problem, source)])
 
 
 def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:

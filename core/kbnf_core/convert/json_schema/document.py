@@ -20,6 +20,7 @@ from kbnf_core.convert.json_schema.problems import (
     invalid,
     too_large,
 )
+from kbnf_core.convert.json_schema.soundness import is_sound
 
 if TYPE_CHECKING:
     from referencing import Registry, Specification
@@ -131,8 +132,13 @@ class Document:
         )
 
 
-def check_schema(text: str, limits: SchemaLimits) -> list[Problem]:
-    """Return what the meta-schema finds wrong with the JSON text of a schema: the worst, if any."""
+def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]:
+    """Return what the meta-schema finds wrong with a schema: the worst, if any.
+
+    ``text`` is its JSON text.
+    """
+    if is_sound(schema):
+        return []
     from jsonschema.exceptions import best_match
     from jsonschema.validators import Draft202012Validator, validator_for
 
@@ -140,6 +146,8 @@ def check_schema(text: str, limits: SchemaLimits) -> list[Problem]:
     value = json.loads(text, parse_int=_as_number)
     if not isinstance(value, dict | bool):
         return [Problem(INVALID, "a schema is an object, `true` or `false`", "")]
+    if isinstance(value, dict) and not isinstance(value.get("$schema", ""), str):
+        return [Problem(INVALID, "`$schema` is a string", "/$schema")]
     chosen = validator_for(value, default=Draft202012Validator)
     try:
         best = best_match(chosen(chosen.META_SCHEMA).iter_errors(value))

@@ -1,6 +1,6 @@
 """Short names for making KBNF syntax trees; spans are empty, for there is no text yet."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
@@ -19,6 +19,37 @@ def text(value: str) -> Form:
 def regex(pattern: str) -> Form:
     """Return ``#'pattern'``."""
     return tree.Pattern(tree.PatternKind.REGEX, _text(pattern), _NOWHERE)
+
+
+class LaterText(tree.Text):
+    """A text that is written when somebody reads it: of an automaton that few will look at."""
+
+    __slots__ = ("_write", "_written")
+    _write: Callable[[], str]
+    _written: str | None
+
+    def __init__(self, write: Callable[[], str]) -> None:
+        # The base is frozen, and would keep the value that is not known yet.
+        _set_all(self, _write=write, _written=None, span=_NOWHERE, origins=())
+
+    @property
+    def value(self) -> str:
+        """The text."""
+        written = self._written
+        if written is None:
+            written = self._write()
+            _set_all(self, _written=written)
+        return written
+
+
+def _set_all(text: tree.Text, **values: object) -> None:
+    for name, value in values.items():
+        object.__setattr__(text, name, value)
+
+
+def later(write: Callable[[], str]) -> tree.Pattern:
+    """Return a regular expression whose text ``write`` returns."""
+    return tree.Pattern(tree.PatternKind.REGEX, LaterText(write), _NOWHERE)
 
 
 def call(name: str) -> Form:

@@ -4,12 +4,10 @@ from decimal import Decimal
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.characters import CharacterDfa, to_characters
-from kbnf_core.automata.codepoints import ANY, complement, from_text
 from kbnf_core.automata.decimals import EQUAL, compared
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.expression import (
-    NOTHING,
     Alternation,
     Builder,
     Spell,
@@ -18,14 +16,23 @@ from kbnf_core.automata.expression import (
 )
 from kbnf_core.automata.expression import Expression as Regex
 from kbnf_core.automata.to_regex import to_expression
-from kbnf_core.convert.json_schema.atoms import INTEGER, Compared, Length, Matching, Multiple
+from kbnf_core.convert.json_schema.atoms import (
+    INTEGER,
+    Compared,
+    Length,
+    Matching,
+    Multiple,
+    OneOf,
+)
 from kbnf_core.convert.json_schema.characters import spell, spell_text
 from kbnf_core.convert.json_schema.formats import FORMATS
 from kbnf_core.convert.json_schema.forms import (
     EMPTY,
     Form,
+    LaterText,
     alternation,
     call,
+    later,
     regex,
     repeated,
     sequence,
@@ -33,10 +40,12 @@ from kbnf_core.convert.json_schema.forms import (
 )
 from kbnf_core.convert.json_schema.limits import SchemaLimits
 from kbnf_core.convert.json_schema.linear import Rules, Step, write_linear
+from kbnf_core.convert.json_schema.other_names import all_but, regex_but
 from kbnf_core.convert.json_schema.prelude import Prelude
 from kbnf_core.convert.json_schema.regexes import read_regex
 from kbnf_core.convert.json_schema.restricted import Kind, Restricted
 from kbnf_core.convert.json_schema.values import number_text
+from kbnf_core.syntax import tree
 
 MOST_LEAVES = 400
 """Sets of characters in one regular expression; beyond it, rules are easier to follow."""
@@ -62,6 +71,7 @@ class ScalarWriter:
         self._builder = Builder()
         self._blocks: dict[int, Form] = {}
         self._known: dict[tuple[Restricted, bool], Form] = {}
+        self.automata: dict[tree.Pattern, Dfa] = {}
 
     def write(self, part: Restricted, wish: str) -> Form | None:
         """Return the JSON texts of a set of strings or numbers; None if there is none."""
@@ -121,7 +131,7 @@ class ScalarWriter:
         form = self._string(part, wish)
         if form is None:
             return None
-        if _length(form) > LONG:
+        if _is_long(form):
             name = self._rules.fresh(wish)
             self._rules.add(name, form)
             form = call(name)
@@ -129,6 +139,12 @@ class ScalarWriter:
         return form
 
     def _string(self, part: Restricted, wish: str) -> Form | None:
+        words = part.excluded
+        automaton = all_but(words) if len(words) and _only_leaves_out(part) else None
+        if automaton is not None:
+            pattern = later(lambda: _quoted(regex_but(words, self._builder)))
+            self.automata[pattern] = automaton
+            return pattern
         found = self._readable(part)
         if found is None:
             if part.dfa.is_empty:
@@ -139,8 +155,7 @@ class ScalarWriter:
             except LimitError:
                 form = self._linear(characters, spell, wish)
                 return None if form is None else sequence(text('"'), form, text('"'))
-        inner = print_expression(found, spell)
-        return regex(f'"(?:{inner})"' if isinstance(found, Alternation) else f'"{inner}"')
+        return regex(_quoted(found))
 
     def _readable(self, part: Restricted) -> Regex | None:
         """Return the expression as it was written, where there is just one; or a listed rest."""
@@ -150,7 +165,7 @@ class ScalarWriter:
         if wanted and isinstance(atom, Matching):
             return read_regex(atom.regex, self._builder)
         if not wanted and part.excluded:
-            return _all_but(part.excluded, self._builder)
+            return regex_but(part.excluded, self._builder)
         return None
 
     def _linear(self, characters: CharacterDfa, spelling: Spell, wish: str) -> Form | None:
@@ -187,9 +202,25 @@ def _level(count: int) -> int:
     return level
 
 
-def _length(form: Form) -> int:
-    value = getattr(getattr(form, "text", None), "value", "")
-    return len(value)
+def _is_long(form: Form) -> bool:
+    match form:
+        case tree.Pattern(text=LaterText()):
+            return True
+        case tree.Pattern(text=text) | tree.Terminal(text=text):
+            return len(text.value) > LONG
+        case _:
+            return False
+
+
+def _only_leaves_out(part: Restricted) -> bool:
+    """Tell whether a set is everything but some values."""
+    return all(not wanted and isinstance(atom, OneOf) for atom, wanted in part.literals)
+
+
+def _quoted(found: Regex) -> str:
+    """Return the regular expression of the JSON texts of strings."""
+    inner = print_expression(found, spell)
+    return f'"(?:{inner})"' if isinstance(found, Alternation) else f'"{inner}"'
 
 
 def _tidy(part: Restricted) -> Dfa:
@@ -215,32 +246,3 @@ def _tidy(part: Restricted) -> Dfa:
 
 def _negative_zero() -> Dfa:
     return operations.intersect(compared(Decimal(0), EQUAL), Matching("-(?s:.)*").dfa())
-
-
-def _all_but(words: tuple[str, ...], builder: Builder) -> Regex:
-    """Return an expression for every text but some: along their trie, who leaves it is free."""
-    children: list[dict[str, int]] = [{}]
-    ends = {0: False}
-    for word in words:
-        node = 0
-        for char in word:
-            node = children[node].setdefault(char, len(children))
-            if node == len(children):
-                children.append({})
-        ends[node] = True
-    anything = builder.star(builder.characters(ANY))
-    found: list[Regex] = [NOTHING] * len(children)
-    for node in reversed(range(len(children))):
-        leaving = _other_than(children[node], builder)
-        branches = [builder.sequence([leaving, anything])]
-        branches += [
-            builder.sequence([builder.text(char), found[child]])
-            for char, child in children[node].items()
-        ]
-        whole = builder.alternation(branches)
-        found[node] = whole if ends.get(node) else builder.optional(whole)
-    return found[0]
-
-
-def _other_than(children: dict[str, int], builder: Builder) -> Regex:
-    return builder.characters(complement(from_text("".join(children))))

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.convert.json_schema.arrays import Arrays
 from kbnf_core.convert.json_schema.document import Document
@@ -67,6 +68,11 @@ class Writer:
         self._known: dict[Expression, str] = {}
         self._queue: list[Expression] = []
         self._current: Expression = ANYTHING
+
+    @property
+    def automata(self) -> Mapping[tree.Pattern, Dfa]:
+        """The automata of regular expressions that were made from one."""
+        return self._scalars.automata
 
     def write(self, root: Expression) -> list[tree.Definition]:
         """Return the rules for ``root``, its own first, called ``start``. Raises ProblemError."""

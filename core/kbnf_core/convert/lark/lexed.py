@@ -1,74 +1,192 @@
 """Applies a lexer to rules over lexemes: which lexemes end where, and what cannot be known."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from kbnf_core.automata import operations
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.witness import common_word
 from kbnf_core.convert.lark.cuts import Class, Cut, Cutter, Doubt
-from kbnf_core.convert.lark.masks import END, SKIPPED, first_bytes
-from kbnf_core.convert.lark.model import Embedded, Lexeme, LexicalGrammar, Lexing, Terminal
+from kbnf_core.convert.lark.masks import END, first_bytes
+from kbnf_core.convert.lark.model import Embedded, Lexeme, LexicalGrammar, Lexing, Node, Terminal
 from kbnf_core.convert.lark.positions import Positions, analyse, members
 from kbnf_core.convert.lark.report import LEXING, Report
+from kbnf_core.convert.lark.rest import (
+    ANYTHING,
+    NOTHING,
+    both,
+    cut,
+    others,
+    outside,
+    refused,
+    relaxed,
+    touched,
+    union,
+)
+from kbnf_core.convert.lark.state import State
 from kbnf_core.source import Span
 
 
 @dataclass(slots=True)
 class Lexed:
-    """The classes of each lexeme of a grammar under a lexer."""
+    """A grammar under a lexer: where its lexemes end, from state to state."""
 
     grammar: LexicalGrammar
     lexing: Lexing
     report: Report
     cutter: Cutter
     positions: Positions
-    _classes: dict[int, tuple[Class, ...]] = field(default_factory=dict)
+    byte_only: bool = False
+    _cuts: dict[tuple[int, bool], Cut] = field(default_factory=dict)
+    _following: dict[int, int] = field(default_factory=dict)
+    _after: dict[tuple[int, State], dict[State, Dfa]] = field(default_factory=dict)
+    _words: dict[tuple[int, State, frozenset[State]], Dfa] = field(default_factory=dict)
+    _masks: dict[tuple[int, bool], int] = field(default_factory=dict)
 
-    def classes(self, node: Lexeme) -> tuple[Class, ...]:
-        """Return the words of ``node`` by what must not follow them."""
-        if id(node) not in self._classes:
-            classes = self._cut(node).classes
-            if self._bars(node):
-                classes = tuple(replace(each, stop=each.stop | SKIPPED) for each in classes)
-            self._classes[id(node)] = classes
-        return self._classes[id(node)]
+    @property
+    def start(self) -> State:
+        """The state before the text."""
+        bare = self.grammar.ignored is not None and not self.grammar.skips_first
+        return State(is_start=bare and self.lexing is Lexing.LLGUIDANCE)
 
-    def _bars(self, node: Lexeme) -> bool:
+    def after(self, node: Lexeme | Embedded, before: State) -> Mapping[State, Dfa | None]:
+        """Return the words of ``node`` in a state, by the state that they lead to.
+
+        An embedded part has no words, and leads to one state or to none.
+        """
+        if isinstance(node, Embedded):
+            return self._after_embedded(node, before)
+        key = (id(node), before)
+        if key not in self._after:
+            self._after[key] = self._after_lexeme(node, before)
+        return self._after[key]
+
+    def entering(self, place: str | Node, before: State) -> State:
+        """Return ``before`` as far as it makes a difference where a rule or node begins."""
+        return self._as_seen(before, self.positions.entering, place)
+
+    def leaving(self, place: str | Node, after: State) -> State:
+        """Return ``after`` as far as it makes a difference where a rule or node ends."""
+        return self._as_seen(after, self.positions.leaving, place)
+
+    def _as_seen(
+        self, state: State, by_place: Mapping[str | int, tuple[int, bool]], place: str | Node
+    ) -> State:
+        key = place if isinstance(place, str) else id(place)
+        leaves, is_end = by_place[key]
+        if (leaves, is_end) not in self._masks:
+            self._masks[leaves, is_end] = self._first(leaves) | (END if is_end else 0)
+        rest = relaxed(state.rest, self._masks[leaves, is_end])
+        return state if rest == state.rest else replace(state, rest=rest)
+
+    def words(self, node: Lexeme, before: State, afters: frozenset[State]) -> Dfa:
+        """Return the words of ``node`` that lead to any of ``afters``; as they are if all do."""
+        key = (id(node), before, afters)
+        if key not in self._words:
+            found = self.after(node, before)
+            dfa = union([d for state, d in found.items() if state in afters and d is not None])
+            is_whole = afters >= found.keys() and operations.is_equal(dfa, node.terminal.dfa)
+            self._words[key] = node.terminal.dfa if is_whole else dfa
+        return self._words[key]
+
+    def _after_lexeme(self, node: Lexeme, before: State) -> dict[State, Dfa]:
+        number = self.positions.number(node)
+        following, bars = self._followed_by(number), self._bars(node, number)
+        found: dict[State, list[Dfa]] = {}
+        for part in self._cut(node, number, before.is_start).classes:
+            for rest, dfa in cut(part.dfa, before.rest):
+                left = relaxed(both(rest, part.rest), following)
+                if left != NOTHING:
+                    found.setdefault(State(left, is_skipped=bars), []).append(dfa)
+        return {state: union(dfas) for state, dfas in found.items()}
+
+    def _after_embedded(self, node: Embedded, before: State) -> dict[State, Dfa | None]:
+        if node.is_grammar and before.is_skipped:
+            return {}
+        if node.first & touched(before.rest):
+            self.report.loss(
+                LEXING,
+                "this may follow a lexeme that would go on with its first byte",
+                node.span,
+            )
+        return {State(): None}
+
+    def _bars(self, node: Lexeme, number: int) -> bool:
         """Tell whether ``node`` is ignored text before what may be an embedded grammar."""
         if self.lexing is not Lexing.LLGUIDANCE or node.terminal is not self.grammar.ignored:
             return False
-        following = members(self.positions.follow[self.positions.number(node)])
-        leaves = (self.positions.leaves[number] for number in following)
+        leaves = (self.positions.leaves[each] for each in members(self.positions.follow[number]))
         return any(isinstance(leaf, Embedded) and leaf.is_grammar for leaf in leaves)
 
-    def _cut(self, node: Lexeme) -> Cut:
+    def _followed_by(self, number: int) -> int:
+        """Return the bytes that may come next, END among them."""
+        if number not in self._following:
+            following = self._first(self.positions.follow[number])
+            self._following[number] = following | (END if self.positions.last[number] else 0)
+        return self._following[number]
+
+    def _cut(self, node: Lexeme, number: int, is_start: bool) -> Cut:
+        key = (number, is_start)
+        if key not in self._cuts:
+            self._cuts[key] = self._cut_now(node, number, is_start)
+        return self._cuts[key]
+
+    def _cut_now(self, node: Lexeme, number: int, is_start: bool) -> Cut:
         if self.lexing is Lexing.SCANNERLESS:
-            return Cut((Class(0, node.terminal.dfa, True),), ())
+            return Cut((Class(ANYTHING, node.terminal.dfa),), ())
         ignored = self.grammar.ignored
         if self.lexing is Lexing.LALR and ignored is not None and node.terminal in ignored.parts:
             # Lark drops every lexeme of an ignored terminal, wherever it comes.
             return Cut((), ())
         positions = self.positions
-        number = positions.number(node)
-        following = self._first(positions.follow[number])
-        if positions.last[number]:
-            following |= END
-        must, may = (
-            [*self._terminals(leaves)] for leaves in (positions.must[number], positions.may[number])
-        )
-        if ignored is not None and self._follows_something(number):
+        must, may = positions.must[number], positions.may[number]
+        if is_start:
+            must = may = positions.first
+        certain, possible = self._terminals(must), self._terminals(may)
+        if ignored is not None and not is_start:
             # Ignored text can go on after ignored text, wherever a lexeme has come before.
-            (may if self._is_first(number) else must).append(ignored)
-        cut = self.cutter.cut(node.terminal, must, may, following)
-        for doubt in cut.doubts:
+            certain.append(ignored)
+        found = self.cutter.cut(node.terminal, certain, possible, self._followed_by(number))
+        for doubt in found.doubts:
             self._lose(node, doubt)
         self._check_embedded(node, number)
-        return cut
+        return self._only_next_byte(node, found) if self.byte_only else found
 
-    def _follows_something(self, number: int) -> bool:
-        return self.grammar.skips_first or any(f >> number & 1 for f in self.positions.follow)
+    def _only_next_byte(self, node: Lexeme, found: Cut) -> Cut:
+        """Return ``found`` with what the next byte alone decides."""
+        classes = []
+        for part in found.classes:
+            near = outside(refused(part.rest))
+            classes.append(Class(near, part.dfa))
+            left = both(near, others(part.rest))
+            if left != NOTHING:
+                word, text = (operations.shortest_word(d) or b"" for d in (part.dfa, left.dfa))
+                self.report.loss(
+                    LEXING,
+                    f"whether `{node.terminal.title}` ends after {_spelt(word)} depends on more"
+                    f" than the next byte; here it always may, as before {_spelt(text)}",
+                    _shown(node),
+                )
+        return Cut(tuple(classes), found.doubts)
 
-    def _is_first(self, number: int) -> bool:
-        """Tell whether the leaf may stand where no ignored text is allowed."""
-        return not self.grammar.skips_first and bool(self.positions.first >> number & 1)
+    def conflict(self) -> str | None:
+        """Return two lexemes side by side that the lexer does not cut so, in words."""
+        for number, leaf in enumerate(self.positions.leaves):
+            if not isinstance(leaf, Lexeme):
+                continue
+            for part in self._cut(leaf, number, is_start=False).classes:
+                for other in members(self.positions.follow[number]):
+                    following = self.positions.leaves[other]
+                    if isinstance(following, Embedded):
+                        continue
+                    barred = common_word(others(part.rest).dfa, following.terminal.dfa)
+                    if barred is not None:
+                        word = operations.shortest_word(part.dfa) or b""
+                        return (
+                            f"{_spelt(barred)} of `{following.terminal.title}` would go on with"
+                            f" {_spelt(word)} of `{leaf.terminal.title}`"
+                        )
+        return None
 
     def _first(self, leaves: int) -> int:
         mask = 0
@@ -77,9 +195,9 @@ class Lexed:
             mask |= leaf.first if isinstance(leaf, Embedded) else first_bytes(leaf.terminal.dfa)
         return mask
 
-    def _terminals(self, leaves: int) -> Iterable[Terminal]:
+    def _terminals(self, leaves: int) -> list[Terminal]:
         found = (self.positions.leaves[number] for number in members(leaves))
-        return {leaf.terminal: None for leaf in found if isinstance(leaf, Lexeme)}
+        return [*{leaf.terminal: None for leaf in found if isinstance(leaf, Lexeme)}]
 
     def _check_embedded(self, node: Lexeme, number: int) -> None:
         """Report embedded parts that start alike: their lexemes are not known here."""
@@ -95,42 +213,32 @@ class Lexed:
                     leaf.span,
                 )
 
-    def follow_embedded(self, node: Embedded, state: int) -> None:
-        """Report an embedded part that may stand where its first byte should not."""
-        if self.lexing is Lexing.SCANNERLESS or not node.first & state:
-            return
+    def _lose(self, node: Lexeme, doubt: Doubt) -> None:
+        before = f"before {_spelt(doubt.following)}" if doubt.following else "at the end"
         self.report.loss(
             LEXING,
-            "this may follow a lexeme that would go on with its first byte",
-            node.span,
+            f"`{node.terminal.title}` and `{doubt.companion.title}` can be confused: in some"
+            f" places {_spelt(doubt.word)} {before} is no lexeme of its own; here it always may be",
+            _shown(node),
         )
 
-    def _lose(self, node: Lexeme, doubt: Doubt) -> None:
-        word = doubt.word.decode("utf-8", "backslashreplace")
-        after = "the end" if doubt.following == END else repr(chr(doubt.following))
-        if doubt.companion is None:
-            message = (
-                f"whether `{node.terminal.title}` ends after {word!r} and before {after} depends"
-                " on the text that follows; here it always may"
-            )
-        else:
-            message = (
-                f"`{node.terminal.title}` and `{doubt.companion.title}` can be confused: in some"
-                f" places {word!r} before {after} is no lexeme of its own; here it always may be"
-            )
-        self.report.loss(LEXING, message, _shown(node))
+
+def _spelt(data: bytes) -> str:
+    return repr(data.decode("utf-8", "backslashreplace"))
 
 
 def _shown(node: Lexeme) -> Span:
     return node.span if node.span.end > node.span.start else node.terminal.span
 
 
-def apply_lexer(grammar: LexicalGrammar, lexing: Lexing, report: Report) -> Lexed:
-    """Return ``grammar`` under ``lexing``."""
+def apply_lexer(
+    grammar: LexicalGrammar, lexing: Lexing, report: Report, byte_only: bool = False
+) -> Lexed:
+    """Return ``grammar`` under ``lexing``; ``byte_only``: as if the lexer saw one byte ahead."""
     cutter = Cutter(lexing)
     with_others = lexing in (Lexing.LLGUIDANCE, Lexing.LALR)
     confusable = cutter.confusable if with_others else _never
-    return Lexed(grammar, lexing, report, cutter, analyse(grammar, confusable))
+    return Lexed(grammar, lexing, report, cutter, analyse(grammar, confusable), byte_only)
 
 
 def _never(_one: Terminal, _other: Terminal) -> bool:

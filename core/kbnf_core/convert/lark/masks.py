@@ -9,8 +9,6 @@ from kbnf_core.automata.dfa import DEAD, Dfa
 
 END = 1 << 256
 ALL_BYTES = END - 1
-SKIPPED = 1 << 257
-"""A stop that bars embedded grammars: no ignored text may stand before them."""
 
 
 def mask_of(data: bytes) -> int:
@@ -29,19 +27,6 @@ def exits(dfa: Dfa) -> tuple[int, ...]:
         by_class[symbol] |= 1 << byte
     return tuple(
         sum(bits for bits, target in zip(by_class, row, strict=True) if target != DEAD)
-        for row in dfa.next.tolist()
-    )
-
-
-@lru_cache(maxsize=4096)
-def completions(dfa: Dfa) -> tuple[int, ...]:
-    """Return, for each state, the bytes that lead to an accepting state."""
-    accepting = [*dfa.accepting.tolist(), False]
-    by_class = [0] * (int(dfa.classes.max()) + 1)
-    for byte, symbol in enumerate(dfa.classes.tolist()):
-        by_class[symbol] |= 1 << byte
-    return tuple(
-        sum(bits for bits, target in zip(by_class, row, strict=True) if accepting[target])
         for row in dfa.next.tolist()
     )
 

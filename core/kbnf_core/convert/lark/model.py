@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from kbnf_core import traversal
 from kbnf_core.automata.dfa import Dfa
+from kbnf_core.convert.lark.rest import Rest
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
 
@@ -47,25 +48,25 @@ class Terminal:
     """A set of lexemes.
 
     ``dfa`` has their words, none of them empty; its states may be more than the fewest.
-    ``stops[state]`` are the bytes (bits 0 to 255, bit 256 the end of the text) before which no
-    lexeme may end in that accepting state, ``doubts[state]`` those before which it depends on
-    what follows. ``written`` is the terminal in KBNF, where there is a plain way to write it.
+    ``rests[state]`` are the texts before which a lexeme may end in that accepting state.
+    ``written`` is the terminal in KBNF, where there is a plain way to write it.
     ``name`` is None for terminals that stand in a rule. A lexeme of a lazy terminal ends at once,
     whatever else is alive. Ignored text is a run of lexemes of the terminals ``parts``;
-    ``unit`` has the words of one of them.
+    ``unit`` has the words of one of them. ``beginnings`` are the texts at whose start Lark's
+    contextual lexer finds one.
     """
 
     key: str
     name: str | None
     dfa: Dfa
     span: Span
-    stops: tuple[int, ...]
-    doubts: tuple[int, ...]
+    rests: tuple[Rest, ...]
     written: tree.Expression | None = None
     order: Order | None = None
     is_lazy: bool = False
     unit: Dfa | None = None
     parts: tuple["Terminal", ...] = ()
+    beginnings: Rest | None = None
 
     @property
     def title(self) -> str:
@@ -93,7 +94,7 @@ class Call:
 class Embedded:
     """Something that has no lexemes: a special token, a JSON schema, a nested grammar.
 
-    ``first`` are the bytes it may start with, as in ``Terminal.stops``; it is never empty.
+    ``first`` are the bytes it may start with, as in ``masks``; it is never empty.
     ``is_grammar`` tells a grammar of its own from a token: no ignored text stands before it.
     """
 

@@ -40,7 +40,9 @@ class Positions:
     """``leaves`` are numbered, ``first`` are those at the start; the rest is by number of leaf.
 
     ``follow``: leaves that may come next. ``may`` and ``must``: leaves expected together with a
-    leaf, itself included. ``last``: whether the text may end after it.
+    leaf, itself included. ``last``: whether the text may end after it. ``entering`` and
+    ``leaving``, by name of a rule or identity of a node: the leaves that may come where it begins
+    and where it ends, and whether the text may end there.
     """
 
     leaves: tuple[Leaf, ...]
@@ -50,6 +52,8 @@ class Positions:
     may: tuple[int, ...]
     must: tuple[int, ...]
     last: tuple[bool, ...]
+    entering: dict[str | int, tuple[int, bool]]
+    leaving: dict[str | int, tuple[int, bool]]
 
     def number(self, leaf: Leaf) -> int:
         """Return the number of ``leaf``."""
@@ -184,7 +188,37 @@ class Analysis:
         may = _solve_may(self._leaves, first, follows, confusable)
         must = self._solve_must(callers)
         leaves = tuple(self._leaves)
-        return Positions(leaves, self._numbers, first, follows, may, must, lasts)
+        leaving = self._leaving(follow, last)
+        entering = self._entering(leaving)
+        return Positions(leaves, self._numbers, first, follows, may, must, lasts, entering, leaving)
+
+    def _leaving(
+        self, follow: dict[str, int], last: dict[str, bool]
+    ) -> dict[str | int, tuple[int, bool]]:
+        found: dict[str | int, tuple[int, bool]] = {n: (follow[n], last[n]) for n in self._rules}
+        for name, body in self._rules.items():
+            for node in postorder(body):
+                after = self._after[id(node)]
+                more, ends = found[name] if after.is_open else (0, False)
+                found[id(node)] = (after.may | more, ends)
+        return found
+
+    def _entering(
+        self, leaving: dict[str | int, tuple[int, bool]]
+    ) -> dict[str | int, tuple[int, bool]]:
+        found: dict[str | int, tuple[int, bool]] = {}
+        for name, body in self._rules.items():
+            for node in postorder(body):
+                more, ends = leaving[id(node)]
+                first = self._first[id(node)]
+                # Between two rounds there may be another one, or the end of all rounds.
+                through = self._nullable[id(node)] or isinstance(node, Repeat)
+                found[id(node)] = (first | more, ends) if through else (first, False)
+            first = self._first_rules[name]
+            more, ends = leaving[name]
+            nullable = self._nullable_rules[name]
+            found[name] = (first | more, ends) if nullable else (first, False)
+        return found
 
     def _solve_follow(
         self, callers: dict[str, list[Call]]

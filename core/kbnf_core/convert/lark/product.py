@@ -1,21 +1,18 @@
 """The grammar times its lexer: rules whose lexemes end only where the lexer ends them.
 
-After a lexeme certain bytes must not follow (its *stop*); that is all the lexer remembers, so a
-stop is a state, and the rules are multiplied with the states (Bar-Hillel, Perles & Shamir 1961):
-a variant of a rule is what it matches from one state to another. Where nothing can be confused
-there is one state, and the rules stay as they are.
+After a lexeme only certain texts may follow; that is all the lexer remembers, so it is a state,
+and the rules are multiplied with the states (Bar-Hillel, Perles & Shamir 1961): a variant of a
+rule is what it matches from one state to any of some others. Where nothing can be confused there
+is one state, and the rules stay as they are.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
-from kbnf_core.automata import operations
-from kbnf_core.automata.classes import class_count
-from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.automata.machine import Machine
+from kbnf_core.automata.dfa import Dfa
 from kbnf_core.convert.lark import writing
-from kbnf_core.convert.lark.cuts import Class
-from kbnf_core.convert.lark.masks import SKIPPED, first_bytes
+from kbnf_core.convert.lark.lexed import Lexed
 from kbnf_core.convert.lark.model import (
     Call,
     Choice,
@@ -26,309 +23,245 @@ from kbnf_core.convert.lark.model import (
     Repeat,
     Sequence,
 )
+from kbnf_core.convert.lark.reach import MOST_VARIANTS, Reach, States, TooManyVariantsError
+from kbnf_core.convert.lark.state import State, in_order
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
 
-MOST_VARIANTS = 600
-MOST_PARTS = 8_000
-"""Variants of rules, and parts of them; beyond it the conversion gives the lexer up."""
+MOST_PARTS = 30_000
+"""Parts of all variants together; beyond it the conversion gives the lexer up."""
 
-State = int
-Variants = dict[State, tree.Expression]
-
-
-class TooManyVariantsError(Exception):
-    """More variants than the limit."""
+_MOST_UNROLLED = 16
+"""Rounds of a bounded repetition that are written one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A variant: what a rule, or the rounds of a repetition, match between two states."""
+    """A variant: what a rule, or the rounds of a repetition, match from a state to others."""
 
     rule: str
     before: State
-    after: State
+    afters: States
 
 
 @dataclass(slots=True, eq=False)
 class Product:
-    """Works out which states each node leads to, then writes what lies between them.
-
-    ``classes`` gives the words of a lexeme by what must not follow them; ``refuse`` is told of
-    embedded parts that a state would have to cut.
-    """
+    """Writes the variants of rules that are needed; ``write`` writes words of a lexeme."""
 
     grammar: LexicalGrammar
-    classes: Callable[[Lexeme], tuple[Class, ...]]
-    follow_embedded: Callable[[Embedded, State], None]
+    lexed: Lexed
     write: Callable[[Lexeme, Dfa, bool], tree.Expression]
     name: Callable[[Key], str]
-    _bodies: dict[str, Node] = field(default_factory=dict)
-    _repeats: dict[int, str] = field(default_factory=dict)
-    _targets: dict[tuple[str, State], frozenset[State]] = field(default_factory=dict)
-    _asked: set[tuple[str, State]] = field(default_factory=set)
-    _cuts: dict[tuple[int, State], dict[State, Dfa]] = field(default_factory=dict)
-    _wanted: list[Key] = field(default_factory=list)
-    _named: set[Key] = field(default_factory=set)
-    _reached: dict[tuple[int, State], tuple[Node, frozenset[State]]] = field(default_factory=dict)
-    _is_solved: bool = False
+    _reach: Reach = field(init=False)
+    _rounds: dict[str, Repeat] = field(default_factory=dict)
+    _round_names: dict[int, str] = field(default_factory=dict)
+    _wanted: dict[Key, None] = field(default_factory=dict)
     _parts: int = 0
+    has_text: bool = False
+    """Whether anything but the empty text has been written."""
 
-    def run(self, end: State) -> tuple[list[tuple[Key, tree.Expression]], list[Key]]:
-        """Return the definitions of all variants needed, and the variants of the start.
+    def __post_init__(self) -> None:
+        self._reach = Reach(self.grammar, self.lexed)
 
-        ``end`` is the state bit that the start must not end with.
+    def run(self) -> tuple[list[tuple[Key, tree.Expression]], Key | None]:
+        """Return the definitions of all variants needed, and the variant of the start.
+
+        There is none if no text matches.
         """
-        self._bodies.update(self.grammar.rules)
-        self._solve(self.grammar.start)
-        self._is_solved = True
-        starts = [
-            Key(self.grammar.start, 0, after)
-            for after in sorted(self._targets[self.grammar.start, 0])
-            if not after & end
-        ]
-        for key in starts:
-            self._want(key)
-        # Writing one variant asks for others, so the list grows while it is read.
-        return [(key, self._between(key)) for key in self._wanted], starts
-
-    # ---- Which states a node leads to ------------------------------------------------------
-
-    def _solve(self, start: str) -> None:
-        self._ask(start, 0)
-        changed = True
-        while changed:
-            changed = False
-            for rule, before in sorted(self._asked):
-                found = self._reach(self._bodies[rule], before)
-                if found != self._targets.get((rule, before), frozenset()):
-                    self._targets[rule, before] = found
-                    changed = True
-            if len(self._asked) > MOST_VARIANTS:
-                raise TooManyVariantsError
-            changed = changed or any(key not in self._targets for key in self._asked)
-            for key in self._asked:
-                self._targets.setdefault(key, frozenset())
-
-    def _ask(self, rule: str, before: State) -> frozenset[State]:
-        self._asked.add((rule, before))
-        return self._targets.get((rule, before), frozenset())
-
-    def _reach(self, node: Node, before: State) -> frozenset[State]:
-        """Return the states after ``node``; once the rules are solved they are remembered."""
-        if not self._is_solved:
-            return self._reach_now(node, before)
-        key = (id(node), before)
-        if key not in self._reached:
-            # The node is kept, so that its identity is not given away again.
-            self._reached[key] = (node, self._reach_now(node, before))
-        return self._reached[key][1]
-
-    def _reach_now(self, node: Node, before: State) -> frozenset[State]:
-        """Nesting is bounded by the parser."""
-        match node:
-            case Lexeme():
-                return frozenset(self._cut(node, before))
-            case Embedded(_, first, _, is_grammar):
-                if is_grammar and before & SKIPPED:
-                    return frozenset()
-                if first & before:
-                    self.follow_embedded(node, before)
-                return frozenset((0,))
-            case Call(name):
-                return self._ask(name, before)
-            case Sequence(items):
-                states = frozenset((before,))
-                for item in items:
-                    states = self._reach_all(item, states)
-                return states
-            case Choice(branches):
-                return frozenset(s for branch in branches for s in self._reach(branch, before))
-            case Repeat():
-                return self._reach_repeat(node, before)
-
-    def _reach_all(self, node: Node, states: frozenset[State]) -> frozenset[State]:
-        return frozenset(after for before in states for after in self._reach(node, before))
-
-    def _reach_repeat(self, node: Repeat, before: State) -> frozenset[State]:
-        current = frozenset((before,))
-        for _ in range(min(node.low, _ROUNDS)):
-            current = self._reach_all(node.body, current)
-        everything, fresh = current, current
-        rounds = _ROUNDS if node.high is None else node.high - node.low
-        while fresh and rounds:
-            fresh = self._reach_all(node.body, fresh) - everything
-            everything |= fresh
-            rounds -= 1
-        return everything
-
-    def _cut(self, node: Lexeme, before: State) -> dict[State, Dfa]:
-        """Return the words of a lexeme in a state, by the state that they lead to."""
-        classes = self.classes(node)
-        if not first_bytes(node.terminal.dfa) & before:
-            return {part.stop: part.dfa for part in classes}
-        key = (id(node), before)
-        if key not in self._cuts:
-            cut = {part.stop: without_first(part.dfa, before) for part in classes}
-            self._cuts[key] = {stop: dfa for stop, dfa in cut.items() if not dfa.is_empty}
-        return self._cuts[key]
-
-    # ---- What lies between two states ------------------------------------------------------
+        ends = frozenset(state for state in self._reach.solve() if state.rest.allows_end)
+        if not ends:
+            return [], None
+        start = Key(self.grammar.start, self.lexed.start, ends)
+        self._want(start)
+        written: list[tuple[Key, tree.Expression]] = []
+        # Writing one variant asks for others.
+        while len(written) < len(self._wanted):
+            fresh = list(self._wanted)[len(written) :]
+            written.extend((key, self._variant(key)) for key in fresh)
+        return written, start
 
     def _want(self, key: Key) -> None:
-        if key not in self._named:
-            self._named.add(key)
-            self._wanted.append(key)
-            if len(self._wanted) > MOST_VARIANTS:
-                raise TooManyVariantsError
+        self._wanted.setdefault(key)
+        if len(self._wanted) > MOST_VARIANTS:
+            raise TooManyVariantsError
 
-    def _between(self, key: Key) -> tree.Expression:
-        body = self._bodies[key.rule]
-        if key.rule in self._repeats.values():
-            return self._rounds(key, body)
-        return self._write(body, key.before, key.after)
+    def _variant(self, key: Key) -> tree.Expression:
+        if key.rule in self._rounds:
+            return self._next_round(key)
+        body = self.grammar.rules[key.rule]
+        afters = frozenset(
+            state
+            for state in self._reach.after(body, key.before)
+            if self.lexed.leaving(key.rule, state) in key.afters
+        )
+        return self._between(body, key.before, afters)
 
-    def _write(self, node: Node, before: State, after: State) -> tree.Expression:
-        """Write what ``node`` matches from one state to the other, both reachable."""
+    def _between(self, node: Node, before: State, afters: States) -> tree.Expression:
+        """Write what ``node`` matches from a state to any of others, all of them reachable."""
         self._parts += 1
         if self._parts > MOST_PARTS:
             raise TooManyVariantsError
+        before = self.lexed.entering(node, before)
         match node:
             case Lexeme():
-                dfa = self._cut(node, before)[after]
+                self.has_text = True
+                dfa = self.lexed.words(node, before, afters)
                 return self.write(node, dfa, dfa is node.terminal.dfa)
             case Embedded(expression):
+                self.has_text = True
                 return expression
             case Call(name, span):
-                key = Key(name, before, after)
-                self._want(key)
-                return writing.reference(self.name(key), span)
+                return self._call(node, name, before, afters, span)
             case Sequence(items, span):
-                return self._sequence(list(items), before, after, span)
+                return writing.sequence(self._sequence(items, before, afters, span), span)
             case Choice(branches, span):
                 written = [
-                    self._write(branch, before, after)
+                    self._between(branch, before, reached)
                     for branch in branches
-                    if after in self._reach(branch, before)
+                    if (reached := self._reach.after(branch, before) & afters)
                 ]
                 return writing.choice(written, span)
             case Repeat():
-                return self._repeat(node, before, after)
+                return self._repeat(node, before, afters)
+
+    def _call(
+        self, node: Call, name: str, before: State, afters: States, span: Span
+    ) -> tree.Expression:
+        states = self._reach.of_rule(name, before)
+        wanted = frozenset(s for s in states if self.lexed.leaving(node, s) in afters)
+        key = Key(name, self.lexed.entering(name, before), wanted)
+        self._want(key)
+        return writing.reference(self.name(key), span)
 
     def _sequence(
-        self, items: list[Node], before: State, after: State, span: Span
-    ) -> tree.Expression:
+        self, items: tuple[Node, ...], before: State, afters: States, span: Span
+    ) -> list[tree.Expression]:
         """Join the items over all ways through states between them, from the back."""
+        if not items:
+            return []
         layers = [frozenset((before,))]
-        for item in items:
-            layers.append(self._reach_all(item, layers[-1]))
-        rest: dict[State, list[tree.Expression]] = {after: []}
-        for item, states in zip(reversed(items), reversed(layers[:-1]), strict=True):
-            previous: dict[State, list[tree.Expression]] = {}
-            for state in sorted(states):
-                ways = [
-                    [self._write(item, state, middle), *rest[middle]]
-                    for middle in sorted(self._reach(item, state))
-                    if middle in rest
-                ]
-                if len(ways) == 1:
-                    previous[state] = ways[0]
-                elif ways:
-                    branches = [writing.sequence(way, span) for way in ways]
-                    previous[state] = [writing.choice(branches, span)]
-            rest = previous
-        return writing.sequence(rest[before], span)
+        for item, following in pairwise(items):
+            reached = (s for state in layers[-1] for s in self._reach.after(item, state))
+            layers.append(frozenset(self.lexed.entering(following, s) for s in reached))
+        last = items[-1]
+        rest = {
+            state: [self._between(last, state, found)]
+            for state in in_order(layers[-1])
+            if (found := self._reach.after(last, state) & afters)
+        }
+        for (item, following), states in zip(
+            reversed([*pairwise(items)]), reversed(layers[:-1]), strict=True
+        ):
+            rest = {
+                state: self._joined(ways, span)
+                for state in in_order(states)
+                if (ways := self._ways(item, following, state, rest))
+            }
+        return rest[before]
 
-    def _repeat(self, node: Repeat, before: State, after: State) -> tree.Expression:
+    def _ways(
+        self, item: Node, following: Node, before: State, rest: dict[State, list[tree.Expression]]
+    ) -> list[list[tree.Expression]]:
+        """Write ``item`` with each of the rests that it leads to."""
+        groups = self._reach.grouped(following, self._reach.after(item, before))
+        return [
+            [self._between(item, before, group), *rest[seen]]
+            for seen, group in groups.items()
+            if seen in rest
+        ]
+
+    def _joined(self, ways: list[list[tree.Expression]], span: Span) -> list[tree.Expression]:
+        if len(ways) == 1:
+            return ways[0]
+        return [writing.choice([writing.sequence(way, span) for way in ways], span)]
+
+    # ---- Repetitions -----------------------------------------------------------------------
+
+    def _repeat(self, node: Repeat, before: State, afters: States) -> tree.Expression:
+        afters = frozenset(
+            state
+            for state in self._reach.rounds(node, before, node.low, node.high)
+            if self.lexed.leaving(node, state) in afters
+        )
+        return self._times(node, node.low, node.high, before, afters)
+
+    def _times(
+        self, node: Repeat, low: int, high: int | None, before: State, afters: States
+    ) -> tree.Expression:
+        """Write ``low`` to ``high`` rounds; states are as seen between rounds."""
         span = node.span
-        if self._reach(node.body, before) <= {before}:
-            if not self._reach(node.body, before):
-                return writing.terminal("", span)
-            body = self._write(node.body, before, before)
-            return writing.repeat(body, node.low, node.high, span)
-        if node.high is None and node.low > 0:
-            items: list[Node] = [node.body] * node.low
-            return self._sequence([*items, Repeat(node.body, 0, None, span)], before, after, span)
-        if node.high is None:
-            return self._star(node, before, after)
-        if node.low:
-            items = [node.body] * node.low
-            if node.high > node.low:
-                items.append(Repeat(node.body, 0, node.high - node.low, span))
-            return self._sequence(items, before, after, span)
-        return self._options(node, before, after)
+        empty = low == 0 and before in afters
+        direct = self._steady(node, low, high, before, afters)
+        if direct is None and high is None and low == 0:
+            direct = self._more_rounds(node, before, afters)
+            empty = False
+        if direct is None:
+            if (low if high is None else high) > _MOST_UNROLLED:
+                raise TooManyVariantsError
+            direct = self._unrolled(node, low, high, before, afters)
+        branches = [writing.terminal("", span)] if empty else []
+        return writing.choice([*branches, *direct], span)
 
-    def _options(self, node: Repeat, before: State, after: State) -> tree.Expression:
-        branches: list[tree.Expression] = []
-        if before == after:
-            branches.append(writing.terminal("", node.span))
-        high = node.high or 0
-        items: list[Node] = [node.body]
-        if high > 1:
-            items.append(Repeat(node.body, 0, high - 1, node.span))
-        if after in self._reach(Sequence(tuple(items), node.span), before):
-            branches.append(self._sequence(items, before, after, node.span))
-        return writing.choice(branches, node.span)
-
-    def _star(self, node: Repeat, before: State, after: State) -> tree.Expression:
-        """Write any number of rounds: as ``x*`` where rounds keep the state, else as a rule."""
-        key_of = id(node.body)
-        if key_of not in self._repeats:
-            name = f"@rounds{len(self._repeats)}"
-            self._repeats[key_of] = name
-            self._bodies[name] = node
-        key = Key(self._repeats[key_of], before, after)
-        if after == before or self._reach(node.body, after) <= {after}:
-            direct = self._direct(node, before, after)
-            if direct is not None:
-                return direct
-        self._want(key)
-        return writing.reference(self.name(key), node.span)
-
-    def _direct(self, node: Repeat, before: State, after: State) -> tree.Expression | None:
-        """Return ``(x y*)?``-like rounds where every round after the first keeps the state."""
-        first = self._reach(node.body, before)
-        if before == after or first != {after}:
+    def _steady(
+        self, node: Repeat, low: int, high: int | None, before: State, afters: States
+    ) -> list[tree.Expression] | None:
+        """Write rounds of which all, or all but the first, keep the state; else None."""
+        if high == 0:
+            return []
+        groups = self._reach.round(node, before)
+        if not groups:
+            return []
+        if len(groups) > 1:
             return None
-        rounds = self._write(node.body, before, after)
-        if not self._reach(node.body, after):
-            return rounds
-        more = writing.repeat(self._write(node.body, after, after), 0, None, node.span)
-        return writing.sequence([rounds, more], node.span)
+        ((middle, group),) = groups.items()
+        once = self._between(node.body, before, group)
+        if middle == before:
+            return [writing.repeat(once, low, high, node.span)] if before in afters else []
+        again = self._reach.round(node, middle)
+        least, most = max(low - 1, 0), None if high is None else high - 1
+        if not again or most == 0:
+            return [once] if least == 0 and middle in afters else []
+        if list(again) != [middle]:
+            return None
+        more = self._between(node.body, middle, again[middle])
+        rounds = writing.repeat(more, least, most, node.span)
+        return [writing.sequence([once, rounds], node.span)] if middle in afters else []
 
-    def _rounds(self, key: Key, node: Node) -> tree.Expression:
-        """Write ``rounds(before, after) = empty | body(before, s) rounds(s, after)``."""
-        assert isinstance(node, Repeat)  # noqa: S101 - only repetitions are kept in this way
+    def _unrolled(
+        self, node: Repeat, low: int, high: int | None, before: State, afters: States
+    ) -> list[tree.Expression]:
+        branches = []
+        least, most = max(low - 1, 0), None if high is None else high - 1
+        for middle, group in self._reach.round(node, before).items():
+            reached = self._reach.rounds(node, middle, least, most) & afters
+            if reached:
+                once = self._between(node.body, before, group)
+                more = self._times(node, least, most, middle, reached)
+                branches.append(writing.sequence([once, more], node.span))
+        return branches
+
+    def _more_rounds(self, node: Repeat, before: State, afters: States) -> list[tree.Expression]:
+        """Write any number of rounds as a call of a rule."""
+        if id(node) not in self._round_names:
+            name = f"@rounds{len(self._round_names)}"
+            self._round_names[id(node)] = name
+            self._rounds[name] = node
+        key = Key(self._round_names[id(node)], before, afters)
+        self._want(key)
+        return [writing.reference(self.name(key), node.span)]
+
+    def _next_round(self, key: Key) -> tree.Expression:
+        """Write ``rounds(before) = empty | body(before, s) rounds(s)``."""
+        node = self._rounds[key.rule]
         branches: list[tree.Expression] = []
-        if key.before == key.after:
+        if key.before in key.afters:
             branches.append(writing.terminal("", node.span))
-        for middle in sorted(self._reach(node.body, key.before)):
-            if key.after in self._reach_repeat(node, middle):
-                rest = Key(key.rule, middle, key.after)
+        for middle, group in self._reach.round(node, key.before).items():
+            reached = self._reach.rounds(node, middle, 0, None) & key.afters
+            if reached:
+                once = self._between(node.body, key.before, group)
+                rest = Key(key.rule, middle, reached)
                 self._want(rest)
-                once = self._write(node.body, key.before, middle)
                 more = writing.reference(self.name(rest), node.span)
                 branches.append(writing.sequence([once, more], node.span))
         return writing.choice(branches, node.span)
-
-
-_ROUNDS = 1_000
-"""Rounds of a repetition that are followed; states recur long before."""
-
-
-def without_first(dfa: Dfa, banned: int) -> Dfa:
-    """Return the words that start with none of the ``banned`` bytes."""
-    marks = dfa.classes.astype("int64") * 2
-    for byte in range(256):
-        marks[byte] += banned >> byte & 1
-    distinct = {int(mark): number for number, mark in enumerate(dict.fromkeys(marks.tolist()))}
-    classes = marks.copy()
-    for byte in range(256):
-        classes[byte] = distinct[int(marks[byte])]
-    classes = classes.astype("uint8")
-    old = [mark // 2 for mark in distinct]
-    rows = [[row[symbol] for symbol in old] for row in dfa.next.tolist()]
-    begin = [DEAD if mark % 2 else rows[0][number] for mark, number in distinct.items()]
-    tags = [*(int(flag) for flag in dfa.accepting.tolist()), int(dfa.accepting[0])]
-    assert class_count(classes) == len(begin)  # noqa: S101 - numbered without gaps
-    return operations.from_machine(Machine([*rows, begin], tags, [len(rows)]), classes)

@@ -7,57 +7,18 @@ problem; a reference back stands for anything that its group matches.
 
 import re
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
-
-@dataclass(frozen=True, slots=True)
-class Character:
-    """One character out of a set; ``regex`` writes the set, flags included."""
-
-    regex: str
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """``(?=x)``, ``(?!x)``, ``(?<=x)``, ``(?<!x)``."""
-
-    body: "Node"
-    is_ahead: bool
-    is_negated: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    r"""``^`` and ``\A`` (``is_start``), ``$`` and ``\Z``."""
-
-    is_start: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Sequence:
-    """One part after the other."""
-
-    items: tuple["Node", ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The first branch that leads to a match."""
-
-    branches: tuple["Node", ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
-    """The body, as often as possible, or as seldom if it is not greedy."""
-
-    body: "Node"
-    low: int
-    high: int | None
-    is_greedy: bool
-
-
-Node: TypeAlias = Character | Look | Edge | Sequence | Choice | Repeat
+from kbnf_core.convert.lark.python_regex_tree import (
+    Character,
+    Choice,
+    Edge,
+    Look,
+    Node,
+    PatternError,
+    Repeat,
+    Sequence,
+    stops_early,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +37,6 @@ class Parsed:
     problems: tuple[Problem, ...]
 
 
-class PatternError(Exception):
-    """A pattern that Python refuses, or that has a construct without a meaning here."""
-
-
 def parse(pattern: str, flags: str = "") -> Parsed:
     """Parse ``pattern``; raises PatternError. ``flags`` are those behind the closing slash."""
     try:
@@ -87,7 +44,12 @@ def parse(pattern: str, flags: str = "") -> Parsed:
     except (re.error, OverflowError, RecursionError) as error:
         raise PatternError(f"Python does not take this regular expression: {error}") from None
     parser = _Parser(pattern, frozenset(flags) & frozenset("imsx"))
-    return Parsed(parser.parse(), tuple(parser.problems))
+    node = parser.parse()
+    if stops_early(node):
+        parser.problems.append(
+            Problem("where a round of a repetition is empty, more rounds may follow here", False)
+        )
+    return Parsed(node, tuple(parser.problems))
 
 
 def _python_flags(flags: str) -> int:
@@ -96,6 +58,16 @@ def _python_flags(flags: str) -> int:
         bits |= int(getattr(re, flag.upper()))
     return bits
 
+
+_MOST_OPEN = 64
+"""Brackets open at one place; Python's own parser, and what is made of the tree, recurse."""
+
+_LINE_END = Look(
+    Sequence((Repeat(Character(r"\n"), 0, 1, is_greedy=True), Edge(is_start=False))),
+    is_ahead=True,
+    is_negated=False,
+)
+"""``$``: the end of the text, or a line end just before it."""
 
 _CLASSES = {
     "d": r"\d",
@@ -182,6 +154,8 @@ class _Parser:
         return False
 
     def _open(self) -> None:
+        if len(self._stack) > _MOST_OPEN:
+            raise PatternError("this regular expression is nested too deeply")
         match = _GROUP.match(self._text, self._place)
         flags = self._top.flags
         if match is None:
@@ -257,7 +231,7 @@ class _Parser:
             self._place += 1
             if "m" in self._top.flags:
                 raise PatternError(f"`{char}` with the flag m has no counterpart")
-            return Edge(char == "^")
+            return Edge(is_start=True) if char == "^" else _LINE_END
         if char == "[":
             return self._character(self._class())
         if char == "\\":

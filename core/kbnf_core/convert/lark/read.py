@@ -5,24 +5,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kbnf_core.automata.errors import LimitError
+from kbnf_core.convert.lark.assemble import Assembly
 from kbnf_core.convert.lark.common import LARK_LIBRARIES, LLGUIDANCE_LIBRARIES
 from kbnf_core.convert.lark.dialect import Dialect, check_dialect, default_lexing, dialect_of
 from kbnf_core.convert.lark.embed import Embedding
-from kbnf_core.convert.lark.emit import Writer, definition, wanted_name
 from kbnf_core.convert.lark.lark_terminals import LarkTerminals
-from kbnf_core.convert.lark.lexed import Lexed, apply_lexer
 from kbnf_core.convert.lark.llguidance_terminals import LlguidanceTerminals
-from kbnf_core.convert.lark.masks import END
 from kbnf_core.convert.lark.model import Lexeme, LexicalGrammar, Lexing, Node, Repeat, Terminal
 from kbnf_core.convert.lark.modules import Entry, Gathered, Load, gather
 from kbnf_core.convert.lark.names import Names
-from kbnf_core.convert.lark.product import Key, Product, TooManyVariantsError
-from kbnf_core.convert.lark.report import INVALID, LEXING, Report
+from kbnf_core.convert.lark.report import INVALID, Report
 from kbnf_core.convert.lark.rules import RuleBuilder
 from kbnf_core.convert.lark.skipped import make_skipped
-from kbnf_core.convert.lark.skipping import insert_skipped
 from kbnf_core.convert.lark.terminals import Factory, LarkFactory, LlguidanceFactory, entry_of
-from kbnf_core.convert.lark.writing import choice, reference
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
@@ -160,7 +155,10 @@ class _Reader:
                 ignored,
                 dialect is Dialect.LARK or bool(options.get("allow_initial_skip")),
             )
-            return self._lexed(grammar, dialect, lexing, embedding)
+            assembly = Assembly(
+                self.document.source, dialect, lexing, self.names, embedding, self.report
+            )
+            return assembly.document(grammar)
         except LimitError as error:
             self.report.error("E106", f"the grammar needs {error}", Span(0, 0))
             return None
@@ -195,7 +193,10 @@ class _Reader:
             return (found[0].definition.priority or 0) if found else 0
 
         terminals = LarkTerminals(entries, gathered.declared, self.report, limits)
-        return LarkFactory(terminals, priority, lexing, self.report, limits)
+        names = [
+            flat for flat, found in gathered.entries.items() if found[0].definition.name.is_terminal
+        ]
+        return LarkFactory(terminals, names, priority, lexing, self.report, limits)
 
     def _options(self, gathered: Gathered) -> Mapping[str, object]:
         merged: dict[str, object] = {}
@@ -242,80 +243,3 @@ class _Reader:
         if flat is not None and flat in gathered.entries:
             return factory.named(flat, span)
         return factory.anonymous(body, gathered.main)
-
-    def _lexed(
-        self, grammar: LexicalGrammar, dialect: Dialect, lexing: Lexing, embedding: Embedding
-    ) -> tree.Document | None:
-        bare = dialect is Dialect.LLGUIDANCE
-        lexed = apply_lexer(insert_skipped(grammar, bare), lexing, self.report)
-        before = self.names.copy()
-        writer = Writer(self.names)
-        try:
-            written, starts = self._product(lexed, writer).run(END)
-        except TooManyVariantsError:
-            self.report.loss(
-                LEXING,
-                "the lexer would need too many variants of the rules; here any cut will do",
-                grammar.spans[grammar.start],
-            )
-            lexed = apply_lexer(insert_skipped(grammar, bare), Lexing.SCANNERLESS, self.report)
-            self.names = before
-            writer = Writer(self.names)
-            written, starts = self._product(lexed, writer).run(END)
-        if not starts:
-            self._report_empty(grammar)
-            return None
-        return self._document(grammar, lexed, writer, written, starts, embedding)
-
-    def _report_empty(self, grammar: LexicalGrammar) -> None:
-        self.report.error(
-            "E105",
-            f"no text matches `{grammar.start}`: every way through it needs a lexeme that the"
-            " lexer never ends there",
-            grammar.spans[grammar.start],
-            "a terminal takes as much as it can; let it exclude what follows it",
-        )
-
-    def _product(self, lexed: Lexed, writer: Writer) -> Product:
-        grammar = lexed.grammar
-
-        def name(key: Key) -> str:
-            top = key.rule == grammar.start and key.before == 0
-            return self.names.of(key, f"{wanted_name(key)}_body" if top else wanted_name(key))
-
-        return Product(grammar, lexed.classes, lexed.follow_embedded, writer.lexeme, name)
-
-    def _document(
-        self,
-        grammar: LexicalGrammar,
-        lexed: Lexed,
-        writer: Writer,
-        written: list[tuple[Key, tree.Expression]],
-        starts: list[Key],
-        embedding: Embedding,
-    ) -> tree.Document:
-        """Put the start in front, then rules, then terminals, then what is embedded."""
-        span = grammar.spans[grammar.start]
-        top = self.names.of(("start",), grammar.start)
-        bodies = dict(written)
-        if len(starts) == 1 and not _is_called(starts[0], written, self.names):
-            definitions = [definition(top, bodies.pop(starts[0]), span)]
-        else:
-            calls = [reference(self.names.of(key, "start"), span) for key in starts]
-            definitions = [definition(top, choice(list(calls), span), span)]
-        for key, body in bodies.items():
-            place = lexed.grammar.spans.get(key.rule, span)
-            definitions.append(definition(self.names.of(key, key.rule), body, place))
-        definitions += [definition(*each) for each in writer.definitions]
-        definitions += embedding.definitions
-        return tree.Document(self.document.source, tuple(definitions), ())
-
-
-def _is_called(key: Key, written: list[tuple[Key, tree.Expression]], names: Names) -> bool:
-    """Tell whether some definition calls the start."""
-    name = names.of(key, key.rule)
-    return any(
-        isinstance(node, tree.Reference) and node.name.value == name
-        for _, body in written
-        for node in tree.postorder(body)
-    )

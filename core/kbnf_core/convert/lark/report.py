@@ -39,6 +39,12 @@ class Report:
         if self._is_new(message, span):
             self.losses.append(Loss(code, message, span, example))
 
+    def add(self, other: "Report") -> None:
+        """Note everything that ``other`` has noted about the same source."""
+        self.errors.extend(e for e in other.errors if self._is_new(e.message, e.span))
+        self.notes.extend(n for n in other.notes if self._is_new(n.message, n.span))
+        self.losses.extend(loss for loss in other.losses if self._is_new(loss.message, loss.span))
+
     def _is_new(self, message: str, span: Span) -> bool:
         key = (message, span)
         new = key not in self._said

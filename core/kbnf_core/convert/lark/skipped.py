@@ -1,19 +1,27 @@
 """The text between lexemes: one terminal made of everything that ``%ignore`` names."""
 
-import numpy as np
+from functools import reduce
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.classes import class_count, join_classes, rows_over
+from kbnf_core.automata.classes import class_count, join_classes, representatives, rows_over
 from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.convert.lark.masks import END, exits
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.convert.lark.masks import exits
 from kbnf_core.convert.lark.model import Terminal
+from kbnf_core.convert.lark.rest import ANYTHING, NOTHING, Rest, after_byte, both, either, outside
+from kbnf_core.convert.lark.walk import trimmed
 from kbnf_core.convert.lark.writing import is_written, pattern, write_dfa
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
 
 NAME = "ws"
 
-_Threads = frozenset[tuple[int, int]]
+_MOST_STATES = 5_000
+
+_Thread = tuple[int, int, Rest]
+"""A pattern, its state, and what the lexeme before lets follow."""
+
+_Threads = frozenset[_Thread]
 
 
 class _Runs:
@@ -23,12 +31,21 @@ class _Runs:
         self.parts = parts
         self.together = together
         self.once = once
-        self.classes = join_classes([part.dfa.classes for part in self.parts])
+        rests = {rest for part in parts for rest in part.rests}
+        self.classes = join_classes(
+            [*(part.dfa.classes for part in parts), *(rest.dfa.classes for rest in rests)]
+        )
+        self.bytes = representatives(self.classes).tolist()
         self.rows = [rows_over(part.dfa, self.classes).tolist() for part in self.parts]
         self.accepting = [part.dfa.accepting.tolist() for part in self.parts]
-        self.bytes = [0] * class_count(self.classes)
-        for byte, symbol in enumerate(self.classes.tolist()):
-            self.bytes[symbol] |= 1 << byte
+
+    @property
+    def start(self) -> _Threads:
+        """Before a lexeme."""
+        return self._begun(ANYTHING)
+
+    def _begun(self, rest: Rest) -> _Threads:
+        return frozenset((part, 0, rest) for part in range(len(self.parts)))
 
     def step(self, state: _Threads, symbol: int) -> _Threads:
         """Return the threads after a byte of class ``symbol``."""
@@ -36,43 +53,39 @@ class _Runs:
         if self.once or (self.together and moved):
             # One byte of look-ahead decides: whatever can go on does.
             return moved
-        if any(self._may_end(thread, self.bytes[symbol]) for thread in state):
-            moved |= self.move(self.start, symbol)
+        for rest in self._ended(state):
+            moved |= self.move(self._begun(rest), symbol)
         return moved
 
-    @property
-    def start(self) -> _Threads:
-        """Before a lexeme."""
-        return frozenset((part, 0) for part in range(len(self.parts)))
-
     def move(self, state: _Threads, symbol: int) -> _Threads:
-        targets = ((part, self.rows[part][at][symbol]) for part, at in state)
-        return frozenset((part, target) for part, target in targets if target != DEAD)
+        """Return the threads after a byte within their lexemes."""
+        moved = set()
+        for part, at, rest in state:
+            target, left = self.rows[part][at][symbol], after_byte(rest, self.bytes[symbol])
+            if target != DEAD and left != NOTHING:
+                moved.add((part, target, left))
+        return frozenset(moved)
 
-    def _may_end(self, thread: tuple[int, int], following: int) -> bool:
-        part, at = thread
-        stops = 0 if self.together else self.parts[part].stops[at]
-        return self.accepting[part][at] and stops & following != following
-
-    def ends(self, state: _Threads) -> list[tuple[int, int]]:
-        """Return the threads that stand at the end of a lexeme."""
-        return [(part, at) for part, at in state if self.accepting[part][at]]
-
-    def stops(self, state: _Threads) -> tuple[int, int]:
-        """Return the bytes before which no run may end here, and those before which it may not."""
-        ends = self.ends(state)
-        if not ends:
-            return 0, 0
+    def _ended(self, state: _Threads) -> set[Rest]:
+        """Return what may follow the lexemes that end here, for each."""
         if self.together:
-            alive = 0
-            for part, at in state:
-                alive |= exits(self.parts[part].dfa)[at]
-            return alive, 0
-        stops, doubts = END - 1 | END, END - 1 | END
-        for part, at in ends:
-            stops &= self.parts[part].stops[at]
-            doubts &= self.parts[part].stops[at] | self.parts[part].doubts[at]
-        return stops, doubts & ~stops
+            return {ANYTHING} if self.ends(state) else set()
+        return {both(rest, self.parts[part].rests[at]) for part, at, rest in self.ends(state)}
+
+    def ends(self, state: _Threads) -> list[_Thread]:
+        """Return the threads that stand at the end of a lexeme."""
+        return [(part, at, rest) for part, at, rest in state if self.accepting[part][at]]
+
+    def rest(self, state: _Threads) -> Rest:
+        """Return what may follow a run that ends here."""
+        if not self.together:
+            return reduce(either, self._ended(state), NOTHING)
+        if not self.ends(state):
+            return NOTHING
+        alive = 0
+        for part, at, _ in state:
+            alive |= exits(self.parts[part].dfa)[at]
+        return outside(alive)
 
 
 def make_skipped(parts: list[Terminal], together: bool, once: bool, span: Span) -> Terminal:
@@ -96,14 +109,16 @@ def make_skipped(parts: list[Terminal], together: bool, once: bool, span: Span) 
             if target not in numbers:
                 numbers[target] = len(states)
                 states.append(target)
+                if len(states) > _MOST_STATES:
+                    raise LimitError("states", _MOST_STATES)
             row.append(numbers[target])
         rows.append(row)
-    accepting = np.array([False, *(bool(runs.ends(state)) for state in states[1:])])
-    dfa = Dfa(runs.classes, np.array(rows, dtype=np.int32), accepting)
-    stops, doubts = zip(*((0, 0), *(runs.stops(state) for state in states[1:])), strict=True)
+    by_state = [NOTHING, *(runs.rest(state) for state in states[1:])]
+    dfa, kept = trimmed(rows, [rest != NOTHING for rest in by_state], runs.classes)
+    rests = tuple(by_state[state] for state in kept)
     unit = operations.union(*(part.dfa for part in parts))
     written = _written(parts, dfa, once, span)
-    return Terminal(NAME, NAME, dfa, span, stops, doubts, written, unit=unit, parts=tuple(parts))
+    return Terminal(NAME, NAME, dfa, span, rests, written, unit=unit, parts=tuple(parts))
 
 
 def _written(parts: list[Terminal], dfa: Dfa, once: bool, span: Span) -> tree.Expression | None:

@@ -1,6 +1,6 @@
 """Makes terminals out of the languages and patterns of either dialect."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -9,12 +9,14 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.convert.lark import python_regex as regex
 from kbnf_core.convert.lark.lark_terminals import LarkTerminals, Pattern
-from kbnf_core.convert.lark.leftmost import Matcher, matcher
+from kbnf_core.convert.lark.leftmost import beginnings, matcher
 from kbnf_core.convert.lark.llguidance_terminals import EPSILON, Language, LlguidanceTerminals
 from kbnf_core.convert.lark.masks import exits
 from kbnf_core.convert.lark.model import Choice, Lexeme, Lexing, Node, Order, Repeat, Terminal
 from kbnf_core.convert.lark.modules import Entry, Module
+from kbnf_core.convert.lark.python_regex_tree import PatternError
 from kbnf_core.convert.lark.report import APPROXIMATE, INVALID, UNSUPPORTED, Report
+from kbnf_core.convert.lark.rest import ANYTHING, outside, rest_of
 from kbnf_core.convert.lark.writing import is_written, pattern, terminal
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Span
@@ -78,11 +80,9 @@ class LlguidanceFactory:
         dfa = operations.difference(language.dfa, EPSILON) if nullable else language.dfa
         goes_on = self.lexing is Lexing.LLGUIDANCE and not is_lazy
         stops = exits(dfa) if goes_on and not dfa.is_empty else (0,) * dfa.state_count
+        rests = tuple(outside(mask) for mask in stops)
         written = None if nullable or language.regex is None else _written(language, dfa, span)
-        made = Terminal(
-            key, name, dfa, span, stops, (0,) * dfa.state_count, written, is_lazy=is_lazy
-        )
-        return made, nullable
+        return Terminal(key, name, dfa, span, rests, written, is_lazy=is_lazy), nullable
 
 
 def _written(language: Language, dfa: Dfa, span: Span) -> tree.Expression:
@@ -99,42 +99,76 @@ def _written(language: Language, dfa: Dfa, span: Span) -> tree.Expression:
 
 @dataclass(slots=True)
 class LarkFactory:
-    """Lark: a terminal matches as Python's ``re`` does."""
+    """Lark: a terminal matches as Python's ``re`` does.
+
+    ``names`` are the named terminals: a pattern in a rule that equals one of them is that one.
+    """
 
     terminals: LarkTerminals
+    names: Sequence[str]
     priority: Callable[[str], int]
     lexing: Lexing
     report: Report
     limits: Limits = DEFAULT_LIMITS
-    _made: dict[tuple[str, frozenset[str]], Terminal | None] = field(default_factory=dict)
+    _made: dict[str, Terminal | None] = field(default_factory=dict)
+    _by_pattern: dict[Pattern, str] | None = None
+    _anonymous: dict[Pattern, str] = field(default_factory=dict)
 
     def named(self, flat: str, span: Span) -> Node | None:
         """Return a use of a named terminal; None after a report."""
         found = self.terminals.named(flat, span)
-        return None if found is None else self._use(found, flat, flat, span)
+        return None if found is None else self._use(found, flat, flat, flat, span)
 
     def anonymous(self, body: Expression, module: Module) -> Node | None:
         """Return a use of a terminal that stands in a rule; None after a report."""
         found = self.terminals.build(body, module)
+        if found is None:
+            return None
         place = module.place(body.span)
-        key = module.source.slice(body.span)
-        return None if found is None else self._use(found, None, key, place)
+        same = self._known().get(found)
+        if same is not None:
+            return self._use(found, same, same, same, place)
+        title = module.source.slice(body.span)
+        return self._use(found, None, title, self._given_name(found, place), place)
 
-    def _use(self, found: Pattern, name: str | None, key: str, span: Span) -> Node | None:
-        identity = (found.value, found.flags)
-        if identity not in self._made:
-            self._made[identity] = self._make(found, name, key, span)
-        made = self._made[identity]
+    def _known(self) -> dict[Pattern, str]:
+        """Return the named terminals by their patterns; of equal ones Lark takes the last."""
+        if self._by_pattern is None:
+            built = ((self.terminals.named(name, Span(0, 0)), name) for name in self.names)
+            self._by_pattern = {found: name for found, name in built if found is not None}
+        return self._by_pattern
+
+    def _given_name(self, found: Pattern, place: Span) -> str:
+        """Return the name that Lark gives to a pattern without one; it decides between equals."""
+        from lark.load_grammar import _TERMINAL_NAMES
+
+        text = found.text
+        if text is not None:
+            name = _TERMINAL_NAMES.get(text, text.upper() if text.isidentifier() else "")
+            if name and name not in self.names:
+                return str(name)
+        return self._anonymous.setdefault(found, f"__ANON_{place.start:08}")
+
+    def _use(
+        self, found: Pattern, name: str | None, title: str, lark_name: str, span: Span
+    ) -> Node | None:
+        if lark_name not in self._made:
+            self._made[lark_name] = self._make(found, name, title, lark_name, span)
+        made = self._made[lark_name]
         return None if made is None else lexeme(made, False, span)
 
-    def _make(self, found: Pattern, name: str | None, key: str, span: Span) -> Terminal | None:
+    def _make(
+        self, found: Pattern, name: str | None, title: str, lark_name: str, span: Span
+    ) -> Terminal | None:
         if not found.value:
             self.report.error(INVALID, "empty terminals are not allowed in Lark", span)
             return None
         try:
             parsed = regex.parse(found.regexp)
             words = matcher(parsed.node)
-        except regex.PatternError as error:
+            by_order = self.lexing is Lexing.LALR
+            begun = rest_of(beginnings(parsed.node)) if by_order else None
+        except PatternError as error:
             self.report.error(UNSUPPORTED, str(error), span)
             return None
         except LimitError as error:
@@ -142,30 +176,25 @@ class LarkFactory:
             return None
         for problem in parsed.problems:
             self.report.loss(APPROXIMATE, problem.message, span)
+        if words.looks_back:
+            self.report.loss(APPROXIMATE, "this looks at the text before the terminal", span)
         if words.dfa.is_nullable:
-            self.report.error(INVALID, f"`{name or key}` can be empty, which Lark refuses", span)
+            self.report.error(INVALID, f"`{title}` can be empty, which Lark refuses", span)
             return None
-        return self._terminal(found, words, name, key, span)
-
-    def _terminal(
-        self, found: Pattern, words: Matcher, name: str | None, key: str, span: Span
-    ) -> Terminal:
-        none = (0,) * words.dfa.state_count
         free = self.lexing is Lexing.SCANNERLESS
         return Terminal(
-            key,
+            title,
             name,
             words.dfa,
             span,
-            none if free else words.stops,
-            none if free else words.doubts,
+            (ANYTHING,) * words.dfa.state_count if free else words.rests,
             _written_pattern(found, words.dfa, span),
-            self._order(found, name or key),
+            self._order(found, lark_name),
+            beginnings=begun,
         )
 
     def _order(self, found: Pattern, name: str) -> Order:
-        priority = self.priority(name)
-        key = (-priority, -found.widths[1], -len(found.value), name)
+        key = (-self.priority(name), -found.widths[1], -len(found.value), name)
         keyword = None if found.text is None else found.text.encode()
         return Order(key, keyword, found.flags)
 

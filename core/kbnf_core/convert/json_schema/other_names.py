@@ -1,0 +1,82 @@
+"""All strings but some, as an automaton and as an expression: the names of additional members."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from kbnf_core.automata.classes import join_classes, rows_over
+from kbnf_core.automata.codepoints import ANY, complement, from_text
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.expression import NOTHING, Builder, Expression
+from kbnf_core.automata.machine import Machine
+from kbnf_core.automata.operations import from_machine, separate_bytes
+from kbnf_core.automata.regex import compile_regex
+from kbnf_core.convert.json_schema.characters import CHARACTER, is_spelt_once, spell_text
+
+
+def all_but(words: Sequence[str]) -> Dfa | None:
+    """Return the texts of all other strings; None where a word has several texts.
+
+    The words' trie is followed side by side with the automaton of any string: who leaves it is
+    free, who comes to the end of a word has no way on.
+    """
+    if not all(map(is_spelt_once, words)):
+        return None
+    texts = [spell_text(word).encode() for word in words]
+    anything = _any_string()
+    classes = join_classes([anything.classes, separate_bytes(b"".join(texts))])
+    column = classes.tolist()
+    rows = rows_over(anything, classes).tolist()
+    # A node of the trie is a state; beside it, where any string would be.
+    first = len(rows)
+    rows.append(rows[0].copy())
+    beside = [0]
+    inner: dict[tuple[int, int], int] = {}
+    for text in texts:
+        here = 0
+        for byte in text:
+            there = inner.get((here, byte))
+            if there is None:
+                there = inner[here, byte] = len(beside)
+                state = anything.next[beside[here], anything.classes[byte]]
+                beside.append(int(state))
+                rows.append(rows[beside[there]].copy())
+                rows[first + here][column[byte]] = first + there
+            here = there
+    tags = [*anything.accepting.astype(int).tolist(), *([0] * len(beside))]
+    return from_machine(Machine(rows, tags, [first]), classes)
+
+
+@lru_cache(maxsize=1)
+def _any_string() -> Dfa:
+    compiled = compile_regex(f'"{CHARACTER}*"')
+    assert compiled.dfa is not None  # noqa: S101 - the pattern is ours
+    return compiled.dfa
+
+
+def regex_but(words: Sequence[str], builder: Builder) -> Expression:
+    """Return an expression for all other strings: along their trie, who leaves it is free."""
+    children: list[dict[str, int]] = [{}]
+    ends = {0: False}
+    for word in words:
+        node = 0
+        for char in word:
+            node = children[node].setdefault(char, len(children))
+            if node == len(children):
+                children.append({})
+        ends[node] = True
+    anything = builder.star(builder.characters(ANY))
+    found: list[Expression] = [NOTHING] * len(children)
+    for node in reversed(range(len(children))):
+        leaving = _other_than(children[node], builder)
+        branches = [builder.sequence([leaving, anything])]
+        branches += [
+            builder.sequence([builder.text(char), found[child]])
+            for char, child in children[node].items()
+        ]
+        whole = builder.alternation(branches)
+        found[node] = whole if ends.get(node) else builder.optional(whole)
+    return found[0]
+
+
+def _other_than(children: dict[str, int], builder: Builder) -> Expression:
+    return builder.characters(complement(from_text("".join(children))))

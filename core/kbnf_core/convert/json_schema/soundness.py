@@ -1,0 +1,181 @@
+"""Tells of most schemas that are well formed that they are, in far less time than a meta-schema.
+
+The verdict of the meta-schema counts: what is not clearly well formed here is left to jsonschema,
+which also says what is wrong. So every rule holds in all drafts from 4 on, or asks for the draft.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+Json: TypeAlias = Any
+
+_DRAFT = re.compile(r"https?://json-schema\.org/draft-0([3467])/schema#?")
+_MODERN = 2020
+
+_SCHEMA = frozenset(
+    {
+        "additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if",
+        "items", "not", "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",
+    }
+)  # fmt: skip
+_SCHEMAS_BY_NAME = frozenset(
+    {"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"}
+)
+_LIST_OF_SCHEMAS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+_MAYBE_FLAGS = frozenset({"additionalItems", "additionalProperties"})
+"""What may be true or false in draft 4, where no schema is."""
+
+_UNJUDGED = frozenset(
+    {
+        "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef",
+        "$vocabulary",
+    }
+)  # fmt: skip
+"""Rare keywords that are left to jsonschema."""
+
+
+def is_sound(schema: Json) -> bool:
+    """Tell whether a schema, as ``read_json`` returns it, is certainly one by its meta-schema."""
+    draft = _draft(schema)
+    pending = [schema]
+    for value in pending:
+        if isinstance(value, bool) and draft > 4:
+            continue
+        if not isinstance(value, dict) or not all(
+            _fits(keyword, held, draft) for keyword, held in value.items()
+        ):
+            return False
+        pending.extend(_inside(value))
+    return True
+
+
+def _draft(schema: Json) -> int:
+    named = schema.get("$schema") if isinstance(schema, dict) else None
+    found = _DRAFT.fullmatch(named) if isinstance(named, str) else None
+    return int(found[1]) if found else _MODERN
+
+
+def _fits(keyword: str, value: Json, draft: int) -> bool:
+    """Tell whether the value of a keyword has the right form; schemas inside are not looked at."""
+    if keyword in _SCHEMAS_BY_NAME:
+        return isinstance(value, dict)
+    if keyword in _LIST_OF_SCHEMAS:
+        return isinstance(value, list) and bool(value)
+    if keyword == "items":
+        # Up to draft 2019-09 a list of schemas, too.
+        return isinstance(value, dict | bool) or (draft < _MODERN and value != [])
+    if keyword in _UNJUDGED or draft < 4:
+        return False
+    rule = _RULES.get(keyword)
+    return rule is None or rule(value, draft)
+
+
+def _inside(schema: dict[str, Json]) -> Iterator[Json]:
+    """Yield the schemas in a schema whose keywords fit."""
+    for keyword, value in schema.items():
+        if keyword in _SCHEMAS_BY_NAME:
+            yield from value.values()
+        elif keyword in _LIST_OF_SCHEMAS or (keyword == "items" and isinstance(value, list)):
+            yield from value
+        elif keyword == "dependencies":
+            yield from (held for held in value.values() if not isinstance(held, list))
+        elif keyword in _SCHEMA and not (isinstance(value, bool) and keyword in _MAYBE_FLAGS):
+            yield value
+
+
+def _text(value: Json, draft: int) -> bool:
+    del draft
+    return isinstance(value, str)
+
+
+def _identifier(value: Json, draft: int) -> bool:
+    del draft
+    return isinstance(value, str) and "#" not in value[:-1]
+
+
+def _flag(value: Json, draft: int) -> bool:
+    del draft
+    return isinstance(value, bool)
+
+
+def _number(value: Json, draft: int) -> bool:
+    del draft
+    return isinstance(value, Decimal) and value.is_finite()
+
+
+def _bound(value: Json, draft: int) -> bool:
+    """Tell whether this is a bound of its own; in draft 4 it belongs to another."""
+    return draft > 4 and _number(value, draft)
+
+
+def _positive(value: Json, draft: int) -> bool:
+    return _number(value, draft) and value > 0
+
+
+def _count(value: Json, draft: int) -> bool:
+    return _number(value, draft) and value >= 0 and value.as_tuple().exponent == 0
+
+
+def _names(value: Json, draft: int) -> bool:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        return False
+    return len(set(value)) == len(value) and (bool(value) or draft > 4)
+
+
+def _names_by_name(value: Json, draft: int) -> bool:
+    return isinstance(value, dict) and all(_names(names, draft) for names in value.values())
+
+
+def _dependencies(value: Json, draft: int) -> bool:
+    return isinstance(value, dict) and all(
+        _names(held, draft) for held in value.values() if isinstance(held, list)
+    )
+
+
+def _type(value: Json, draft: int) -> bool:
+    names = value if isinstance(value, list) else [value]
+    return bool(names) and _names(names, draft) and _TYPES.issuperset(names)
+
+
+def _values(value: Json, draft: int) -> bool:
+    if not isinstance(value, list) or not value:
+        return False
+    # Up to draft 6 values differ; those of texts are easily compared.
+    return draft > 6 or _names(value, draft)
+
+
+def _list(value: Json, draft: int) -> bool:
+    del draft
+    return isinstance(value, list)
+
+
+_RULES: dict[str, Callable[[Json, int], bool]] = {
+    **dict.fromkeys(
+        (
+            "$comment", "$ref", "$schema", "contentEncoding", "contentMediaType", "description",
+            "format", "id", "pattern", "title",
+        ),
+        _text,
+    ),
+    **dict.fromkeys(("deprecated", "readOnly", "uniqueItems", "writeOnly"), _flag),
+    **dict.fromkeys(("maximum", "minimum"), _number),
+    **dict.fromkeys(("exclusiveMaximum", "exclusiveMinimum"), _bound),
+    **dict.fromkeys(
+        (
+            "maxContains", "maxItems", "maxLength", "maxProperties", "minContains", "minItems",
+            "minLength", "minProperties",
+        ),
+        _count,
+    ),
+    "$id": _identifier,
+    "dependencies": _dependencies,
+    "dependentRequired": _names_by_name,
+    "enum": _values,
+    "examples": _list,
+    "multipleOf": _positive,
+    "required": _names,
+    "type": _type,
+}  # fmt: skip

@@ -1,0 +1,108 @@
+"""From rules over lexemes to a document of KBNF: as exact as it can be within the limits."""
+
+from dataclasses import dataclass
+
+from kbnf_core.convert.lark.dialect import Dialect
+from kbnf_core.convert.lark.embed import Embedding
+from kbnf_core.convert.lark.emit import Writer, definition, wanted_name
+from kbnf_core.convert.lark.lexed import Lexed, apply_lexer
+from kbnf_core.convert.lark.model import LexicalGrammar, Lexing
+from kbnf_core.convert.lark.names import Names
+from kbnf_core.convert.lark.product import Key, Product
+from kbnf_core.convert.lark.reach import TooManyVariantsError
+from kbnf_core.convert.lark.report import LEXING, Report
+from kbnf_core.convert.lark.skipping import insert_skipped
+from kbnf_core.convert.lark.writing import reference
+from kbnf_core.source import Source
+from kbnf_core.syntax import tree
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """What the grammar is written with."""
+
+    source: Source
+    dialect: Dialect
+    lexing: Lexing
+    names: Names
+    embedding: Embedding
+    report: Report
+
+    def document(self, grammar: LexicalGrammar) -> tree.Document | None:
+        """Return the document; None after a report.
+
+        What the lexer looks at is first kept whole, then up to the next byte, then not at all:
+        each needs fewer variants of the rules.
+        """
+        for byte_only in (False, True):
+            report = Report(self.source)
+            try:
+                found = self._written(grammar, self.lexing, report, byte_only)
+            except TooManyVariantsError:
+                continue
+            self.report.add(report)
+            return found
+        self._lose_lexer(grammar)
+        return self._written(grammar, Lexing.SCANNERLESS, self.report)
+
+    def _lose_lexer(self, grammar: LexicalGrammar) -> None:
+        lexed = self._lexed(grammar, self.lexing, Report(self.source))
+        conflict = lexed.conflict()
+        shown = "" if conflict is None else f", as where {conflict}"
+        self.report.loss(
+            LEXING,
+            f"the lexer would need too many variants of the rules; here any cut will do{shown}",
+            grammar.spans[grammar.start],
+        )
+
+    def _lexed(
+        self, grammar: LexicalGrammar, lexing: Lexing, report: Report, byte_only: bool = False
+    ) -> Lexed:
+        ends_bare = self.dialect is Dialect.LLGUIDANCE
+        return apply_lexer(insert_skipped(grammar, ends_bare), lexing, report, byte_only)
+
+    def _written(
+        self, grammar: LexicalGrammar, lexing: Lexing, report: Report, byte_only: bool = False
+    ) -> tree.Document | None:
+        lexed = self._lexed(grammar, lexing, report, byte_only)
+        names = self.names.copy()
+        writer = Writer(names)
+
+        def name(key: Key) -> str:
+            top = key.rule == lexed.grammar.start and key.before == lexed.start
+            return names.of(key, f"{wanted_name(key)}_body" if top else wanted_name(key))
+
+        product = Product(lexed.grammar, lexed, writer.lexeme, name)
+        written, start = product.run()
+        if start is None or not product.has_text:
+            self._report_empty(grammar, report, "no" if start is None else "only the empty")
+            return None
+        bodies = dict(written)
+        called = name(start)
+        first: tree.Expression = reference(called, lexed.grammar.spans[start.rule])
+        if not any(_calls(body, called) for body in bodies.values()):
+            first = bodies.pop(start)
+        top = names.of(("start",), start.rule)
+        definitions = [definition(top, first, lexed.grammar.spans[start.rule])]
+        for key, body in bodies.items():
+            place = lexed.grammar.spans.get(key.rule, lexed.grammar.spans[start.rule])
+            definitions.append(definition(name(key), body, place))
+        definitions += [definition(*each) for each in writer.definitions]
+        definitions += self.embedding.definitions
+        return tree.Document(self.source, tuple(definitions), ())
+
+    def _report_empty(self, grammar: LexicalGrammar, report: Report, which: str) -> None:
+        report.error(
+            "E105",
+            f"{which} text matches `{grammar.start}`: every other way through it goes on for ever"
+            " or needs a lexeme that the lexer never ends there",
+            grammar.spans[grammar.start],
+            "a terminal takes as much as it can; let it exclude what follows it",
+        )
+
+
+def _calls(body: tree.Expression, name: str) -> bool:
+    return any(
+        isinstance(node, tree.Reference) and node.name.value == name
+        for node in tree.postorder(body)
+    )
