@@ -1,6 +1,7 @@
 """Walks by both kernels over one table: the same tokens, the same exits, the same states."""
 
 from dataclasses import dataclass
+from itertools import product
 from typing import cast
 
 import numpy as np
@@ -126,6 +127,31 @@ def step_by_step(table: StateTable, data: bytes, eager: bool) -> tuple[int, int]
         if state == 0:
             return 0, offset
     return state, len(data)
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
+def test_a_machine_is_covered_for_as_long_as_all_it_reads_can_come(
+    kernel: Kernel, grammar: str
+) -> None:
+    table = StateTable(Grammar(grammar).tables)
+    explorer = kernel.explorer(table)
+    for letters in (b"a", b"ab", b"[", b"x", b"[1"):
+        machine = np.zeros((2, 256), np.int32)
+        machine[1, list(letters)] = 1
+        for state in reached(table):
+            expected = next(n for n in range(6) if n == 5 or not free(table, state, letters, n + 1))
+            assert explorer.covered(state, machine, 5) == expected
+
+
+def free(table: StateTable, state: int, letters: bytes, length: int) -> bool:
+    """Tell whether all strings of some length can come, without an exit on the way."""
+    for word in product(letters, repeat=length):
+        here = state
+        for byte in word:
+            here = table.step(here, int(table.classes[byte]))
+            if here == 0 or table.exits(here):
+                return False
+    return True
 
 
 @pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)

@@ -1,0 +1,135 @@
+"""Slices: masks found beside a slice are those found by walking everything."""
+
+from collections.abc import Iterator
+from dataclasses import fields
+from random import Random
+
+import numpy as np
+import pytest
+
+from kbnf_core import Config, Engine, Grammar, Vocabulary
+from kbnf_core.mask import slices
+from kbnf_core.mask.slices import LENGTHS, MACHINES, slices_of
+from kbnf_core.vocab.part import part_of
+from kbnf_core.vocab.trie import TokenTrie, build_trie
+
+GRAMMARS = {
+    "string": r"""start ::= '"' #'[^"\\\\\\x00-\\x1f]*' '"' ',' '"' #'[a-z]*' '"';""",
+    "counted": """start ::= '"' #'[^"]{0,30}' '"' ';';""",
+    "short": """start ::= '"' #'[a-zé ]{0,7}' '"' start | ';';""",
+    "until": "start ::= except!('</b>') '</b>' 'x'*;",
+    "words": "start ::= word { ' ' word } '.'; word ::= #'[A-Za-z_][A-Za-z0-9_]*';",
+    "calls": "start ::= item* ';'; item ::= #'[^;()]'+ | '(' item* ')';",
+    "all bytes": "start ::= #e'.|\\n'*;",
+}
+
+PIECES = [*"aZ09_ .,;:!?'\"\\/<>()[]{}", "é", "漢", "字", "🙂", "</b>", "\n", "\x7f", "abc", " the"]
+BYTES = [bytes([value]) for value in range(256)]
+
+
+def spellings(random: Random) -> Iterator[bytes]:
+    yield from BYTES
+    for _ in range(3000):
+        text = "".join(random.choices(PIECES, k=random.randint(1, 9))).encode()
+        cut = random.randint(0, 3)
+        yield text[cut:] if random.random() < 0.2 else text
+    yield from (b"a" * length for length in range(1, 40))
+
+
+def vocabulary() -> Vocabulary:
+    tokens = sorted({data for data in spellings(Random(5)) if data})
+    return Vocabulary(dict(enumerate(tokens)), eos_token_id=len(tokens) + 7)
+
+
+VOCABULARY = vocabulary()
+
+
+def masks_on_the_way(grammar: str, random: Random) -> list[list[int]]:
+    """Return the allowed ids at places that texts of random tokens reach, from nothing known."""
+    engine = Engine(Grammar(grammar), VOCABULARY, Config(finish="eos"))
+    found = []
+    for _ in range(6):
+        engine.reset()
+        for _ in range(25):
+            engine.compute_allowed_token_ids()
+            ids = engine.get_allowed_token_ids_from_last_computation()
+            found.append(ids)
+            if not ids or engine.is_finished():
+                break
+            engine.try_accept_new_token(random.choice(ids))
+    return found
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
+def test_masks_are_the_same_with_and_without(grammar: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slices, "LEAST_TOKENS", 1 << 30)
+    plain = masks_on_the_way(grammar, Random(3))
+    monkeypatch.setattr(slices, "LEAST_TOKENS", 0)
+    assert masks_on_the_way(grammar, Random(3)) == plain
+
+
+@pytest.mark.parametrize(
+    ("grammar", "before", "longest"),
+    [
+        ("start ::= '\"' #'[^\"]*' '\"';", b'"', LENGTHS[0]),
+        ("start ::= '\"' #'[^\"]{0,12}' '\"';", b'"', LENGTHS[1]),
+        ("start ::= '\"' #'[^\"]{0,12}' '\"';", b'"1234567', LENGTHS[2]),
+        ("start ::= '\"' #'[^\"]{0,12}' '\"';", b'"12345678', None),
+        ("start ::= except!('b') 'b';", b"", None),
+        ("start ::= 'a'*;", b"", None),
+    ],
+)
+def test_a_slice_is_used_where_all_of_it_can_come(
+    monkeypatch: pytest.MonkeyPatch, grammar: str, before: bytes, longest: int | None
+) -> None:
+    monkeypatch.setattr(slices, "LEAST_TOKENS", 0)
+    engine = Engine(grammar, VOCABULARY)
+    states = engine._course.masks.states
+    state, _ = states.feed(states.initial, before)
+    found = slices_of(VOCABULARY).covered_by(states.explorer, state)
+    if longest is None:
+        assert found is None
+        return
+    assert found is not None
+    ids = np.flatnonzero(np.unpackbits(found.words.view(np.uint8), bitorder="little"))
+    assert max(len(VOCABULARY.tokens[int(token)]) for token in ids) == longest
+
+
+def test_machines_read_text_and_words() -> None:
+    text, word = (lambda data, m=machine: runs(m, data) for machine in MACHINES)
+    good = ["Zürich 漢字 🙂 \U0010ffff", "a.b,c", "~ !", ""]
+    assert all(text(each.encode()) for each in good)
+    bad = [b'"', b"\\", b"\n", b"\x7f", b"\x80", b"\xc0\x80", b"\xe0\x80\x80", b"\xed\xa0\x80"]
+    assert not any(text(each) for each in [*bad, b"\xf0\x80\x80\x80", b"\xf4\x90\x80\x80", b"\xff"])
+    assert word(b"snake_Case9")
+    assert not word(b"a-b")
+    assert not word("é".encode())
+
+
+def runs(machine: slices.Machine, data: bytes) -> bool:
+    state = 1
+    for byte in data:
+        state = int(machine[state, byte])
+    return state != 0
+
+
+def test_a_part_of_a_trie_is_the_trie_of_its_tokens() -> None:
+    random = Random(11)
+    for share in (0.0, 0.1, 0.7, 1.0):
+        trie = VOCABULARY.trie
+        chosen = np.array([random.random() < share for _ in trie.token_ids])
+        part = part_of(trie, chosen)
+        kept = {int(token): VOCABULARY.tokens[int(token)] for token in trie.token_ids[chosen]}
+        assert same(part.trie, build_trie(kept))
+        assert np.array_equal(trie.byte[part.nodes], part.trie.byte)
+        assert np.array_equal(trie.depth[part.nodes], part.trie.depth)
+        assert np.array_equal(trie.parent[part.nodes[1:]], part.nodes[part.trie.parent[1:]])
+
+
+def same(one: TokenTrie, other: TokenTrie) -> bool:
+    names = [field.name for field in fields(TokenTrie)]
+    return all(
+        np.array_equal(getattr(one, name), getattr(other, name))
+        and getattr(one, name).dtype == getattr(other, name).dtype
+        for name in names
+    )
