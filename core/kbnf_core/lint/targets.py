@@ -1,14 +1,24 @@
 """E502: what the engine that a grammar is meant for refuses.
 
-The columns of kbnf 0.2 and 0.4 were measured on 0.2.9 and 0.4.2; those of the other engines are
-about what is left after conversion, from their documentation and issue trackers.
+A grammar in the engine's own language is looked at as it is, any other as what is left when it is
+converted. All of this was measured: ``tests/golden/lint/targets.json`` has the verdicts of the
+engines, and their versions.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.frontend import Reading
+from kbnf_core.languages import GBNF, LARK, Language, language_of
 from kbnf_core.lint.features import Feature, features_of
+from kbnf_core.lint.own_languages import (
+    Refused,
+    llama_cpp_refuses,
+    llguidance_refuses,
+    xgrammar_refuses,
+)
 
 _BOTH_KBNF: Mapping[Feature, str] = {
     Feature.COUNTED: "write the turns out, or use a regular expression",
@@ -19,13 +29,6 @@ _BOTH_KBNF: Mapping[Feature, str] = {
     Feature.NO_LAST_SEMICOLON: "end the rule with `;`",
     Feature.BYTE_ORDER_MARK: "save the file without it",
     Feature.SAME_AS_START: "that engine crashes on it: change one of the two, such as by `| ''`",
-}
-
-_NO_EXCEPTIONS: Mapping[Feature, str] = {
-    Feature.EXCEPTION: "it has no complement of texts: write a regular expression",
-    Feature.COMPLEMENT: "it has no complement of texts: write a regular expression",
-    Feature.EARLY: "it does not end at a first match: write what must follow",
-    Feature.BYTES: "its terminals are made of characters",
 }
 
 REFUSED: Mapping[str, Mapping[Feature, str]] = {
@@ -39,32 +42,35 @@ REFUSED: Mapping[str, Mapping[Feature, str]] = {
         **_BOTH_KBNF,
         Feature.EXCEPTION: 'kbnf 0.3 removed it: `#ex"..."` excludes a regular expression there',
     },
-    "llama.cpp": {
-        **_NO_EXCEPTIONS,
-        Feature.SUBSTRINGS: "it has no such form: list the texts",
-        Feature.BIG_REPETITION: "2,000 is its limit",
-        Feature.LEFT_RECURSION: "write a loop, or recursion on the right",
-        Feature.EMPTY_LOOP: "it takes this for left recursion",
-    },
-    "llguidance": {Feature.BYTES: "its terminals are made of characters"},
+    "llama.cpp": {Feature.NO_TEXT: "it matches characters, no other bytes"},
+    "llguidance": {Feature.NO_TEXT: "it matches characters, no other bytes"},
     "xgrammar": {
-        **_NO_EXCEPTIONS,
-        Feature.SUBSTRINGS: "it has no such form: list the texts",
+        Feature.NO_TEXT: "its grammars are converted as text: only valid UTF-8 can be kept",
         Feature.TOKEN: "special tokens cannot be written there",
     },
 }
-"""What each target refuses, and what to do instead."""
+"""What each target refuses after conversion to its language, and what to do instead."""
+
+_OWN: Mapping[tuple[Language, str], Callable[[Reading], Iterator[Refused]]] = {
+    (GBNF, "xgrammar"): xgrammar_refuses,
+    (LARK, "llguidance"): llguidance_refuses,
+}
 
 
 def check_targets(reading: Reading, targets: tuple[str, ...]) -> Iterator[Diagnostic]:
-    """Yield a finding for each use of a feature that one of ``targets`` does not have."""
+    """Yield a finding for each construct that one of ``targets`` does not take."""
+    language = language_of(reading.document.source.path)
+    for target in targets:
+        if (language, target) == (GBNF, "llama.cpp"):
+            yield from (replace(each, code="E502") for each in llama_cpp_refuses(reading))
+            continue
+        refuses = _OWN.get((language, target), partial(_refused_after_conversion, target))
+        for what, span, help_ in refuses(reading):
+            message = f"{target} does not take {what}"
+            yield Diagnostic("E502", message, reading.document.source, span, helps=(help_,))
+
+
+def _refused_after_conversion(target: str, reading: Reading) -> Iterator[Refused]:
     for feature, span in features_of(reading):
-        for target in targets:
-            if feature in REFUSED[target]:
-                yield Diagnostic(
-                    "E502",
-                    f"{target} does not take {feature.value}",
-                    reading.document.source,
-                    span,
-                    helps=(REFUSED[target][feature],),
-                )
+        if feature in REFUSED[target]:
+            yield Refused(feature.value, span, REFUSED[target][feature])

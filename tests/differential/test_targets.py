@@ -1,0 +1,70 @@
+"""Which constructs engines take, asked again: `kbnf check --target` says what is stored of it.
+
+``pytest tests/golden tests/differential/test_targets.py --update-golden`` stores the answers.
+"""
+
+import json
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from kbnf_testing.peer import Peer
+from kbnf_testing.target_verdicts import (
+    Verdicts,
+    kbnf_verdicts,
+    llama_verdicts,
+    llguidance_verdicts,
+    xgrammar_verdicts,
+)
+
+STORED = Path(__file__).resolve().parents[1] / "golden" / "lint" / "targets.json"
+_LLAMA = Path(__file__).with_name("llama_cpp.py")
+_LLAMA_VERSION = "0.3.36"
+_CHECKER = (
+    Path(__file__).resolve().parents[2]
+    / ".peers"
+    / f"llama-cpp-python-{_LLAMA_VERSION}"
+    / "gbnf-check"
+)
+
+pytestmark = pytest.mark.differential
+
+
+def _compare(request: pytest.FixtureRequest, target: str, engine: str, found: Verdicts) -> None:
+    stored = json.loads(STORED.read_text(encoding="utf-8"))
+    if request.config.getoption("--update-golden", default=False):
+        stored[target] = {"engine": engine, "verdicts": found}
+        text = json.dumps(stored, indent=2, sort_keys=True, ensure_ascii=False)
+        STORED.write_text(f"{text}\n", encoding="utf-8")
+    assert {"engine": engine, "verdicts": found} == stored[target]
+
+
+@pytest.mark.parametrize(("target", "number"), [("kbnf-0.2", "0.2.9"), ("kbnf-0.4", "0.4.2")])
+def test_kbnf(
+    request: pytest.FixtureRequest, peers: dict[str, Peer], target: str, number: str
+) -> None:
+    _compare(request, target, f"kbnf {number}", kbnf_verdicts(peers[number]))
+
+
+def test_llguidance(request: pytest.FixtureRequest) -> None:
+    pytest.importorskip("llguidance")
+    engine = f"llguidance {version('llguidance')}"
+    _compare(request, "llguidance", engine, llguidance_verdicts())
+
+
+def test_xgrammar(request: pytest.FixtureRequest) -> None:
+    pytest.importorskip("xgrammar")
+    _compare(request, "xgrammar", f"xgrammar {version('xgrammar')}", xgrammar_verdicts())
+
+
+@pytest.mark.skipif(
+    not _CHECKER.exists(), reason="tests/differential/llama_cpp.py has not made llama.cpp's parser"
+)
+def test_llama_cpp(request: pytest.FixtureRequest) -> None:
+    made = subprocess.run([sys.executable, str(_LLAMA)], check=True, capture_output=True, text=True)
+    assert Path(made.stdout.strip()) == _CHECKER
+    engine = f"llama.cpp in llama-cpp-python {_LLAMA_VERSION}"
+    _compare(request, "llama.cpp", engine, llama_verdicts(_CHECKER))

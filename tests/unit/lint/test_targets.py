@@ -1,0 +1,63 @@
+"""E502 says what the engines said when they were asked: see ``tests/differential``."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from kbnf_core import check
+from kbnf_core.lint.options import TARGETS, LintOptions
+from kbnf_testing.target_cases import CASES
+
+_TESTS = Path(__file__).resolve().parents[2]
+STORED = json.loads((_TESTS / "golden" / "lint" / "targets.json").read_text(encoding="utf-8"))
+DATA = _TESTS / ".." / ".." / "shared" / "data"
+
+VERDICTS = [
+    (target, extension, name, verdict)
+    for target, stored in STORED.items()
+    for extension, verdicts in stored["verdicts"].items()
+    for name, verdict in verdicts.items()
+]
+
+
+def test_every_target_was_asked_about_every_construct() -> None:
+    assert set(STORED) == set(TARGETS)
+    asked = {(extension, name) for _, extension, name, _ in VERDICTS}
+    assert asked == {(extension, name) for extension in CASES for name in CASES[extension]}
+
+
+@pytest.mark.parametrize(("target", "extension", "name", "verdict"), VERDICTS)
+def test_verdict(target: str, extension: str, name: str, verdict: str) -> None:
+    text = CASES[extension][name]
+    found = check(text, f"a{extension}", options=LintOptions(targets=(target,)))
+    refused = [each for each in found if each.code == "E502"]
+    assert bool(refused) == (verdict == "refused")
+    assert all(each.helps or each.notes for each in refused)
+
+
+@pytest.mark.parametrize("dialect", ["llguidance1.9.1"])
+def test_real_lark_files(dialect: str) -> None:
+    """What llguidance said of real files is in their list."""
+    manifest = DATA / "MANIFEST.tsv"
+    if not manifest.exists():
+        pytest.skip("the data are not beside this checkout")
+    expected, found = {}, {}
+    for line in manifest.read_text(encoding="utf-8").splitlines():
+        name, *columns = line.split("\t")
+        verdict = re.search(rf"{dialect}=(ok|err:(?P<why>[^|]*))", columns[-2] if columns else "")
+        text_of = DATA / name
+        if not re.match(r"lark/(plain|bundles)/.*\.lark$", name) or verdict is None:
+            continue
+        if "no start rule" in (verdict["why"] or ""):
+            continue
+        expected[name] = bool(verdict["why"])
+        findings = check(
+            text_of.read_text(encoding="utf-8"),
+            str(text_of),
+            options=LintOptions(targets=("llguidance",)),
+        )
+        found[name] = any(each.code == "E502" for each in findings)
+    assert len(expected) > 25
+    assert found == expected
