@@ -179,3 +179,15 @@ def test_engines_of_one_grammar_share_what_is_known() -> None:
     feed(other, documents(1)[0])
     assert masks_of(other) is masks_of(one)
     assert counts(other) == before
+
+
+def test_free_text_has_one_mask_wherever_it_stands() -> None:
+    names = [f"name{i}" for i in range(12)]
+    members = " ',' ".join(f"'{name}:' text" for name in names)
+    engine = Engine(f"start ::= {members} ';'; text ::= '\"' #'[^\"]*' '\"';", VOCABULARY)
+    for name in names:
+        engine.try_accept_new_bytes(f'{name}:"ab'.encode())
+        engine.compute_allowed_token_ids()
+        engine.try_accept_new_bytes(b'",' if name != names[-1] else b'"')
+    # The text itself, and what remains of tokens behind its end at each place.
+    assert counts(engine)["walks"] == 1 + len(names)

@@ -71,8 +71,7 @@ class Automata(Protocol):
     def blocks(
         self, source: Ints, symbol: Ints, target: Ints, accepting: bytes, rounds: int
     ) -> list[int]:
-        """Return the block of each state: two are in one if nothing tells them apart in
-        ``rounds`` steps.
+        """Return the block of each state; those in one are alike for ``rounds`` steps.
 
         There may be several edges with one symbol from a state. ``accepting`` has a byte for each
         state. Blocks are numbered by their first states.

@@ -3,17 +3,26 @@
 A nonterminal that is used once, or is small and regular, costs less as part of its caller: no
 prediction, no completion, and the automata of neighbours melt together. The choice never changes
 the language, and one nonterminal never adds more than ``SMALL_TOTAL`` states in all its copies.
+
+Free text is an exception: most tokens fit there, so that its masks take longest to make. As long as
+it has a nonterminal of its own, every place where it stands has the same positions, and one mask
+serves them all.
 """
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from kbnf_core.ir import Call, Grammar, Literal, Node, Regular, Repeat, calls, children
 from kbnf_core.lower.analyse import Analysis
 
 LARGE = 1_000
 """States beyond which nothing is written out inside another nonterminal."""
+
+FREE_TEXT = 32
+"""Bytes that leave a state as it is, from which on an automaton counts as free text."""
 
 SMALL_TOTAL = 512
 """States that all copies of one nonterminal together may take."""
@@ -42,9 +51,19 @@ def choose_inlined(grammar: Grammar, analysis: Analysis) -> Inlined:
             flat.add(name)
         single = uses[name] == 1 and sizes[name] <= LARGE
         small = name in flat and sizes[name] * uses[name] <= SMALL_TOTAL
+        small = small and not any(map(is_free_text, analysis.nodes[name]))
         if name != grammar.start and (single or small):
             inlined[name] = None
     return Inlined(frozenset(inlined), tuple(name for name in inlined if uses[name] > 1))
+
+
+def is_free_text(node: Node) -> bool:
+    """Tell whether a node is an automaton with a state in which many bytes may come, and again."""
+    if type(node) is not Regular:
+        return False
+    dfa = node.dfa
+    stays = dfa.next == np.arange(dfa.state_count)[:, None]
+    return bool((stays @ np.bincount(dfa.classes, minlength=dfa.next.shape[1]) >= FREE_TEXT).any())
 
 
 def estimate_size(nodes: Iterable[Node], sizes: Mapping[str, int], inlined: Collection[str]) -> int:

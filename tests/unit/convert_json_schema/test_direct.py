@@ -1,6 +1,7 @@
 """A grammar made from a schema at once is that of the text that the conversion writes."""
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from kbnf_core.convert.json_schema import from_json_schema, json_schema_grammar
 from kbnf_core.convert.json_schema.characters import spell
 from kbnf_core.convert.json_schema.other_names import all_but, regex_but
 from kbnf_core.errors import GrammarError
+from kbnf_core.tables import Tables
 
 SCHEMAS: dict[str, Any] = {
     "closed": {"type": "object", "properties": {"a": {}}, "additionalProperties": False},
@@ -27,13 +29,40 @@ SCHEMAS: dict[str, Any] = {
 }
 
 
+def in_order(tables: Tables) -> list[tuple[object, ...]]:
+    """Return the states of each nonterminal in the order in which they are met."""
+    found: list[tuple[object, ...]] = []
+    for entry in tables.entry.tolist():
+        numbers = {entry: 0}
+        for state in numbers_of(numbers):
+            row: list[object] = [bool(tables.accepting[state])]
+            for i in range(tables.edge_start[state], tables.edge_start[state + 1]):
+                target = int(tables.edge_target[i])
+                row.append((int(tables.edge_class[i]), numbers.setdefault(target, len(numbers))))
+            for i in range(tables.call_start[state], tables.call_start[state + 1]):
+                target = int(tables.call_return[i])
+                name = tables.names[tables.call_nonterminal[i]]
+                row.append((name, numbers.setdefault(target, len(numbers))))
+            found.append(tuple(row))
+    return found
+
+
+def numbers_of(numbers: dict[int, int]) -> Iterator[int]:
+    """Yield the keys, also those that come while they are yielded."""
+    place = 0
+    while place < len(numbers):
+        yield list(numbers)[place]
+        place += 1
+
+
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_the_grammar_is_that_of_the_text(name: str) -> None:
     schema = json.dumps(SCHEMAS[name])
     grammar = json_schema_grammar(schema)
     text = from_json_schema(schema).text
     read = Grammar(text)
-    assert grammar.tables.dump() == read.tables.dump()
+    assert grammar.tables.names == read.tables.names
+    assert in_order(grammar.tables) == in_order(read.tables)
     assert (grammar.start, grammar.finish) == (read.start, read.finish)
     assert grammar.source.text == text
     assert grammar.plain_tables.tables.dump() == read.plain_tables.tables.dump()
