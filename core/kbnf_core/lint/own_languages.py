@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.frontend import Reading
 from kbnf_core.limits import DEFAULT_LIMITS
-from kbnf_core.source import Span
+from kbnf_core.source import Source, Span
 from kbnf_core.syntax import lark_dialect_tree as lark
 from kbnf_core.syntax import tree
 from kbnf_core.syntax.lark_dialect_parse import parse_lark
@@ -59,7 +59,12 @@ def xgrammar_refuses(reading: Reading) -> Iterator[Refused]:
 
 def llguidance_refuses(reading: Reading) -> Iterator[Refused]:
     """Yield what llguidance refuses of Lark."""
-    for statement in parse_lark(reading.document.source, DEFAULT_LIMITS).document.statements:
+    return refused_lark(reading.document.source)
+
+
+def refused_lark(source: Source) -> Iterator[Refused]:
+    """Yield what llguidance refuses of a Lark text, which is not read further than that takes."""
+    for statement in parse_lark(source, DEFAULT_LIMITS).document.statements:
         match statement:
             case lark.Definition():
                 yield from _in_definition(statement)
