@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
+from kbnf_core.convert.lark.cuts import Cutter
 from kbnf_core.convert.lark.dialect import Dialect
 from kbnf_core.convert.lark.embed import Embedding
 from kbnf_core.convert.lark.emit import Writer, definition, wanted_name
+from kbnf_core.convert.lark.ends import open_ends
 from kbnf_core.convert.lark.lexed import Lexed, apply_lexer
 from kbnf_core.convert.lark.model import LexicalGrammar, Lexing
 from kbnf_core.convert.lark.names import Names
@@ -12,6 +14,7 @@ from kbnf_core.convert.lark.product import Key, Product
 from kbnf_core.convert.lark.reach import TooManyVariantsError
 from kbnf_core.convert.lark.report import LEXING, Report
 from kbnf_core.convert.lark.skipping import insert_skipped
+from kbnf_core.convert.lark.useful import only_reached, only_useful
 from kbnf_core.convert.lark.writing import reference
 from kbnf_core.source import Source
 from kbnf_core.syntax import tree
@@ -58,8 +61,12 @@ class Assembly:
     def _lexed(
         self, grammar: LexicalGrammar, lexing: Lexing, report: Report, byte_only: bool = False
     ) -> Lexed:
+        cutter = Cutter(lexing)
         ends_bare = self.dialect is Dialect.LLGUIDANCE
-        return apply_lexer(insert_skipped(grammar, ends_bare), lexing, report, byte_only)
+        skipping = only_reached(insert_skipped(only_useful(grammar), ends_bare))
+        if ends_bare:
+            skipping = open_ends(skipping, cutter.confusable, report)
+        return apply_lexer(skipping, cutter, report, byte_only)
 
     def _written(
         self, grammar: LexicalGrammar, lexing: Lexing, report: Report, byte_only: bool = False

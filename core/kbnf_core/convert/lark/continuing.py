@@ -1,7 +1,8 @@
 """Whether an Earley parser could go on where a part of the grammar has just ended the text.
 
 What began at the same place as that part was predicted with it: other rules that begin with the
-same part go on behind it (``e: e "+" t | t`` after an ``e``).
+same part go on behind it (``e: e "+" t | t`` after an ``e``), and so may the same part at another
+place of the same rule (``x: (y ",")* y`` after a ``y``).
 """
 
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from kbnf_core.convert.lark.model import (
     Terminal,
 )
 from kbnf_core.convert.lark.positions import Analysis
+from kbnf_core.convert.lark.together import Site, next_sites
 
 _Symbol = str | Terminal
 
@@ -39,6 +41,23 @@ class Continuing:
         self._analysis = Analysis(grammar)
         self._corners = {name: self._of_rule(name, body) for name, body in grammar.rules.items()}
         self._closures: dict[str, list[_Corner]] = {}
+        self._twins = {key for body in grammar.rules.values() for key in self._with_twins(body)}
+
+    def has_twin(self, node: Lexeme | Call) -> bool:
+        """Tell whether, wherever ``node`` is expected, so is the same with more to follow."""
+        return id(node) in self._twins
+
+    def _with_twins(self, body: Node) -> set[int]:
+        following = [*next_sites(body, self._analysis.is_nullable)]
+        goes_on = {id(site): bool(after) for site, after in following}
+        found: set[int] = set()
+        lonely: set[int] = set()
+        for _, sites in following:
+            for site in sites:
+                rivals = (other for other in sites if other is not site)
+                has = any(_is_same(site, other) and goes_on[id(other)] for other in rivals)
+                (found if has else lonely).add(id(site))
+        return found - lonely
 
     def _of_rule(self, name: str, body: Node) -> list[_Corner]:
         corners: list[_Corner] = []
@@ -87,3 +106,12 @@ class Continuing:
                     if corner.is_open and corner.rule not in ended:
                         ended.append(corner.rule)
         return False
+
+
+def _is_same(one: Site, other: Site) -> bool:
+    match one, other:
+        case Call(left), Call(right):
+            return left == right
+        case Lexeme(left_terminal), Lexeme(right_terminal):
+            return left_terminal is right_terminal
+    return False

@@ -9,7 +9,7 @@ from kbnf_core.automata.witness import common_word
 from kbnf_core.convert.lark.cuts import Class, Cut, Cutter, Doubt
 from kbnf_core.convert.lark.masks import END, first_bytes
 from kbnf_core.convert.lark.model import Embedded, Lexeme, LexicalGrammar, Lexing, Node, Terminal
-from kbnf_core.convert.lark.positions import Positions, analyse, members
+from kbnf_core.convert.lark.positions import Positions, analyse
 from kbnf_core.convert.lark.report import LEXING, Report
 from kbnf_core.convert.lark.rest import (
     ANYTHING,
@@ -24,6 +24,7 @@ from kbnf_core.convert.lark.rest import (
     union,
 )
 from kbnf_core.convert.lark.state import State
+from kbnf_core.convert.lark.together import members
 from kbnf_core.source import Span
 
 
@@ -232,13 +233,12 @@ def _shown(node: Lexeme) -> Span:
 
 
 def apply_lexer(
-    grammar: LexicalGrammar, lexing: Lexing, report: Report, byte_only: bool = False
+    grammar: LexicalGrammar, cutter: Cutter, report: Report, byte_only: bool = False
 ) -> Lexed:
-    """Return ``grammar`` under ``lexing``; ``byte_only``: as if the lexer saw one byte ahead."""
-    cutter = Cutter(lexing)
-    with_others = lexing in (Lexing.LLGUIDANCE, Lexing.LALR)
-    confusable = cutter.confusable if with_others else _never
-    return Lexed(grammar, lexing, report, cutter, analyse(grammar, confusable), byte_only)
+    """Return ``grammar`` under a lexer; ``byte_only``: as if it saw one byte ahead."""
+    with_others = cutter.lexing in (Lexing.LLGUIDANCE, Lexing.LALR)
+    positions = analyse(grammar, cutter.confusable if with_others else _never)
+    return Lexed(grammar, cutter.lexing, report, cutter, positions, byte_only)
 
 
 def _never(_one: Terminal, _other: Terminal) -> bool:

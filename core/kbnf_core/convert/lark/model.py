@@ -51,7 +51,8 @@ class Terminal:
     ``rests[state]`` are the texts before which a lexeme may end in that accepting state.
     ``written`` is the terminal in KBNF, where there is a plain way to write it.
     ``name`` is None for terminals that stand in a rule. A lexeme of a lazy terminal ends at once,
-    whatever else is alive. Ignored text is a run of lexemes of the terminals ``parts``;
+    whatever else is alive. Where the empty text is a lexeme too (``is_nullable``), uses are
+    optional. Ignored text is a run of lexemes of the terminals ``parts``;
     ``unit`` has the words of one of them. ``beginnings`` are the texts at whose start Lark's
     contextual lexer finds one.
     """
@@ -64,6 +65,7 @@ class Terminal:
     written: tree.Expression | None = None
     order: Order | None = None
     is_lazy: bool = False
+    is_nullable: bool = False
     unit: Dfa | None = None
     parts: tuple["Terminal", ...] = ()
     beginnings: Rest | None = None

@@ -21,8 +21,8 @@ from kbnf_core.convert.lark.model import (
     Terminal,
     postorder,
 )
+from kbnf_core.convert.lark.together import Facts, Leaf, expected_together, members
 
-Leaf = Lexeme | Embedded
 _ALL = -1
 
 
@@ -58,16 +58,6 @@ class Positions:
     def number(self, leaf: Leaf) -> int:
         """Return the number of ``leaf``."""
         return self.numbers[id(leaf)]
-
-
-def members(mask: int) -> list[int]:
-    """Return the numbers in a set."""
-    found = []
-    while mask:
-        low = mask & -mask
-        found.append(low.bit_length() - 1)
-        mask ^= low
-    return found
 
 
 def analyse(grammar: LexicalGrammar, confusable: Callable[[Terminal, Terminal], bool]) -> Positions:
@@ -185,7 +175,15 @@ class Analysis:
             self._after[id(leaf)].is_open and last[self._rule_of[id(leaf)]] for leaf in self._leaves
         )
         first = self._first_rules[self._grammar.start]
-        may = _solve_may(self._leaves, first, follows, confusable)
+        facts = Facts(
+            tuple(self._leaves),
+            self._first,
+            follow,
+            follows,
+            lambda node: self._after[id(node)].is_open,
+            self.is_nullable,
+        )
+        may = expected_together(self._rules, facts, confusable)
         must = self._solve_must(callers)
         leaves = tuple(self._leaves)
         leaving = self._leaving(follow, last)
@@ -301,39 +299,3 @@ class Analysis:
                     below[name] = new
                     changed = True
         return {name: 0 if mask == _ALL else mask for name, mask in below.items()}
-
-
-def _solve_may(
-    leaves: list[Leaf],
-    start: int,
-    follows: tuple[int, ...],
-    confusable: Callable[[Terminal, Terminal], bool],
-) -> tuple[int, ...]:
-    """Return which leaves may be expected together, by following all pairs that may match alike."""
-    may = [0] * len(leaves)
-    seen: set[tuple[int, int]] = set()
-    pending: list[tuple[int, int]] = []
-
-    def together(left: int, right: int) -> None:
-        if (left, right) in seen:
-            return
-        seen.add((left, right))
-        for leaf in members(left):
-            new = right & ~may[leaf]
-            may[leaf] |= right
-            pending.extend((leaf, other) for other in members(new))
-
-    together(start, start)
-    while pending:
-        one, other = pending.pop()
-        left, right = leaves[one], leaves[other]
-        if one == other:
-            together(follows[one], follows[one])
-        elif (
-            isinstance(left, Lexeme)
-            and isinstance(right, Lexeme)
-            and confusable(left.terminal, right.terminal)
-        ):
-            together(follows[one], follows[other])
-            together(follows[other], follows[one])
-    return tuple(may)

@@ -25,6 +25,9 @@ from kbnf_core.source import Span
 
 _END = "@end"
 
+_MOST_UNROLLED = 8
+"""Rounds of a bounded repetition at the end of a text that are written one by one."""
+
 
 def insert_skipped(grammar: LexicalGrammar, ends_bare: bool) -> LexicalGrammar:
     """Return ``grammar`` with its ignored text as lexemes; ``ends_bare``: LLGuidance's rule."""
@@ -91,6 +94,8 @@ class _Inserter:
         ``origin`` is None where something stands before it.
         """
         match node:
+            case Lexeme() | Call() if self.continuing.has_twin(node):
+                return self.inner(node)
             case Lexeme(terminal) if origin and self.continuing.goes_on(terminal, origin):
                 return self.inner(node)
             case Call(name, span):
@@ -113,11 +118,22 @@ class _Inserter:
         """Before the last possible round there could be another, after it there cannot."""
         if node.high is None:
             return self.inner(node)
+        if node.high <= _MOST_UNROLLED:
+            return self._unrolled(node, node.high, origin)
         high, span = node.high, node.span
-        if high == 1:
-            return Repeat(self._end(node.body, origin), node.low, 1, span)
         last = self._end(node.body, None)
         full = Sequence((Repeat(self.inner(node.body), high - 1, high - 1, span), last), span)
         if node.low == high:
             return full
         return Choice((Repeat(self.inner(node.body), node.low, high - 1, span), full), span)
+
+    def _unrolled(self, node: Repeat, high: int, origin: str | None) -> Node:
+        """Return the rounds one by one: which of them is the last possible one is then plain."""
+        rounds = self._end(node.body, origin if high == 1 else None)
+        if node.low < high:
+            rounds = Repeat(rounds, 0, 1, node.span)
+        for number in reversed(range(1, high)):
+            rounds = Sequence((self.inner(node.body), rounds), node.span)
+            if number > node.low:
+                rounds = Repeat(rounds, 0, 1, node.span)
+        return rounds

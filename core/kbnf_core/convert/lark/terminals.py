@@ -82,7 +82,8 @@ class LlguidanceFactory:
         stops = exits(dfa) if goes_on and not dfa.is_empty else (0,) * dfa.state_count
         rests = tuple(outside(mask) for mask in stops)
         written = None if nullable or language.regex is None else _written(language, dfa, span)
-        return Terminal(key, name, dfa, span, rests, written, is_lazy=is_lazy), nullable
+        made = Terminal(key, name, dfa, span, rests, written, is_lazy=is_lazy, is_nullable=nullable)
+        return made, nullable
 
 
 def _written(language: Language, dfa: Dfa, span: Span) -> tree.Expression:
