@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from kbnf_core import Config, Engine, Grammar, Vocabulary
+from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.mask import slices
 from kbnf_core.mask.slices import LENGTHS, MACHINES, slices_of
 from kbnf_core.vocab.part import part_of
@@ -86,7 +87,8 @@ def test_a_slice_is_used_where_all_of_it_can_come(
     engine = Engine(grammar, VOCABULARY)
     states = engine._course.masks.states
     state, _ = states.feed(states.initial, before)
-    found = slices_of(VOCABULARY).covered_by(states.explorer, state)
+    readers = [KERNEL.reader(states, machine) for machine in MACHINES]
+    found = slices_of(VOCABULARY).covered_by(readers, state)
     if longest is None:
         assert found is None
         return

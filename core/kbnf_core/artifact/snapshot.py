@@ -68,10 +68,9 @@ class ArtifactStates:
             found.items.number(items)
         for triples in _lists(self._arrays, "origins"):
             found.origins.intern(triples)
-        found.pairs = _lists(self._arrays, "pairs")
-        found.exits = _lists(self._arrays, "exits")
-        contents = zip(found.pairs, found.exits, strict=True)
-        found.numbers = {content: number for number, content in enumerate(contents)}
+        pairs, exits = _lists(self._arrays, "pairs"), _lists(self._arrays, "exits")
+        for content in zip(pairs, exits, strict=True):
+            found.situations.number(*content)
         return found
 
 

@@ -10,6 +10,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 from libcpp.algorithm cimport sort, unique
+from libcpp.deque cimport deque
 from libcpp.map cimport map as ordered_map
 from libcpp.set cimport set as ordered_set
 from libcpp.string cimport string
@@ -17,6 +18,7 @@ from libcpp.unordered_map cimport unordered_map
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.dict cimport PyDict_GetItemWithError
 from cpython.long cimport PyLong_AsLongAndOverflow, PyLong_CheckExact
 from cpython.ref cimport PyObject
@@ -44,7 +46,9 @@ cdef inline uint64_t _key(int32_t high, int32_t low) noexcept nogil:
 
 include "items.pxi"
 include "origins.pxi"
+include "situations.pxi"
 include "explorer.pxi"
+include "reader.pxi"
 include "walk.pxi"
 include "frames.pxi"
 include "masks.pxi"

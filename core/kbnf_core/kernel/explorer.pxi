@@ -14,18 +14,17 @@ cdef class Explorer:
     cdef object release
     cdef object next_array
     cdef int32_t[:, ::1] next_view
-    cdef const uint8_t[::1] exits_view
+    cdef uint8_t[::1] exits_view
     cdef const uint8_t[::1] class_view
     cdef int32_t* rows
-    cdef const uint8_t* exits
+    cdef uint8_t* exits
     cdef const uint8_t* classes
     cdef Py_ssize_t width
     cdef Py_ssize_t capacity
     cdef _Items items
     cdef _Origins origins
     cdef unordered_map[int32_t, vector[Pair]] sources
-    cdef unordered_map[int32_t, vector[int32_t]] exit_names
-    cdef unordered_map[string, int32_t] numbers
+    cdef Situations situations
 
     def __cinit__(self, table):
         self.table = table
@@ -81,32 +80,31 @@ cdef class Explorer:
                 return DEAD, i
         return state, data.shape[0]
 
-    def covered(self, int32_t state, const int32_t[:, ::1] machine, int32_t most):
+    def begin(self, int32_t item_set):
         """See ``interface.Explorer``."""
-        cdef ordered_set[Pair] seen
-        cdef vector[Pair] level = vector[Pair](1, Pair(state, 1))
-        cdef vector[Pair] following
-        cdef Pair at
-        cdef int32_t turn, byte, after, read
+        cdef vector[Pair] reached = vector[Pair](1, Pair(BOTTOM, item_set))
+        cdef vector[int32_t] no_exits
         self.refresh()
-        for turn in range(most):
-            following.clear()
-            for at in level:
-                for byte in range(256):
-                    read = machine[at.second, byte]
-                    if read == DEAD:
-                        continue
-                    after = self.step(at.first, self.classes[byte])
-                    if after == DEAD or self.exits[after]:
-                        return turn
-                    if seen.insert(Pair(after, read)).second:
-                        following.push_back(Pair(after, read))
-            level = following
-        return most
+        self.acquire()
+        try:
+            self._wake()
+            return self._intern(reached, no_exits)
+        finally:
+            self.release()
+
+    def signature(self, int32_t item_set, const int32_t[::1] blocks):
+        """See ``interface.Explorer``."""
+        cdef vector[int64_t] found
+        self._wake()
+        self.items.signature(item_set, blocks, found)
+        return PyBytes_FromStringAndSize(
+            <const char*> found.data(), found.size() * sizeof(int64_t)
+        )
 
     cdef int _wake(self) except -1:
         """Ask for item sets and origins only when they are needed: an artifact restores them."""
         if self.items is None:
+            self.situations = self.table.situations
             self.items = _Items(self.table.items, self.table.tables)
             self.origins = _Origins(self.table.origins, self.items)
         return 0
@@ -177,15 +175,14 @@ cdef class Explorer:
         return 0
 
     cdef int32_t _number(self, vector[Pair]& pairs, vector[int32_t]& exits) except -2:
-        cdef string key
-        cdef size_t count = pairs.size()
-        # The count of pairs keeps apart what would otherwise run together.
-        key.append(<const char*> &count, sizeof(count))
-        key.append(<const char*> pairs.data(), count * sizeof(Pair))
-        key.append(<const char*> exits.data(), exits.size() * sizeof(int32_t))
-        if not self.numbers.count(key):
-            self.numbers[key] = self.table.number_of(tuple(pairs), tuple(exits))
-        return self.numbers[key]
+        cdef int32_t count = self.situations.all_pairs.size()
+        cdef int32_t number = self.situations.find(pairs, exits)
+        if number == count:
+            if number == self.capacity:
+                self.table.grow()
+                self.refresh()
+            self.exits[number] = not exits.empty()
+        return number
 
     cdef vector[Pair]* _sources(self, int32_t state) except NULL:
         """The pairs of a state together with the pair that they predict."""
@@ -194,7 +191,7 @@ cdef class Explorer:
         return &self.sources[state]
 
     cdef vector[Pair] _find_sources(self, int32_t state) except *:
-        cdef vector[Pair] pairs = self.table.pairs(state)
+        cdef vector[Pair] pairs = self.situations.all_pairs[state]
         cdef vector[Triple] triples
         cdef vector[int32_t] called
         cdef vector[Pair]* waits
@@ -215,12 +212,6 @@ cdef class Explorer:
             triples.push_back(Triple(waits[0][j].first, Pair(SELF, waits[0][j].second)))
         pairs.push_back(Pair(self.origins.intern(triples), predicted))
         return pairs
-
-    cdef vector[int32_t]* names(self, int32_t state) except NULL:
-        """The nonterminals that completed into BOTTOM with the byte that led to a state."""
-        if not self.exit_names.count(state):
-            self.exit_names[state] = self.table.exits(state)
-        return &self.exit_names[state]
 
 
 explorer = Explorer

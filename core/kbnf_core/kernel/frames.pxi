@@ -23,9 +23,10 @@ cdef class Gatherer:
     def gather(self, int32_t state):
         """See ``interface.Gatherer``."""
         cdef ordered_set[int32_t] rows, completions
-        cdef vector[Pair] pairs = self.masks.states.pairs(state)
+        cdef vector[Pair] pairs
         cdef size_t i
         self.explorer._wake()
+        pairs = self.explorer.situations.all_pairs[state]
         self.entered.clear()
         self.left.clear()
         self.work.clear()

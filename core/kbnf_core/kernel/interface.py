@@ -34,12 +34,37 @@ class Explorer(Protocol):
         byte of ``data`` before completed the start.
         """
 
-    def covered(self, state: int, machine: Ids, most: int) -> int:
-        """Return for how many bytes, at most ``most``, all that a machine reads can come.
+    def begin(self, item_set: int) -> int:
+        """Return the state in which just ``item_set`` is, with nothing known below it."""
 
-        And no byte of it leads to a state with exits. ``machine`` is int32[n, 256]: 0 is dead, 1
-        the start.
+    def signature(self, item_set: int, blocks: Ids) -> bytes:
+        """Return what is equal for item sets that differ by positions of one block only."""
+
+
+class Reader(Protocol):
+    """A machine that is followed beside a transition table."""
+
+    def covered(self, state: int, most: int) -> int:
+        """Return for how many bytes, at most ``most``, all that the machine reads can come.
+
+        And no byte of it leads to a state with exits.
         """
+
+
+class Situations(Protocol):
+    """What states are, by number: ascending (origin, item set) pairs, and ascending exits."""
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+
+    def number(self, pairs: tuple[tuple[int, int], ...], exits: tuple[int, ...]) -> int:
+        """Return the number of a content; that of a new one is how many there were."""
+
+    def pairs(self, number: int) -> tuple[tuple[int, int], ...]:
+        """Return the (origin, item set) pairs of a state."""
+
+    def exits(self, number: int) -> tuple[int, ...]:
+        """Return the nonterminals that completed into BOTTOM with the byte that led here."""
 
 
 class Table(Protocol):
@@ -57,8 +82,21 @@ class Table(Protocol):
     def explorer(self) -> Explorer:
         """Return what ``Kernel.explorer`` made for this table."""
 
+    @property
+    def situations(self) -> Situations:
+        """Return what the states are."""
+
     def exits(self, state: int) -> tuple[int, ...]:
         """Return the nonterminals that completed into BOTTOM with the byte that led here."""
+
+    def grow(self) -> None:
+        """Replace the arrays by longer ones."""
+
+    def begin_plainly(self, item_set: int) -> int:
+        """Return the state in which just ``item_set`` is, worked out in Python."""
+
+    def signature_plainly(self, item_set: int, blocks: Ids) -> bytes:
+        """Return the signature of an item set, worked out in Python."""
 
     def explore_plainly(self, state: int, byte_class: int) -> int:
         """Return the state after a byte of ``byte_class``, worked out in Python."""
@@ -137,6 +175,15 @@ class Kernel(Protocol):
         """Return what works out the transitions of ``table``, a ``Table``.
 
         Its results are those of ``explore_plainly``. It takes the table's lock.
+        """
+
+    def situations(self) -> Situations:
+        """Return none yet."""
+
+    def reader(self, table: Any, machine: Ids) -> Reader:
+        """Return what follows a machine and ``table``, a ``Table``.
+
+        ``machine`` is int32[n, 256], the state after a byte: 0 is dead, 1 the start.
         """
 
     def walker(self, table: Any, trie: TrieArrays) -> Walker:

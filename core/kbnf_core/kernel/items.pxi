@@ -195,6 +195,17 @@ cdef class _Items:
             self.unions[key] = self._number(joined)
         return self.unions[key]
 
+    cdef int signature(
+        self, int32_t item_set, const int32_t[::1] blocks, vector[int64_t]& found
+    ) except -1:
+        """The items of a set with the blocks of their states instead of these, ascending."""
+        cdef int64_t item
+        for item in self.of(item_set)[0]:
+            found.push_back(blocks[item // self.radix] * self.radix + item % self.radix)
+        sort(found.begin(), found.end())
+        found.erase(unique(found.begin(), found.end()), found.end())
+        return 0
+
     cdef int32_t predicted(self, vector[int32_t]& called) except -2:
         """The set of all that begins where ``called`` may begin: ascending and distinct."""
         cdef string key = string(<const char*> called.data(), called.size() * sizeof(int32_t))

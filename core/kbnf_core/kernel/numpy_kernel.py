@@ -11,7 +11,17 @@ from kbnf_core.kernel.position import Position
 if TYPE_CHECKING:
     from kbnf_core.kernel.interface import Exits, Gatherable, Ids, Table, TrieArrays, Words
 
-__all__ = ["NAME", "Position", "apply", "explorer", "fill", "gatherer", "walker"]
+__all__ = [
+    "NAME",
+    "Position",
+    "apply",
+    "explorer",
+    "fill",
+    "gatherer",
+    "reader",
+    "situations",
+    "walker",
+]
 
 NAME = "numpy"
 
@@ -48,14 +58,58 @@ class PlainExplorer:
                 return _DEAD, offset
         return state, len(data)
 
-    def covered(self, state: int, machine: "Ids", most: int) -> int:
+    def begin(self, item_set: int) -> int:
         """See ``interface.Explorer``."""
+        return self._table.begin_plainly(item_set)
+
+    def signature(self, item_set: int, blocks: "Ids") -> bytes:
+        """See ``interface.Explorer``."""
+        return self._table.signature_plainly(item_set, blocks)
+
+
+class PlainSituations:
+    """See ``interface.Situations``."""
+
+    def __init__(self) -> None:
+        self._pairs: list[tuple[tuple[int, int], ...]] = []
+        self._exits: list[tuple[int, ...]] = []
+        self._numbers: dict[tuple[tuple[tuple[int, int], ...], tuple[int, ...]], int] = {}
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def number(self, pairs: tuple[tuple[int, int], ...], exits: tuple[int, ...]) -> int:
+        """See ``interface.Situations``."""
+        number = self._numbers.setdefault((pairs, exits), len(self._pairs))
+        if number == len(self._pairs):
+            self._pairs.append(pairs)
+            self._exits.append(exits)
+        return number
+
+    def pairs(self, number: int) -> tuple[tuple[int, int], ...]:
+        """See ``interface.Situations``."""
+        return self._pairs[number]
+
+    def exits(self, number: int) -> tuple[int, ...]:
+        """See ``interface.Situations``."""
+        return self._exits[number]
+
+
+class PlainReader:
+    """See ``interface.Reader``."""
+
+    def __init__(self, table: "Table", machine: "Ids") -> None:
+        self._table = table
+        self._machine = machine
+
+    def covered(self, state: int, most: int) -> int:
+        """See ``interface.Reader``."""
         seen: set[tuple[int, int]] = set()
         level = {(state, 1)}
         for length in range(most):
             after: set[tuple[int, int]] = set()
             for here, reading in level:
-                found = self._read(here, machine[reading])
+                found = self._read(here, self._machine[reading])
                 if found is None:
                     return length
                 after |= found
@@ -108,6 +162,8 @@ class PlainGatherer:
 
 
 explorer = PlainExplorer
+situations = PlainSituations
+reader = PlainReader
 walker = PlainWalker
 gatherer = PlainGatherer
 

@@ -84,8 +84,10 @@ cdef class Walker:
     cdef int _leave(
         self, int32_t node, int32_t state, ordered_map[int32_t, vector[int32_t]]& exits
     ) except -1:
-        cdef vector[int32_t]* names = self.explorer.names(state)
+        cdef vector[int32_t]* names
         cdef size_t i
+        self.explorer._wake()
+        names = &self.explorer.situations.all_exits[state]
         for i in range(names.size()):
             exits[names[0][i]].push_back(node)
         return 0

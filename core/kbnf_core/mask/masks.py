@@ -7,11 +7,12 @@ needs few of them.
 """
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
@@ -97,7 +98,7 @@ class Masks:
         )
         self._walks: Recent[tuple[int, int], Walk] = Recent(self._find_walk, self.mask_capacity)
         self._viable: Recent[int, Viable] = Recent(self._find_viable, self.mask_capacity)
-        self._similar: dict[frozenset[int], int] = {}
+        self._similar: dict[bytes, int] = {}
         self.walk_count = 0
 
     @property
@@ -191,27 +192,20 @@ class Masks:
             return self._stored.walks[key]
         item_set, nodes = key
         if self.walk_count >= SHARE_AFTER:
-            similar = self._similar.setdefault(self._signature(item_set), item_set)
+            signature = self.states.explorer.signature(item_set, self.blocks)
+            similar = self._similar.setdefault(signature, item_set)
             if similar != item_set:
                 return self._walks[similar, nodes]
         self.walk_count += 1
         return self._walker.walk(self.states.begin(item_set), nodes)
 
-    def _signature(self, item_set: int) -> frozenset[int]:
-        """Return a value that is equal for item sets no token of the vocabulary tells apart."""
-        items, blocks = self.states.items, self.blocks
-        radix = items.radix
-        return frozenset(
-            blocks[item // radix] * radix + item % radix for item in items.items(item_set)
-        )
-
     @cached_property
-    def blocks(self) -> Sequence[int]:
+    def blocks(self) -> npt.NDArray[np.int32]:
         """The block of each position: equal where no token of the vocabulary tells them apart."""
         tables = self.states.tables
         if len(tables.edge_target) > SHARE_EFFORT:
-            return range(tables.state_count)
-        return blocks_of_positions(tables, self.vocabulary.trie.max_depth)
+            return np.arange(tables.state_count, dtype=np.int32)
+        return np.array(blocks_of_positions(tables, self.vocabulary.trie.max_depth), np.int32)
 
 
 def _frozen(words: Words) -> Words:

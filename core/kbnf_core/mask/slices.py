@@ -7,6 +7,7 @@ is the slice and what a walk over all other tokens finds. The idea is that of LL
 its containment check works on regular expressions, this one on the states of any grammar.
 """
 
+from collections.abc import Sequence
 from functools import cached_property
 from threading import RLock
 from typing import NamedTuple
@@ -16,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.kernel.chosen import KERNEL
-from kbnf_core.kernel.interface import Explorer
+from kbnf_core.kernel.interface import Explorer, Reader
 from kbnf_core.mask.bits import Words, pack, word_count
 from kbnf_core.vocab.part import Part, part_of
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -47,12 +48,15 @@ class Slices:
         self._word_count = word_count(vocabulary.size)
         self._made: dict[tuple[int, int], Slice] = {}
 
-    def covered_by(self, explorer: Explorer, state: int) -> Slice | None:
-        """Return a slice of which everything can come in ``state``, without an exit on the way."""
+    def covered_by(self, readers: Sequence[Reader], state: int) -> Slice | None:
+        """Return a slice of which everything can come in ``state``, without an exit on the way.
+
+        ``readers``: of ``MACHINES``, over the table of ``state``.
+        """
         if len(self._trie.token_ids) < LEAST_TOKENS:
             return None
-        for number, machine in enumerate(MACHINES):
-            covered = explorer.covered(state, machine, LENGTHS[0])
+        for number, reader in enumerate(readers):
+            covered = reader.covered(state, LENGTHS[0])
             for longest in LENGTHS:
                 if longest <= covered:
                     return self._made.get((number, longest)) or self._make(number, longest)

@@ -15,7 +15,7 @@ from kbnf_core.kernel import interface
 from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.mask.bits import Words, word_count
 from kbnf_core.mask.interned import Interned
-from kbnf_core.mask.slices import Slice, slices_of
+from kbnf_core.mask.slices import MACHINES, Slice, slices_of
 from kbnf_core.recognise.states import StateTable
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -57,6 +57,7 @@ class Walker:
     def __init__(self, states: StateTable, vocabulary: Vocabulary, found: Found) -> None:
         self._states = states
         self._slices = slices_of(vocabulary)
+        self._readers = [KERNEL.reader(states, machine) for machine in MACHINES]
         self._whole = KERNEL.walker(states, vocabulary.trie)
         self._rests: dict[int, interface.Walker] = {}
         self._found = found
@@ -64,7 +65,7 @@ class Walker:
 
     def walk(self, start: int, roots: int) -> Walk:
         """Walk the subtrees below each node of set ``roots``, in each from state ``start``."""
-        covered = self._slices.covered_by(self._states.explorer, start) if not roots else None
+        covered = self._slices.covered_by(self._readers, start) if not roots else None
         if covered:
             exits = self._walk_rest(start, covered)
         else:

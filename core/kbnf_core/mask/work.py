@@ -61,7 +61,7 @@ def _positions(masks: Masks) -> Iterator[tuple[str, int, int]]:
     tables = masks.states.tables
     for nonterminal, positions in _positions_of(tables):
         name = tables.names[nonterminal].partition("#")[0]
-        blocks = {masks.blocks[position]: position for position in reversed(positions)}
+        blocks = {int(masks.blocks[position]): position for position in reversed(positions)}
         for block, position in sorted(blocks.items()):
             yield (
                 name,

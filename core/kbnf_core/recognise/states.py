@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.kernel.chosen import KERNEL
-from kbnf_core.kernel.interface import Explorer
+from kbnf_core.kernel.interface import Explorer, Situations
 from kbnf_core.recognise.items import EMPTY, ItemSets
 from kbnf_core.recognise.origins import BOTTOM, SELF, Origins
 from kbnf_core.tables import Tables
@@ -39,14 +39,13 @@ Pair: TypeAlias = tuple[int, int]
 
 
 class Contents:
-    """What the states of a table are: pairs and exits by number, over item sets and origins."""
+    """What the states of a table are, over item sets and origins; state 0 is DEAD."""
 
     def __init__(self, tables: Tables) -> None:
         self.items = ItemSets(tables)
         self.origins = Origins(self.items.reports)
-        self.pairs: list[tuple[Pair, ...]] = [()]
-        self.exits: list[tuple[int, ...]] = [()]
-        self.numbers: dict[tuple[tuple[Pair, ...], tuple[int, ...]], int] = {((), ()): DEAD}
+        self.situations = KERNEL.situations()
+        self.situations.number((), ())
 
 
 class StoredStates(Protocol):
@@ -78,16 +77,14 @@ class StateTable:
         if stored is not None:
             self.next = stored.next
             self.has_exits = stored.has_exits
-            self._count = len(stored.next)
             return
         self.next = np.full((_FIRST_CAPACITY, tables.class_count), UNKNOWN, np.int32)
         self.next[DEAD] = DEAD
         self.has_exits = np.zeros(_FIRST_CAPACITY, np.uint8)
-        self._count = 1
         self.begin(self.items.entry([tables.start]))
 
     def __len__(self) -> int:
-        return self._count
+        return len(self._known.situations if self._known else self.next)
 
     @property
     def classes(self) -> npt.NDArray[np.uint8]:
@@ -112,6 +109,11 @@ class StateTable:
             return self._known
 
     @property
+    def situations(self) -> Situations:
+        """What the states are."""
+        return self._contents.situations
+
+    @property
     def items(self) -> ItemSets:
         """The item sets."""
         return self._contents.items
@@ -123,8 +125,18 @@ class StateTable:
 
     def begin(self, item_set: int) -> int:
         """Return the state in which just ``item_set`` is, with nothing known below it."""
+        return self.explorer.begin(item_set)
+
+    def begin_plainly(self, item_set: int) -> int:
+        """Do what ``begin`` does, in Python."""
         with self.lock:
             return self._intern({BOTTOM: [item_set]}, ())
+
+    def signature_plainly(self, item_set: int, blocks: npt.NDArray[np.int32]) -> bytes:
+        """Return what is equal for item sets that differ by positions of one block only."""
+        radix = self.items.radix
+        items = np.array(self.items.items(item_set), np.int64)
+        return np.unique(blocks[items // radix] * radix + items % radix).tobytes()
 
     def adopt(self, pairs: Iterable[Pair], exits: tuple[int, ...]) -> int:
         """Return the state with this content, as another table of the same grammar has it."""
@@ -133,11 +145,11 @@ class StateTable:
 
     def pairs(self, state: int) -> tuple[Pair, ...]:
         """Return the (origin, item set) pairs of a state, without what they predict."""
-        return self._contents.pairs[state]
+        return self._contents.situations.pairs(state)
 
     def exits(self, state: int) -> tuple[int, ...]:
         """Return the nonterminals that completed into BOTTOM with the byte that led here."""
-        return self._contents.exits[state]
+        return self._contents.situations.exits(state)
 
     def step(self, state: int, byte_class: int) -> int:
         """Return the state after a byte of ``byte_class``, DEAD where none can come."""
@@ -175,9 +187,12 @@ class StateTable:
         """Return the state that is in both states at once."""
         with self.lock:
             reached: dict[int, list[int]] = {}
-            for origin, item_set in (*self._contents.pairs[one], *self._contents.pairs[other]):
+            for origin, item_set in (
+                *self._contents.situations.pairs(one),
+                *self._contents.situations.pairs(other),
+            ):
                 reached.setdefault(origin, []).append(item_set)
-            exits = {*self._contents.exits[one], *self._contents.exits[other]}
+            exits = {*self._contents.situations.exits(one), *self._contents.situations.exits(other)}
             return self._intern(reached, tuple(sorted(exits)))
 
     def live_classes(self, state: int) -> list[int]:
@@ -195,7 +210,7 @@ class StateTable:
         return found
 
     def _find_sources(self, state: int) -> tuple[Pair, ...]:
-        pairs = self._contents.pairs[state]
+        pairs = self._contents.situations.pairs(state)
         triples = [
             (wait.nonterminal, origin, wait.after)
             for origin, item_set in pairs
@@ -267,21 +282,17 @@ class StateTable:
 
     def number_of(self, pairs: tuple[Pair, ...], exits: tuple[int, ...]) -> int:
         """Return the state with this content, a new one if need be. The caller holds the lock."""
-        contents = self._contents
-        number = contents.numbers.setdefault((pairs, exits), self._count)
-        if number == self._count:
-            self._add(pairs, exits)
+        situations = self._contents.situations
+        count = len(situations)
+        number = situations.number(pairs, exits)
+        if number == count:
+            if number == len(self.next):
+                self.grow()
+            self.has_exits[number] = bool(exits)
         return number
 
-    def _add(self, pairs: tuple[Pair, ...], exits: tuple[int, ...]) -> None:
-        if self._count == len(self.next):
-            self._grow()
-        self.has_exits[self._count] = bool(exits)
-        self._contents.pairs.append(pairs)
-        self._contents.exits.append(exits)
-        self._count += 1
-
-    def _grow(self) -> None:
+    def grow(self) -> None:
+        """Make room for more states."""
         unknown = np.full_like(self.next, UNKNOWN)
         # Readers hold no lock: the longer array of flags must be there before its rows are.
         self.has_exits = np.concatenate((self.has_exits, np.zeros_like(self.has_exits)))

@@ -134,13 +134,13 @@ def test_a_machine_is_covered_for_as_long_as_all_it_reads_can_come(
     kernel: Kernel, grammar: str
 ) -> None:
     table = StateTable(Grammar(grammar).tables)
-    explorer = kernel.explorer(table)
     for letters in (b"a", b"ab", b"[", b"x", b"[1"):
         machine = np.zeros((2, 256), np.int32)
         machine[1, list(letters)] = 1
+        reader = kernel.reader(table, machine)
         for state in reached(table):
             expected = next(n for n in range(6) if n == 5 or not free(table, state, letters, n + 1))
-            assert explorer.covered(state, machine, 5) == expected
+            assert reader.covered(state, 5) == expected
 
 
 def free(table: StateTable, state: int, letters: bytes, length: int) -> bool:
@@ -160,3 +160,34 @@ def test_gathering_is_what_it_is_in_python(kernel: Kernel, grammar: str) -> None
     gatherer = kernel.gatherer(masks)
     for state in reached(masks.states):
         assert gatherer.gather(state) == masks.gather_plainly(state)
+
+
+def test_situations_are_numbered_by_content(kernel: Kernel) -> None:
+    situations = kernel.situations()
+    contents: list[tuple[tuple[tuple[int, int], ...], tuple[int, ...]]] = [
+        ((), ()),
+        (((0, 1),), ()),
+        (((0, 1), (2, 3)), (4,)),
+        (((0, 1),), (2, 3)),
+        ((), (0, 1)),
+    ]
+    for _ in range(2):
+        assert [situations.number(*content) for content in contents] == list(range(5))
+    assert len(situations) == 5
+    assert [(situations.pairs(i), situations.exits(i)) for i in range(5)] == contents
+    with pytest.raises(IndexError):
+        situations.pairs(5)
+
+
+@pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
+def test_beginnings_and_signatures_are_those_worked_out_plainly(
+    kernel: Kernel, grammar: str
+) -> None:
+    table = StateTable(Grammar(grammar).tables)
+    explorer = kernel.explorer(table)
+    reached(table)
+    blocks = np.arange(table.tables.state_count, dtype=np.int32) // 2
+    for item_set in range(1, len(table.items)):
+        assert explorer.begin(item_set) == table.begin_plainly(item_set)
+        signature = explorer.signature(item_set, blocks)
+        assert signature == table.signature_plainly(item_set, blocks)

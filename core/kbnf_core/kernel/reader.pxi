@@ -1,0 +1,43 @@
+# How far everything that a machine reads can come; see ``interface.Reader``.
+
+cdef class Reader:
+    """Follows one machine and one table side by side, over bytes that neither tells apart."""
+
+    cdef Explorer explorer
+    # By state of the machine: (byte class, state after it), each pair once.
+    cdef vector[vector[Pair]] moves
+
+    def __cinit__(self, table, const int32_t[:, ::1] machine):
+        cdef ordered_set[Pair] found
+        cdef Py_ssize_t state, byte
+        self.explorer = table.explorer
+        for state in range(machine.shape[0]):
+            found.clear()
+            for byte in range(256):
+                if machine[state, byte] != DEAD:
+                    found.insert(Pair(self.explorer.classes[byte], machine[state, byte]))
+            self.moves.push_back(vector[Pair](found.begin(), found.end()))
+
+    def covered(self, int32_t state, int32_t most):
+        """See ``interface.Reader``."""
+        cdef Explorer explorer = self.explorer
+        cdef ordered_set[Pair] seen
+        cdef vector[Pair] level = vector[Pair](1, Pair(state, 1))
+        cdef vector[Pair] following
+        cdef Pair at, move, reached
+        cdef int32_t turn
+        explorer.refresh()
+        for turn in range(most):
+            following.clear()
+            for at in level:
+                for move in self.moves[at.second]:
+                    reached = Pair(explorer.step(at.first, move.first), move.second)
+                    if reached.first == DEAD or explorer.exits[reached.first]:
+                        return turn
+                    if seen.insert(reached).second:
+                        following.push_back(reached)
+            level = following
+        return most
+
+
+reader = Reader

@@ -1,0 +1,46 @@
+# What states are: see ``interface.Situations``.
+
+cdef class Situations:
+    """Contents by number and numbers by content; a deque, so that what is handed out stays put."""
+
+    cdef deque[vector[Pair]] all_pairs
+    cdef deque[vector[int32_t]] all_exits
+    cdef unordered_map[string, int32_t] numbers
+
+    def __len__(self):
+        return self.all_pairs.size()
+
+    def number(self, pairs, exits):
+        """See ``interface.Situations``."""
+        cdef vector[Pair] these = pairs
+        cdef vector[int32_t] ends = exits
+        return self.find(these, ends)
+
+    def pairs(self, size_t number):
+        """See ``interface.Situations``."""
+        if number >= self.all_pairs.size():
+            raise IndexError(number)
+        return tuple(self.all_pairs[number])
+
+    def exits(self, size_t number):
+        """See ``interface.Situations``."""
+        if number >= self.all_exits.size():
+            raise IndexError(number)
+        return tuple(self.all_exits[number])
+
+    cdef int32_t find(self, vector[Pair]& pairs, vector[int32_t]& exits) except -1:
+        """The number of a content, a new one if need be."""
+        cdef string key
+        cdef size_t count = pairs.size()
+        # The count of pairs keeps apart what would otherwise run together.
+        key.append(<const char*> &count, sizeof(count))
+        key.append(<const char*> pairs.data(), count * sizeof(Pair))
+        key.append(<const char*> exits.data(), exits.size() * sizeof(int32_t))
+        if not self.numbers.count(key):
+            self.numbers[key] = self.all_pairs.size()
+            self.all_pairs.push_back(pairs)
+            self.all_exits.push_back(exits)
+        return self.numbers[key]
+
+
+situations = Situations
