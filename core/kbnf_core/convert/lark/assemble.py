@@ -7,14 +7,15 @@ from kbnf_core.convert.lark.dialect import Dialect
 from kbnf_core.convert.lark.embed import Embedding
 from kbnf_core.convert.lark.emit import Writer, definition, wanted_name
 from kbnf_core.convert.lark.ends import open_ends
+from kbnf_core.convert.lark.lalr import Expected, TooManyExpansionsError, expected
 from kbnf_core.convert.lark.lexed import Lexed, apply_lexer
 from kbnf_core.convert.lark.model import LexicalGrammar, Lexing
 from kbnf_core.convert.lark.names import Names
 from kbnf_core.convert.lark.product import Key, Product
 from kbnf_core.convert.lark.reach import TooManyVariantsError
 from kbnf_core.convert.lark.report import LEXING, Report
-from kbnf_core.convert.lark.skipping import insert_skipped
-from kbnf_core.convert.lark.useful import only_reached, only_useful
+from kbnf_core.convert.lark.skipping import end_bare, insert_skipped
+from kbnf_core.convert.lark.useful import only_useful
 from kbnf_core.convert.lark.writing import reference
 from kbnf_core.source import Source
 from kbnf_core.syntax import tree
@@ -62,11 +63,27 @@ class Assembly:
         self, grammar: LexicalGrammar, lexing: Lexing, report: Report, byte_only: bool = False
     ) -> Lexed:
         cutter = Cutter(lexing)
-        ends_bare = self.dialect is Dialect.LLGUIDANCE
-        skipping = only_reached(insert_skipped(only_useful(grammar), ends_bare))
-        if ends_bare:
-            skipping = open_ends(skipping, cutter.confusable, report)
-        return apply_lexer(skipping, cutter, report, byte_only)
+        useful = only_useful(grammar)
+        if self.dialect is Dialect.LLGUIDANCE:
+            skipping = open_ends(end_bare(useful), cutter.confusable, report)
+            return apply_lexer(skipping, cutter, report, byte_only)
+        one_by_one = lexing is Lexing.LALR
+        expected = self._expected(useful, report) if one_by_one else None
+        skipping = insert_skipped(useful, one_by_one)
+        return apply_lexer(skipping, cutter, report, byte_only, expected)
+
+    def _expected(self, grammar: LexicalGrammar, report: Report) -> Expected | None:
+        span = grammar.spans[grammar.start]
+        try:
+            found = expected(grammar)
+        except TooManyExpansionsError:
+            report.loss(LEXING, "Lark's LALR analysis of these rules is too large to know", span)
+            return None
+        if found.conflict is not None:
+            report.loss(
+                LEXING, f"Lark's LALR parser does not follow all rules: {found.conflict}", span
+            )
+        return found
 
     def _written(
         self, grammar: LexicalGrammar, lexing: Lexing, report: Report, byte_only: bool = False

@@ -225,9 +225,6 @@ class _Judge:
         return reserves(self.terminal, companion) or reserves(companion, self.terminal)
 
     def _by_order(self, companion: Terminal, state: int) -> Rest:
-        if self.terminal.parts:
-            # A run of ignored text has no place of its own in the order.
-            return ANYTHING if companion in self.terminal.parts else NOTHING
         if self._is_by_word(companion):
             is_word = state != DEAD and bool(companion.dfa.accepting[state])
             if reserves(companion, self.terminal):

@@ -7,6 +7,7 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.witness import common_word
 from kbnf_core.convert.lark.cuts import Class, Cut, Cutter, Doubt
+from kbnf_core.convert.lark.lalr import Expected
 from kbnf_core.convert.lark.masks import END, first_bytes
 from kbnf_core.convert.lark.model import Embedded, Lexeme, LexicalGrammar, Lexing, Node, Terminal
 from kbnf_core.convert.lark.positions import Positions, analyse
@@ -38,6 +39,7 @@ class Lexed:
     cutter: Cutter
     positions: Positions
     byte_only: bool = False
+    expected: Expected | None = None
     _cuts: dict[tuple[int, bool], Cut] = field(default_factory=dict)
     _following: dict[int, int] = field(default_factory=dict)
     _after: dict[tuple[int, State], dict[State, Dfa]] = field(default_factory=dict)
@@ -144,6 +146,10 @@ class Lexed:
         if is_start:
             must = may = positions.first
         certain, possible = self._terminals(must), self._terminals(may)
+        if self.expected is not None:
+            nothing: frozenset[Terminal] = frozenset()
+            certain.extend(self.expected.must.get(node.terminal, nothing))
+            possible.extend(self.expected.may.get(node.terminal, nothing))
         if ignored is not None and not is_start:
             # Ignored text can go on after ignored text, wherever a lexeme has come before.
             certain.append(ignored)
@@ -233,12 +239,19 @@ def _shown(node: Lexeme) -> Span:
 
 
 def apply_lexer(
-    grammar: LexicalGrammar, cutter: Cutter, report: Report, byte_only: bool = False
+    grammar: LexicalGrammar,
+    cutter: Cutter,
+    report: Report,
+    byte_only: bool = False,
+    expected: Expected | None = None,
 ) -> Lexed:
-    """Return ``grammar`` under a lexer; ``byte_only``: as if it saw one byte ahead."""
+    """Return ``grammar`` under a lexer; ``byte_only``: as if it saw one byte ahead.
+
+    ``expected`` is what Lark's LALR parser expects, which decides what its lexer looks for.
+    """
     with_others = cutter.lexing in (Lexing.LLGUIDANCE, Lexing.LALR)
     positions = analyse(grammar, cutter.confusable if with_others else _never)
-    return Lexed(grammar, cutter.lexing, report, cutter, positions, byte_only)
+    return Lexed(grammar, cutter.lexing, report, cutter, positions, byte_only, expected)
 
 
 def _never(_one: Terminal, _other: Terminal) -> bool:

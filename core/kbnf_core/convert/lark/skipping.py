@@ -21,6 +21,7 @@ from kbnf_core.convert.lark.model import (
     children,
     with_children,
 )
+from kbnf_core.convert.lark.useful import only_reached
 from kbnf_core.source import Span
 
 _END = "@end"
@@ -29,36 +30,60 @@ _MOST_UNROLLED = 8
 """Rounds of a bounded repetition at the end of a text that are written one by one."""
 
 
-def insert_skipped(grammar: LexicalGrammar, ends_bare: bool) -> LexicalGrammar:
-    """Return ``grammar`` with its ignored text as lexemes; ``ends_bare``: LLGuidance's rule."""
+def insert_skipped(grammar: LexicalGrammar, one_by_one: bool = False) -> LexicalGrammar:
+    """Return ``grammar`` with its ignored text as lexemes, as Lark takes it: anywhere.
+
+    ``one_by_one``: the ignored terminals are lexemes of their own, not runs.
+    """
     if grammar.ignored is None:
         return grammar
-    inserter = _Inserter(grammar, grammar.ignored, Continuing(grammar))
+    inserter = _Inserter(grammar, grammar.ignored, one_by_one=one_by_one)
     rules = {name: inserter.inner(body) for name, body in grammar.rules.items()}
-    start, spans = grammar.start, dict(grammar.spans)
-    if ends_bare:
-        start = inserter.end_rule(grammar.start, grammar.start)
-        inserter.finish()
-        rules.update(inserter.ends)
-        spans.update({name: grammar.spans[name.partition(_END)[0]] for name in inserter.ends})
-    if grammar.skips_first:
-        span = grammar.spans[grammar.start]
-        rules["@first"] = Sequence((inserter.skip(span), Call(start, span)), span)
-        start, spans["@first"] = "@first", span
-    return replace(grammar, start=start, rules=rules, spans=spans)
+    return inserter.skipping_first(replace(grammar, rules=rules))
+
+
+def end_bare(grammar: LexicalGrammar) -> LexicalGrammar:
+    """Return ``grammar`` with its ignored text as lexemes, as LLGuidance takes it."""
+    if grammar.ignored is None:
+        return grammar
+    inserter = _Inserter(grammar, grammar.ignored)
+    rules = {name: inserter.inner(body) for name, body in grammar.rules.items()}
+    start = inserter.end_rule(grammar.start, grammar.start)
+    inserter.finish()
+    rules.update(inserter.ends)
+    spans = {name: grammar.spans[name.partition(_END)[0]] for name in rules}
+    whole = replace(grammar, start=start, rules=rules, spans=spans)
+    return only_reached(inserter.skipping_first(whole) if grammar.skips_first else whole)
 
 
 @dataclass(slots=True)
 class _Inserter:
     grammar: LexicalGrammar
     ignored: Terminal
-    continuing: Continuing
+    one_by_one: bool = False
     ends: dict[str, Node] = field(default_factory=dict)
     _pending: list[tuple[str, str]] = field(default_factory=list)
+    _parts: tuple[Terminal, ...] = field(init=False)
+    _continuing: Continuing = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Copies: where a rule uses an ignored terminal, that is another thing.
+        self._parts = tuple(replace(part) for part in self.ignored.parts)
+        self._continuing = Continuing(self.grammar)
 
     def skip(self, span: Span) -> Node:
         """Return the text between two lexemes."""
-        return Repeat(Lexeme(self.ignored, span), 0, 1, span)
+        if not self.one_by_one:
+            return Repeat(Lexeme(self.ignored, span), 0, 1, span)
+        parts = tuple(Lexeme(part, span) for part in self._parts)
+        return Repeat(Choice(parts, span), 0, None, span)
+
+    def skipping_first(self, grammar: LexicalGrammar) -> LexicalGrammar:
+        """Return ``grammar`` with ignored text in front."""
+        span = grammar.spans[self.grammar.start]
+        first = Sequence((self.skip(span), Call(grammar.start, span)), span)
+        rules, spans = {**grammar.rules, "@first": first}, {**grammar.spans, "@first": span}
+        return replace(grammar, start="@first", rules=rules, spans=spans)
 
     def inner(self, node: Node) -> Node:
         """Return a copy of ``node`` with ignored text after each lexeme. Nesting is bounded.
@@ -94,12 +119,12 @@ class _Inserter:
         ``origin`` is None where something stands before it.
         """
         match node:
-            case Lexeme() | Call() if self.continuing.has_twin(node):
+            case Lexeme() | Call() if self._continuing.has_twin(node):
                 return self.inner(node)
-            case Lexeme(terminal) if origin and self.continuing.goes_on(terminal, origin):
+            case Lexeme(terminal) if origin and self._continuing.goes_on(terminal, origin):
                 return self.inner(node)
             case Call(name, span):
-                if self.continuing.goes_on(name, origin or name):
+                if self._continuing.goes_on(name, origin or name):
                     return self.inner(node)
                 return Call(self.end_rule(name, origin or name), span)
             case Sequence(items, span) if items:
