@@ -65,3 +65,10 @@ def test_the_missing_library_is_named(write: Write) -> None:
     )
     assert done.returncode == 2
     assert "pip install 'kbnf-toolkit[diagram]'" in done.stderr
+
+
+def test_a_converted_grammar_has_diagrams_but_no_text_of_its_own(kbnf: Kbnf, write: Write) -> None:
+    file = write("g.lark", 'start: item+\nitem: "b"\n')
+    page = kbnf("diagram", file, "--format", "html").out
+    assert 'id="rule-start"' in page
+    assert "<pre>" not in page

@@ -35,8 +35,7 @@ _SECTION = Template("""\
 <h2>$name$mark</h2>
 <div class="diagram">
 $diagram</div>
-$used<pre>$text</pre>
-</section>""")
+$used$text</section>""")
 
 
 def render_svg(document: Document) -> str:
@@ -70,13 +69,14 @@ def render_html(document: Document, start: str) -> str:
 
 def _section(rule: Rule, document: Document, is_start: bool) -> str:
     users = ", ".join(map(_link, rule.used_by))
+    text = escape(rule.text(document.source))
     return _SECTION.substitute(
         anchor=_ANCHOR.format(rule.name),
         name=escape(rule.name),
         mark='<span class="start">start</span>' if is_start else "",
         diagram=Drawing(rule, document.source, "#" + _ANCHOR).svg(),
         used=f'<p class="used">used by {users}</p>\n' if users else "",
-        text=escape(rule.text(document.source)),
+        text=f"<pre>{text}</pre>\n" if text else "",
     )
 
 

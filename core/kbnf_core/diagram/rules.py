@@ -16,8 +16,9 @@ class Rule:
     used_by: tuple[str, ...]
 
     def text(self, source: Source) -> str:
-        """Return the definitions as they are written."""
-        return "\n".join(source.slice(each.span) for each in self.definitions)
+        """Return the definitions as they are written; nothing of what a conversion has made."""
+        written = (each.span for each in self.definitions if each.span != each.name.span)
+        return "\n".join(map(source.slice, written))
 
 
 def collect_rules(document: Document) -> tuple[Rule, ...]:
