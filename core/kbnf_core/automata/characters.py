@@ -4,9 +4,9 @@ A state that stands between characters gets one edge for each state that a chara
 states inside characters are gone.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kbnf_core.automata.classes import representatives
 from kbnf_core.automata.codepoints import ANY, CodePoints, Range, from_ranges
 from kbnf_core.automata.dfa import DEAD, Dfa
 
@@ -53,16 +53,16 @@ def to_characters(dfa: Dfa) -> CharacterDfa:
         edges.append(tuple((points, numbers[target]) for points, target in row))
     if reader.inner & set(order):
         raise NotTextError("a word may end inside a character")
-    return CharacterDfa(tuple(edges), tuple(bool(dfa.accepting[state]) for state in order))
+    return CharacterDfa(tuple(edges), tuple(bool(dfa.ends[state]) for state in order))
 
 
 class _Reader:
     """Reads whole characters from states of a byte automaton."""
 
     def __init__(self, dfa: Dfa) -> None:
-        self._accepting = dfa.accepting
-        self._columns = dfa.classes.tolist()
-        self._rows = dfa.next.tolist()
+        self._accepting = dfa.ends
+        self._columns = dfa.columns
+        self._rows = dfa.rows
         self._known: dict[tuple[int, int], list[_Run]] = {}
         self._any_beyond = _starts_beyond_ascii(dfa)
         self.inner: set[int] = set()
@@ -78,7 +78,7 @@ class _Reader:
         found = [(from_ranges(held), target) for target, held in ranges.items()]
         return tuple(sorted(found))
 
-    def _read_long(self, row: list[int], ranges: dict[int, list[Range]]) -> None:
+    def _read_long(self, row: Sequence[int], ranges: dict[int, list[Range]]) -> None:
         if any(
             True for low, high in ((0x80, 0xBF), (0xF8, 0xFF)) for _ in self._bytes(row, low, high)
         ):
@@ -91,7 +91,7 @@ class _Reader:
                         _check(base + start, base + end, length)
                         ranges.setdefault(target, []).append((base + start, base + end))
 
-    def _bytes(self, row: list[int], low: int, high: int) -> list[_Run]:
+    def _bytes(self, row: Sequence[int], low: int, high: int) -> list[_Run]:
         """Return the live runs of bytes in a range."""
         runs: list[_Run] = []
         for byte in range(low, high + 1):
@@ -127,9 +127,7 @@ class _Reader:
 
 
 def _starts_beyond_ascii(dfa: Dfa) -> list[int]:
-    firsts = representatives(dfa.classes)
-    used = set(dfa.classes[0x80:].tolist())
-    return [column for column in range(len(firsts)) if column in used]
+    return sorted(set(dfa.columns[0x80:]))
 
 
 def _extend(runs: list[_Run], start: int, end: int, target: int) -> None:

@@ -9,11 +9,11 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TypeVar
 
-from kbnf_core.automata.classes import ByteClasses, class_count
+from kbnf_core.automata.columns import separate, width
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.machine import Machine
-from kbnf_core.automata.operations import from_machine, separate_bytes
+from kbnf_core.automata.operations import from_machine
 
 LESS, EQUAL, GREATER = 1, 2, 4
 """How a number compares with a bound; add them up."""
@@ -168,13 +168,13 @@ def _explore(
     start: State, step: Callable[[State, str], State | None], accepts: Callable[[State], bool]
 ) -> Dfa:
     """Return the automaton of the states that are met from ``start``."""
-    classes: ByteClasses = separate_bytes(_BYTES)
-    columns = [(int(classes[byte]), chr(byte)) for byte in _BYTES]
+    classes = separate(_BYTES)
+    columns = [(classes[byte], chr(byte)) for byte in _BYTES]
     numbers = {start: 0}
     order = [start]
     rows: list[list[int]] = []
     for state in order:
-        row = [DEAD] * class_count(classes)
+        row = [DEAD] * width(classes)
         for column, char in columns:
             after = step(state, char)
             if after is not None:

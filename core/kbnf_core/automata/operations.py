@@ -6,17 +6,9 @@ follows the number of classes, not 256. LimitError is raised where a result woul
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from kbnf_core.automata.classes import (
-    ByteClasses,
-    class_count,
-    join_classes,
-    reduce_classes,
-    representatives,
-    rows_over,
-)
+from kbnf_core.automata import columns as over
 from kbnf_core.automata.determinise import determinise
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.epsilon import EpsilonNfa
@@ -25,37 +17,32 @@ from kbnf_core.automata.machine import ACCEPT, Machine
 from kbnf_core.automata.minimise import minimise
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 
+if TYPE_CHECKING:
+    from kbnf_core.automata.classes import ByteClasses
+
 
 def empty() -> Dfa:
     """Return the automaton of no word at all."""
-    return Dfa(
-        np.zeros(256, dtype=np.uint8),
-        np.empty((0, 1), dtype=np.int32),
-        np.empty(0, dtype=np.bool_),
-    )
+    return Dfa.of_rows(bytes(256), [], [])
 
 
-def from_machine(machine: Machine, classes: ByteClasses) -> Dfa:
+def from_machine(machine: Machine, classes: "ByteClasses | bytes") -> Dfa:
     """Return the minimal automaton of a machine with one start, over byte classes."""
     small = minimise(machine)
     if not small.rows or small.starts[0] == DEAD:
         return empty()
-    table = np.array(small.rows, dtype=np.int32)
-    return reduce_classes(Dfa(classes, table, np.array(small.tags, dtype=np.bool_)))
+    return over.reduced(bytes(classes), small.rows, [bool(tag) for tag in small.tags])
 
 
 def literal(data: bytes) -> Dfa:
     """Return the automaton of one word."""
-    distinct = sorted(set(data))
-    classes = np.zeros(256, dtype=np.uint8)
-    classes[distinct] = np.arange(1, len(distinct) + 1)
-    classes = join_classes([classes])
-    table = np.full((len(data) + 1, class_count(classes)), DEAD, dtype=np.int32)
-    word = np.frombuffer(data, dtype=np.uint8)
-    table[np.arange(len(data)), classes[word]] = np.arange(1, len(data) + 1)
-    accepting = np.zeros(len(data) + 1, dtype=np.bool_)
-    accepting[-1] = True
-    return Dfa(classes, table, accepting)
+    columns = over.separate(data)
+    # By first byte, as the classes of all automata.
+    columns = over.join([columns])
+    rows = [[DEAD] * over.width(columns) for _ in range(len(data) + 1)]
+    for state, byte in enumerate(data):
+        rows[state][columns[byte]] = state + 1
+    return Dfa.of_rows(columns, rows, [*([False] * len(data)), True])
 
 
 def literals(words: Iterable[bytes]) -> Dfa:
@@ -70,22 +57,19 @@ def literals(words: Iterable[bytes]) -> Dfa:
                 children.append({})
                 tags.append(0)
         tags[state] = ACCEPT
-    used = sorted({byte for edges in children for byte in edges})
-    classes = separate_bytes(used)
-    rows = [[DEAD] * class_count(classes) for _ in children]
+    columns = over.separate(byte for edges in children for byte in edges)
+    rows = [[DEAD] * over.width(columns) for _ in children]
     for row, edges in zip(rows, children, strict=True):
         for byte, target in edges.items():
-            row[classes[byte]] = target
-    return from_machine(Machine(rows, tags, [0]), classes)
+            row[columns[byte]] = target
+    return from_machine(Machine(rows, tags, [0]), columns)
 
 
-def separate_bytes(used: Iterable[int]) -> ByteClasses:
+def separate_bytes(used: Iterable[int]) -> "ByteClasses":
     """Return classes in which every used byte is alone, and all others are together."""
-    marks = np.zeros(256, dtype=np.int64)
-    distinct = sorted(set(used))
-    marks[distinct] = np.arange(1, len(distinct) + 1)
-    _, classes = np.unique(marks, return_inverse=True)
-    return classes.astype(np.uint8)
+    import numpy as np
+
+    return np.frombuffer(over.separate(used), np.uint8)
 
 
 def union(*dfas: Dfa, limits: Limits = DEFAULT_LIMITS) -> Dfa:
@@ -147,8 +131,8 @@ class _Layout:
     def __init__(self, dfas: Sequence[Dfa], limits: Limits) -> None:
         self._limits = limits
         distinct = list({id(dfa): dfa for dfa in dfas}.values())
-        self._classes = join_classes([dfa.classes for dfa in distinct])
-        rows = {id(dfa): rows_over(dfa, self._classes).tolist() for dfa in distinct}
+        self._columns = over.join(dfa.columns for dfa in distinct)
+        rows = {id(dfa): over.rows_over(dfa, self._columns) for dfa in distinct}
         self.nfa = EpsilonNfa(limits.regex_states)
         self.start = self.nfa.add({})
         self._accepting: set[int] = set()
@@ -160,7 +144,7 @@ class _Layout:
             self.nfa.add(
                 {symbol: base + target for symbol, target in enumerate(row) if target != DEAD}
             )
-        return _Part(base, (np.flatnonzero(dfa.accepting) + base).tolist())
+        return _Part(base, [base + state for state, end in enumerate(dfa.ends) if end])
 
     def accept(self, states: Iterable[int]) -> None:
         """Let words end in these states."""
@@ -170,8 +154,8 @@ class _Layout:
         """Return the minimal automaton of what has been laid out."""
         tags = [ACCEPT * (state in self._accepting) for state in range(len(self.nfa.moves))]
         nfa = self.nfa.without_epsilon(self.start, tags)
-        machine = determinise(nfa, class_count(self._classes), self._limits.regex_states)
-        return from_machine(machine, self._classes)
+        machine = determinise(nfa, over.width(self._columns), self._limits.regex_states)
+        return from_machine(machine, self._columns)
 
 
 def intersect(left: Dfa, right: Dfa, limits: Limits = DEFAULT_LIMITS) -> Dfa:
@@ -187,20 +171,20 @@ def difference(left: Dfa, right: Dfa, limits: Limits = DEFAULT_LIMITS) -> Dfa:
 def complement(dfa: Dfa) -> Dfa:
     """Return every byte string, valid UTF-8 or not, that is not a word of ``dfa``."""
     sink = dfa.state_count
-    table = np.where(dfa.next == DEAD, sink, dfa.next)
-    table = np.vstack([table, np.full((1, table.shape[1]), sink)])
-    tags = [int(not accepting) for accepting in [*dfa.accepting.tolist(), False]]
-    return from_machine(Machine(table.tolist(), tags, [0]), dfa.classes)
+    rows = [[sink if target == DEAD else target for target in row] for row in dfa.rows]
+    rows.append([sink] * over.width(dfa.columns))
+    tags = [int(not end) for end in (*dfa.ends, False)]
+    return from_machine(Machine(rows, tags, [0]), dfa.columns)
 
 
 def _product(left: Dfa, right: Dfa, accepts: Callable[[bool, bool], bool], limits: Limits) -> Dfa:
     """Walk both automata at once; a pair is dead when no word can be accepted from it."""
-    classes = join_classes([left.classes, right.classes])
-    left_rows = [*rows_over(left, classes).tolist(), [DEAD] * class_count(classes)]
-    right_rows = [*rows_over(right, classes).tolist(), [DEAD] * class_count(classes)]
+    columns = over.join([left.columns, right.columns])
+    left_rows = [*over.rows_over(left, columns), [DEAD] * over.width(columns)]
+    right_rows = [*over.rows_over(right, columns), [DEAD] * over.width(columns)]
     # The row and the flag of DEAD, -1, are the last ones.
-    left_accepts = [*left.accepting.tolist(), False]
-    right_accepts = [*right.accepting.tolist(), False]
+    left_accepts = [*left.ends, False]
+    right_accepts = [*right.ends, False]
     start = (DEAD if left.is_empty else 0, DEAD if right.is_empty else 0)
     numbers = {start: 0}
     pairs = [start]
@@ -219,21 +203,18 @@ def _product(left: Dfa, right: Dfa, accepts: Callable[[bool, bool], bool], limit
         if len(pairs) > limits.regex_states:
             raise LimitError("states", limits.regex_states)
     tags = [int(accepts(left_accepts[i], right_accepts[j])) for i, j in pairs]
-    return from_machine(Machine(rows, tags, [0]), classes)
+    return from_machine(Machine(rows, tags, [0]), columns)
 
 
 def shortest_matches(dfa: Dfa) -> Dfa:
     """Return the nonempty words of which no proper nonempty prefix is a word too."""
     if dfa.is_empty:
         return empty()
-    rows = dfa.next.tolist()
-    cut = [
-        [DEAD] * len(row) if accepting else row
-        for row, accepting in zip(rows, dfa.accepting.tolist(), strict=True)
-    ]
+    rows = dfa.rows
+    cut = [[DEAD] * len(row) if end else row for row, end in zip(rows, dfa.ends, strict=True)]
     # The start may be accepting, and may be entered again; so words begin at a copy of it.
-    tags = [*dfa.accepting.astype(int).tolist(), 0]
-    return from_machine(Machine([*cut, rows[0]], tags, [len(rows)]), dfa.classes)
+    tags = [*map(int, dfa.ends), 0]
+    return from_machine(Machine([*cut, rows[0]], tags, [len(rows)]), dfa.columns)
 
 
 def is_equal(left: Dfa, right: Dfa) -> bool:
@@ -245,15 +226,15 @@ def shortest_word(dfa: Dfa) -> bytes | None:
     """Return a shortest word, the first among them in byte order; None if there is none."""
     if dfa.is_empty:
         return None
-    first_bytes = representatives(dfa.classes).tolist()
+    first_bytes = over.first_bytes(dfa.columns)
     by_byte = sorted(range(len(first_bytes)), key=first_bytes.__getitem__)
     prefix: dict[int, bytes] = {0: b""}
     queue = [0]
     for state in queue:
-        if dfa.accepting[state]:
+        if dfa.ends[state]:
             return prefix[state]
         for symbol in by_byte:
-            target = int(dfa.next[state, symbol])
+            target = dfa.rows[state][symbol]
             if target != DEAD and target not in prefix:
                 prefix[target] = prefix[state] + bytes([first_bytes[symbol]])
                 queue.append(target)

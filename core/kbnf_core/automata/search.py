@@ -9,9 +9,7 @@ therefore closed under prefixes.
 
 from functools import lru_cache
 
-import numpy as np
-
-from kbnf_core.automata.classes import class_count, join_classes, representatives
+from kbnf_core.automata import columns as over
 from kbnf_core.automata.determinise import determinise
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.errors import LimitError
@@ -49,10 +47,10 @@ def avoid_regex(pattern: str, limits: Limits = DEFAULT_LIMITS) -> Compiled:
 def _avoiding(tree: Node, limits: Limits) -> Dfa:
     attempts = _attempts(tree, limits.regex_states)
     kinds = byte_kinds()
-    classes = join_classes([attempts.classes, kinds.astype(np.uint8)])
-    nfa = _all_attempts(attempts, representatives(classes).tolist(), kinds.tolist())
-    machine = determinise(nfa, class_count(classes), limits.regex_states, stop=_MATCHED)
-    return from_machine(machine, classes)
+    columns = over.join([attempts.columns, kinds])
+    nfa = _all_attempts(attempts, over.first_bytes(columns), kinds)
+    machine = determinise(nfa, over.width(columns), limits.regex_states, stop=_MATCHED)
+    return from_machine(machine, columns)
 
 
 def _attempts(tree: Node, limit: int) -> TaggedDfa:
@@ -62,7 +60,7 @@ def _attempts(tree: Node, limit: int) -> TaggedDfa:
     return to_bytes(machine, symbols.partition, limit)
 
 
-def _all_attempts(attempts: TaggedDfa, first_bytes: list[int], kinds: list[int]) -> Nfa:
+def _all_attempts(attempts: TaggedDfa, first_bytes: list[int], kinds: bytes) -> Nfa:
     """Return the automaton that begins an attempt before every byte.
 
     ``first_bytes`` holds a byte of each symbol, ``kinds`` the kind of each byte. To the states
@@ -72,8 +70,7 @@ def _all_attempts(attempts: TaggedDfa, first_bytes: list[int], kinds: list[int])
     anywhere = len(attempts.tags)
     matched, begin = anywhere + 1, anywhere + 2
     symbols = [
-        (symbol, int(attempts.classes[byte]), kinds[byte])
-        for symbol, byte in enumerate(first_bytes)
+        (symbol, attempts.columns[byte], kinds[byte]) for symbol, byte in enumerate(first_bytes)
     ]
     moves = [
         {
@@ -81,7 +78,7 @@ def _all_attempts(attempts: TaggedDfa, first_bytes: list[int], kinds: list[int])
             for symbol, column, kind in symbols
             if tag >> kind & 1 or row[column] != DEAD
         }
-        for tag, row in zip(attempts.tags, attempts.next.tolist(), strict=True)
+        for tag, row in zip(attempts.tags, attempts.rows, strict=True)
     ]
     restart = {
         symbol: tuple(sorted({anywhere, attempts.starts[kind]} - {DEAD}))

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from kbnf_core.automata.classes import class_count
+from kbnf_core.automata.columns import separate, width
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.machine import ACCEPT, Machine
-from kbnf_core.automata.operations import from_machine, separate_bytes
+from kbnf_core.automata.operations import from_machine
 
 _NONE = -1
 
@@ -22,13 +22,13 @@ class _State:
 def substrings(data: bytes) -> Dfa:
     """Return the automaton of all substrings of ``data``, the empty one included."""
     states = _suffix_automaton(data)
-    classes = separate_bytes(data)
-    rows = [[DEAD] * class_count(classes) for _ in states]
+    columns = separate(data)
+    rows = [[DEAD] * width(columns) for _ in states]
     for row, state in zip(rows, states, strict=True):
         for byte, target in state.edges.items():
-            row[classes[byte]] = target
+            row[columns[byte]] = target
     # With every state accepting some become equal, so this is not minimal yet.
-    return from_machine(Machine(rows, [ACCEPT] * len(states), [0]), classes)
+    return from_machine(Machine(rows, [ACCEPT] * len(states), [0]), columns)
 
 
 def _suffix_automaton(data: bytes) -> list[_State]:

@@ -6,13 +6,12 @@ by what they lead to, so the result is minimal when the code-point automaton is:
 accept the same exactly when they need as many continuation bytes and lead to the same.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
-import numpy.typing as npt
-
+from kbnf_core.automata import columns as over
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.machine import Machine
@@ -54,10 +53,10 @@ class _Layout:
 
 @dataclass(frozen=True, slots=True)
 class TaggedDfa:
-    """A byte automaton with several starts and tags; ``next`` as in ``Dfa``."""
+    """A byte automaton with several starts and tags; ``columns`` and ``rows`` as in ``Dfa``."""
 
-    classes: npt.NDArray[np.uint8]
-    next: npt.NDArray[np.int32]
+    columns: bytes
+    rows: Sequence[Sequence[int]]
     tags: tuple[int, ...]
     starts: tuple[int, ...]
 
@@ -71,15 +70,15 @@ def to_bytes(machine: Machine, partition: Partition, limit: int) -> TaggedDfa:
     expansion = _Expansion(partition, len(machine.rows), limit)
     for row in machine.rows:
         expansion.add_state(row)
-    classes, table = expansion.table()
-    tags = (*machine.tags, *([0] * (len(table) - len(machine.tags))))
-    return TaggedDfa(classes, table, tags, tuple(machine.starts))
+    columns, rows = expansion.table()
+    tags = (*machine.tags, *([0] * (len(rows) - len(machine.tags))))
+    return TaggedDfa(columns, rows, tags, tuple(machine.starts))
 
 
 def to_dfa(machine: Machine, partition: Partition, limit: int) -> Dfa:
     """Return ``to_bytes`` as a Dfa; ``machine`` is trimmed and has one start, state 0."""
     automaton = to_bytes(machine, partition, limit)
-    return Dfa(automaton.classes, automaton.next, np.array(automaton.tags, dtype=np.bool_))
+    return Dfa.of_rows(automaton.columns, automaton.rows, [bool(tag) for tag in automaton.tags])
 
 
 class _Expansion:
@@ -108,19 +107,19 @@ class _Expansion:
         root = layout.root
         self._roots.append((root.shape, tuple([resolved[child] for child in root.children])))
 
-    def table(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+    def table(self) -> tuple[bytes, list[list[int]]]:
         """Return the byte classes, and the successors of all states by class."""
         parts = [*self._roots, *((_pad(shape), children) for shape, children in self._inner)]
-        groups: dict[bytes, list[int]] = {}
-        for state, (shape, _) in enumerate(parts):
-            groups.setdefault(shape, []).append(state)
-        classes, representatives = _byte_classes(list(groups))
-        table = np.empty((len(parts), len(representatives)), dtype=np.int32)
-        for shape, states in groups.items():
-            children = np.array([(*parts[state][1], DEAD) for state in states], dtype=np.int32)
-            columns = np.frombuffer(shape, dtype=np.uint8)[representatives]
-            table[states] = children[:, np.minimum(columns, children.shape[1] - 1)]
-        return classes, table
+        shapes = dict.fromkeys(shape for shape, _ in parts)
+        columns = over.join(shapes)
+        firsts = over.first_bytes(columns)
+        chosen = {shape: [shape[byte] for byte in firsts] for shape in shapes}
+        rows: list[list[int]] = []
+        for shape, children in parts:
+            # Of 255 places for children the last, 255, is dead.
+            following = [*children, *([DEAD] * (_DEAD_CHILD + 1 - len(children)))]
+            rows.append([following[place] for place in chosen[shape]])
+        return columns, rows
 
 
 def _pad(shape: bytes) -> bytes:
@@ -141,15 +140,6 @@ def _first_occurrences(row: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, 
     return tuple(numbers), pattern
 
 
-def _byte_classes(shapes: list[bytes]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.intp]]:
-    """Return the class of each byte, and a byte of each class, for shapes of 256 bytes."""
-    columns = np.frombuffer(b"".join(shapes), dtype=np.uint8).reshape(len(shapes), 256)
-    numbers: dict[bytes, int] = {}
-    classes = [numbers.setdefault(column.tobytes(), len(numbers)) for column in columns.T]
-    _, representatives = np.unique(classes, return_index=True)
-    return np.array(classes, dtype=np.uint8), representatives
-
-
 def _layout(partition: Partition, pattern: tuple[int, ...]) -> _Layout:
     """Return how a state reads its next character; ``pattern`` is the slot of each block."""
     starts: list[int] = []
@@ -159,7 +149,7 @@ def _layout(partition: Partition, pattern: tuple[int, ...]) -> _Layout:
         if not slots or slot != slots[-1]:
             starts.append(start)
             slots.append(slot)
-    first = int(np.searchsorted(starts, 0x80, side="right")) - 1
+    first = bisect_right(starts, 0x80) - 1
     used, local = _first_occurrences(slots[first:])
     template = _template((0x80, *starts[first + 1 :]), local)
     # The template numbers its slots anew, and its nodes after them; translate both.
@@ -170,18 +160,20 @@ def _layout(partition: Partition, pattern: tuple[int, ...]) -> _Layout:
         for node in template.nodes
     )
     leads = {byte: numbers[child] for byte, child in template.leads}
-    row = _lookup(starts, slots, np.arange(0x80)).tolist()
+    row = _spread(starts, slots, 0, 0x80)
     row += [leads.get(byte, DEAD) for byte in range(0x80, 0x100)]
     children, shape = _first_occurrences(row)
     return _Layout(nodes, _Node(_as_bytes(shape), children))
 
 
-def _lookup(
-    starts: Sequence[int], slots: Sequence[int], points: npt.NDArray[np.int64]
-) -> npt.NDArray[np.int64]:
-    found: npt.NDArray[np.int64] = np.asarray(slots)[
-        np.searchsorted(starts, points, side="right") - 1
-    ]
+def _spread(starts: Sequence[int], slots: Sequence[int], low: int, high: int) -> list[int]:
+    """Return the slots of the code points from ``low`` to before ``high``, one by one."""
+    found: list[int] = []
+    index = bisect_right(starts, low) - 1
+    while low < high:
+        end = min(starts[index + 1], high) if index + 1 < len(starts) else high
+        found += [slots[index]] * (end - low)
+        low, index = end, index + 1
     return found
 
 
@@ -193,23 +185,21 @@ def _template(starts: tuple[int, ...], slots: tuple[int, ...]) -> _Template:
     of 64 blocks, and so on; few blocks hold more than one slot.
     """
     nodes = _Nodes(max(slots) + 1)
-    blocks = _lookup((0, *starts), (DEAD, *slots), np.arange(_BLOCKS) * _CONTINUATIONS)
-    uniform = [nodes.add([slot] * _CONTINUATIONS) for slot in range(nodes.slots)]
-    last = np.array([*uniform, DEAD])[blocks]
-    mixed = sorted({start >> 6 for start in starts if start & 63})
-    points = np.array(mixed, dtype=np.int64)[:, None] * _CONTINUATIONS + np.arange(_CONTINUATIONS)
-    rows = _lookup((0, *starts), (DEAD, *slots), points).tolist()
-    for block, row in zip(mixed, rows, strict=True):
-        last[block] = nodes.add(row)
+    starts, slots = (0, *starts), (DEAD, *slots)
+    uniform = [*(nodes.add([slot] * _CONTINUATIONS) for slot in range(nodes.slots)), DEAD]
+    # A block belongs to the slot of its first code point.
+    begins = [-(-start // _CONTINUATIONS) for start in starts]
+    last = _spread(begins, [uniform[slot] for slot in slots], 0, _BLOCKS)
+    for block in sorted({start >> 6 for start in starts if start & 63}):
+        low = block * _CONTINUATIONS
+        last[block] = nodes.add(_spread(starts, slots, low, low + _CONTINUATIONS))
     # Two-byte leads end where three-byte ones begin; shorter forms are no valid UTF-8.
-    two = last[: 0x800 >> 6].tolist()
-    last[: 0x800 >> 6] = DEAD
-    middle = np.array([nodes.add(row) for row in last.reshape(-1, _CONTINUATIONS).tolist()])
-    three = middle[: 0x10000 >> 12].tolist()
-    middle[: 0x10000 >> 12] = DEAD
-    planes = np.full(5 * _CONTINUATIONS, DEAD)
-    planes[: len(middle)] = middle
-    four = [nodes.add(row) for row in planes.reshape(-1, _CONTINUATIONS).tolist()]
+    two = last[: 0x800 >> 6]
+    last[: 0x800 >> 6] = [DEAD] * len(two)
+    middle = nodes.add_all(last)
+    three = middle[: 0x10000 >> 12]
+    middle[: 0x10000 >> 12] = [DEAD] * len(three)
+    four = nodes.add_all(middle + [DEAD] * (5 * _CONTINUATIONS - len(middle)))
     leads = [*enumerate(two, 0xC0), *enumerate(three, 0xE0), *enumerate(four, 0xF0)]
     return nodes.template([(byte, child) for byte, child in leads if child != DEAD])
 
@@ -224,6 +214,11 @@ class _Nodes:
     def add(self, row: list[int]) -> int:
         """Return the number of the node with this row of 64 children; DEAD if all are."""
         return self._numbers.setdefault(tuple(row), self.slots + len(self._numbers) - 1)
+
+    def add_all(self, children: list[int]) -> list[int]:
+        """Return the numbers of the nodes whose rows, one after the other, these are."""
+        places = range(0, len(children), _CONTINUATIONS)
+        return [self.add(children[place : place + _CONTINUATIONS]) for place in places]
 
     def template(self, leads: list[tuple[int, int]]) -> _Template:
         """Return the nodes that ``leads`` reach, renumbered without gaps."""

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterator
 
-from kbnf_core.automata.classes import ByteClasses, join_classes, rows_over
+from kbnf_core.automata.columns import join, rows_over
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 
 
-def legible_bytes(classes: ByteClasses) -> list[int]:
+def legible_bytes(columns: bytes) -> list[int]:
     """Return a byte of each class: a letter or digit if it has one, else what can be printed."""
     chosen: dict[int, int] = {}
     for byte in _MOST_LEGIBLE_FIRST:
-        chosen.setdefault(int(classes[byte]), byte)
+        chosen.setdefault(columns[byte], byte)
     return [chosen[number] for number in range(len(chosen))]
 
 
@@ -35,13 +35,13 @@ def common_word(left: Dfa, right: Dfa, limits: Limits = DEFAULT_LIMITS) -> bytes
     """
     if left.is_empty or right.is_empty:
         return None
-    classes = join_classes([left.classes, right.classes])
-    left_rows, right_rows = rows_over(left, classes).tolist(), rows_over(right, classes).tolist()
-    symbols = legible_bytes(classes)
+    columns = join([left.columns, right.columns])
+    left_rows, right_rows = rows_over(left, columns), rows_over(right, columns)
+    symbols = legible_bytes(columns)
     words: dict[tuple[int, int], bytes] = {(0, 0): b""}
     queue = [(0, 0)]
     for i, j in queue:
-        if left.accepting[i] and right.accepting[j]:
+        if left.ends[i] and right.ends[j]:
             return words[i, j]
         for byte, pair in zip(symbols, zip(left_rows[i], right_rows[j], strict=True), strict=True):
             if DEAD not in pair and pair not in words:
@@ -61,9 +61,9 @@ def short_words(dfa: Dfa, symbols: list[tuple[int, int]], steps: int) -> Iterato
         return
     queue = [(0, b"")]
     for state, word in queue:
-        if dfa.accepting[state]:
+        if dfa.ends[state]:
             yield word
-        row = dfa.next[state].tolist()
+        row = dfa.rows[state]
         for byte, symbol in symbols:
             target = row[symbol]
             if target != DEAD and len(queue) < steps:

@@ -4,8 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 
-import numpy as np
-
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.frontend import Reading, name_span
@@ -152,26 +150,23 @@ def _may_idle(dfa: Dfa) -> bool:
 
 def _has_loop(dfa: Dfa, wanted: Bytes) -> bool:
     """Tell whether classes within ``wanted`` lead round."""
-    others = set(dfa.classes[sorted(_ANY - wanted)].tolist())
-    symbols = sorted(set(dfa.classes.tolist()) - others)
-    moves = dfa.next[:, symbols]
-    states = np.flatnonzero((moves != DEAD).any(axis=1)).tolist()
-    ways_on = set(states)
-    graph = {
-        state: ways_on.intersection(row)
-        for state, row in zip(states, moves[states].tolist(), strict=True)
-    }
+    others = {dfa.columns[byte] for byte in _ANY - wanted}
+    symbols = sorted(set(dfa.columns) - others)
+    moves = {state: {row[symbol] for symbol in symbols} for state, row in enumerate(dfa.rows)}
+    ways_on = {state for state, targets in moves.items() if targets - {DEAD}}
+    graph = {state: ways_on & moves[state] for state in sorted(ways_on)}
     return any(True for _ in cyclic_components(graph))
 
 
 def bytes_of(dfa: Dfa) -> Bytes:
     """Return the bytes in the words of ``dfa``."""
-    return frozenset(np.flatnonzero((dfa.next != DEAD).any(axis=0)[dfa.classes]).tolist())
+    live = [any(target != DEAD for target in column) for column in zip(*dfa.rows, strict=True)]
+    return frozenset(byte for byte, symbol in enumerate(dfa.columns) if live and live[symbol])
 
 
 def loop_bytes(dfa: Dfa) -> set[Bytes]:
     """Return for each set of states that reach each other the bytes that lead round in it."""
-    rows = dfa.next.tolist()
+    rows = dfa.rows
     graph = {state: {t for t in row if t != DEAD} for state, row in enumerate(rows)}
     found = set()
     for states in cyclic_components(graph):
@@ -181,7 +176,7 @@ def loop_bytes(dfa: Dfa) -> set[Bytes]:
             for symbol, target in enumerate(rows[state])
             if target in states
         }
-        found.add(frozenset(np.flatnonzero(np.isin(dfa.classes, list(symbols))).tolist()))
+        found.add(frozenset(b for b, symbol in enumerate(dfa.columns) if symbol in symbols))
     return found
 
 

@@ -71,11 +71,9 @@ class Firsts:
 
     def _of_automaton(self, dfa: Dfa) -> Bytes:
         if id(dfa) not in self._automata:
-            row = [] if dfa.is_empty else dfa.next[0].tolist()
+            row = [] if dfa.is_empty else dfa.rows[0]
             classes = {symbol for symbol, target in enumerate(row) if target != DEAD}
-            found = frozenset(
-                b for b, symbol in enumerate(dfa.classes.tolist()) if symbol in classes
-            )
+            found = frozenset(b for b, symbol in enumerate(dfa.columns) if symbol in classes)
             self._automata[id(dfa)] = found
         return self._automata[id(dfa)]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from kbnf_core.automata.dfa import DEAD
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.frontend import Reading
 from kbnf_core.ir import Literal, Node, Regular, Token, TokenTerminal, postorder
@@ -33,7 +34,7 @@ def _in_node(
             if missing.intersection(data):
                 yield _unspellable(reading, node, frozenset(data) & missing)
         case Regular(dfa):
-            used = {byte for byte in missing if (dfa.next[:, dfa.classes[byte]] >= 0).any()}
+            used = {b for b in missing if any(row[dfa.columns[b]] != DEAD for row in dfa.rows)}
             if used:
                 yield _unspellable(reading, node, frozenset(used))
         case Token(terminal) if not _has_token(vocabulary, terminal):

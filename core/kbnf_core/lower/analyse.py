@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.ir import (
     Call,
     Choice,
@@ -120,7 +121,7 @@ def _combine(node: Node, parts: list[Facts], known: Mapping[str, Facts]) -> Fact
         case Literal(data):
             return Facts(nullable=not data, filled=bool(data))
         case Regular(dfa):
-            return Facts(nullable=dfa.is_nullable, filled=bool((dfa.next >= 0).any()))
+            return Facts(nullable=dfa.is_nullable, filled=_is_filled(dfa))
         case Call(name):
             return known[name]
         case Token():
@@ -141,3 +142,8 @@ def _repeated(body: Facts, node: Repeat) -> Facts:
     if node.high == 0:
         return Facts(nullable=True, filled=False)
     return Facts(node.low == 0 or body.nullable, body.filled)
+
+
+def _is_filled(dfa: Dfa) -> bool:
+    """Tell whether there is a word but the empty one; all states lead to acceptance."""
+    return not dfa.is_empty and any(target != DEAD for target in dfa.rows[0])

@@ -13,8 +13,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from kbnf_core.ir import Call, Grammar, Literal, Node, Regular, Repeat, calls, children
 from kbnf_core.lower.analyse import Analysis
 
@@ -61,9 +59,11 @@ def is_free_text(node: Node) -> bool:
     """Tell whether a node is an automaton with a state in which many bytes may come, and again."""
     if type(node) is not Regular:
         return False
-    dfa = node.dfa
-    stays = dfa.next == np.arange(dfa.state_count)[:, None]
-    return bool((stays @ np.bincount(dfa.classes, minlength=dfa.next.shape[1]) >= FREE_TEXT).any())
+    sizes = Counter(node.dfa.columns)
+    return any(
+        sum([sizes[column] for column, target in enumerate(row) if target == state]) >= FREE_TEXT
+        for state, row in enumerate(node.dfa.rows)
+    )
 
 
 def estimate_size(nodes: Iterable[Node], sizes: Mapping[str, int], inlined: Collection[str]) -> int:

@@ -8,15 +8,13 @@ from collections.abc import Callable, Iterable
 from itertools import pairwise
 from typing import NamedTuple
 
-import numpy as np
-
-from kbnf_core.automata.classes import class_count, join_classes, rows_over
+from kbnf_core.automata.columns import join, rows_over, separate, width
 from kbnf_core.automata.determinise import determinise
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.epsilon import EpsilonNfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.machine import ACCEPT
-from kbnf_core.automata.operations import from_machine, separate_bytes
+from kbnf_core.automata.operations import from_machine
 from kbnf_core.ir import Call, Choice, Literal, Node, Regular, Repeat, Sequence, children, postorder
 
 _NFA_STATES = 4
@@ -30,12 +28,12 @@ def automaton_of(root: Node, callee: Callable[[str], Dfa], limit: int) -> Dfa:
     """
     leaves = {id(node): _dfa(node, callee) for node in postorder(root)}
     construction = _Construction(
-        join_classes(
+        join(
             [
-                separate_bytes(
+                separate(
                     b"".join(node.data for node in postorder(root) if isinstance(node, Literal))
                 ),
-                *(dfa.classes for dfa in leaves.values() if dfa is not None),
+                *(dfa.columns for dfa in leaves.values() if dfa is not None),
             ]
         ),
         limit,
@@ -68,8 +66,8 @@ class _Fragment(NamedTuple):
 class _Construction:
     """The states so far; the newest fragment is the last of them."""
 
-    def __init__(self, classes: np.ndarray[tuple[int], np.dtype[np.uint8]], limit: int) -> None:
-        self._classes = classes
+    def __init__(self, columns: bytes, limit: int) -> None:
+        self._columns = columns
         self._limit = limit
         self._nfa = EpsilonNfa(_NFA_STATES * limit)
 
@@ -95,12 +93,12 @@ class _Construction:
         for state in whole.ends:
             tags[state] = ACCEPT
         nfa = self._nfa.without_epsilon(whole.start, tags)
-        machine = determinise(nfa, class_count(self._classes), self._limit)
-        return from_machine(machine, self._classes)
+        machine = determinise(nfa, width(self._columns), self._limit)
+        return from_machine(machine, self._columns)
 
     def _word(self, data: bytes) -> _Fragment:
         first = len(self._nfa.moves)
-        for index, symbol in enumerate(self._classes[list(data)].tolist(), start=first + 1):
+        for index, symbol in enumerate(map(self._columns.__getitem__, data), start=first + 1):
             self._nfa.add({symbol: index})
         return _Fragment(first, first, [self._nfa.add({})])
 
@@ -111,9 +109,9 @@ class _Construction:
             state = self._nfa.add({})
             return _Fragment(state, state, [])
         first = len(self._nfa.moves)
-        for row in rows_over(dfa, self._classes).tolist():
+        for row in rows_over(dfa, self._columns):
             self._nfa.add({symbol: first + to for symbol, to in enumerate(row) if to != DEAD})
-        return _Fragment(first, first, (np.flatnonzero(dfa.accepting) + first).tolist())
+        return _Fragment(first, first, [first + at for at, end in enumerate(dfa.ends) if end])
 
     def _sequence(self, parts: list[_Fragment]) -> _Fragment:
         if not parts:

@@ -4,9 +4,6 @@ All assertions here depend on the *kind* of the character before and after: none
 the text), line feed, carriage return, ASCII word character, any other.
 """
 
-import numpy as np
-import numpy.typing as npt
-
 from kbnf_core.automata.codepoints import ANY, CodePoints, difference, union
 from kbnf_core.automata.regex.perl import perl_class
 from kbnf_core.automata.regex.syntax import Look
@@ -28,13 +25,13 @@ KIND_SETS: tuple[CodePoints, ...] = (
 """The code points of each kind."""
 
 
-def byte_kinds() -> npt.NDArray[np.int64]:
-    """Return the kind of each byte, int64[256]; bytes beyond ASCII are of the other kind."""
-    kinds = np.full(256, OTHER)
+def byte_kinds() -> bytes:
+    """Return the kind of each byte; bytes beyond ASCII are of the other kind."""
+    kinds = bytearray([OTHER] * 256)
     for kind in (LINE_FEED, RETURN, WORD):
         for low, high in KIND_SETS[kind]:
-            kinds[low : high + 1] = kind
-    return kinds
+            kinds[low : high + 1] = bytes([kind] * (high + 1 - low))
+    return bytes(kinds)
 
 
 def holds(look: Look, before: int, after: int) -> bool:

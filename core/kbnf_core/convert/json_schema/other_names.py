@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-from kbnf_core.automata.classes import join_classes, rows_over
 from kbnf_core.automata.codepoints import ANY, complement, from_text
+from kbnf_core.automata.columns import join, rows_over, separate
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import NOTHING, Builder, Expression
 from kbnf_core.automata.machine import Machine
-from kbnf_core.automata.operations import from_machine, separate_bytes
+from kbnf_core.automata.operations import from_machine
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.convert.json_schema.characters import CHARACTER, is_spelt_once, spell_text
 
@@ -23,9 +23,8 @@ def all_but(words: Sequence[str]) -> Dfa | None:
         return None
     texts = [spell_text(word).encode() for word in words]
     anything = _any_string()
-    classes = join_classes([anything.classes, separate_bytes(b"".join(texts))])
-    column = classes.tolist()
-    rows = rows_over(anything, classes).tolist()
+    columns = join([anything.columns, separate(b"".join(texts))])
+    rows = rows_over(anything, columns)
     # A node of the trie is a state; beside it, where any string would be.
     first = len(rows)
     rows.append(rows[0].copy())
@@ -37,13 +36,13 @@ def all_but(words: Sequence[str]) -> Dfa | None:
             there = inner.get((here, byte))
             if there is None:
                 there = inner[here, byte] = len(beside)
-                state = anything.next[beside[here], anything.classes[byte]]
-                beside.append(int(state))
-                rows.append(rows[beside[there]].copy())
-                rows[first + here][column[byte]] = first + there
+                state = anything.rows[beside[here]][anything.columns[byte]]
+                beside.append(state)
+                rows.append(rows[state].copy())
+                rows[first + here][columns[byte]] = first + there
             here = there
-    tags = [*anything.accepting.astype(int).tolist(), *([0] * len(beside))]
-    return from_machine(Machine(rows, tags, [first]), classes)
+    tags = [*map(int, anything.ends), *([0] * len(beside))]
+    return from_machine(Machine(rows, tags, [first]), columns)
 
 
 @lru_cache(maxsize=1)

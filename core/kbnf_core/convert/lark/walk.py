@@ -37,7 +37,7 @@ class Walk:
 
     def _run(self, first: tuple[tuple[int, ...], int]) -> None:
         symbols = class_count(self.classes)
-        spelling = legible_bytes(self.classes)
+        spelling = legible_bytes(bytes(self.classes))
         numbers = {first: 0}
         for index, (states, passed) in enumerate(self.states):
             row = []
