@@ -37,7 +37,9 @@ class _Layout:
 @click.command()
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file would change.")
-@click.option("--diff", "show_diff", is_flag=True, help="The same, and show what would change.")
+@click.option(
+    "--diff", "show_diff", is_flag=True, help="Show what would change; otherwise like --check."
+)
 @stdin_option
 @common_options
 @click.pass_obj

@@ -7,10 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pexpect
 import pytest
 
 README = Path(__file__).resolve().parents[2] / "README.md"
-BASH = shutil.which("bash")
+BASH, ZSH, FISH = map(shutil.which, ("bash", "zsh", "fish"))
 
 
 @pytest.fixture
@@ -68,6 +69,37 @@ def test_other_shells(environment: dict[str, str], shell: str, sign: str, answer
     found = run(["kbnf"], {**environment, **asked, "_KBNF_COMPLETE": f"{shell}_complete"})
     assert sign in script
     assert found.strip() == answer
+
+
+@pytest.mark.skipif(FISH is None, reason="needs fish")
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("kbnf fm", ["fmt\tLay out grammars."]),
+        ("kbnf fmt --dif", ["--diff\tShow what would change; otherwise like --check."]),
+        ("kbnf mask --finish e", ["eager", "eos"]),
+    ],
+)
+def test_fish(environment: dict[str, str], line: str, expected: list[str]) -> None:
+    program = f"_KBNF_COMPLETE=fish_source kbnf | source; complete -C {shlex.quote(line)}"
+    assert run([str(FISH), "--no-config", "-c", program], environment).splitlines() == expected
+
+
+@pytest.mark.skipif(ZSH is None, reason="needs zsh")
+@pytest.mark.parametrize(
+    ("typed", "completed"), [("kbnf fm", "kbnf fmt "), ("kbnf fmt --dif", "kbnf fmt --diff ")]
+)
+def test_zsh(environment: dict[str, str], tmp_path: Path, typed: str, completed: str) -> None:
+    settings = (
+        'autoload -U compinit; compinit -D -u; eval "$(_KBNF_COMPLETE=zsh_source kbnf)"; PS1="> "'
+    )
+    quiet = {**environment, "ZDOTDIR": str(tmp_path), "TERM": "dumb"}
+    with pexpect.spawn(str(ZSH), ["-f"], env=quiet, encoding="utf-8", timeout=30) as shell:
+        shell.sendline(f"unsetopt prompt_sp; {settings}; print ready")
+        shell.expect("ready\r\n")
+        shell.expect_exact("> ")
+        shell.send(f"{typed}\t")
+        shell.expect_exact(completed.removeprefix(typed))
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
