@@ -6,32 +6,25 @@ from pathlib import Path
 import pytest
 
 from kbnf_core.convert import Conversion
-from kbnf_testing.lark_subject import accepts_of, converted
+from kbnf_testing.lark_files import FILES, LIBRARIES, SAMPLES, file_converted, shown
+from kbnf_testing.lark_subject import accepts_of
 
-DATA = Path(__file__).resolve().parents[3] / ".." / "shared" / "data"
-ROOT = DATA / "lark"
-SAMPLES = sorted(ROOT.rglob("*.samples.json"))
-FILES = sorted(ROOT.rglob("*.lark"))
-STARTS = {"cel": "expr", "sootty": "exprs", "cairo": "cairo_file", "python": "file_input"}
-STARTS.update(interegular_python="file_input", wkt="ewkt_geometry")
-LIBRARIES = {"common", "outlines_common", "unicode", "iso8601", "templates"}
+LOSSES = {
+    # The end of a string depends on whether another quote comes in the line: too many variants.
+    "cel": {"W421"},
+    # References back to the name of a heredoc.
+    "hcl2": {"W422"},
+    # Prefixes of strings, comments and numbers, all at once: too many variants.
+    "interegular_python": {"W421"},
+}
+"""Files that cannot be converted exactly, and why."""
 
 pytestmark = pytest.mark.skipif(not FILES, reason="the shared data are not beside this checkout")
 
 
-def shown(path: Path) -> str:
-    return str(path.relative_to(ROOT))
-
-
-def convert(path: Path) -> Conversion | set[str]:
-    lexing = "llguidance" if path.parent.name == "llguidance" else None
-    return converted(path.read_text("utf-8"), lexing, str(path), STARTS.get(path.stem))
-
-
 @pytest.mark.parametrize("samples", SAMPLES, ids=shown)
 def test_example_texts_agree(samples: Path) -> None:
-    grammar = samples.with_name(samples.name.replace(".samples.json", ".lark"))
-    conversion = convert(grammar)
+    conversion = file_converted(samples.with_name(samples.name.replace(".samples.json", ".lark")))
     assert isinstance(conversion, Conversion)
     accepts = accepts_of(conversion.text)
     expected = json.loads(samples.read_text("utf-8"))
@@ -41,5 +34,8 @@ def test_example_texts_agree(samples: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=shown)
 def test_file_converts_or_says_why_not(path: Path) -> None:
+    conversion = file_converted(path)
     broken = "broken" in path.parent.name or path.stem in LIBRARIES
-    assert isinstance(convert(path), set) == broken
+    assert isinstance(conversion, set) == broken
+    if isinstance(conversion, Conversion):
+        assert {loss.code for loss in conversion.losses} == LOSSES.get(path.stem, set())

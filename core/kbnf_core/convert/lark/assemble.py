@@ -9,7 +9,7 @@ from kbnf_core.convert.lark.emit import Writer, definition, wanted_name
 from kbnf_core.convert.lark.ends import open_ends
 from kbnf_core.convert.lark.lalr import Expected, TooManyExpansionsError, expected
 from kbnf_core.convert.lark.lexed import Lexed, apply_lexer
-from kbnf_core.convert.lark.model import LexicalGrammar, Lexing
+from kbnf_core.convert.lark.model import Lexeme, LexicalGrammar, Lexing, Terminal, postorder
 from kbnf_core.convert.lark.names import Names
 from kbnf_core.convert.lark.product import Key, Product
 from kbnf_core.convert.lark.reach import TooManyVariantsError
@@ -68,14 +68,17 @@ class Assembly:
             skipping = open_ends(end_bare(useful), cutter.confusable, report)
             return apply_lexer(skipping, cutter, report, byte_only)
         one_by_one = lexing is Lexing.LALR
-        expected = self._expected(useful, report) if one_by_one else None
         skipping = insert_skipped(useful, one_by_one)
+        expected = self._expected(skipping, useful, report) if one_by_one else None
         return apply_lexer(skipping, cutter, report, byte_only, expected)
 
-    def _expected(self, grammar: LexicalGrammar, report: Report) -> Expected | None:
+    def _expected(
+        self, grammar: LexicalGrammar, original: LexicalGrammar, report: Report
+    ) -> Expected | None:
         span = grammar.spans[grammar.start]
+        skipped = _terminals(grammar) - _terminals(original)
         try:
-            found = expected(grammar)
+            found = expected(grammar, skipped)
         except TooManyExpansionsError:
             report.loss(LEXING, "Lark's LALR analysis of these rules is too large to know", span)
             return None
@@ -129,4 +132,13 @@ def _calls(body: tree.Expression, name: str) -> bool:
     return any(
         isinstance(node, tree.Reference) and node.name.value == name
         for node in tree.postorder(body)
+    )
+
+
+def _terminals(grammar: LexicalGrammar) -> frozenset[Terminal]:
+    return frozenset(
+        node.terminal
+        for body in grammar.rules.values()
+        for node in postorder(body)
+        if isinstance(node, Lexeme)
     )

@@ -147,9 +147,7 @@ class Lexed:
             must = may = positions.first
         certain, possible = self._terminals(must), self._terminals(may)
         if self.expected is not None:
-            nothing: frozenset[Terminal] = frozenset()
-            certain.extend(self.expected.must.get(node.terminal, nothing))
-            possible.extend(self.expected.may.get(node.terminal, nothing))
+            certain, possible = ([*found] for found in self.expected.together(node))
         if ignored is not None and not is_start:
             # Ignored text can go on after ignored text, wherever a lexeme has come before.
             certain.append(ignored)

@@ -1,0 +1,43 @@
+"""Random Lark grammars against llguidance and lark, on all texts up to a length.
+
+What claims to be exact must be; what has a loss may take more, and is refused nowhere without
+one.
+"""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from kbnf_testing.lark_peers import Accepts, all_texts, lark_accepts, llguidance_accepts
+from kbnf_testing.lark_random import ALPHABET, lark_grammars
+from kbnf_testing.lark_subject import accepts_of, converted
+
+TEXTS = [text for text in all_texts(ALPHABET, 4) if text]
+
+
+def peer_of(grammar: str, lexing: str) -> Accepts | None:
+    """Return what the peer says of texts; None for a grammar that it refuses."""
+    from lark.exceptions import LarkError
+
+    try:
+        return (
+            llguidance_accepts(grammar) if lexing == "llguidance" else lark_accepts(grammar, lexing)
+        )
+    except (LarkError, ValueError):
+        return None
+
+
+@pytest.mark.parametrize("lexing", ["llguidance", "earley", "lalr"])
+@settings(max_examples=40, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@given(lark_grammars())
+def test_exact_conversions_are_exact(lexing: str, grammar: str) -> None:
+    peer = peer_of(grammar, lexing)
+    if peer is None:
+        return
+    conversion = converted(grammar, lexing)
+    if isinstance(conversion, set):
+        assert conversion == {"E105"}
+        assert [text for text in TEXTS if peer(text)] == []
+        return
+    ours = accepts_of(conversion.text)
+    differing = [text for text in TEXTS if ours(text) != peer(text)]
+    assert not (conversion.exact and differing), differing
