@@ -14,7 +14,7 @@ def kernel(name: str) -> Extension:
         [f"core/kbnf_core/kernel/{name}.pyx"],
         include_dirs=[numpy.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
-        extra_compile_args=["-O3"],
+        extra_compile_args=["-O3", "-g0"],
         language="c++",
     )
 

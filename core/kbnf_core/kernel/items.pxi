@@ -68,8 +68,8 @@ cdef class _Items:
 
     cdef int _know_targets(self, int32_t item_set) except -1:
         """Look through the edges of all items at once: most classes lead nowhere."""
-        cdef int32_t* moves = &self.moves[item_set * self.width]
         cdef vector[int64_t]* items = self.of(item_set)
+        cdef int32_t* moves = &self.moves[item_set * self.width]
         cdef int64_t item, report
         cdef int32_t state, edge, byte_class
         for byte_class in range(<int32_t> self.width):
