@@ -103,10 +103,13 @@ cdef class Explorer:
 
     cdef int _wake(self) except -1:
         """Ask for item sets and origins only when they are needed: an artifact restores them."""
+        cdef _Items items
         if self.items is None:
+            items = _Items(self.table.items, self.table.tables)
+            self.origins = _Origins(self.table.origins, items)
             self.situations = self.table.situations
-            self.items = _Items(self.table.items, self.table.tables)
-            self.origins = _Origins(self.table.origins, self.items)
+            # Last, since not all who ask hold the lock: with these the others are there.
+            self.items = items
         return 0
 
     cdef int32_t _explore(self, int32_t state, uint8_t byte_class) except -2:

@@ -55,14 +55,14 @@ cdef class Gatherer:
 
     cdef bint _leave(self, Pair complete, int32_t nodes) except -1:
         """Go on where a nonterminal completed; return whether the start is complete there."""
-        cdef vector[Pair] open = vector[Pair](1, complete)
+        cdef vector[Pair] stack = vector[Pair](1, complete)
         cdef vector[Pair]* waiting
         cdef vector[int32_t]* completed
         cdef bint at_bottom = False
         cdef size_t i, j
-        while not open.empty():
-            complete = open.back()
-            open.pop_back()
+        while not stack.empty():
+            complete = stack.back()
+            stack.pop_back()
             if not self.left.insert(Frame(complete, nodes)).second:
                 continue
             at_bottom = at_bottom or complete.first == BOTTOM
@@ -72,7 +72,7 @@ cdef class Gatherer:
                 # What waited may be complete at once, with nothing more to come.
                 completed = self.explorer.items.completed(waiting[0][i].second)
                 for j in range(completed.size()):
-                    open.push_back(Pair(waiting[0][i].first, completed[0][j]))
+                    stack.push_back(Pair(waiting[0][i].first, completed[0][j]))
         return at_bottom
 
     cdef int _enter(self, int32_t origin, int32_t item_set, int32_t nodes) except -1:
