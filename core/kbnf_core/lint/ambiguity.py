@@ -7,7 +7,7 @@ from kbnf_core.frontend import Reading, name_span
 from kbnf_core.ir import Choice
 from kbnf_core.lint.derivations import STEPS, Ambiguity, Derivations
 from kbnf_core.lint.limits import stopped_early
-from kbnf_core.lint.showing import show
+from kbnf_core.lint.showing import show, show_name
 from kbnf_core.lower.regular import NotRegularError
 
 _MAX_SHOWN = 160
@@ -43,7 +43,7 @@ def _is_overlap(reading: Reading, ambiguity: Ambiguity) -> bool:
 def _finding(reading: Reading, found: Ambiguity) -> Diagnostic:
     return Diagnostic(
         "I109",
-        f"`{found.nonterminal}` derives {show(found.text)} in two ways",
+        f"{show_name(reading, found.nonterminal)} derives {show(found.text)} in two ways",
         reading.document.source,
         found.node.span,
         notes=(f"either {_cut(found.first)}", f"or {_cut(found.second)}"),

@@ -7,6 +7,7 @@ from kbnf_core.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.frontend import Reading, name_span
 from kbnf_core.ir import Call, Choice, Node, Repeat, Sequence
 from kbnf_core.lint.limits import stopped_early
+from kbnf_core.lint.showing import show_name
 from kbnf_core.lower.analyse import Analysis, Facts
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
@@ -110,7 +111,7 @@ def _cycle(reading: Reading, cycle: list[str]) -> Diagnostic:
     names = [*cycle[first:], *cycle[:first], cycle[first]]
     return Diagnostic(
         "W106",
-        f"`{names[0]}` can become itself without consuming anything",
+        f"{show_name(reading, names[0])} can become itself without consuming anything",
         reading.document.source,
         name_span(reading.document, names[0]),
         notes=("the way round: " + " -> ".join(names),),

@@ -48,11 +48,13 @@ LINTS: tuple[Lint, ...] = (
 def run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
     """Yield the findings of all lints, and of those that ``options`` ask for.
 
-    None has a fix where the tree is not as the text was written.
+    Where the tree is not as the text was written, none has a fix, and what is found at one place
+    again and again, in variants that the conversion made of it, is said once.
     """
     found = _run_lints(reading, options)
     if language_of(reading.document.source.path).is_converted:
-        return (replace(finding, fixes=()) for finding in found)
+        first = {(each.code, each.span): each for each in reversed(list(found))}
+        return (replace(each, fixes=()) for each in reversed(first.values()))
     return found
 
 

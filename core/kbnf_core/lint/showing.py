@@ -1,5 +1,7 @@
 """How findings show texts."""
 
+from kbnf_core.frontend import Reading, name_span
+
 _MAX_SHOWN = 60
 
 
@@ -10,3 +12,11 @@ def show(word: bytes) -> str:
         half = _MAX_SHOWN // 2
         text = f"{text[:half]}...{text[-half:]}"
     return repr(text)
+
+
+def show_name(reading: Reading, nonterminal: str) -> str:
+    """Return a nonterminal as it is called, ``this`` where a conversion has named it."""
+    place = name_span(reading.document, nonterminal)
+    written = reading.document.source.slice(place)
+    # A name may be written with marks around it, as in `?sum` or `<sum>`.
+    return f"`{nonterminal}`" if nonterminal in written else "this"

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.frontend import Reading, name_span
 from kbnf_core.ir import Call, Choice, Grammar, Node, calls
+from kbnf_core.lint.showing import show_name
 from kbnf_core.lower.analyse import Analysis, Facts
 
 
@@ -23,7 +24,7 @@ def check_unproductive(reading: Reading) -> Iterator[Diagnostic]:
 def _rule(reading: Reading, name: str) -> Diagnostic:
     return Diagnostic(
         "W103",
-        f"`{name}` can never be completed",
+        f"{show_name(reading, name)} can never be completed",
         reading.document.source,
         name_span(reading.document, name),
         notes=("everything that leads here is ignored",),

@@ -17,7 +17,7 @@ from kbnf_core.lint.options import LintOptions
 from kbnf_core.source import Source, Span
 
 HERE = Path(__file__).parent
-FILES = sorted(file.name for file in HERE.glob("*.txt") if file.name != "real_files.txt")
+FILES = sorted(file.name for file in HERE.glob("*.txt") if not file.name.startswith("real_files"))
 DIVIDER = "====\n"
 
 _SYNTAX = HERE.parent / "syntax"
