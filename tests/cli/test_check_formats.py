@@ -84,6 +84,9 @@ def test_junit(kbnf: Kbnf, write: Write) -> None:
     names = [suite.get("name") for suite in root]
     assert names == ["a.kbnf", "c.kbnf", "clean"]
     assert root[0].get("failures") == str(len(root[0])) == "3"
+    cases = list(root.iter("testcase"))
+    assert root.get("tests") == str(len(cases))
+    assert root.get("failures") == str(len([each for each in cases if len(each)]))
 
 
 def test_baseline_silences_what_was_there(kbnf: Kbnf, write: Write) -> None:

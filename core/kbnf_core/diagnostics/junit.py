@@ -16,7 +16,8 @@ def render_junit(diagnostics: Sequence[Diagnostic], files: int) -> str:
     Files without findings are one passed test together. Control characters, which XML has not,
     are replaced by visible signs.
     """
-    root = ElementTree.Element("testsuites", name="kbnf check")
+    total = str(len(diagnostics))
+    root = ElementTree.Element("testsuites", name="kbnf check", failures=total)
     ordered = sorted(diagnostics, key=Diagnostic.sort_key)
     groups = [(name, list(each)) for name, each in groupby(ordered, lambda d: d.source.name)]
     for name, found in groups:
@@ -27,6 +28,7 @@ def render_junit(diagnostics: Sequence[Diagnostic], files: int) -> str:
         ElementTree.SubElement(
             suite, "testcase", name=f"{clean} without findings", classname="kbnf"
         )
+    root.set("tests", str(sum(len(suite) for suite in root)))
     ElementTree.indent(root)
     text = ElementTree.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'

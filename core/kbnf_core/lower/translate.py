@@ -6,7 +6,6 @@ checked. Everything that is wrong is reported; a rule is translated as far as it
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
@@ -49,6 +48,8 @@ def _check_start(document: tree.Document, start: str) -> Iterable[Diagnostic]:
     names = [definition.name.value for definition in document.definitions]
     if start in names or start in document.broken_names or not names:
         return ()
+    from difflib import get_close_matches
+
     close = get_close_matches(start, names, n=1)
     guess = close[0] if close else names[0]
     first = document.definitions[0].name.span
@@ -133,10 +134,12 @@ class _Translator:
     def _reference(self, node: tree.Reference) -> ir.Node:
         name = node.name.value
         if name not in self._defined and name not in self._reported:
+            from difflib import get_close_matches
+
             self._reported.add(name)
             close = get_close_matches(name, self._defined, n=1)
             helps = (
-                (f"did you mean `{close[0]}`?",) if close else (f"define it: `{name} ::= ...;`",)
+                f"did you mean `{close[0]}`?" if close else "define it, with a rule of its own",
             )
             self._report("E101", f"the nonterminal `{name}` is not defined", node.span, helps=helps)
         return ir.Call(name, node.span)
