@@ -10,7 +10,6 @@ from importlib import import_module
 import click
 
 from kbnf_cli.console import Console
-from kbnf_cli.failures import report
 from kbnf_cli.options import common_options
 
 _COMMANDS = {
@@ -79,6 +78,8 @@ def main(arguments: Sequence[str]) -> int:
         status = app.main(list(arguments), prog_name="kbnf", standalone_mode=False, obj=console)
         sys.stdout.flush()
     except BaseException as error:
+        from kbnf_cli.failures import report
+
         return report(error, console)
     return int(status or 0)
 

@@ -2,7 +2,8 @@
 
 Only the language matters here. Regular parts are automata already, brackets and quotes are gone,
 several definitions of a name have become branches. Spans point back into the source, for messages.
-Nodes may be shared; walk them with ``postorder``, which does not recurse.
+Nodes may be shared, so nobody changes one (that they are not frozen spares every start the time
+to generate the code for it); walk them with ``postorder``, which does not recurse.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,7 +15,7 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.source import Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Literal:
     """Exactly these bytes; none at all is the empty word."""
 
@@ -22,7 +23,7 @@ class Literal:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Regular:
     """A regular language, as its minimal automaton."""
 
@@ -42,7 +43,7 @@ class TokenTerminal:
     negated: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Token:
     """One token matched by its id, whatever its bytes."""
 
@@ -50,7 +51,7 @@ class Token:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Call:
     """A nonterminal."""
 
@@ -58,7 +59,7 @@ class Call:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Sequence:
     """One part after the other."""
 
@@ -66,7 +67,7 @@ class Sequence:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Choice:
     """Any one of the branches; no branch at all is the empty language."""
 
@@ -74,7 +75,7 @@ class Choice:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Repeat:
     """``low`` to ``high`` times the body; ``high`` None has no bound."""
 
@@ -87,7 +88,7 @@ class Repeat:
 Node: TypeAlias = Literal | Regular | Token | Call | Sequence | Choice | Repeat
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Grammar:
     """Nonterminals and what they stand for; every call is defined, as is ``start``."""
 

@@ -5,7 +5,7 @@ states inside characters are gone.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kbnf_core.automata.codepoints import ANY, CodePoints, Range, from_ranges
 from kbnf_core.automata.dfa import DEAD, Dfa
@@ -25,8 +25,7 @@ class NotTextError(ValueError):
     """Some word of the automaton is not valid UTF-8."""
 
 
-@dataclass(frozen=True, slots=True)
-class CharacterDfa:
+class CharacterDfa(NamedTuple):
     """A deterministic automaton over characters; state 0 is the start, none if nothing matches.
 
     ``edges[state]`` holds disjoint, nonempty sets, each target once, in order of first character.

@@ -5,7 +5,7 @@ States carry a *tag*, a set of at most 63 bits that says for what the state acce
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kbnf_core.automata.dfa import DEAD
 
@@ -13,8 +13,7 @@ ACCEPT = 1
 """The tag of automata that only accept or not."""
 
 
-@dataclass(frozen=True, slots=True)
-class Nfa:
+class Nfa(NamedTuple):
     """A nondeterministic automaton without epsilon edges.
 
     ``moves[state]`` maps a symbol to the sorted states it leads to; ``tags[state]`` is a bit
@@ -26,8 +25,7 @@ class Nfa:
     starts: Sequence[tuple[int, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(NamedTuple):
     """A deterministic automaton: ``rows[state][symbol]`` is a state or ``DEAD``.
 
     ``starts`` are states, or ``DEAD`` for a start from which nothing is accepted.

@@ -5,8 +5,7 @@ follows the number of classes, not 256. LimitError is raised where a result woul
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kbnf_core.automata import columns as over
 from kbnf_core.automata.determinise import determinise
@@ -117,8 +116,7 @@ def repeat(dfa: Dfa, low: int, high: int | None, limits: Limits = DEFAULT_LIMITS
     return layout.finish()
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(NamedTuple):
     """One automaton among others laid side by side: its start and its accepting states."""
 
     start: int

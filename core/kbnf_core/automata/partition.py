@@ -6,15 +6,14 @@ all code points that the same sets hold. What no set holds belongs to no block.
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kbnf_core.automata.codepoints import CodePoints
 
 NO_BLOCK = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Partition:
+class Partition(NamedTuple):
     """``blocks[i]`` is the block of the code points from ``starts[i]`` to before ``starts[i+1]``.
 
     ``starts`` begins with 0; ``members[k]`` are the blocks that set ``k`` consists of.

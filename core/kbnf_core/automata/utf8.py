@@ -8,8 +8,8 @@ accept the same exactly when they need as many continuation bytes and lead to th
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from kbnf_core.automata import columns as over
 from kbnf_core.automata.dfa import DEAD, Dfa
@@ -22,8 +22,7 @@ _CONTINUATIONS = 64
 _BLOCKS = 0x110000 // _CONTINUATIONS
 
 
-@dataclass(frozen=True, slots=True)
-class _Node:
+class _Node(NamedTuple):
     """A state inside a character: a shape, and what its numbers mean.
 
     ``shape[i]`` is the place in ``children`` of what continuation byte 0x80 + i leads to; a
@@ -35,24 +34,21 @@ class _Node:
     children: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Template:
+class _Template(NamedTuple):
     """The part of a state's successors that lies beyond ASCII: nodes bottom up, lead bytes."""
 
     nodes: tuple[_Node, ...]
     leads: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
+class _Layout(NamedTuple):
     """How a state reads its next character: nodes bottom up, and ``root`` over all 256 bytes."""
 
     nodes: tuple[_Node, ...]
     root: _Node
 
 
-@dataclass(frozen=True, slots=True)
-class TaggedDfa:
+class TaggedDfa(NamedTuple):
     """A byte automaton with several starts and tags; ``columns`` and ``rows`` as in ``Dfa``."""
 
     columns: bytes

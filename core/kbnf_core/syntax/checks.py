@@ -8,7 +8,6 @@ from kbnf_core.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source
 from kbnf_core.syntax.escapes import pieces
-from kbnf_core.syntax.explain_escapes import bad_escape
 from kbnf_core.syntax.mistake import character, shown
 from kbnf_core.syntax.tree import Definition, Exception_, Repetition, TokenSet, postorder
 from kbnf_core.syntax.words import Statement, span_of
@@ -37,6 +36,8 @@ def _check_string(source: Source, word: Token, in_regex: bool) -> Iterator[Diagn
     if "\\" in word.value or not word.value.isascii():
         for piece in pieces(word.value, span_of(word).start):
             if piece.value is None:
+                from kbnf_core.syntax.explain_escapes import bad_escape
+
                 yield bad_escape(source, piece, in_regex)
 
 

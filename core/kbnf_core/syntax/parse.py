@@ -1,7 +1,7 @@
 """Parses KBNF: text in, syntax tree and findings out. Never raises, whatever the text.
 
 Each statement is parsed for itself, so that every mistake of a file is found and none is found
-twice. Time is linear in the length of the text.
+twice. Time is linear in the length of the text. What explains mistakes is imported for the first.
 """
 
 from dataclasses import dataclass
@@ -14,10 +14,7 @@ from lark.exceptions import UnexpectedToken
 from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source
-from kbnf_core.syntax import explain_statements as about
 from kbnf_core.syntax.checks import check_definition, check_words
-from kbnf_core.syntax.explain import explain
-from kbnf_core.syntax.foreign import other_language
 from kbnf_core.syntax.mistake import CLOSERS, CLOSING, Mistake
 from kbnf_core.syntax.tables import kbnf_parser
 from kbnf_core.syntax.tree import Definition, Document
@@ -59,8 +56,12 @@ class _Reader:
     def result(self) -> Parsed:
         """Return what has been read."""
         if not (self._definitions or self._findings):
+            from kbnf_core.syntax import explain_statements as about
+
             self._findings.append(about.no_rules(self._source))
         if any(finding.severity is Severity.ERROR for finding in self._findings):
+            from kbnf_core.syntax.foreign import other_language
+
             foreign = other_language(self._source)
             if foreign is not None:
                 return Parsed(Document(self._source, (), ()), (foreign,))
@@ -77,6 +78,8 @@ class _Reader:
         if statement.is_definition:
             self._read_definition(statement)
         elif not self._lost:
+            from kbnf_core.syntax import explain_statements as about
+
             # Otherwise it is what remains of a statement that went wrong.
             self._give_up(statement, about.no_definition(self._source, statement))
 
@@ -101,6 +104,8 @@ class _Reader:
         last = statement.words[-1]
         if last.type == "END":
             return
+        from kbnf_core.syntax import explain_statements as about
+
         if statement.following is None:
             finding = about.missing_last_semicolon(self._source, last)
         else:
@@ -127,6 +132,9 @@ class _Reader:
         return cast(Definition, parser.feed_token(Token("$END", "")))
 
     def _report_mistake(self, statement: Statement, mistake: Mistake) -> None:
+        from kbnf_core.syntax import explain_statements as about
+        from kbnf_core.syntax.explain import explain
+
         runaway = self._runaway_string(mistake)
         if runaway is not None:
             self._give_up(statement, about.open_string(self._source, runaway))

@@ -3,6 +3,9 @@
 The tree keeps the writer's form (which brackets, which operator, which quotes), because the
 formatter and the linter need it. Meaning is assigned in ``lower``. Texts may be nested up to
 ``Limits.nesting_depth``; walk the tree with ``postorder``, which does not recurse.
+
+Nobody changes a node. Still they are not frozen: the code that freezes a class is generated at
+every start, and takes longer than reading a small grammar.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,7 +36,7 @@ class Text:
         return Span(self.origins[min(start, last)], self.origins[min(end, last)])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Name:
     """An identifier where it stands."""
 
@@ -41,7 +44,7 @@ class Name:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Terminal:
     """``'text'`` or ``"text"``: the UTF-8 bytes of the text."""
 
@@ -49,7 +52,7 @@ class Terminal:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class ByteString:
     r"""``#b"\xff\x00"``: exactly these bytes."""
 
@@ -66,7 +69,7 @@ class PatternKind(Enum):
     SUBSTRINGS = "#substrs"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Pattern:
     """``#"regex"``, ``#e"regex"``, ``#ex"regex"`` or ``#substrs"text"``."""
 
@@ -75,7 +78,7 @@ class Pattern:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Exception_:  # noqa: N801 - `Exception` is taken
     """``except!('text')``, ``except!(NAME)``, either with ``, limit`` (0 means no limit)."""
 
@@ -84,7 +87,7 @@ class Exception_:  # noqa: N801 - `Exception` is taken
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class TokenName:
     """``#token"<|name|>"``: one special token by its text."""
 
@@ -92,7 +95,7 @@ class TokenName:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class TokenSet:
     """``#token[1-5,7]`` or ``#token[^1-5]``: one token by id; ranges are inclusive."""
 
@@ -101,7 +104,7 @@ class TokenSet:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Reference:
     """A use of a nonterminal."""
 
@@ -117,7 +120,7 @@ class BracketKind(Enum):
     REPEATED = "{}"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Bracket:
     """``( x )``, ``[ x ]`` or ``{ x }``."""
 
@@ -126,7 +129,7 @@ class Bracket:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Repetition:
     """``x?``, ``x*``, ``x+`` or ``x{m,n}``; ``high`` is None where there is no upper bound.
 
@@ -140,7 +143,7 @@ class Repetition:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Sequence:
     """Two or more symbols, one after the other."""
 
@@ -148,7 +151,7 @@ class Sequence:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Alternation:
     """Two or more branches."""
 
@@ -160,7 +163,7 @@ Leaf: TypeAlias = Terminal | ByteString | Pattern | Exception_ | TokenName | Tok
 Expression: TypeAlias = Leaf | Bracket | Repetition | Sequence | Alternation
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Definition:
     """``name ::= body;``. A name may have several definitions: they are alternatives."""
 
@@ -174,7 +177,7 @@ class Definition:
         return self.body.branches if isinstance(self.body, Alternation) else (self.body,)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Comment:
     """``(* text *)``; ``text`` is what stands between the marks."""
 

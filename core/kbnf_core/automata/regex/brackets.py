@@ -1,7 +1,6 @@
 """Character classes in brackets: ranges, nesting, named sets, and the operators on sets."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from kbnf_core.automata.codepoints import (
     NOTHING,
@@ -27,19 +26,19 @@ _OPERATORS: dict[str, _Operator] = {
 }
 
 
-@dataclass(slots=True)
 class _Level:
     """An open bracket: what it holds so far, and the operation that waits for its right side.
 
     All operators bind equally, to the left, and weaker than standing side by side.
     """
 
-    start: int
-    negated: bool = False
-    ranges: list[Range] = field(default_factory=list)
-    sets: list[CodePoints] = field(default_factory=list)
-    operator: _Operator | None = None
-    left: CodePoints = NOTHING
+    def __init__(self, start: int, negated: bool = False) -> None:
+        self.start = start
+        self.negated = negated
+        self.ranges: list[Range] = []
+        self.sets: list[CodePoints] = []
+        self.operator: _Operator | None = None
+        self.left = NOTHING
 
     def add(self, low: int, high: int) -> None:
         self.ranges.append((low, high))

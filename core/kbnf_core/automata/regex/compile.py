@@ -1,7 +1,7 @@
 """From a pattern to the minimal automaton of the byte strings that it matches as a whole."""
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from kbnf_core.automata.determinise import determinise
 from kbnf_core.automata.dfa import Dfa
@@ -17,8 +17,7 @@ from kbnf_core.automata.utf8 import to_dfa
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
+class Compiled(NamedTuple):
     """An automaton, or why there is none: ``dfa`` is None exactly when there are problems."""
 
     dfa: Dfa | None

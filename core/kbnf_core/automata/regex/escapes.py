@@ -1,6 +1,6 @@
 """What a backslash begins, outside and inside of brackets."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kbnf_core.automata.codepoints import NOTHING, CodePoints, complement
 from kbnf_core.automata.regex.perl import fold_case, perl_class
@@ -37,8 +37,7 @@ _FOREIGN = {
 _NOT_UTF8 = 'write the text itself, or #b".." for exact bytes'
 
 
-@dataclass(frozen=True, slots=True)
-class Escape:
+class Escape(NamedTuple):
     """What an escape stands for, and where it is.
 
     Exactly one of ``literal``, ``points`` and ``look`` is set, or none after a problem.

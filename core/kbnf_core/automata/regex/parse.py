@@ -4,8 +4,6 @@ Written after the documented behaviour of regex-syntax 0.8; each construct has i
 tests/unit/automata/test_regex_language.py.
 """
 
-from dataclasses import dataclass, field
-
 from kbnf_core.automata.codepoints import ANY, CodePoints, difference, from_text
 from kbnf_core.automata.regex.brackets import read_brackets
 from kbnf_core.automata.regex.escapes import read_escape, report_invalid_utf8
@@ -43,16 +41,16 @@ def parse_regex(pattern: str, limits: Limits) -> tuple[Node, tuple[RegexProblem,
     return tree, tuple(sorted(reader.problems, key=lambda problem: problem.start))
 
 
-@dataclass(slots=True)
 class _Group:
     """An open group: where, the flags to restore, and what it holds so far."""
 
-    start: int
-    flags: Flags
-    alternatives: list[Node] = field(default_factory=list)
-    items: list[Node] = field(default_factory=list)
-    # Whether a repetition may apply to the last item; not so after (?i).
-    repeatable: bool = False
+    def __init__(self, start: int, flags: Flags) -> None:
+        self.start = start
+        self.flags = flags
+        self.alternatives: list[Node] = []
+        self.items: list[Node] = []
+        # Whether a repetition may apply to the last item; not so after (?i).
+        self.repeatable = False
 
     def add(self, node: Node) -> None:
         self.items.append(node)

@@ -1,6 +1,6 @@
 """What can be wrong with a regular expression."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 SYNTAX = "E201"
 UNSUPPORTED = "E202"
@@ -8,8 +8,7 @@ TOO_LARGE = "E203"
 INVALID_UTF8 = "E204"
 
 
-@dataclass(frozen=True, slots=True)
-class RegexProblem:
+class RegexProblem(NamedTuple):
     """One finding: a catalogue code, and where it is, in code points of the pattern."""
 
     code: str

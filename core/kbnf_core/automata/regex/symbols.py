@@ -5,7 +5,7 @@ next, and keeps only the edges that read this kind. So the automata after this k
 assertions but their tags, which say before which kinds of characters a match ends.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kbnf_core.automata.epsilon import Closures
 from kbnf_core.automata.errors import LimitError
@@ -18,8 +18,7 @@ BEFORE_ANYTHING = sum(1 << kind for kind in KINDS)
 """The tag of a match that ends there whatever comes next."""
 
 
-@dataclass(frozen=True, slots=True)
-class SymbolNfa:
+class SymbolNfa(NamedTuple):
     """An automaton over the blocks of ``partition``.
 
     Bit k of a tag says that a match ends here if a character of kind k is next. ``starts[k]``

@@ -1,7 +1,7 @@
 """The syntax tree of a regular expression, with all flags already applied."""
 
 import enum
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kbnf_core.automata.codepoints import CodePoints
 
@@ -23,36 +23,31 @@ class Look(enum.Enum):
     WORD_END_HALF = enum.auto()
 
 
-@dataclass(frozen=True, slots=True)
-class Characters:
+class Characters(NamedTuple):
     """One character of a set; the empty set matches nothing."""
 
     points: CodePoints
 
 
-@dataclass(frozen=True, slots=True)
-class Assertion:
+class Assertion(NamedTuple):
     """A place at which ``look`` holds; reads nothing."""
 
     look: Look
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(NamedTuple):
     """All items in order; without items, the empty text."""
 
     items: tuple["Node", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Alternation:
+class Alternation(NamedTuple):
     """Any one of the items."""
 
     items: tuple["Node", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Repetition:
+class Repetition(NamedTuple):
     """``low`` up to ``high`` times the item; None has no bound."""
 
     item: "Node"

@@ -4,10 +4,9 @@ A fragment is a range of consecutive states, so a counted repetition copies rang
 walking its part of the tree again.
 """
 
-from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
-from kbnf_core.automata.codepoints import CodePoints
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex.syntax import (
     Alternation,
@@ -19,8 +18,10 @@ from kbnf_core.automata.regex.syntax import (
     Sequence,
 )
 
+if TYPE_CHECKING:
+    from kbnf_core.automata.codepoints import CodePoints
 
-@dataclass(slots=True)
+
 class PatternNfa:
     """An automaton whose states read one character of a set, or check a place, or do nothing.
 
@@ -28,12 +29,13 @@ class PatternNfa:
     ``epsilon[state]`` are the states entered freely.
     """
 
-    sets: list[CodePoints] = field(default_factory=list)
-    step: list[tuple[int, int] | None] = field(default_factory=list)
-    look: list[tuple[Look, int] | None] = field(default_factory=list)
-    epsilon: list[list[int]] = field(default_factory=list)
-    start: int = 0
-    final: int = 0
+    def __init__(self) -> None:
+        self.sets: list[CodePoints] = []
+        self.step: list[tuple[int, int] | None] = []
+        self.look: list[tuple[Look, int] | None] = []
+        self.epsilon: list[list[int]] = []
+        self.start = 0
+        self.final = 0
 
     @property
     def has_looks(self) -> bool:
@@ -41,8 +43,7 @@ class PatternNfa:
         return any(self.look)
 
 
-@dataclass(frozen=True, slots=True)
-class _Fragment:
+class _Fragment(NamedTuple):
     """The states from ``first`` up to where the next fragment began, entered at ``start``."""
 
     first: int
