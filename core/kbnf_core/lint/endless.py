@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
+from operator import itemgetter
 
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix
@@ -145,17 +146,22 @@ def _may_idle(dfa: Dfa) -> bool:
     Going round such a loop takes classes of bytes that hold nothing else, and most automata have
     none, or no way round by them.
     """
-    return any(_has_loop(dfa, wanted) for wanted in (_WHITESPACE, _DIGITS))
+    return any(_has_loop(dfa, classes_of(dfa.columns)) for classes_of in _CLASSES_OF_OTHERS)
 
 
-def _has_loop(dfa: Dfa, wanted: Bytes) -> bool:
-    """Tell whether classes within ``wanted`` lead round."""
-    others = {dfa.columns[byte] for byte in _ANY - wanted}
-    symbols = sorted(set(dfa.columns) - others)
-    moves = {state: {row[symbol] for symbol in symbols} for state, row in enumerate(dfa.rows)}
-    ways_on = {state for state, targets in moves.items() if targets - {DEAD}}
-    graph = {state: ways_on & moves[state] for state in sorted(ways_on)}
-    return any(True for _ in cyclic_components(graph))
+_CLASSES_OF_OTHERS = [itemgetter(*sorted(_ANY - wanted)) for wanted in (_WHITESPACE, _DIGITS)]
+
+
+def _has_loop(dfa: Dfa, others: tuple[int, ...]) -> bool:
+    """Tell whether classes lead round that are none of ``others``."""
+    symbols = set(dfa.columns).difference(others)
+    if not symbols:
+        return False
+    moves = (
+        (state, {row[symbol] for symbol in symbols} - {DEAD}) for state, row in enumerate(dfa.rows)
+    )
+    graph = {state: targets for state, targets in moves if targets}
+    return any(True for _ in cyclic_components({s: graph.keys() & t for s, t in graph.items()}))
 
 
 def bytes_of(dfa: Dfa) -> Bytes:
