@@ -107,3 +107,16 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_checking_a_small_grammar_needs_no_arrays(tmp_path: Path) -> None:
+    file = tmp_path / "small.kbnf"
+    file.write_text("start ::= 'é' | #'[a-z]+' (',' start)?;\n", encoding="utf-8")
+    program = (
+        "import sys; from kbnf_cli.main import main; status = main(['check', sys.argv[1]]);"
+        " print(status, sorted({'numpy', 'rich', 'difflib'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(file)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "0 []"
