@@ -185,6 +185,9 @@ _PARSERS: dict[str, Callable[[Any, Path], Any]] = {
     "per-file-ignores": _per_file_ignores,
 }
 
+KEYS = tuple(_PARSERS)
+"""What a configuration file may hold."""
+
 _FIELDS = {"target": "targets"}
 """Keys that are named like an option, where the field is not."""
 
@@ -192,5 +195,5 @@ _FIELDS = {"target": "targets"}
 def _similar(key: str) -> str:
     import difflib
 
-    near = difflib.get_close_matches(key, _PARSERS, n=1)
-    return f"; did you mean `{near[0]}`?" if near else f"; the keys are {', '.join(_PARSERS)}"
+    near = difflib.get_close_matches(key, KEYS, n=1)
+    return f"; did you mean `{near[0]}`?" if near else f"; the keys are {', '.join(KEYS)}"

@@ -9,6 +9,7 @@ from types import ModuleType
 
 import pytest
 
+from kbnf_cli.config import KEYS
 from kbnf_core.source import Source
 from kbnf_core.syntax.parse import parse_kbnf
 
@@ -64,3 +65,10 @@ def test_examples_of_the_language_are_legal() -> None:
     assert len(examples) >= 2
     for example in examples:
         assert parse_kbnf(Source(example)).diagnostics == ()
+
+
+def test_every_key_of_the_configuration_is_described() -> None:
+    text = (FOLDER / "kbnf-check.1").read_text(encoding="utf-8").replace("\\-", "-")
+    _, _, rest = text.partition(".SH CONFIGURATION")
+    described = set(re.findall(r"[a-z][a-z-]+", rest.partition(".SH ACCEPTING")[0]))
+    assert set(KEYS) <= described
