@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from kbnf_cli.files import find_grammars
+from kbnf_core.errors import SourceError
 
 INTERVAL = 0.5
 """Seconds between two looks at the files: short beside the time it takes to save one."""
@@ -15,17 +16,29 @@ def watch(
 ) -> None:
     """Call ``act`` with the grammars below ``paths``, then after each change; ends by Ctrl-C.
 
+    Raises ``SourceError`` if there are none at first, and what ``act`` raises then.
+
     Looks at times and sizes rather than asking the system for events: this works on every file
     system, also in containers, and grammars are few.
     """
-    seen: dict[Path, tuple[int, int]] | None = None
+    files = find_grammars(paths, extensions)
+    seen = _stamps(files)
+    act(files)
     while True:
-        files = find_grammars(paths, extensions)
-        now = {file: _stamp(file) for file in files}
-        if now != seen:
-            seen = now
-            act(files)
         time.sleep(INTERVAL)
+        try:
+            files = find_grammars(paths, extensions)
+            now = _stamps(files)
+            if now != seen:
+                seen = now
+                act(files)
+        except SourceError:
+            # A file that was there is being replaced; act when it is there again.
+            seen = {}
+
+
+def _stamps(files: list[Path]) -> dict[Path, tuple[int, int]]:
+    return {file: _stamp(file) for file in files}
 
 
 def _stamp(file: Path) -> tuple[int, int]:

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from kbnf_cli.watch import INTERVAL
 from kbnf_testing.command import Kbnf, Write
 
 CONCISE = ("check", "--format", "concise")
@@ -74,5 +75,9 @@ def test_watch_checks_again_after_a_change(write: Write) -> None:
             time.sleep(0.1)
             write("a.kbnf", "start ::= 'a';\nspare ::= 'b';\n")
             assert process.stdout.readline().startswith(b"a.kbnf:2:1: W101")
+            file.unlink()
+            time.sleep(2 * INTERVAL)
+            write("a.kbnf", "start ::= 'b' | 'b';\n")
+            assert process.stdout.readline().startswith(b"a.kbnf:1:17: W104")
         finally:
             process.terminate()
