@@ -14,6 +14,7 @@ from kbnf_core.ir import (
     Sequence,
     Token,
 )
+from kbnf_core.lower.analyse import analyse
 from kbnf_core.lower.split import split_large
 from kbnf_core.source import Span
 
@@ -58,7 +59,7 @@ class Graph:
 def build_graph(grammar: Grammar) -> Graph:
     """Return the automata of all rules. Token terminals lead nowhere: they have no text."""
     graph = Graph()
-    for name, body in split_large(grammar).rules.items():
+    for name, body in split_large(grammar, analyse(grammar)).rules.items():
         begin, end = graph.add_state(), graph.add_state()
         graph.entry[name] = begin
         graph.accept[end] = name

@@ -42,6 +42,12 @@ class Facts(NamedTuple):
 
 NOTHING = Facts(nullable=False, filled=False)
 
+_FACTS = (
+    (NOTHING, Facts(nullable=False, filled=True)),
+    (Facts(nullable=True, filled=False), Facts(nullable=True, filled=True)),
+)
+"""All facts there are, by ``nullable`` and ``filled``."""
+
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
@@ -80,7 +86,7 @@ def analyse(grammar: Grammar) -> Analysis:
     while queue:
         name = queue.popleft()
         waiting.discard(name)
-        *_, (_, fact) = _facts_within(nodes[name], facts)
+        fact = _facts_of(nodes[name], facts)
         if fact != facts[name]:
             facts[name] = fact
             again = [caller for caller in callers[name] if caller not in waiting]
@@ -98,6 +104,12 @@ def _reachable(start: str, calls: Mapping[str, list[Call]]) -> frozenset[str]:
                 seen.add(call.nonterminal)
                 stack.append(call.nonterminal)
     return frozenset(seen)
+
+
+def _facts_of(nodes: Iterable[Node], known: Mapping[str, Facts]) -> Facts:
+    for _, fact in _facts_within(nodes, known):
+        last = fact
+    return last
 
 
 def _facts_within(
@@ -119,29 +131,37 @@ def _combine(node: Node, parts: list[Facts], known: Mapping[str, Facts]) -> Fact
         case Repeat():
             return _repeated(parts[0], node)
         case Literal(data):
-            return Facts(nullable=not data, filled=bool(data))
+            return _FACTS[not data][bool(data)]
         case Regular(dfa):
-            return Facts(nullable=dfa.is_nullable, filled=_is_filled(dfa))
+            return _FACTS[dfa.is_nullable][_is_filled(dfa)]
         case Call(name):
             return known[name]
         case Token():
-            return Facts(nullable=False, filled=True)
+            return _FACTS[False][True]
 
 
 def _in_sequence(parts: list[Facts]) -> Facts:
-    if not all(part.productive for part in parts):
-        return NOTHING
-    return Facts(all(part.nullable for part in parts), any(part.filled for part in parts))
+    nullable, filled = True, False
+    for part in parts:
+        if part is NOTHING:
+            return NOTHING
+        nullable = nullable and part.nullable
+        filled = filled or part.filled
+    return _FACTS[nullable][filled]
 
 
 def _in_choice(branches: list[Facts]) -> Facts:
-    return Facts(any(b.nullable for b in branches), any(b.filled for b in branches))
+    nullable = filled = False
+    for branch in branches:
+        nullable = nullable or branch.nullable
+        filled = filled or branch.filled
+    return _FACTS[nullable][filled]
 
 
 def _repeated(body: Facts, node: Repeat) -> Facts:
     if node.high == 0:
-        return Facts(nullable=True, filled=False)
-    return Facts(node.low == 0 or body.nullable, body.filled)
+        return _FACTS[True][False]
+    return _FACTS[node.low == 0 or body.nullable][body.filled]
 
 
 def _is_filled(dfa: Dfa) -> bool:

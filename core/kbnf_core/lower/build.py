@@ -38,10 +38,7 @@ def build_tables(
 
     ``analysis`` is that of ``grammar``, if somebody has made it already.
     """
-    split = split_large(grammar)
-    if analysis is None or split is not grammar:
-        analysis = analyse(split)
-    grammar = split
+    grammar, analysis = _split(grammar, analysis or analyse(grammar))
     inlined = choose_inlined(grammar, analysis)
     alphabet, pieces = build_pieces(grammar, analysis, inlined, compact, limits)
     return assemble(grammar, analysis, alphabet, pieces)
@@ -49,11 +46,15 @@ def build_tables(
 
 def build_plain_tables(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> PlainTables:
     """Return the tables of ``grammar`` in which every position is a state of its own."""
-    grammar = split_large(grammar)
-    analysis = analyse(grammar)
+    grammar, analysis = _split(grammar, analyse(grammar))
     alphabet, pieces = build_pieces(grammar, analysis, Inlined(), spell_out, limits)
     tables = assemble(grammar, analysis, alphabet, pieces)
     return PlainTables(_without_tail_calls(tables), _all_places(pieces))
+
+
+def _split(grammar: Grammar, analysis: Analysis) -> tuple[Grammar, Analysis]:
+    split = split_large(grammar, analysis)
+    return (grammar, analysis) if split is grammar else (split, analyse(split))
 
 
 def _all_places(pieces: dict[str, Piece]) -> tuple[tuple[Place, ...], ...]:

@@ -4,6 +4,8 @@
 two chains of a thousand. Large automata get one too: they are copied as arrays, never edge by edge.
 """
 
+from collections.abc import Sequence as Several
+
 from kbnf_core.ir import (
     Call,
     Choice,
@@ -15,18 +17,19 @@ from kbnf_core.ir import (
     children,
     postorder,
 )
+from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.inline import LARGE, estimate_size
 
 LARGE_REPETITION = 4_096
 """States beyond which the body of a counted repetition is called instead of copied."""
 
 
-def split_large(grammar: Grammar) -> Grammar:
+def split_large(grammar: Grammar, analysis: Analysis) -> Grammar:
     """Return a grammar with the same language in which no rule unrolls to very many states.
 
     Where none does, that is ``grammar`` itself.
     """
-    if not any(map(_is_large, grammar.rules.values())):
+    if not any(map(_is_large, analysis.nodes.values())):
         return grammar
     rules: dict[str, Node] = {}
     for name, body in grammar.rules.items():
@@ -37,9 +40,9 @@ def split_large(grammar: Grammar) -> Grammar:
     return Grammar(grammar.start, rules)
 
 
-def _is_large(body: Node) -> bool:
+def _is_large(nodes: Several[Node]) -> bool:
     """Tell whether a rule is worth looking at: nothing in it is larger than the whole."""
-    return not isinstance(body, Regular) and _size(body) > LARGE
+    return not isinstance(nodes[-1], Regular) and estimate_size(nodes, {}, ()) > LARGE
 
 
 class _Splitter:
