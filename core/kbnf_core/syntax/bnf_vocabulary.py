@@ -96,5 +96,5 @@ def _finding(source: Source, name: Name, names: set[str]) -> Diagnostic:
         source,
         name.span,
         notes=("without it any text is taken that fits, of several tokens too",),
-        helps=("give the vocabulary with `--vocab`",),
+        helps=("`kbnf convert-bnf --vocab FILE` keeps it",),
     )

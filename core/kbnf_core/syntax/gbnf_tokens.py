@@ -36,5 +36,5 @@ def _unknown_token(source: Source, name: Name) -> Diagnostic:
         source,
         name.span,
         notes=(f"without a vocabulary it stands for any token, `{text}` too",),
-        helps=("give the vocabulary with `--vocab`",),
+        helps=("`kbnf convert-gbnf --vocab FILE` finds the number",),
     )
