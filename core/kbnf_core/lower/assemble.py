@@ -3,9 +3,8 @@
 from collections.abc import Callable, Mapping
 
 import numpy as np
-import numpy.typing as npt
 
-from kbnf_core.automata.classes import join_classes
+from kbnf_core.automata.columns import join, separate
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.ir import Grammar, Literal, Regular, Token, TokenTerminal
 from kbnf_core.limits import Limits
@@ -22,8 +21,8 @@ Finish = Callable[[NfaBuilder, str], Piece]
 
 def number_symbols(grammar: Grammar, analysis: Analysis, inlined: Inlined) -> Alphabet:
     """Return the symbols of everything that the start reaches."""
-    columns: dict[int, npt.NDArray[np.uint8]] = {}
-    literal = np.zeros(256, np.uint8)
+    columns: dict[bytes, None] = {}
+    written: set[int] = set()
     terminals: dict[TokenTerminal, int] = {}
     for name in grammar.rules:
         if name not in analysis.reachable:
@@ -31,15 +30,14 @@ def number_symbols(grammar: Grammar, analysis: Analysis, inlined: Inlined) -> Al
         for node in analysis.nodes[name]:
             match node:
                 case Regular(dfa):
-                    columns[id(dfa)] = dfa.classes
+                    columns[dfa.columns] = None
                 case Literal(data):
-                    literal[list(data)] = 1
+                    written.update(data)
                 case Token(terminal):
                     terminals.setdefault(terminal, len(terminals))
-    single = np.where(literal == 1, np.cumsum(literal), 0).astype(np.uint8)
     names = [n for n in grammar.rules if n in analysis.reachable and n not in inlined.names]
-    classes = join_classes([single, *columns.values()])
-    return Alphabet(classes, {name: i for i, name in enumerate(names)}, terminals)
+    joined = join([separate(written), *columns])
+    return Alphabet(joined, {name: i for i, name in enumerate(names)}, terminals)
 
 
 def build_pieces(
@@ -116,7 +114,7 @@ def assemble(
         names=tuple(pieces),
         start=0,
         start_is_nullable=analysis.facts[grammar.start].nullable,
-        classes=alphabet.classes,
+        classes=np.frombuffer(alphabet.columns, np.uint8),
         entry=entry[:-1],
         accepting=accepting,
         edge_start=_starts(source[is_byte], count),

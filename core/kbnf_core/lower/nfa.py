@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from kbnf_core.automata.columns import first_bytes
 from kbnf_core.errors import KbnfError
 from kbnf_core.ir import TokenTerminal
 from kbnf_core.source import Span
@@ -26,16 +27,24 @@ class TooManyStatesError(KbnfError):
 
 @dataclass(frozen=True, eq=False)
 class Alphabet:
-    """The numbering of symbols that all nonterminals of one grammar share."""
+    """The numbering of symbols that all nonterminals of one grammar share.
 
-    classes: npt.NDArray[np.uint8]
+    ``columns[byte]`` is the class of a byte.
+    """
+
+    columns: bytes
     nonterminals: Mapping[str, int]
     terminals: Mapping[TokenTerminal, int]
 
     @cached_property
     def class_count(self) -> int:
         """Number of byte classes; their symbols are 0 .. class_count - 1."""
-        return int(self.classes.max()) + 1
+        return max(self.columns) + 1
+
+    @cached_property
+    def first_bytes(self) -> list[int]:
+        """A byte of each class."""
+        return first_bytes(self.columns)
 
     def of_call(self, name: str) -> int:
         """Return the symbol of a nonterminal."""

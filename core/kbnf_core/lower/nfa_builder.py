@@ -8,7 +8,6 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from kbnf_core.automata.classes import rows_over
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.ir import Call, Choice, Literal, Node, Regular, Repeat, Sequence, Token
 from kbnf_core.lower.analyse import Analysis
@@ -47,7 +46,7 @@ class NfaBuilder:
         self._alphabet = alphabet
         self._inlined = inlined
         self._state_limit = state_limit
-        self._classes = alphabet.classes.tolist()
+        self._columns = alphabet.columns
         self.fragments: dict[str, Fragment] = {}
         self._dfas: dict[int, Fragment] = {}
         self._nfa = Nfa()
@@ -97,7 +96,7 @@ class NfaBuilder:
         first = nfa.add_states(len(node.data))
         here = begin
         for offset, byte in enumerate(node.data):
-            nfa.link(here, self._classes[byte], first + offset)
+            nfa.link(here, self._columns[byte], first + offset)
             nfa.note(here, node.span, offset)
             here = first + offset
         nfa.free(here, end)
@@ -164,6 +163,6 @@ def _fragment_of(dfa: Dfa, alphabet: Alphabet) -> Fragment:
 
 def edge_columns(dfa: Dfa, alphabet: Alphabet) -> Ids:
     """Return an automaton's edges, int32[3, n]: source, symbol, target; by source and symbol."""
-    rows = rows_over(dfa, alphabet.classes)
+    rows = dfa.next[:, [dfa.columns[byte] for byte in alphabet.first_bytes]]
     source, symbol = np.nonzero(rows >= 0)
     return np.array((source, symbol, rows[source, symbol]), np.int32)
