@@ -191,7 +191,25 @@ cdef class Explorer:
         """The pairs of a state together with the pair that they predict."""
         if not self.sources.count(state):
             self.sources[state] = self._find_sources(state)
+            self._bury(state, self.sources[state])
         return &self.sources[state]
+
+    cdef int _bury(self, int32_t state, vector[Pair]& sources) except -1:
+        """Note at once all bytes that cannot come in a state: they are most of them."""
+        cdef Py_ssize_t byte_class
+        cdef int32_t* row
+        cdef size_t i
+        for i in range(sources.size()):
+            self.items.know_moves(sources[i].second)
+        self.refresh()
+        row = self.rows + state * self.width
+        for byte_class in range(self.width):
+            for i in range(sources.size()):
+                if self.items.can_move(sources[i].second, byte_class):
+                    break
+            else:
+                row[byte_class] = DEAD
+        return 0
 
     cdef vector[Pair] _find_sources(self, int32_t state) except *:
         cdef vector[Pair] pairs = self.situations.all_pairs[state]
