@@ -24,6 +24,7 @@ cdef class Explorer:
     cdef _Items items
     cdef _Origins origins
     cdef unordered_map[int32_t, vector[Pair]] sources
+    cdef unordered_map[uint64_t, int32_t] settled
     cdef Situations situations
 
     def __cinit__(self, table):
@@ -121,7 +122,16 @@ cdef class Explorer:
             moved = self.items.move(sources[0][i].second, byte_class)
             if moved != EMPTY:
                 reached.push_back(Pair(sources[0][i].first, moved))
-        return self._settle(reached)
+        return self._settle_one(reached[0]) if reached.size() == 1 else self._settle(reached)
+
+    cdef int32_t _settle_one(self, Pair reached) except -2:
+        """Settle a single pair: many bytes lead to the same one."""
+        cdef uint64_t key = _key(reached.first, reached.second)
+        cdef vector[Pair] pairs
+        if not self.settled.count(key):
+            pairs.push_back(reached)
+            self.settled[key] = self._settle(pairs)
+        return self.settled[key]
 
     cdef int32_t _settle(self, vector[Pair]& reached) except -2:
         cdef vector[int32_t] exits
