@@ -24,6 +24,7 @@ cdef class Explorer:
     cdef _Items items
     cdef _Origins origins
     cdef unordered_map[int32_t, vector[Pair]] sources
+    cdef unordered_map[uint64_t, int32_t] settled
     cdef Situations situations
 
     def __cinit__(self, table):
@@ -121,7 +122,16 @@ cdef class Explorer:
             moved = self.items.move(sources[0][i].second, byte_class)
             if moved != EMPTY:
                 reached.push_back(Pair(sources[0][i].first, moved))
-        return self._settle(reached)
+        return self._settle_one(reached[0]) if reached.size() == 1 else self._settle(reached)
+
+    cdef int32_t _settle_one(self, Pair reached) except -2:
+        """Settle a single pair: many bytes lead to the same one."""
+        cdef uint64_t key = _key(reached.first, reached.second)
+        cdef vector[Pair] pairs
+        if not self.settled.count(key):
+            pairs.push_back(reached)
+            self.settled[key] = self._settle(pairs)
+        return self.settled[key]
 
     cdef int32_t _settle(self, vector[Pair]& reached) except -2:
         cdef vector[int32_t] exits
@@ -191,7 +201,25 @@ cdef class Explorer:
         """The pairs of a state together with the pair that they predict."""
         if not self.sources.count(state):
             self.sources[state] = self._find_sources(state)
+            self._bury(state, self.sources[state])
         return &self.sources[state]
+
+    cdef int _bury(self, int32_t state, vector[Pair]& sources) except -1:
+        """Note at once all bytes that cannot come in a state: they are most of them."""
+        cdef Py_ssize_t byte_class
+        cdef int32_t* row
+        cdef size_t i
+        for i in range(sources.size()):
+            self.items.know_moves(sources[i].second)
+        self.refresh()
+        row = self.rows + state * self.width
+        for byte_class in range(self.width):
+            for i in range(sources.size()):
+                if self.items.can_move(sources[i].second, byte_class):
+                    break
+            else:
+                row[byte_class] = DEAD
+        return 0
 
     cdef vector[Pair] _find_sources(self, int32_t state) except *:
         cdef vector[Pair] pairs = self.situations.all_pairs[state]

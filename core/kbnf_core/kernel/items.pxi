@@ -57,17 +57,24 @@ cdef class _Items:
     cdef int32_t move(self, int32_t item_set, int32_t byte_class) except -2:
         """The set after a byte of a class, EMPTY where there is none."""
         cdef size_t place = item_set * self.width + byte_class
-        if place >= self.moves.size():
-            self.moves.resize((2 * item_set + 16) * self.width, UNKNOWN)
-        if self.moves[place] == UNKNOWN:
-            self._know_targets(item_set)
+        self.know_moves(item_set)
         if self.moves[place] == _WAITING:
             self.moves[place] = self._intern(self.targets[_key(item_set, byte_class)])
             self.targets.erase(_key(item_set, byte_class))
         return self.moves[place]
 
-    cdef int _know_targets(self, int32_t item_set) except -1:
+    cdef inline bint can_move(self, int32_t item_set, int32_t byte_class) noexcept:
+        """Whether a byte of a class can come; after ``know_moves``."""
+        return self.moves[item_set * self.width + byte_class] != EMPTY
+
+    cdef int know_moves(self, int32_t item_set) except -1:
         """Look through the edges of all items at once: most classes lead nowhere."""
+        cdef size_t place = item_set * self.width
+        if place >= self.moves.size():
+            self.moves.resize((2 * item_set + 16) * self.width, UNKNOWN)
+        return self._find_targets(item_set) if self.moves[place] == UNKNOWN else 0
+
+    cdef int _find_targets(self, int32_t item_set) except -1:
         cdef vector[int64_t]* items = self.of(item_set)
         cdef int32_t* moves = &self.moves[item_set * self.width]
         cdef int64_t item, report

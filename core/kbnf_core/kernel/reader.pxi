@@ -34,7 +34,8 @@ cdef class Reader:
                     reached = Pair(explorer.step(at.first, move.first), move.second)
                     if reached.first == DEAD or explorer.exits[reached.first]:
                         return turn
-                    if seen.insert(reached).second:
+                    # Most moves of a state lead to one of few others: look there first.
+                    if not _holds(following, reached) and seen.insert(reached).second:
                         following.push_back(reached)
             level = following
         return most

@@ -25,7 +25,7 @@ from kbnf_core.vocab.vocabulary import Vocabulary
 Machine = npt.NDArray[np.int32]
 """int32[states, 256]: the state after a byte; 0 is dead, 1 the start."""
 
-LENGTHS = (20, 10, 5)
+LENGTHS = (20, 12, 8)
 """Bytes of the longest token in a slice. Few are longer, and they would make every check longer;
 the shorter slices serve where a text has a greatest length that is near."""
 
