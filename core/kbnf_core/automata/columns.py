@@ -16,8 +16,13 @@ def join(parts: Iterable[bytes]) -> bytes:
     distinct = list(dict.fromkeys(parts))
     if not distinct:
         return bytes(256)
-    numbers: dict[tuple[int, ...], int] = {}
-    return bytes([numbers.setdefault(key, len(numbers)) for key in zip(*distinct, strict=True)])
+    return _numbered(list(zip(*distinct, strict=True)))
+
+
+def _numbered(keys: list[tuple[int, ...]]) -> bytes:
+    """Return for each key the number of its first occurrence."""
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    return bytes(map(numbers.__getitem__, keys))
 
 
 def separate(used: Iterable[int]) -> bytes:
@@ -48,8 +53,7 @@ def rows_over(dfa: Dfa, columns: bytes) -> list[list[int]]:
 
 def reduced(columns: bytes, rows: Sequence[Sequence[int]], ends: Sequence[bool]) -> Dfa:
     """Return an automaton in which the classes are one that it does not tell apart."""
-    numbers: dict[tuple[int, ...], int] = {}
-    merged = [numbers.setdefault(key, len(numbers)) for key in zip(*rows, strict=True)]
-    joined = join([bytes([merged[column] for column in columns])])
+    merged = _numbered(list(zip(*rows, strict=True)))
+    joined = join([bytes(map(merged.__getitem__, columns))])
     chosen = [columns[byte] for byte in first_bytes(joined)]
     return Dfa.of_rows(joined, [[row[column] for column in chosen] for row in rows], ends)

@@ -70,8 +70,9 @@ def build_pieces(
         total += piece.state_count
         if total > limits.grammar_states:
             raise TooManyStatesError(name)
-        called = np.unique(piece.symbol) - alphabet.class_count
-        fresh = [names[i] for i in called if 0 <= i < len(names) and names[i] not in queued]
+        called = set(piece.symbol[piece.symbol >= alphabet.class_count].tolist())
+        numbers = (symbol - alphabet.class_count for symbol in sorted(called))
+        fresh = [names[i] for i in numbers if i < len(names) and names[i] not in queued]
         queue.extend(fresh)
         queued.update(fresh)
     return alphabet, pieces
