@@ -1,4 +1,7 @@
-"""Byte classes: bytes that no automaton at hand tells apart share a class."""
+"""Byte classes as arrays: bytes that no automaton at hand tells apart share a class.
+
+``columns`` has the same for small automata, which are faster put together without arrays.
+"""
 
 from collections.abc import Sequence
 
@@ -34,23 +37,7 @@ def class_count(classes: ByteClasses) -> int:
     return int(classes.max()) + 1
 
 
-def classes_of_sets(sets: Sequence[npt.NDArray[np.bool_]]) -> ByteClasses:
-    """Return the coarsest classes that no set of bytes, bool[256], cuts through."""
-    return join_classes([members.astype(np.uint8) for members in sets])
-
-
 def rows_over(dfa: Dfa, classes: ByteClasses) -> npt.NDArray[np.int32]:
     """Return ``dfa.next`` with one column per class of ``classes``, which refine its own."""
     rows: npt.NDArray[np.int32] = dfa.next[:, dfa.classes[representatives(classes)]]
     return rows
-
-
-def reduce_classes(dfa: Dfa) -> Dfa:
-    """Merge the classes that ``dfa`` does not tell apart."""
-    numbers: dict[bytes, int] = {}
-    columns = np.ascontiguousarray(dfa.next.T)
-    merged = np.array(
-        [numbers.setdefault(column.tobytes(), len(numbers)) for column in columns], dtype=np.uint8
-    )
-    classes = join_classes([merged[dfa.classes]])
-    return Dfa(classes, rows_over(dfa, classes), dfa.accepting)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.automata.classes import class_count
+from kbnf_core.automata.columns import separate, width
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.machine import ACCEPT, Machine
-from kbnf_core.automata.operations import empty, from_machine, intersect, separate_bytes
+from kbnf_core.automata.operations import empty, from_machine, intersect
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 
 Ints = npt.NDArray[np.int64]
@@ -30,11 +30,11 @@ def avoid_literals(words: Sequence[bytes], limit: int, limits: Limits = DEFAULT_
     """
     if b"" in words:
         return empty()
-    classes = separate_bytes(byte for word in words for byte in word)
-    rows = _aho_corasick(words, classes.tolist(), class_count(classes))
+    columns = separate(byte for word in words for byte in word)
+    rows = _aho_corasick(words, columns, width(columns))
     # Words are nonempty: the start is a copy of the root that does not accept.
     start = len(rows)
-    unbounded = from_machine(Machine([*rows, rows[0]], [ACCEPT] * start + [0], [start]), classes)
+    unbounded = from_machine(Machine([*rows, rows[0]], [ACCEPT] * start + [0], [start]), columns)
     if limit == 0:
         return unbounded
     if len({byte for word in words for byte in word}) == 256:
@@ -50,14 +50,14 @@ def _up_to(limit: int) -> Dfa:
     return Dfa(np.zeros(256, dtype=np.uint8), table, np.ones(limit + 1, dtype=np.bool_))
 
 
-def _aho_corasick(words: Sequence[bytes], classes: list[int], symbols: int) -> list[list[int]]:
+def _aho_corasick(words: Sequence[bytes], columns: bytes, symbols: int) -> list[list[int]]:
     """Return the rows of the automaton that dies where a word ends; state 0 is the root."""
     children: list[dict[int, int]] = [{}]
     ends: set[int] = set()
     for word in words:
         state = 0
         for byte in word:
-            state = children[state].setdefault(classes[byte], len(children))
+            state = children[state].setdefault(columns[byte], len(children))
             if state == len(children):
                 children.append({})
         ends.add(state)

@@ -64,13 +64,6 @@ def literals(words: Iterable[bytes]) -> Dfa:
     return from_machine(Machine(rows, tags, [0]), columns)
 
 
-def separate_bytes(used: Iterable[int]) -> "ByteClasses":
-    """Return classes in which every used byte is alone, and all others are together."""
-    import numpy as np
-
-    return np.frombuffer(over.separate(used), np.uint8)
-
-
 def union(*dfas: Dfa, limits: Limits = DEFAULT_LIMITS) -> Dfa:
     """Return the words of any."""
     layout = _Layout(dfas, limits)
