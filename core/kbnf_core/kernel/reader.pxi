@@ -8,15 +8,17 @@ cdef class Reader:
     cdef vector[vector[Pair]] moves
 
     def __cinit__(self, table, const int32_t[:, ::1] machine):
-        cdef ordered_set[Pair] found
+        cdef vector[Pair] found
         cdef Py_ssize_t state, byte
         self.explorer = table.explorer
         for state in range(machine.shape[0]):
             found.clear()
             for byte in range(256):
                 if machine[state, byte] != DEAD:
-                    found.insert(Pair(self.explorer.classes[byte], machine[state, byte]))
-            self.moves.push_back(vector[Pair](found.begin(), found.end()))
+                    found.push_back(Pair(self.explorer.classes[byte], machine[state, byte]))
+            sort(found.begin(), found.end())
+            found.erase(unique(found.begin(), found.end()), found.end())
+            self.moves.push_back(found)
 
     def covered(self, int32_t state, int32_t most):
         """See ``interface.Reader``."""
