@@ -213,8 +213,14 @@ class _Nodes:
 
     def add_all(self, children: list[int]) -> list[int]:
         """Return the numbers of the nodes whose rows, one after the other, these are."""
-        places = range(0, len(children), _CONTINUATIONS)
-        return [self.add(children[place : place + _CONTINUATIONS]) for place in places]
+        found: list[int] = []
+        before: list[int] = []
+        for place in range(0, len(children), _CONTINUATIONS):
+            row = children[place : place + _CONTINUATIONS]
+            # Most rows are like the one before.
+            found.append(found[-1] if row == before else self.add(row))
+            before = row
+        return found
 
     def template(self, leads: list[tuple[int, int]]) -> _Template:
         """Return the nodes that ``leads`` reach, renumbered without gaps."""
