@@ -58,12 +58,16 @@ def _report(generation: Generation, counts: Counter[str], works: list[RuleWork])
     nodes = sum(work.nodes for work in works)
     return Diagnostic(
         "I702",
-        f"the grammar takes {tables.state_count:,} states over {tables.class_count} byte classes, "
+        f"the grammar takes {tables.state_count:,} states over {_classes(tables)}, "
         f"and {nodes:,} trie nodes for masks over {_name(generation)}",
         reading.document.source,
         name_span(reading.document, reading.start),
         notes=(_largest(counts), *map(_describe, works[:_SHOWN]), *_shortest(generation)),
     )
+
+
+def _classes(tables: Tables) -> str:
+    return f"{tables.class_count} byte class{'' if tables.class_count == 1 else 'es'}"
 
 
 def _shortest(generation: Generation) -> Iterable[str]:
