@@ -11,12 +11,16 @@ from pathlib import Path
 
 import pytest
 
+from kbnf_core import check
+from kbnf_core.lint.options import LintOptions
 from kbnf_testing.peer import Peer
 from kbnf_testing.target_verdicts import (
     Verdicts,
     kbnf_verdicts,
+    llama_takes,
     llama_verdicts,
     llguidance_verdicts,
+    xgrammar_takes,
     xgrammar_verdicts,
 )
 
@@ -30,7 +34,12 @@ _CHECKER = (
     / "gbnf-check"
 )
 
+REAL = sorted((Path(__file__).resolve().parents[3] / "shared" / "data" / "gbnf").rglob("*.gbnf"))
+
 pytestmark = pytest.mark.differential
+needs_llama = pytest.mark.skipif(
+    not _CHECKER.exists(), reason="tests/differential/llama_cpp.py has not made llama.cpp's parser"
+)
 
 
 def _compare(request: pytest.FixtureRequest, target: str, engine: str, found: Verdicts) -> None:
@@ -60,9 +69,29 @@ def test_xgrammar(request: pytest.FixtureRequest) -> None:
     _compare(request, "xgrammar", f"xgrammar {version('xgrammar')}", xgrammar_verdicts())
 
 
-@pytest.mark.skipif(
-    not _CHECKER.exists(), reason="tests/differential/llama_cpp.py has not made llama.cpp's parser"
-)
+def _has_errors(path: Path, target: str) -> bool:
+    options = LintOptions(targets=(target,))
+    text = path.read_bytes().decode("utf-8")
+    return any(each.code[0] == "E" for each in check(text, str(path), options=options))
+
+
+@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
+def test_real_gbnf_in_xgrammar(path: Path) -> None:
+    pytest.importorskip("xgrammar")
+    taken = xgrammar_takes(path.read_bytes().decode("utf-8"))
+    assert taken != _has_errors(path, "xgrammar")
+
+
+@needs_llama
+@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
+def test_real_gbnf_in_llama_cpp(path: Path) -> None:
+    if path.stem == "llama_think_tokens":
+        pytest.skip("names of tokens need a model")
+    taken = llama_takes(_CHECKER, path.read_bytes().decode("utf-8"))
+    assert taken != _has_errors(path, "llama.cpp")
+
+
+@needs_llama
 def test_llama_cpp(request: pytest.FixtureRequest) -> None:
     made = subprocess.run([sys.executable, str(_LLAMA)], check=True, capture_output=True, text=True)
     assert Path(made.stdout.strip()) == _CHECKER

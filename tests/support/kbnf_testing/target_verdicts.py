@@ -45,6 +45,16 @@ def llguidance_verdicts() -> Verdicts:
     }
 
 
+def xgrammar_takes(text: str) -> bool:
+    """Ask xgrammar about GBNF."""
+    return _safely(_xgrammar_takes, text)
+
+
+def llama_takes(checker: Path, text: str) -> bool:
+    """Ask llama.cpp's parser about GBNF."""
+    return _llama_takes(checker, text)
+
+
 def _through_gbnf(takes: Takes) -> Verdicts:
     return {
         ".kbnf": _ask(".kbnf", lambda text: takes(to_gbnf(text).text)),
@@ -68,7 +78,7 @@ def _safely(takes: Takes, text: str) -> bool:
 
 def _is_kept(text: str) -> bool:
     """Tell whether every terminal has texts left: the conversion notes where one has not."""
-    return not to_lark(text).text.startswith("nothing:")
+    return not any(line.startswith("nothing:") for line in to_lark(text).text.splitlines())
 
 
 def _llguidance_takes(text: str) -> bool:
