@@ -2,7 +2,6 @@
 
 import pytest
 
-from kbnf_core.convert import to_lark
 from kbnf_testing.lark_peers import Accepts, all_texts, lark_accepts, llguidance_accepts
 from kbnf_testing.lark_subject import accepts_of, converted
 
@@ -87,24 +86,3 @@ def test_llguidance_constructs_agree(grammar: str, alphabet: str, length: int) -
     assert conversion.exact
     ours = accepts_of(conversion.text)
     assert [text for text in all_texts(alphabet, length) if ours(text) != peer(text)] == []
-
-
-KBNF = [
-    ("start ::= 'if' #'[a-z]+' ';' | 'i' 'f' 'x';", "ifx;", 5),
-    ("start ::= #'a*b' start | 'ab' | 'b'{2,3};", "ab", 6),
-    ("start ::= 'a' start 'b' | 'ab' | ['c'] {'d'} 'e';", "abcde", 4),
-    ("start ::= x x; x ::= #'[ab]+' | 'é';", "abé", 4),
-    ("start ::= #e'a+b' #substrs'abc' '.';", "abc.", 5),
-    ("start ::= Start start_; Start ::= 'a'; start_ ::= 'b/' | '$' | '^';", "ab/$^", 4),
-]
-
-
-@pytest.mark.parametrize(("grammar", "alphabet", "length"), KBNF)
-def test_grammars_written_as_lark_keep_their_texts(
-    grammar: str, alphabet: str, length: int
-) -> None:
-    text = f"(* kbnf: finish=eos *) {grammar}"
-    conversion = to_lark(text)
-    assert conversion.exact
-    ours, peer = accepts_of(text), llguidance_accepts(conversion.text)
-    assert [t for t in all_texts(alphabet, length) if ours(t) != peer(t)] == []

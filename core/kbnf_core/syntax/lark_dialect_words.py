@@ -173,8 +173,8 @@ def comments(text: str) -> Iterator[tuple[str, Span]]:
 
 def _goes_on(words: list[Token], line: int) -> bool:
     """Tell whether the next line that has text starts with ``|``."""
-    following = next((word for word in words[line:] if word.type != "LINE"), None)
-    return following is not None and following.type == "VBAR"
+    following = (words[index].type for index in range(line, len(words)))
+    return next((kind for kind in following if kind != "LINE"), "") == "VBAR"
 
 
 def split_object(word: Token) -> tuple[str, int]:

@@ -14,7 +14,7 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.machine import Machine
 from kbnf_core.automata.witness import common_word
-from kbnf_core.convert.lark.masks import exits
+from kbnf_core.convert.lark.masks import exits, first_bytes
 from kbnf_core.convert.lark.model import Lexing, Terminal
 from kbnf_core.convert.lark.order import precedes, reserves
 from kbnf_core.convert.lark.rest import (
@@ -75,6 +75,8 @@ class Cutter:
         """Tell whether the two have a word in common."""
         if one is other:
             return True
+        if not first_bytes(one.dfa) & first_bytes(other.dfa):
+            return False
         key = (min(id(one), id(other)), max(id(one), id(other)))
         if key not in self._shared:
             self._shared[key] = common_word(one.dfa, other.dfa) is not None
@@ -115,8 +117,10 @@ class Cutter:
         return [found[key] for key in sorted(found, key=lambda k: found[k].title)]
 
     def _matters(self, terminal: Terminal, other: Terminal, following: int) -> bool:
+        if not first_bytes(terminal.dfa) & first_bytes(other.unit or other.dfa):
+            return False
         if self.lexing is Lexing.LALR or other.is_lazy or other.unit is not None:
-            return bool(exits(terminal.dfa)[0] & exits(other.unit or other.dfa)[0])
+            return True
         return bool(self._going_on(terminal, other) & following)
 
     def _going_on(self, terminal: Terminal, other: Terminal) -> int:
