@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbnf_core import Engine, Vocabulary, check
+from kbnf_core.convert import from_gbnf
 from kbnf_core.errors import EngineError, GrammarError
 from kbnf_core.fixes import fix_text
 
@@ -82,3 +83,33 @@ def _takes(engine: Engine, text: bytes) -> bool:
     except EngineError:
         return False
     return engine.can_finish()
+
+
+GBNF_PARTS = st.sampled_from(
+    [
+        *('"a"', '"b"', "more", "list", "[ab]", '("a"?)*', '("b"*)+', '("a" | "b" | "a")'),
+        *('(("a" | "b")?)*', '"a"?', '("a" "b"?)+', "[ab]*"),
+    ]
+)
+GBNF_BODIES = st.lists(
+    st.lists(GBNF_PARTS, min_size=1, max_size=3).map(" ".join), min_size=1, max_size=3
+).map(" | ".join)
+GBNF_LISTS = st.sampled_from(['"a" list | "a"', '"a" "b" list | "a"', '"a" list | ""'])
+GBNF_GRAMMARS = st.builds(
+    "root ::= {} # one\nmore ::= {}\n# two\nlist ::= {}\n".format,
+    GBNF_BODIES,
+    GBNF_BODIES.filter(lambda body: "more" not in body),
+    GBNF_LISTS,
+)
+
+
+@given(GBNF_GRAMMARS, TEXTS)
+def test_safe_fixes_of_gbnf_keep_the_language_and_comments(gbnf: str, texts: list[bytes]) -> None:
+    fixed = fix_text(gbnf, lambda text: check(text, "a.gbnf"))
+    before, after = _engine(from_gbnf(gbnf).text), _engine(from_gbnf(fixed.text).text)
+    assert (before is None) == (after is None)
+    if before is not None and after is not None:
+        for text in texts:
+            assert _takes(before, text) == _takes(after, text)
+    assert "# one" in fixed.text
+    assert "# two" in fixed.text
