@@ -4,7 +4,7 @@
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from libcpp.algorithm cimport sort, unique
+from libcpp.algorithm cimport is_sorted, sort, unique
 from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
 from libcpp.vector cimport vector
@@ -143,7 +143,8 @@ cdef class _Subsets:
                     pairs.push_back(
                         <uint64_t> self.edges.symbol[j] << 32 | <uint64_t> self.edges.target[j]
                     )
-            sort(pairs.begin(), pairs.end())
+            if not is_sorted(pairs.begin(), pairs.end()):
+                sort(pairs.begin(), pairs.end())
             pairs.erase(unique(pairs.begin(), pairs.end()), pairs.end())
             i = 0
             while i < <Py_ssize_t> pairs.size():
@@ -560,7 +561,9 @@ cdef string _signature(const Edges& edges, const Ints& block, int32_t state) noe
     cdef string key
     for j in range(edges.first[state], edges.first[state + 1]):
         pairs.push_back(<uint64_t> edges.symbol[j] << 32 | <uint64_t> block[edges.target[j]])
-    sort(pairs.begin(), pairs.end())
+    # Edges come by symbol, so they are in order already but where a symbol has several.
+    if not is_sorted(pairs.begin(), pairs.end()):
+        sort(pairs.begin(), pairs.end())
     pairs.erase(unique(pairs.begin(), pairs.end()), pairs.end())
     pairs.push_back(<uint64_t> block[state])
     key.assign(<const char*> pairs.data(), pairs.size() * sizeof(uint64_t))
