@@ -55,3 +55,7 @@ def test_nothing_is_fixed_because_the_tree_is_not_as_written(unsafe: bool) -> No
     assert {each.code for each in check(text, "a.lark")} >= {"W106", "I303"}
     fixed = fix_text(text, lambda each: check(each, "a.lark"), unsafe=unsafe)
     assert fixed.text == text
+
+
+def test_a_malformed_regular_expression_among_alternatives_is_told() -> None:
+    assert [code[:4] for code in _found('start: A B\nA: /*a/ | "b"\nB: /[b/\n')] == ["E423"] * 2

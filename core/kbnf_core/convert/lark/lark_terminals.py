@@ -48,10 +48,17 @@ class Pattern:
 
     @property
     def widths(self) -> tuple[int, int]:
-        """The least and the greatest number of characters, as Lark reckons them."""
+        """The least and the greatest number of characters, as Lark reckons them.
+
+        None at all for what Python does not take, which is said where it is read.
+        """
+        import regex
         from lark.utils import get_regexp_width
 
-        low, high = get_regexp_width(self.regexp)
+        try:
+            low, high = get_regexp_width(self.regexp)
+        except (re.error, regex.error):
+            return 0, 0
         return int(low), int(high)
 
 
