@@ -1,9 +1,10 @@
 """Walking trees without recursion: what every kind of tree here shares."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import TypeVar
 
 N = TypeVar("N")
+R = TypeVar("R")
 
 
 def postorder(root: N, children: Callable[[N], Sequence[N]]) -> Iterator[N]:
@@ -17,3 +18,21 @@ def postorder(root: N, children: Callable[[N], Sequence[N]]) -> Iterator[N]:
             stack.extend((part, False) for part in reversed(parts))
         else:
             yield node
+
+
+def resolve(root: N, steps: Callable[[N], Generator[N, R, R]]) -> R:
+    """Return what ``steps`` makes of ``root``; it yields the parts whose results it needs first."""
+    stack = [steps(root)]
+    result: R | None = None
+    while True:
+        try:
+            # The first send to a generator starts it.
+            part = stack[-1].send(result)  # type: ignore[arg-type]
+        except StopIteration as stop:
+            stack.pop()
+            if not stack:
+                return stop.value  # type: ignore[no-any-return]
+            result = stop.value
+        else:
+            stack.append(steps(part))
+            result = None

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from kbnf_core.convert.lark.dialect import Dialect
-from kbnf_core.convert.lark.modules import Entry, Module
+from kbnf_core.convert.lark.modules import MOST_NESTED, Entry, Module
 from kbnf_core.convert.lark.report import INVALID, Report
 from kbnf_core.convert.lark.strings import InvalidStringError, decode, unescape
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
@@ -79,7 +79,7 @@ class LarkTerminals:
             self.report.error(INVALID, f"the terminal `{flat}` refers to itself", span)
             return None
         if flat not in self._known:
-            if len(self._open) > self.limits.nesting_depth:
+            if len(self._open) > MOST_NESTED:
                 self.report.error("E012", "terminals refer to one another too deeply", span)
                 return None
             entry = self.entries(flat)

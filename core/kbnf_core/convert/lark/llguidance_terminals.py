@@ -12,7 +12,7 @@ from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.substrings import substrings
 from kbnf_core.convert.lark.dialect import Dialect
-from kbnf_core.convert.lark.modules import Entry, Module
+from kbnf_core.convert.lark.modules import MOST_NESTED, Entry, Module
 from kbnf_core.convert.lark.report import INVALID, Report
 from kbnf_core.convert.lark.strings import InvalidStringError, decode
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
@@ -71,7 +71,7 @@ class LlguidanceTerminals:
             self.report.error(INVALID, f"circular reference in token `{flat}`", span)
             return None
         if flat not in self._known:
-            if len(self._open) > self.limits.nesting_depth:
+            if len(self._open) > MOST_NESTED:
                 self.report.error("E012", "terminals refer to one another too deeply", span)
                 return None
             entry = self.entries(flat)

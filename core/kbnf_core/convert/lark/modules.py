@@ -26,6 +26,9 @@ from kbnf_core.syntax.lark_dialect_tree import (
 Load = Callable[[str], str | None]
 """Returns the text of a file, None if it cannot be read."""
 
+MOST_NESTED = 100
+"""Terminals that refer to one another in a chain."""
+
 _DEEPEST = 32
 """Files that import one another in a chain; more are taken for a cycle."""
 

@@ -108,7 +108,8 @@ class Analysis:
         changed = True
         while changed:
             changed = False
-            for name, body in self._rules.items():
+            # Rules come before those they call, so that backwards is the faster way.
+            for name, body in reversed([*self._rules.items()]):
                 for node in postorder(body):
                     self._nullable[id(node)], self._first[id(node)] = self._first_of(node)
                 new = (self._nullable[id(body)], self._first[id(body)])
@@ -288,7 +289,7 @@ class Analysis:
         changed = True
         while changed:
             changed = False
-            for name, nodes in sites.items():
+            for name, nodes in reversed(sites.items()):
                 new = _ALL
                 for node in nodes:
                     after = self._after[id(node)]

@@ -31,7 +31,7 @@ from kbnf_core.syntax import tree
 MOST_PARTS = 30_000
 """Parts of all variants together; beyond it the conversion gives the lexer up."""
 
-_MOST_UNROLLED = 16
+_MOST_UNROLLED = 8
 """Rounds of a bounded repetition that are written one by one."""
 
 

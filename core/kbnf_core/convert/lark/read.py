@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.convert.lark.assemble import Assembly
@@ -16,6 +16,7 @@ from kbnf_core.convert.lark.modules import Entry, Gathered, Load, gather
 from kbnf_core.convert.lark.names import Names
 from kbnf_core.convert.lark.report import INVALID, Report
 from kbnf_core.convert.lark.rules import RuleBuilder
+from kbnf_core.convert.lark.shallow import make_shallow
 from kbnf_core.convert.lark.skipped import make_skipped
 from kbnf_core.convert.lark.terminals import Factory, LarkFactory, LlguidanceFactory, entry_of
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
@@ -23,6 +24,9 @@ from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
 from kbnf_core.syntax.lark_dialect_parse import parse_lark
 from kbnf_core.syntax.lark_dialect_tree import Document, Expression, Use
+
+_MOST_NESTED = 16
+"""Grammars inside one another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,7 @@ class Setting:
     lexing: Lexing | None = None
     start: str | None = None
     limits: Limits = DEFAULT_LIMITS
+    depth: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +155,7 @@ class _Reader:
                 return None
             grammar = LexicalGrammar(
                 start,
-                builder.rules,
-                builder.spans,
+                *make_shallow(builder.rules, builder.spans),
                 ignored,
                 dialect is Dialect.LARK or bool(options.get("allow_initial_skip")),
             )
@@ -178,7 +182,11 @@ class _Reader:
         return None
 
     def _nested(self, text: str, _start: int, place: Span) -> tree.Document | None:
-        return _placed(text, place, self.setting, self.report, self.others)
+        if self.setting.depth >= _MOST_NESTED:
+            self.report.error("E012", f"grammars are nested {_MOST_NESTED} deep at most", place)
+            return None
+        deeper = replace(self.setting, depth=self.setting.depth + 1)
+        return _placed(text, place, deeper, self.report, self.others)
 
     def _factory(self, dialect: Dialect, lexing: Lexing, gathered: Gathered) -> Factory:
         def entries(flat: str) -> Entry | None:

@@ -1,6 +1,6 @@
 """From gathered definitions to rules over lexemes: templates and parameters become plain rules."""
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
@@ -34,6 +34,7 @@ from kbnf_core.syntax.lark_dialect_tree import (
     TemplateUse,
     Use,
 )
+from kbnf_core.traversal import resolve
 
 MOST_RULES = 5_000
 """Rules that templates and parameters may give rise to."""
@@ -74,6 +75,10 @@ class _Scope:
     module: Module
     arguments: Mapping[str, _Argument]
     parameter: int | None
+
+
+_Part = tuple[Expression, _Scope]
+_Steps = Generator[_Part, Node | None, Node | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,19 +145,32 @@ class RuleBuilder:
         return body
 
     def _expression(self, root: Expression, scope: _Scope) -> Node | None:
-        """Return ``root`` as a node; None after a report. Nesting is bounded by the parser."""
+        """Return ``root`` as a node; None after a report."""
+        return resolve((root, scope), self._steps)
+
+    def _steps(self, part: _Part) -> _Steps:
+        """Build a part; yields the parts that it needs."""
+        root, scope = part
         place = scope.module.place(root.span)
         match root:
             case Group(body):
-                return self._expression(body, scope)
+                return (yield body, scope)
             case lark.Sequence(items):
-                return self._sequence(items, scope, place)
+                nodes: list[Node | None] = []
+                for item in items:
+                    node = yield item, scope
+                    nodes.append(node)
+                whole = tuple(node for node in nodes if node is not None)
+                return Sequence(whole, place) if len(whole) == len(nodes) else None
             case Alternation(branches):
-                return self._choice(branches, scope, place)
+                return (yield from self._choice(branches, scope, place))
             case Guarded():
-                return self._choice((root,), scope, place)
+                return (yield from self._choice((root,), scope, place))
             case lark.Repeat():
-                return self._repeat(root, scope, place)
+                return (yield from self._repeat(root, scope, place))
+            case Use() if root.name.value in scope.arguments:
+                argument = scope.arguments[root.name.value]
+                return (yield argument.body, argument.scope)
             case Use():
                 return self._use(root, scope)
             case TemplateUse():
@@ -182,12 +200,7 @@ class RuleBuilder:
                 )
         return None
 
-    def _sequence(self, items: tuple[Expression, ...], scope: _Scope, place: Span) -> Node | None:
-        nodes = [self._expression(item, scope) for item in items]
-        whole = tuple(node for node in nodes if node is not None)
-        return Sequence(whole, place) if len(whole) == len(nodes) else None
-
-    def _choice(self, branches: tuple[Expression, ...], scope: _Scope, place: Span) -> Node | None:
+    def _choice(self, branches: tuple[Expression, ...], scope: _Scope, place: Span) -> _Steps:
         nodes: list[Node] = []
         for branch in branches:
             body = branch
@@ -195,7 +208,7 @@ class RuleBuilder:
                 if not self._holds(branch, scope):
                     continue
                 body = branch.body
-            node = self._expression(body, scope)
+            node = yield body, scope
             if node is None:
                 return None
             nodes.append(node)
@@ -208,7 +221,7 @@ class RuleBuilder:
             self.report.error(INVALID, f"%if: {error}", scope.module.place(branch.span))
             return False
 
-    def _repeat(self, node: lark.Repeat, scope: _Scope, place: Span) -> Node | None:
+    def _repeat(self, node: lark.Repeat, scope: _Scope, place: Span) -> _Steps:
         low, high = node.low, node.high
         if low < 0:
             self.report.error("E013", f"range start must be >= 0, got {low}", place)
@@ -219,7 +232,7 @@ class RuleBuilder:
         if max(low, high or 0) > self.limits.repetition:
             self.report.error("E013", f"counts go up to {self.limits.repetition:,}", place)
             return None
-        body = self._expression(node.body, scope)
+        body = yield node.body, scope
         if body is None:
             return None
         return Sequence((), place) if high == 0 else Repeat(body, low, high, place)
@@ -227,9 +240,6 @@ class RuleBuilder:
     def _use(self, node: Use, scope: _Scope) -> Node | None:
         name = node.name.value
         place = scope.module.place(node.span)
-        if name in scope.arguments:
-            argument = scope.arguments[name]
-            return self._expression(argument.body, argument.scope)
         flat = scope.module.names.get(name)
         if flat in self.gathered.declared:
             self.report.note(NEVER, f"`{name}` is declared only; no text ever matches it", place)

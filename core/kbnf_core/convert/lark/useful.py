@@ -26,7 +26,7 @@ def only_useful(grammar: LexicalGrammar) -> LexicalGrammar:
     changed = True
     while changed:
         changed = False
-        for name, body in grammar.rules.items():
+        for name, body in reversed([*grammar.rules.items()]):
             found = _matches(body, rules)[id(body)]
             if found != rules[name]:
                 rules[name] = found
