@@ -171,6 +171,13 @@ def comments(text: str) -> Iterator[tuple[str, Span]]:
             yield word.value.removeprefix("#").removeprefix("//"), span_of(word)
 
 
+def is_gbnf(text: str) -> bool:
+    """Tell whether a text defines its rules, ``root`` among them, with ``::=`` alone."""
+    heads = [words[:2] for words in statements(text) if len(words) > 1]
+    signs = {second.type for first, second in heads if first.type == "NAME"}
+    return signs == {"DEFINE"} and any(first.value == "root" for first, _ in heads)
+
+
 def _goes_on(words: list[Token], line: int) -> bool:
     """Tell whether the next line that has text starts with ``|``."""
     following = (words[index].type for index in range(line, len(words)))

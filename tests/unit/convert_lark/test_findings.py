@@ -1,10 +1,13 @@
 """What is wrong in a Lark file is named, with a place in it."""
 
+import json
+
 import pytest
 
 from kbnf_core import check
 from kbnf_core.convert import from_lark
 from kbnf_core.errors import ConfigError, GrammarError
+from kbnf_testing.lark_subject import accepts_of
 
 ERRORS = [
     ("start: x", "E101", "x"),
@@ -23,6 +26,8 @@ ERRORS = [
     ('t{x}: x t{t{x}}\nstart: t{"a"}', "E106", "t{t{x}}"),
     ('start: "a"~3..2', "E013", '"a"~3..2'),
     ('start ::= "a"', "E421", 'start ::= "a"'),
+    ('start: "a"\nroot ::= "b"', "E421", 'root ::= "b"'),
+    ('start: "<" @17 ">"', "E421", "@17"),
 ]
 
 
@@ -60,3 +65,18 @@ def test_comments_are_kept() -> None:
 def test_check_reads_lark_files() -> None:
     codes = {finding.code for finding in check("start: a\n", "x.lark")}
     assert "E101" in codes
+
+
+def test_rules_defined_as_in_gbnf_are_gbnf() -> None:
+    accepts = accepts_of(from_lark('root ::= "a" b+\nb ::= [b-d]\n').text)
+    assert [text for text in ("a", "abd", "bd") if accepts(text)] == ["abd"]
+
+
+def test_grammars_of_a_list_are_called_by_name_and_number() -> None:
+    top = 'start: "<" @1 "," @num "," @2 ">"'
+    digits = {"name": "num", "lark_grammar": "start: /[0-9]+/"}
+    schema = {"json_schema": {"type": "boolean"}}
+    text = json.dumps({"grammars": [{"lark_grammar": top}, digits, schema]})
+    accepts = accepts_of(from_lark(text).text)
+    found = [t for t in ("<1,22,true>", "<1,x,true>", "<1,2,3>", "<,1,true>") if accepts(t)]
+    assert found == ["<1,22,true>"]

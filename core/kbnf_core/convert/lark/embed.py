@@ -100,18 +100,16 @@ class Embedding:
         return None if document is None else self._document(document, "nested", place)
 
     def reference(self, node: GrammarReference, place: Span) -> Node | None:
-        """``@name``."""
+        """``@name``, or ``@1`` as LLGuidance once had it: the grammar at that index of the list."""
         if node.name not in self.others:
-            numeric = node.name.isdigit()
-            message = (
-                "numeric grammar references no longer supported"
-                if numeric
-                else (f"there is no grammar `{node.name}` in the list")
-            )
-            self.report.error(INVALID, message, place)
+            there = ", ".join(f"@{name}" for name in self.others)
+            helps = (f"there is {there}",) if there else ()
+            message = f"there is no grammar `{node.name}` in a list with this one"
+            self.report.error(INVALID, message, place, *helps)
             return None
         document = self.others[node.name]
-        return None if document is None else self._document(document, node.name, place)
+        wanted = f"grammar_{node.name}" if node.name.isdigit() else node.name
+        return None if document is None else self._document(document, wanted, place)
 
     def _document(self, document: tree.Document, wanted: str, place: Span) -> Node:
         """Rename the rules of another grammar and call its start."""

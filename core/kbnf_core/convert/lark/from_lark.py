@@ -5,6 +5,7 @@ Lark's and LLGuidance's grammars let generation go on as long as they can, so th
 """
 
 from kbnf_core.convert.conversion import Conversion
+from kbnf_core.convert.gbnf import from_gbnf
 from kbnf_core.convert.lark.files import load_beside
 from kbnf_core.convert.lark.model import Lexing
 from kbnf_core.convert.lark.modules import Load
@@ -16,7 +17,7 @@ from kbnf_core.errors import ConfigError, GrammarError
 from kbnf_core.languages import KBNF
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source
-from kbnf_core.syntax.lark_dialect_words import comments
+from kbnf_core.syntax.lark_dialect_words import comments, is_gbnf
 from kbnf_core.syntax.printer import print_expression
 from kbnf_core.syntax.tree import Comment, Definition
 
@@ -35,11 +36,14 @@ def from_lark(
     ``path`` names the text and is where its imports are looked for, through ``load``; ``start``
     is the start rule, ``start`` if not given. ``lexing`` (``llguidance``, ``earley``, ``lalr``,
     ``scannerless``) says how text is cut into lexemes; without it files that use LLGuidance's
-    constructs are read as LLGuidance does, all others as Lark's default parser does. Raises
-    ``GrammarError`` with all findings for a text with errors, ``ConfigError`` for an unknown
-    ``lexing``.
+    constructs are read as LLGuidance does, all others as Lark's default parser does, and a text
+    that defines all its rules with ``::=``, ``root`` among them, is GBNF, which LLGuidance once
+    read too. Raises ``GrammarError`` with all findings for a text with errors, ``ConfigError``
+    for an unknown ``lexing``.
     """
     text = Source(source, path)
+    if lexing is None and is_gbnf(source):
+        return from_gbnf(source, path=path, start=start, limits=limits)
     outcome = read_lark(text, Setting(load, _parsed(lexing), start, limits))
     report = outcome.report
     if outcome.document is None or report.errors:

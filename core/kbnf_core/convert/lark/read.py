@@ -88,11 +88,15 @@ def _read_list(source: Source, setting: Setting, report: Report) -> tree.Documen
         report.error("E001", "this is neither Lark nor a list of grammars", whole)
         return None
     others: dict[str, tree.Document | None] = {}
-    for (name, text), value in list(zip(texts, grammars, strict=True))[:0:-1]:
-        schema = value.get("json_schema")
+    for index in reversed(range(1, len(texts))):
+        name, text = texts[index]
+        schema = grammars[index].get("json_schema")
         inner = text if schema is None else f"start: %json {json.dumps(schema)}"
-        if isinstance(name, str) and isinstance(inner, str):
-            others[name] = _placed(inner, whole, setting, report, others)
+        if isinstance(inner, str):
+            document = _placed(inner, whole, setting, report, others)
+            others[str(index)] = document
+            if isinstance(name, str):
+                others[name] = document
     top = texts[0][1] if texts else None
     if not isinstance(top, str):
         report.error("E001", "the list has no `lark_grammar` at its top", whole)
