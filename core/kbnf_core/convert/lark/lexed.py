@@ -170,7 +170,7 @@ class Lexed:
                     LEXING,
                     f"whether `{node.terminal.title}` ends after {_spelt(word)} depends on more"
                     f" than the next byte; here it always may, as before {_spelt(text)}",
-                    _shown(node),
+                    node.terminal.span,
                 )
         return Cut(tuple(classes), found.doubts)
 

@@ -164,6 +164,11 @@ class _Gatherer:
                 close = get_close_matches(old.value, inner.names, n=1)
                 there = ", ".join(sorted(inner.names))
                 helps = f"did you mean `{close[0]}`?" if close else f"there are {there}"
+                if not old.is_terminal and inner.source.name in self.libraries:
+                    helps = (
+                        "only terminals of libraries are here; put the grammar beside this file and"
+                        " import it with a dot in front"
+                    )
                 message = f"`{inner.source.name}` does not define `{old.value}`"
                 self.report.error(IMPORT, message, module.place(old.span), helps)
 
