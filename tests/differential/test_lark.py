@@ -41,7 +41,7 @@ LLGUIDANCE = [
     ('start: t "x"\nt[suffix="aa"]: /[ab]*/', "abx", 6),
     ('start: "a" x "b"\nx: %json {"type":"integer"}' + BLANKS, "a1b -", 5),
     ('start: ST "!"\nST: /[ab]+/ & ~/(.*)ab(.*)/', "ab!", 5),
-    ('start: "x" n "y"\nn: %lark {\n start: A "c"\n A: /a+/\n}' + BLANKS, "xacy ", 6),
+    ('start: "x" n "y"\nn: %lark {\n start: A "c"\n A: /a+/\n}' + BLANKS, "xacy ", 5),
     ('start: %regex {"substring_chunks":["ab","c"]} "c"', "abc", 5),
     ('%llguidance {"allow_initial_skip":true}\nstart: "a" "b"?' + BLANKS, "ab ", 5),
     ('start: x{2,3}\nx: "a" | "b" "c"' + BLANKS, "abc ", 6),

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(not CASES, reason="the shared data are not besid
 def differing(conversion: Conversion, peer: Accepts, seed: int) -> list[str]:
     """Return texts that one takes and the other refuses; with a loss we may take more."""
     ours = accepts_of(conversion.text)
-    texts = all_near(conversion.text, seed, count=10, misses=5)
+    texts = all_near(conversion.text, seed, count=6, misses=5)
     assert texts
     if conversion.exact:
         return [text for text in texts if ours(text) != peer(text)]

@@ -27,7 +27,7 @@ def peer_of(grammar: str, lexing: str) -> Accepts | None:
 
 
 @pytest.mark.parametrize("lexing", ["llguidance", "earley", "lalr"])
-@settings(max_examples=40, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 @given(lark_grammars())
 def test_exact_conversions_are_exact(lexing: str, grammar: str) -> None:
     peer = peer_of(grammar, lexing)

@@ -217,9 +217,9 @@ class Product:
         once = self._between(node.body, before, group)
         if middle == before:
             return [writing.repeat(once, low, high, node.span)] if before in afters else []
-        again = self._reach.round(node, middle)
         least, most = max(low - 1, 0), None if high is None else high - 1
-        if not again or most == 0:
+        again = {} if most == 0 else self._reach.round(node, middle)
+        if not again:
             return [once] if least == 0 and middle in afters else []
         if list(again) != [middle]:
             return None

@@ -22,7 +22,7 @@ from kbnf_core.convert.lark.state import State, in_order
 MOST_VARIANTS = 2_000
 """Pairs of a rule and a state, and variants of rules that are written."""
 
-MOST_STATES = 100
+MOST_STATES = 64
 """States before rules; beyond it what the lexer looks at does not end soon."""
 
 _ROUNDS = 1_000
@@ -43,28 +43,33 @@ class Reach:
     lexed: Lexed
     _targets: dict[tuple[str, State], States] = field(default_factory=dict)
     _known: dict[tuple[int, State], States] = field(default_factory=dict)
+    _pending: dict[tuple[str, State], None] = field(default_factory=dict)
+    _callers: dict[tuple[str, State], dict[tuple[str, State], None]] = field(default_factory=dict)
+    _current: tuple[str, State] = ("", State())
     _is_solved: bool = False
 
     def solve(self) -> States:
         """Work out what all rules lead to; return the states after the start."""
         first = (self.grammar.start, self.lexed.start)
-        self._targets[first] = frozenset()
-        changed = True
-        while changed:
-            changed = False
-            asked = len(self._targets)
-            # What was asked for last is called by what asked first, so this order is the faster.
-            for rule, before in reversed(list(self._targets)):
-                found = self._after_rule(rule, before)
-                if found != self._targets[rule, before]:
-                    self._targets[rule, before] = found
-                    changed = True
-            changed = changed or len(self._targets) > asked
-            states = {before for _, before in self._targets}
-            if len(self._targets) > MOST_VARIANTS or len(states) > MOST_STATES:
+        self._ask(first)
+        befores: set[State] = set()
+        while self._pending:
+            # The last one asked for is called by those before it, so it comes first.
+            self._current, _ = self._pending.popitem()
+            befores.add(self._current[1])
+            found = self._after_rule(*self._current)
+            if found != self._targets[self._current]:
+                self._targets[self._current] = found
+                self._pending.update(self._callers.get(self._current, {}))
+            if len(self._targets) > MOST_VARIANTS or len(befores) > MOST_STATES:
                 raise TooManyVariantsError
         self._is_solved = True
         return self._targets[first]
+
+    def _ask(self, key: tuple[str, State]) -> None:
+        if key not in self._targets:
+            self._targets[key] = frozenset()
+            self._pending[key] = None
 
     def _after_rule(self, rule: str, before: State) -> States:
         states = self.after(self.grammar.rules[rule], before)
@@ -73,7 +78,10 @@ class Reach:
     def of_rule(self, rule: str, before: State) -> States:
         """Return the states after a rule, as seen where it ends."""
         key = (rule, self.lexed.entering(rule, before))
-        return self._targets.setdefault(key, frozenset())
+        if not self._is_solved:
+            self._ask(key)
+            self._callers.setdefault(key, {})[self._current] = None
+        return self._targets[key]
 
     def after(self, node: Node, before: State) -> States:
         """Return the states after ``node``, as seen there; remembered once rules are solved."""

@@ -1,4 +1,7 @@
-"""Drops what matches nothing, or nothing but the empty text, so that what is left can go on."""
+"""Drops what expects no lexeme: a parser that has come to what is left can go on from there.
+
+Parts that never come to an end stay: they never match, but the lexer looks for their lexemes.
+"""
 
 from dataclasses import replace
 
@@ -17,11 +20,11 @@ from kbnf_core.convert.lark.model import (
 )
 
 _Matches = tuple[bool, bool]
-"""Whether there is a text, and whether there is one that is not empty."""
+"""Whether there is a text, and whether some lexeme is ever expected."""
 
 
 def only_useful(grammar: LexicalGrammar) -> LexicalGrammar:
-    """Return ``grammar`` without parts that match nothing or only the empty text."""
+    """Return ``grammar`` without parts in which no lexeme is ever expected."""
     rules = dict.fromkeys(grammar.rules, (False, False))
     changed = True
     while changed:
@@ -64,24 +67,26 @@ def _of(node: Node, parts: list[_Matches], rules: dict[str, _Matches]) -> _Match
         case Call(name):
             return rules[name]
         case Sequence():
-            some = all(has_any for has_any, _ in parts)
-            return some, some and any(has_text for _, has_text in parts)
+            expects = False
+            for has_any, part_expects in parts:
+                expects = expects or part_expects
+                if not has_any:
+                    return False, expects
+            return True, expects
         case Choice():
-            return any(has_any for has_any, _ in parts), any(has_text for _, has_text in parts)
+            return any(has_any for has_any, _ in parts), any(expects for _, expects in parts)
         case Repeat(_, low):
-            has_any, has_text = parts[0]
-            return low == 0 or has_any, has_text
+            has_any, expects = parts[0]
+            return low == 0 or has_any, expects
 
 
 def _reduced(root: Node, known: dict[int, _Matches]) -> Node:
     values: list[Node] = []
     for node in postorder(root):
         first = len(values) - len(children(node))
-        has_any, has_text = known[id(node)]
-        if not has_any:
-            new: Node = Choice((), node.span)
-        elif not has_text:
-            new = Sequence((), node.span)
+        has_any, expects = known[id(node)]
+        if not expects:
+            new: Node = Sequence((), node.span) if has_any else Choice((), node.span)
         elif isinstance(node, Choice):
             new = Choice(tuple(p for p in values[first:] if not _is_nothing(p)), node.span)
         elif isinstance(node, Sequence):
