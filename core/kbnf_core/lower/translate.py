@@ -5,7 +5,7 @@ checked. Everything that is wrong is reported; a rule is translated as far as it
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
@@ -19,8 +19,7 @@ from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
 
 
-@dataclass(frozen=True, eq=False)
-class Translation:
+class Translation(NamedTuple):
     """The grammar, or None where errors leave none, and what was found on the way."""
 
     grammar: ir.Grammar | None

@@ -4,9 +4,8 @@ Each statement is parsed for itself, so that every mistake of a file is found an
 twice. Time is linear in the length of the text. What explains mistakes is imported for the first.
 """
 
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import cast
+from typing import NamedTuple, cast
 
 from lark import Token
 from lark.exceptions import UnexpectedToken
@@ -21,8 +20,7 @@ from kbnf_core.syntax.tree import Definition, Document
 from kbnf_core.syntax.words import DEFINITION_LINE, NAMES, SIGNS, Statement, Words, span_of
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(NamedTuple):
     """What was read, and the findings in order of place."""
 
     document: Document

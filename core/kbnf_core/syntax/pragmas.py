@@ -8,7 +8,7 @@ on the next line that has text. Several settings are separated by blanks or comm
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from kbnf_core.diagnostics import CATALOGUE, Diagnostic
 from kbnf_core.source import Span
@@ -24,8 +24,7 @@ _CODE = re.compile(r"[^\s,]+")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Ignore:
+class Ignore(NamedTuple):
     """``ignore[code]``: findings with this code on 1-based ``line`` are not wanted."""
 
     code: str
@@ -33,13 +32,13 @@ class Ignore:
     span: Span
 
 
-@dataclass(slots=True)
 class Pragmas:
     """Settings of a grammar; None where it says nothing."""
 
-    finish: str | None = None
-    start: str | None = None
-    ignores: list[Ignore] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.finish: str | None = None
+        self.start: str | None = None
+        self.ignores: list[Ignore] = []
 
 
 def read_pragmas(document: Document) -> tuple[Pragmas, tuple[Diagnostic, ...]]:
