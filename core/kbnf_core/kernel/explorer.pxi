@@ -23,7 +23,9 @@ cdef class Explorer:
     cdef Py_ssize_t capacity
     cdef _Items items
     cdef _Origins origins
-    cdef unordered_map[int32_t, vector[Pair]] sources
+    # By state, as far as ``has_sources`` tells.
+    cdef deque[vector[Pair]] sources
+    cdef vector[uint8_t] has_sources
     cdef unordered_map[uint64_t, int32_t] settled
     cdef Situations situations
 
@@ -199,8 +201,12 @@ cdef class Explorer:
 
     cdef vector[Pair]* _sources(self, int32_t state) except NULL:
         """The pairs of a state together with the pair that they predict."""
-        if not self.sources.count(state):
+        if state >= <int32_t> self.sources.size():
+            self.sources.resize(state + 1)
+            self.has_sources.resize(state + 1)
+        if not self.has_sources[state]:
             self.sources[state] = self._find_sources(state)
+            self.has_sources[state] = True
             self._bury(state, self.sources[state])
         return &self.sources[state]
 

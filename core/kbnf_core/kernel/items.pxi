@@ -1,6 +1,14 @@
 # Item sets by number: what ``recognise.items.ItemSets`` has told of them.
 #
-# References into an unordered_map stay valid while it grows, so vectors are handed out as pointers.
+# References into a deque stay valid while it grows at its end, so vectors are handed out as pointers.
+
+cdef enum:
+    _CONTENT = 1
+    _LIVE = 2
+    _COMPLETED = 4
+    _REPORTS = 8
+    _CALLS = 16
+
 
 cdef class _Items:
     """Works out what follows from item sets, over the grammar's tables, and remembers it.
@@ -21,15 +29,17 @@ cdef class _Items:
     cdef const int32_t[::1] token_start
     cdef const int32_t[::1] entry
     cdef const uint8_t[::1] accepting
-    cdef unordered_map[int32_t, vector[int64_t]] contents
+    # By item set, as far as ``known`` has the bit.
+    cdef vector[uint8_t] known
+    cdef deque[vector[int64_t]] contents
+    cdef deque[int32_t] live_sets
+    cdef deque[vector[int32_t]] completions
+    cdef deque[vector[int32_t]] reported
+    cdef deque[vector[Pair]] calls
     cdef vector[int32_t] moves
     cdef unordered_map[uint64_t, vector[int64_t]] targets
     cdef unordered_map[int32_t, vector[int32_t]] tail_called
     cdef unordered_map[string, int32_t] numbers
-    cdef unordered_map[int32_t, int32_t] live_sets
-    cdef unordered_map[int32_t, vector[int32_t]] completions
-    cdef unordered_map[int32_t, vector[int32_t]] reported
-    cdef unordered_map[int32_t, vector[Pair]] calls
     cdef unordered_map[uint64_t, int32_t] unions
     cdef unordered_map[string, int32_t] predictions
 
@@ -50,9 +60,22 @@ cdef class _Items:
 
     cdef vector[int64_t]* of(self, int32_t item_set) except NULL:
         """The items of a set: automaton state times radix, plus nonterminal to report."""
-        if not self.contents.count(item_set):
+        if not self._knows(item_set, _CONTENT):
             self.contents[item_set] = self.told.items(item_set)
+            self.known[item_set] |= _CONTENT
         return &self.contents[item_set]
+
+    cdef bint _knows(self, int32_t item_set, uint8_t what) except -1:
+        """Tell whether something is known of a set, and make room for it."""
+        cdef size_t size = item_set + 1
+        if size > self.known.size():
+            self.known.resize(size)
+            self.contents.resize(size)
+            self.live_sets.resize(size)
+            self.completions.resize(size)
+            self.reported.resize(size)
+            self.calls.resize(size)
+        return self.known[item_set] & what
 
     cdef int32_t move(self, int32_t item_set, int32_t byte_class) except -2:
         """The set after a byte of a class, EMPTY where there is none."""
@@ -133,11 +156,12 @@ cdef class _Items:
         """The set without the items that can only complete."""
         cdef vector[int64_t] kept
         cdef int64_t item
-        if not self.live_sets.count(item_set):
+        if not self._knows(item_set, _LIVE):
             for item in self.of(item_set)[0]:
                 if self._goes_on(item // self.radix):
                     kept.push_back(item)
             self.live_sets[item_set] = self._number(kept)
+            self.known[item_set] |= _LIVE
         return self.live_sets[item_set]
 
     cdef bint _goes_on(self, int32_t state) noexcept:
@@ -151,27 +175,30 @@ cdef class _Items:
         """The nonterminals that are complete in a set, ascending."""
         cdef ordered_set[int32_t] found
         cdef int64_t item
-        if not self.completions.count(item_set):
+        if not self._knows(item_set, _COMPLETED):
             for item in self.of(item_set)[0]:
                 if self.accepting[item // self.radix]:
                     found.insert(item % self.radix)
             self.completions[item_set].assign(found.begin(), found.end())
+            self.known[item_set] |= _COMPLETED
         return &self.completions[item_set]
 
     cdef vector[int32_t]* reports(self, int32_t item_set) except NULL:
         """The nonterminals that the items of a set report, ascending."""
         cdef ordered_set[int32_t] found
         cdef int64_t item
-        if not self.reported.count(item_set):
+        if not self._knows(item_set, _REPORTS):
             for item in self.of(item_set)[0]:
                 found.insert(item % self.radix)
             self.reported[item_set].assign(found.begin(), found.end())
+            self.known[item_set] |= _REPORTS
         return &self.reported[item_set]
 
     cdef vector[Pair]* waits(self, int32_t item_set) except NULL:
         """The calls of a set that are no tail calls: (nonterminal, item set after it)."""
-        if not self.calls.count(item_set):
+        if not self._knows(item_set, _CALLS):
             self.calls[item_set] = self._find_waits(item_set)
+            self.known[item_set] |= _CALLS
         return &self.calls[item_set]
 
     cdef vector[Pair] _find_waits(self, int32_t item_set) except *:

@@ -55,6 +55,7 @@ cdef class Position:
         cdef int overflow = 0
         cdef long token = PyLong_AsLongAndOverflow(token_id, &overflow)
         cdef int32_t state, after, i
+        cdef bint has_room = False
         if not self.knows_tokens:
             self.starts, self.ends, self.blob = self._course.plain_tokens
             self.knows_tokens = True
@@ -69,8 +70,10 @@ cdef class Position:
             if self.ends_at_bytes and i > self.starts[token] and explorer.exits[state]:
                 return UNKNOWN
             after = explorer.rows[state * explorer.width + explorer.classes[self.blob[i]]]
-            if after == UNKNOWN and not self._course.masks.is_full:
-                after = explorer.step(state, explorer.classes[self.blob[i]])
+            if after == UNKNOWN:
+                has_room = has_room or not self._course.masks.is_full
+                if has_room:
+                    after = explorer.step(state, explorer.classes[self.blob[i]])
             if after == DEAD or after == UNKNOWN:
                 return UNKNOWN
             state = after

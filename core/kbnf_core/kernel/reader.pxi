@@ -6,6 +6,8 @@ cdef class Reader:
     cdef Explorer explorer
     # By state of the machine: (byte class, state after it), each pair once.
     cdef vector[vector[Pair]] moves
+    # Pairs of states from which all that the machine reads can come, however much it is.
+    cdef ordered_set[Pair] free
 
     def __cinit__(self, table, const int32_t[:, ::1] machine):
         cdef vector[Pair] found
@@ -32,6 +34,8 @@ cdef class Reader:
         for turn in range(most):
             following.clear()
             for at in level:
+                if self.free.count(at):
+                    continue
                 for move in self.moves[at.second]:
                     reached = Pair(explorer.step(at.first, move.first), move.second)
                     if reached.first == DEAD or explorer.exits[reached.first]:
@@ -40,6 +44,11 @@ cdef class Reader:
                     if not _holds(following, reached) and seen.insert(reached).second:
                         following.push_back(reached)
             level = following
+            if level.empty():
+                # All that was seen leads to nothing else: it is free for any length.
+                self.free.insert(Pair(state, 1))
+                self.free.insert(seen.begin(), seen.end())
+                break
         return most
 
 

@@ -53,8 +53,12 @@ MOST_LEAVES = 400
 LONG = 100
 """Characters of a regular expression that gets a rule of its own."""
 
-BLOCK = 16
-"""Characters that are counted together: an automaton with thousands of counts is slow to build."""
+BLOCK = 64
+"""Characters that are counted together: an automaton with thousands of counts is slow to build.
+
+Where a token can reach from one block into the next its mask takes longer, so a block has more
+characters than nearly every token.
+"""
 
 _JUST_BELOW_ZERO = Decimal("-1e-1000")
 
