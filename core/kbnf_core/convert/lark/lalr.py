@@ -4,6 +4,7 @@ Its contextual lexer knows the terminals that the parser's state has an action f
 more than can follow; and where the parser could both shift and reduce, it shifts.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
@@ -71,7 +72,9 @@ def expected(grammar: LexicalGrammar, skipped: Terminals) -> Expected:
     if not all(plain.rules.values()):
         # Only a start without any text is left with no alternative.
         return Expected({}, {}, None)
-    analyzer, conflict = _analysed(plain.rules, grammar.start)
+    analyzer, found = _analysed(plain.rules, grammar.start)
+    titles = {name: f"`{terminal.title}`" for name, terminal in plain.terminals.items()}
+    conflict = found and re.sub(r"\bT\d+\b", lambda m: titles.get(m[0], m[0]), found)
     must: dict[int, Terminals] = {}
     may: dict[int, Terminals] = {}
     if analyzer is None:
