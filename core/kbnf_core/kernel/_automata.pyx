@@ -458,13 +458,14 @@ def minimise(rows, tags, starts):
     cdef Edges edges
     cdef vector[uint64_t] kept
     cdef Ints first
-    cdef int32_t target, symbol
-    cdef Py_ssize_t i, width = len(rows[0]) if len(rows) else 0
+    cdef int32_t target, symbol, start
+    cdef Py_ssize_t i, count = len(rows), width = len(rows[0]) if count else 0
     for row in rows:
         edges.first.push_back(<int32_t> edges.symbol.size())
         symbol = 0
         for target in row:
-            if target != DEAD:
+            # What there is no row for is dead, as it is without a compiler.
+            if 0 <= target < count:
                 edges.symbol.push_back(symbol)
                 edges.target.push_back(target)
             symbol += 1
@@ -472,7 +473,7 @@ def minimise(rows, tags, starts):
     for tag in tags:
         kept.push_back(tag)
     for start in starts:
-        first.push_back(start)
+        first.push_back(start if start < count else DEAD)
     _minimise(edges, kept, first)
     found = _dense(edges, kept.size(), width)
     return found, _listed(kept), [first[i] for i in range(<Py_ssize_t> first.size())]

@@ -104,6 +104,13 @@ def test_equal_languages_have_equal_automata(kernel: str, request: pytest.Fixtur
     assert automata.minimise(rows, tags, [5]) == ([], [], [DEAD])
 
 
+@pytest.mark.parametrize("name", ["compiled", "plain"])
+def test_what_has_no_row_is_dead(name: str, request: pytest.FixtureRequest) -> None:
+    automata = PLAIN if name == "plain" else request.getfixturevalue("compiled")
+    assert automata.minimise([], [], [0]) == ([], [], [DEAD])
+    assert automata.minimise([[0, 7]], [1], [0, 3]) == ([[0, DEAD]], [1], [0, DEAD])
+
+
 @pytest.mark.parametrize("kernel", ["plain", "compiled"])
 def test_what_passes_a_limit_has_no_result(kernel: str, request: pytest.FixtureRequest) -> None:
     automata: Automata = PLAIN if kernel == "plain" else request.getfixturevalue("compiled")
