@@ -464,8 +464,7 @@ def minimise(rows, tags, starts):
         edges.first.push_back(<int32_t> edges.symbol.size())
         symbol = 0
         for target in row:
-            # What there is no row for is dead, as it is without a compiler.
-            if 0 <= target < count:
+            if target != DEAD:
                 edges.symbol.push_back(symbol)
                 edges.target.push_back(target)
             symbol += 1
@@ -473,6 +472,7 @@ def minimise(rows, tags, starts):
     for tag in tags:
         kept.push_back(tag)
     for start in starts:
+        # An automaton without states may still say where it starts.
         first.push_back(start if start < count else DEAD)
     _minimise(edges, kept, first)
     found = _dense(edges, kept.size(), width)
