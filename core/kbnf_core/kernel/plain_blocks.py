@@ -1,4 +1,4 @@
-"""States that so many steps do not tell apart, in plain Python; see ``automata.Automata.blocks``."""
+"""States that so many steps do not tell apart, in plain Python; see ``automata.Automata``."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
