@@ -24,4 +24,4 @@ for extension in kernels:
     # Without a compiler the package still installs: the NumPy kernel takes over.
     extension.optional = True
 
-setup(ext_modules=kernels)
+setup(ext_modules=kernels, options={"build_ext": {"parallel": len(kernels)}})

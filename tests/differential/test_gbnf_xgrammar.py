@@ -95,6 +95,14 @@ def test_real_gbnf(path: Path) -> None:
     assert differences(from_gbnf(path.read_text("utf-8")).text, texts) == []
 
 
-@pytest.mark.parametrize("path", GRAMMARS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        # xgrammar takes a quarter of a minute for this one.
+        pytest.param(path, marks=[pytest.mark.slow] if path.stem == "reasoned_answer" else ())
+        for path in GRAMMARS
+    ],
+    ids=lambda path: path.stem,
+)
 def test_own_grammar(path: Path) -> None:
     assert differences(path.read_text("utf-8"), []) == []

@@ -1,5 +1,8 @@
 """One source line as it is shown: hidden characters made visible, far ends cut off."""
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from functools import lru_cache
 from itertools import accumulate
 
 from kbnf_core.diagnostics.visible import cells, glyph
@@ -14,8 +17,7 @@ class LineView:
     """
 
     def __init__(self, line: str, focus: tuple[int, int], width: int) -> None:
-        glyphs = [glyph(character) for character in line]
-        self._edges = list(accumulate(map(cells, glyphs), initial=0))
+        glyphs, self._edges = _measured(line)
         begin, end = self._window(focus, width)
         self._begin = self._edges[begin]
         self._length = self._edges[end] - self._begin
@@ -37,6 +39,16 @@ class LineView:
         low, high = (edges[min(column, last)] for column in focus)
         spare = max(width - (high - low), width // 4)
         left = min(max(low - spare // 2, 0), edges[-1] - width)
-        begin = next(column for column in range(last + 1) if edges[column] >= left)
-        end = next(column for column in range(last, -1, -1) if edges[column] <= left + width)
-        return begin, end
+        return bisect_left(edges, left), bisect_right(edges, left + width) - 1
+
+
+@lru_cache(maxsize=4)
+def _measured(line: str) -> tuple[Sequence[str], Sequence[int]]:
+    """Return what is shown for each character, and the cell at which each begins and the last ends.
+
+    Remembered, since a file that is one long line has all its findings there.
+    """
+    if line.isascii() and line.isprintable():
+        return line, range(len(line) + 1)
+    glyphs = [glyph(character) for character in line]
+    return glyphs, list(accumulate(map(cells, glyphs), initial=0))

@@ -1,7 +1,9 @@
 """Real Lark files: they convert, or say why not, and their example texts agree."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,10 +21,23 @@ LOSSES = {
 }
 """Files that cannot be converted exactly, and why."""
 
+LONG = {"cel", "interegular_python"}
+"""Files that take seconds, by name: their analysis goes up to its limits."""
+
+
+def marked(paths: Iterable[Path]) -> list[Any]:
+    """Return the files as parameters, those that take long as slow ones."""
+    slow = [pytest.mark.slow]
+    return [
+        pytest.param(path, id=shown(path), marks=slow if path.name.split(".")[0] in LONG else ())
+        for path in paths
+    ]
+
+
 pytestmark = pytest.mark.skipif(not FILES, reason="the shared data are not beside this checkout")
 
 
-@pytest.mark.parametrize("samples", SAMPLES, ids=shown)
+@pytest.mark.parametrize("samples", marked(SAMPLES))
 def test_example_texts_agree(samples: Path) -> None:
     conversion = file_converted(samples.with_name(samples.name.replace(".samples.json", ".lark")))
     assert isinstance(conversion, Conversion)
@@ -32,7 +47,7 @@ def test_example_texts_agree(samples: Path) -> None:
     assert [text for text in expected["reject"] if accepts(text)] == []
 
 
-@pytest.mark.parametrize("path", FILES, ids=shown)
+@pytest.mark.parametrize("path", marked(FILES))
 def test_file_converts_or_says_why_not(path: Path) -> None:
     conversion = file_converted(path)
     broken = "broken" in path.parent.name or path.stem in LIBRARIES

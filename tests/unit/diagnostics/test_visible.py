@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kbnf_core.diagnostics import line_view
 from kbnf_core.diagnostics.visible import cells, glyph, visible
 
 
@@ -37,3 +38,17 @@ def test_glyphs_are_harmless(character: str) -> None:
 )
 def test_cells(text: str, width: int) -> None:
     assert cells(text) == width
+
+
+def test_a_line_with_many_findings_is_measured_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+
+    def counted(character: str) -> str:
+        seen.append(character)
+        return character
+
+    monkeypatch.setattr(line_view, "glyph", counted)
+    line = "measured once é" * 100
+    views = [line_view.LineView(line, (column, column + 1), 40) for column in range(50)]
+    assert len(seen) == len(line)
+    assert all(len(view.text) <= 46 for view in views)

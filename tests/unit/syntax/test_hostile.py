@@ -8,7 +8,7 @@ from kbnf_core.source import Source
 from kbnf_core.syntax.parse import parse_kbnf
 from kbnf_core.syntax.pragmas import read_pragmas
 
-N = 60_000
+N = 30_000
 SECONDS_PER_CHARACTER = 100e-6
 """Some twenty times what is usual: machines differ, and quadratic time is far beyond."""
 
