@@ -70,13 +70,16 @@ _BATCHES = {
 }
 
 
+@pytest.mark.parametrize(
+    "part", [2, pytest.param(1, marks=pytest.mark.slow)], ids=["half", "whole"]
+)
 @pytest.mark.parametrize("batch", _BATCHES.values(), ids=_BATCHES.keys())
-def test_differences_are_known_bugs(batch: Batch, peers: dict[str, Peer]) -> None:
+def test_differences_are_known_bugs(batch: Batch, part: int, peers: dict[str, Peer]) -> None:
     peer = peers[batch.version]
-    verdicts = Counter(_compare(batch, seed, peer) for seed in range(batch.grammars))
+    verdicts = Counter(_compare(batch, seed, peer) for seed in range(batch.grammars // part))
     unlisted = [verdict for verdict in verdicts if verdict.startswith(_UNLISTED)]
     assert not unlisted, "\n\n".join(unlisted)
-    assert verdicts[_ALIKE] >= batch.alike, verdicts
+    assert verdicts[_ALIKE] >= batch.alike // part, verdicts
 
 
 def _compare(batch: Batch, seed: int, peer: Peer) -> str:
