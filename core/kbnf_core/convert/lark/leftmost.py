@@ -6,7 +6,7 @@ keeps the attempts in their order and drops those behind a match; its states are
 lists. What may follow a match is what makes all attempts before it fail.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -16,15 +16,13 @@ import numpy.typing as npt
 from kbnf_core.automata import operations
 from kbnf_core.automata.classes import class_count, join_classes, rows_over
 from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.machine import Machine
 from kbnf_core.automata.minimise import minimise
 from kbnf_core.convert.lark import python_regex_tree as regex
 from kbnf_core.convert.lark.attempts import Instruction, Kind, Program
+from kbnf_core.convert.lark.explore import explore
 from kbnf_core.convert.lark.rest import NOTHING, Rest, either, numbered
 from kbnf_core.convert.lark.walk import trimmed
-
-_MOST_STATES = 5_000
 
 _EARLIER = 1
 """The state of a match that ended at an earlier place and still waits for its look-aheads."""
@@ -130,24 +128,11 @@ class _Machine:
 
     def _explore(self) -> tuple[list[_State], list[list[int]]]:
         """Return all lists of attempts that any text leads to, and the steps between them."""
-        states = [self._start()]
-        numbers = {states[0]: 0}
-        rows: list[list[int]] = []
-        for state in states:
-            row: list[int] = []
-            for symbol in range(class_count(self._classes)):
-                target = self._step(state, symbol)
-                if not target.threads:
-                    row.append(DEAD)
-                    continue
-                if target not in numbers:
-                    numbers[target] = len(states)
-                    states.append(target)
-                    if len(states) > _MOST_STATES:
-                        raise LimitError("states", _MOST_STATES)
-                row.append(numbers[target])
-            rows.append(row)
-        return states, rows
+        return explore([self._start()], class_count(self._classes), self._step_alive)
+
+    def _step_alive(self, state: _State, symbol: int) -> _State | None:
+        target = self._step(state, symbol)
+        return target if target.threads else None
 
     def _start(self) -> _State:
         behind = tuple(0 for _ in self.program.behind)
@@ -271,26 +256,10 @@ class _Machine:
             if self.program.code[thread.place].kind is Kind.MATCH and thread.state != _EARLIER
         )
 
-    def _rests(self, fates: Iterable[_Fate]) -> dict[_Fate, Rest]:
+    def _rests(self, fates: Sequence[_Fate]) -> dict[_Fate, Rest]:
         """Return the texts after which each match stands."""
-        met = list(dict.fromkeys(fates))
-        wanted = len(met)
-        numbers = {fate: number for number, fate in enumerate(met)}
-        rows: list[list[int]] = []
-        for fate in met:
-            row: list[int] = []
-            for symbol in range(class_count(self._classes)):
-                target = self._next_fate(fate, symbol)
-                if target is None:
-                    row.append(DEAD)
-                    continue
-                if target not in numbers:
-                    numbers[target] = len(met)
-                    met.append(target)
-                    if len(met) > _MOST_STATES:
-                        raise LimitError("states", _MOST_STATES)
-                row.append(numbers[target])
-            rows.append(row)
+        wanted = len(set(fates))
+        met, rows = explore(fates, class_count(self._classes), self._next_fate)
         tags = [int(self._stands_at_end(fate)) for fate in met]
         small = minimise(Machine(rows, tags, range(wanted)))
         machines = (Machine(small.rows, small.tags, [start]) for start in small.starts)

@@ -5,7 +5,7 @@ from functools import reduce
 from kbnf_core.automata import operations
 from kbnf_core.automata.classes import class_count, join_classes, representatives, rows_over
 from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.automata.errors import LimitError
+from kbnf_core.convert.lark.explore import explore
 from kbnf_core.convert.lark.masks import exits
 from kbnf_core.convert.lark.model import Terminal
 from kbnf_core.convert.lark.rest import ANYTHING, NOTHING, Rest, after_byte, both, either, outside
@@ -16,7 +16,6 @@ from kbnf_core.syntax import tree
 
 NAME = "ws"
 
-_MOST_STATES = 5_000
 
 _Thread = tuple[int, int, Rest]
 """A pattern, its state, and what the lexeme before lets follow."""
@@ -95,25 +94,15 @@ def make_skipped(parts: list[Terminal], together: bool, once: bool, span: Span) 
     ``once``: a run is one lexeme.
     """
     runs = _Runs(parts, together, once)
-    # A run begins at a state of its own, which no run comes back to and which is no end.
-    states: list[_Threads] = [runs.start]
-    numbers: dict[_Threads, int] = {}
-    rows: list[list[int]] = []
-    for state in states:
-        row = []
-        for symbol in range(class_count(runs.classes)):
-            target = runs.step(state, symbol) if rows else runs.move(runs.start, symbol)
-            if not target:
-                row.append(DEAD)
-                continue
-            if target not in numbers:
-                numbers[target] = len(states)
-                states.append(target)
-                if len(states) > _MOST_STATES:
-                    raise LimitError("states", _MOST_STATES)
-            row.append(numbers[target])
-        rows.append(row)
-    by_state = [NOTHING, *(runs.rest(state) for state in states[1:])]
+
+    def step(state: _Threads | None, symbol: int) -> _Threads | None:
+        # A run begins at a state of its own, None, which no run comes back to and which is no end.
+        after = runs.move(runs.start, symbol) if state is None else runs.step(state, symbol)
+        return after or None
+
+    start: list[_Threads | None] = [None]
+    states, rows = explore(start, class_count(runs.classes), step)
+    by_state = [NOTHING, *(runs.rest(state) for state in states if state is not None)]
     dfa, kept = trimmed(rows, [rest != NOTHING for rest in by_state], runs.classes)
     rests = tuple(by_state[state] for state in kept)
     unit = operations.union(*(part.dfa for part in parts))
