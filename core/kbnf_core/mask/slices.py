@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.kernel.interface import Explorer, Reader
-from kbnf_core.mask.bits import Words, pack, word_count
+from kbnf_core.mask.bits import Words, pack, unpack, word_count
 from kbnf_core.vocab.part import Part, part_of
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -45,7 +45,7 @@ class Slices:
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._trie = vocabulary.trie
-        self._word_count = word_count(vocabulary.size)
+        self._size = vocabulary.size
         self._made: dict[tuple[int, int], Slice] = {}
 
     def covered_by(self, readers: Sequence[Reader], state: int) -> Slice | None:
@@ -64,12 +64,12 @@ class Slices:
 
     def _make(self, number: int, longest: int) -> Slice:
         trie = self._trie
-        words = np.zeros(self._word_count, np.uint32)
+        words = np.zeros(word_count(self._size), np.uint32)
         KERNEL.walker(_MachineTable(MACHINES[number]), trie).walk(1, np.zeros(1, np.int32), words)
-        is_read = np.unpackbits(words.view(np.uint8), bitorder="little")[trie.token_ids] != 0
+        is_read = unpack(words, self._size)[trie.token_ids]
         is_short = np.repeat(trie.depth, np.diff(trie.token_start)) <= longest
         chosen = is_read & is_short
-        words = pack(trie.token_ids[chosen], 32 * self._word_count)
+        words = pack(trie.token_ids[chosen], self._size)
         return self._made.setdefault((number, longest), Slice(words, part_of(trie, ~chosen)))
 
 

@@ -59,6 +59,7 @@ class Walker:
         self._slices = slices_of(vocabulary)
         self._readers = [KERNEL.reader(states, machine) for machine in MACHINES]
         self._whole = KERNEL.walker(states, vocabulary.trie)
+        # By identity: the vocabulary's slices stay as long as it does.
         self._rests: dict[int, interface.Walker] = {}
         self._found = found
         self._words = found.rows[EMPTY_ROW].copy()

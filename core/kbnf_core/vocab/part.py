@@ -1,11 +1,11 @@
 """A trie of some of a trie's tokens."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.vocab.trie import TokenTrie
+from kbnf_core.vocab.trie import TokenTrie, frozen, offsets
 
 
 class Part(NamedTuple):
@@ -24,20 +24,14 @@ def part_of(trie: TokenTrie, chosen: npt.NDArray[np.bool_]) -> Part:
     # rank[i]: how many kept nodes come before node i, so the new number of the next kept one.
     rank = np.concatenate(([0], np.cumsum(kept)))
     parent = np.where(nodes > 0, rank[trie.parent[nodes]], -1)
-    child = np.argsort(parent[1:], kind="stable") + 1
-    counts = np.bincount(parent[1:], minlength=len(nodes))
     small = TokenTrie(
-        byte=trie.byte[nodes],
-        skip=_int32(rank[trie.skip[nodes]]),
-        depth=trie.depth[nodes],
-        parent=_int32(parent),
-        child_start=_int32(np.concatenate(([0], np.cumsum(counts)))),
-        child=_int32(child),
-        token_start=_int32(np.append(before[trie.token_start[nodes]], before[-1])),
-        token_ids=trie.token_ids[chosen],
+        byte=frozen(trie.byte[nodes], np.uint8),
+        skip=frozen(rank[trie.skip[nodes]], np.int32),
+        depth=frozen(trie.depth[nodes], np.uint16),
+        parent=frozen(parent, np.int32),
+        child_start=frozen(offsets(parent[1:], len(nodes)), np.int32),
+        child=frozen(np.argsort(parent[1:], kind="stable") + 1, np.int32),
+        token_start=frozen(np.append(before[trie.token_start[nodes]], before[-1]), np.int32),
+        token_ids=frozen(trie.token_ids[chosen], np.int32),
     )
-    return Part(small, _int32(nodes))
-
-
-def _int32(values: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
-    return values.astype(np.int32)
+    return Part(small, frozen(nodes, np.int32))

@@ -104,14 +104,14 @@ def build_trie(tokens: Mapping[int, bytes]) -> TokenTrie:
     parent, skip = _family(depth)
     child = np.argsort(parent[1:], kind="stable") + 1
     return TokenTrie(
-        byte=_frozen(np.concatenate(([0], byte)), np.uint8),
-        skip=_frozen(skip, np.int32),
-        depth=_frozen(depth, np.uint16),
-        parent=_frozen(parent, np.int32),
-        child_start=_frozen(_offsets(parent[1:], len(depth)), np.int32),
-        child=_frozen(child, np.int32),
-        token_start=_frozen(_offsets(last_nodes, len(depth)), np.int32),
-        token_ids=_frozen(np.array(ids), np.int32),
+        byte=frozen(np.concatenate(([0], byte)), np.uint8),
+        skip=frozen(skip, np.int32),
+        depth=frozen(depth, np.uint16),
+        parent=frozen(parent, np.int32),
+        child_start=frozen(offsets(parent[1:], len(depth)), np.int32),
+        child=frozen(child, np.int32),
+        token_start=frozen(offsets(last_nodes, len(depth)), np.int32),
+        token_ids=frozen(np.array(ids), np.int32),
     )
 
 
@@ -154,12 +154,13 @@ def _family(depth: _Index) -> tuple[_Index, _Index]:
     return parent, skip
 
 
-def _offsets(keys: _Index, count: int) -> _Index:
+def offsets(keys: _Index, count: int) -> _Index:
     """Return where each key's run starts, in ``keys`` sorted: ``count`` + 1 numbers."""
     return np.concatenate(([0], np.cumsum(np.bincount(keys, minlength=count))))
 
 
-def _frozen(values: npt.NDArray[Any], dtype: type[_Scalar]) -> npt.NDArray[_Scalar]:
+def frozen(values: npt.NDArray[Any], dtype: type[_Scalar]) -> npt.NDArray[_Scalar]:
+    """Return a read-only copy of that type."""
     array = values.astype(dtype)
     array.setflags(write=False)
     return array
