@@ -26,13 +26,14 @@ def resolve(root: N, steps: Callable[[N], Generator[N, R, R]]) -> R:
     result: R | None = None
     while True:
         try:
-            # The first send to a generator starts it.
-            part = stack[-1].send(result)  # type: ignore[arg-type]
+            # The first send to a generator starts it, and that is of None, whatever it takes later.
+            part = stack[-1].send(result)  # type: ignore[arg-type] # None only at the start
         except StopIteration as stop:
+            value: R = stop.value
             stack.pop()
             if not stack:
-                return stop.value  # type: ignore[no-any-return]
-            result = stop.value
+                return value
+            result = value
         else:
             stack.append(steps(part))
             result = None

@@ -1,7 +1,9 @@
 """The hot loops, compiled where a compiler was at hand, else in NumPy with identical results.
 
-``_compiled.pyx`` and ``numpy_kernel.py`` hold the same functions (``interface.Kernel``);
-``chosen.KERNEL`` is the one in use. Importing this package itself imports nothing.
+Recognition and masks: ``_compiled.pyx`` and ``numpy_kernel.py`` (``interface.Kernel``), and
+``chosen.KERNEL`` is the one in use. Finite automata: ``_automata.pyx`` and ``plain_automata.py``
+(``automata.Automata``), and ``chosen_automata.AUTOMATA``. Importing this package itself imports
+nothing.
 """
 
 import os

@@ -1,6 +1,6 @@
 """The position in a text, plainly: what an engine does for every token, in Python.
 
-Everything that takes more than a lookup is left to three methods of ``Engine``.
+Everything that takes more than a lookup is left to two methods that ``Engine`` supplies.
 """
 
 from typing import Any
