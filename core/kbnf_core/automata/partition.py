@@ -4,7 +4,6 @@ Its blocks are the symbols of the automata that regular expressions become first
 all code points that the same sets hold. What no set holds belongs to no block.
 """
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -23,10 +22,6 @@ class Partition(NamedTuple):
     blocks: tuple[int, ...]
     members: tuple[tuple[int, ...], ...]
     block_count: int
-
-    def block_of(self, code_point: int) -> int:
-        """Return the block of a code point, or ``NO_BLOCK``."""
-        return self.blocks[bisect_right(self.starts, code_point) - 1]
 
 
 def partition(sets: Sequence[CodePoints]) -> Partition:

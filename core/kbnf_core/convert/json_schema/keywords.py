@@ -1,15 +1,5 @@
 """The keywords of JSON Schema, by what they are for."""
 
-ANNOTATIONS = frozenset(
-    {
-        "$anchor", "$comment", "$defs", "$dynamicAnchor", "$id", "$recursiveAnchor", "$schema",
-        "$vocabulary", "contentEncoding", "contentMediaType", "contentSchema", "default",
-        "definitions", "deprecated", "description", "examples", "id", "readOnly", "title",
-        "writeOnly",
-    }
-)  # fmt: skip
-"""What says nothing about values; words that are no keyword at all do not either."""
-
 STRINGS = frozenset({"minLength", "maxLength", "pattern", "format"})
 NUMBERS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
 ARRAYS = frozenset(

@@ -58,7 +58,6 @@ FULL: Mapping[Type, Part] = {
     Type.OBJECT: Objects(),
 }
 ANY_SHAPE: Shape = {type_: (part,) for type_, part in FULL.items()}
-NO_SHAPE: Shape = {}
 
 
 def shape_of(type_: Type, part: Part | None) -> Shape:

@@ -11,14 +11,6 @@ END = 1 << 256
 ALL_BYTES = END - 1
 
 
-def mask_of(data: bytes) -> int:
-    """Return the set of the bytes in ``data``."""
-    mask = 0
-    for byte in data:
-        mask |= 1 << byte
-    return mask
-
-
 @lru_cache(maxsize=4096)
 def exits(dfa: Dfa) -> tuple[int, ...]:
     """Return, for each state, the bytes that lead on."""

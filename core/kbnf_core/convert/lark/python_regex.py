@@ -23,10 +23,9 @@ from kbnf_core.convert.lark.python_regex_tree import (
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What a pattern has that cannot be honoured; ``is_fatal`` where nothing stands in for it."""
+    """What a pattern has that cannot be honoured, so that something else stands in for it."""
 
     message: str
-    is_fatal: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ def parse(pattern: str, flags: str = "") -> Parsed:
     node = parser.parse()
     if stops_early(node):
         parser.problems.append(
-            Problem("where a round of a repetition is empty, more rounds may follow here", False)
+            Problem("where a round of a repetition is empty, more rounds may follow here")
         )
     return Parsed(node, tuple(parser.problems))
 
@@ -196,7 +195,7 @@ class _Parser:
 
     def _back(self, name: str) -> Node:
         self.problems.append(
-            Problem(f"the reference back to group `{name}` may match another text here", False)
+            Problem(f"the reference back to group `{name}` may match another text here")
         )
         return self._groups[name]
 
