@@ -59,6 +59,16 @@ class ConfigError(KbnfError, ValueError):
     """A setting that is unknown or has an impossible value."""
 
 
+class WorkLimitError(KbnfError, RuntimeError):
+    """More work than ``Limits.work`` allows; ``part`` names what it was spent on, if known."""
+
+    def __init__(self, limit: int, part: str = "") -> None:
+        self.limit = limit
+        self.part = part
+        where = f" in `{part}`" if part else ""
+        super().__init__(f"this takes more than {limit:,} steps of work{where} (`Limits.work`)")
+
+
 class EngineError(KbnfError, ValueError):
     """An operation that the engine refuses; its state is unchanged."""
 

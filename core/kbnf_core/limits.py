@@ -16,6 +16,8 @@ class Limits:
     with those in use, without an error; so it is when the masks that states share take more than
     ``mask_bytes``. ``cached_steps``: tokens' steps that are remembered, and ``mask_bytes`` bounds
     the masks of single states; of both, what was not used for longest is forgotten.
+    ``work``: counted steps of one build or one call (``kbnf_core.budget``), so that none holds a
+    process for long, however small the text that asks for it (E107).
     """
 
     nesting_depth: int = 256
@@ -26,6 +28,7 @@ class Limits:
     cached_states: int = 200_000
     cached_steps: int = 200_000
     mask_bytes: int = 64 * 2**20
+    work: int = 20_000_000
 
 
 DEFAULT_LIMITS = Limits()

@@ -10,7 +10,7 @@ import pytest
 
 CORE = Path(__file__).resolve().parents[2] / "core" / "kbnf_core"
 
-BASE = {"source", "diagnostics", "errors", "limits", "traversal"}
+BASE = {"source", "diagnostics", "errors", "limits", "budget", "traversal"}
 FRONT = BASE | {"syntax", "automata", "ir", "tables", "config", "lower"}
 BACK = FRONT | {"frontend", "recognise", "vocab", "mask", "grammar"}
 
@@ -21,6 +21,7 @@ ALLOWED: dict[str, set[str]] = {
     "diagnostics": {"source"},
     "errors": {"diagnostics"},
     "limits": set(),
+    "budget": {"errors"},
     "kernel": set(),
     "container": {"errors"},
     "config": {"errors", "limits"},
