@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from kbnf_core import Config, Engine
+from kbnf_core import Config, Engine, Vocabulary
 from kbnf_testing import grammar as g
 from kbnf_testing import subject
 from kbnf_testing.agreement import FINISHES, random_sample
@@ -171,3 +171,46 @@ def test_looking_ahead_moves_nothing(seed: int) -> None:
     drawn.engine.shortest_completion()
     assert (subject.allowed(drawn.engine), subject.outcomes(drawn.engine, every_id)) == before
     assert Outcome.UNKNOWN not in before[1].values()
+
+
+def _mixed(random: Random) -> str:
+    """Return a grammar in which token terminals stand beside bytes that the same tokens have."""
+    parts = ['"a"', '"b"', '"ab"', '["a"]', '["b"]', '{"a"}', "#token[0]", "#token[1]", "x"]
+    one, two, three, four = (
+        " ".join(random.choices(parts, k=random.randint(1, 3))) for _ in "1234"
+    )
+    return f"start ::= {one} 'b' | {two} | {three}; x ::= 'a' | {four} 'b';"
+
+
+@pytest.mark.parametrize("finish", FINISHES)
+@pytest.mark.parametrize("seed", range(60))
+def test_completions_complete_where_tokens_are_named_and_spelled(seed: int, finish: str) -> None:
+    random = Random(seed)
+    texts = [b"a", b"b", b"ab", b"ba", b"aab", b"bab", b"abb"]
+    vocabulary = Vocabulary(dict(enumerate(random.choices(texts, k=4))), eos_token_id=9)
+    engine = Engine(_mixed(random), vocabulary, Config(finish=finish))
+    for _ in range(3):
+        completion, sample = engine.shortest_completion(), engine.sample(random, length=2)
+        if completion.tokens is not None:
+            assert _fed(engine, completion.tokens).can_finish()
+        assert _fed(engine, sample.tokens).can_finish() is sample.is_complete
+        allowed = subject.allowed(engine)
+        if allowed:
+            engine.try_accept_new_token(random.choice(allowed))
+
+
+def _fed(engine: Engine, tokens: tuple[int, ...]) -> Engine:
+    """Return a copy that accepted the tokens."""
+    twin = copy.copy(engine)
+    for token_id in tokens:
+        twin.try_accept_new_token(token_id)
+    return twin
+
+
+def test_a_token_that_only_its_id_allows_completes_nothing_by_its_bytes() -> None:
+    grammar = 'start ::= #token[0] "aa" | "z" ["a"];'
+    engine = Engine(grammar, Vocabulary({0: b"za"}), Config(finish="eager"))
+    completion = engine.shortest_completion()
+    assert (completion.data, completion.tokens, completion.is_fewest) == (b"z", None, True)
+    engine = Engine(grammar, Vocabulary({0: b"za", 1: b"aa"}), Config(finish="eager"))
+    assert engine.shortest_completion().tokens == (0, 1)

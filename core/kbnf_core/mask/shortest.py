@@ -9,7 +9,7 @@ sooner than the best way known.
 from dataclasses import dataclass
 from math import ceil, inf
 
-from kbnf_core.errors import EngineError
+from kbnf_core.errors import EngineError, RejectedError
 from kbnf_core.mask.course import Course
 from kbnf_core.mask.successors import Successors
 from kbnf_core.recognise.states import DEAD
@@ -103,7 +103,11 @@ def _spell(course: Course, place: int, data: bytes | None) -> tuple[int, ...] | 
     if tokens is None:
         return None
     for count, token_id in enumerate(tokens, start=1):
-        place = course.step(place, token_id)
+        try:
+            place = course.step(place, token_id)
+        except RejectedError:
+            # A token terminal has led on too, to where the text ends within this token.
+            return None
         if course.can_finish(place):
             return tokens[:count]
     return None

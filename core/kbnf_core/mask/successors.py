@@ -3,12 +3,15 @@
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.mask.bits import Words, ids_of, unpack
+from kbnf_core.mask.bits import ids_of
 from kbnf_core.mask.course import Course
 from kbnf_core.recognise.states import DEAD, UNKNOWN, StateTable
 from kbnf_core.vocab.trie import ROOT, TokenTrie
 
 _Int32 = npt.NDArray[np.int32]
+_Ids = npt.NDArray[np.integer]
+
+_NO_IDS: _Ids = np.zeros(0, np.int32)
 
 _STATE_WORK = 4_000
 """Trie nodes that are followed in the time that a state takes, however small the trie is."""
@@ -33,42 +36,49 @@ class Successors:
         ``state`` is not complete. Empty tokens lead nowhere and are left out.
         """
         self.work += _STATE_WORK
-        allowed = self._course.rule.mask(self._masks, state)
-        found = self._by_bytes(state, allowed)
-        found.update(self._by_id(state, allowed))
-        return found
+        named = self._named(state)
+        return self._by_bytes(state, named) | self._by_id(state, named)
 
-    def _by_bytes(self, state: int, allowed: Words) -> dict[int, int]:
+    def _named(self, state: int) -> _Ids:
+        """Return the tokens that token terminals name here."""
+        terminals = self._masks.terminals
+        if not terminals:
+            return _NO_IDS
+        words = terminals.mask(self._masks.states.token_terminals(state))
+        return ids_of(words, self._masks.vocabulary.size)
+
+    def _by_bytes(self, state: int, named: _Ids) -> dict[int, int]:
+        """Return the states after the other tokens: those that nothing but their bytes allows."""
         ids, states = self._walk(state)
-        fits = unpack(allowed, self._masks.vocabulary.size)[ids]
-        distinct, first = np.unique(states[fits], return_index=True)
-        return dict(zip(distinct.tolist(), ids[fits][first].tolist(), strict=True))
+        if len(named):
+            others = ~np.isin(ids, named)
+            ids, states = ids[others], states[others]
+        distinct, first = np.unique(states, return_index=True)
+        return dict(zip(distinct.tolist(), ids[first].tolist(), strict=True))
 
     def _walk(self, state: int) -> tuple[_Int32, _Int32]:
-        """Return the tokens that stay alive, the lowest id of each spelling, and their states."""
+        """Return the tokens whose bytes can come, and the states that they lead to."""
         trie, states = self._trie, self._masks.states
         nodes = trie.children(ROOT)
         before = np.full(len(nodes), state, np.int32)
-        ends, reached = [nodes[:0]], [before[:0]]
+        found, reached = [nodes[:0]], [before[:0]]
         while len(nodes):
             self.work += len(nodes)
             after = step_all(states, before, self._node_class[nodes])
             alive = after != DEAD
             nodes, after = nodes[alive], after[alive]
-            is_end = trie.token_start[nodes] < trie.token_start[nodes + 1]
-            ends.append(nodes[is_end])
-            reached.append(after[is_end])
+            ids, states_of_ids = _tokens_at(trie, nodes, after)
+            found.append(ids)
+            reached.append(states_of_ids)
+            if self._course.rule.ends_at_bytes:
+                goes_on = states.has_exits[after] == 0
+                nodes, after = nodes[goes_on], after[goes_on]
             nodes, before = children_of(trie, nodes, after)
-        return trie.token_ids[trie.token_start[np.concatenate(ends)]], np.concatenate(reached)
+        return np.concatenate(found), np.concatenate(reached)
 
-    def _by_id(self, state: int, allowed: Words) -> dict[int, int]:
-        """Return the states after the tokens that token terminals name."""
-        masks = self._masks
-        named = masks.terminals.mask(masks.states.token_terminals(state)) & allowed
-        places = {
-            self._course.step(state, each): each
-            for each in ids_of(named, masks.vocabulary.size).tolist()
-        }
+    def _by_id(self, state: int, named: _Ids) -> dict[int, int]:
+        """Return the states after named tokens, which their bytes may allow as well."""
+        places = {self._course.step(state, each): each for each in named.tolist()}
         return {place if place >= 0 else ~place: each for place, each in places.items()}
 
 
@@ -86,7 +96,17 @@ def step_all(states: StateTable, before: _Int32, classes: npt.NDArray[np.uint8])
 
 def children_of(trie: TokenTrie, nodes: _Int32, values: _Int32) -> tuple[_Int32, _Int32]:
     """Return the children of all nodes, each with the value of its parent."""
-    begin, end = trie.child_start[nodes], trie.child_start[nodes + 1]
+    return _spread(trie.child, trie.child_start, nodes, values)
+
+
+def _tokens_at(trie: TokenTrie, nodes: _Int32, values: _Int32) -> tuple[_Int32, _Int32]:
+    """Return the tokens that end at the nodes, each with the value of its node."""
+    return _spread(trie.token_ids, trie.token_start, nodes, values)
+
+
+def _spread(items: _Int32, start: _Int32, nodes: _Int32, values: _Int32) -> tuple[_Int32, _Int32]:
+    """Return ``items[start[n] : start[n + 1]]`` of all nodes, each item with its node's value."""
+    begin, end = start[nodes], start[nodes + 1]
     count = end - begin
     shift = np.repeat(begin - (np.cumsum(count) - count), count)
-    return trie.child[shift + np.arange(len(shift))], np.repeat(values, count)
+    return items[shift + np.arange(len(shift))], np.repeat(values, count)
