@@ -1,6 +1,8 @@
 """The engine: one position in one text, over a grammar and a vocabulary that many may share."""
 
+from collections.abc import Iterable
 from functools import cached_property
+from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -36,6 +38,12 @@ FORGOTTEN = DEAD
 """In the list of past places: one that was not taken along. No text is ever at DEAD."""
 
 
+_REBUILT = frozenset(
+    ("_grammar", "_finish", "_course", "_words", "_place", "_accepted", "_places", "_allowed")
+)
+"""Attributes of an engine that are made anew when it is unpickled."""
+
+
 class Engine(Position):
     """Constrains one text to a grammar, token by token.
 
@@ -47,7 +55,11 @@ class Engine(Position):
     shares all caches.
 
     Grammars, vocabularies and their caches may be shared by threads; an engine, being a position,
-    belongs to one thread at a time. Every method that raises leaves the engine as it was.
+    belongs to one thread at a time. Every method that raises leaves the engine as it was. All
+    three can be pickled: grammar and vocabulary as what they were made from, an engine with what
+    it accepted, which is accepted again; no cache is carried.
+
+    A token id is an ``int`` or anything with ``__index__``, as NumPy's and torch's integers.
 
     Coming from elsewhere: ``Engine(...)`` is *initialize*, ``mask_logits`` is
     *modify_possible_logits*, ``try_accept_new_token`` is *advance*,
@@ -70,9 +82,13 @@ class Engine(Position):
             grammar = Grammar(
                 grammar, start=config.start_nonterminal, finish=config.finish, limits=config.limits
             )
+        finish = grammar.finish if config.finish is None else Finish.parse(config.finish)
+        self._begin(grammar, vocabulary, finish)
+
+    def _begin(self, grammar: Grammar, vocabulary: Vocabulary, finish: Finish) -> None:
         self._grammar = grammar
-        self._finish = grammar.finish if config.finish is None else Finish.parse(config.finish)
-        self._use(grammar.courses.get(vocabulary, self._finish))
+        self._finish = finish
+        self._use(grammar.courses.get(vocabulary, finish))
         self._place = self._course.beginning
         self._accepted: list[int | bytes] = []
         self._places: list[int] = []
@@ -91,6 +107,12 @@ class Engine(Position):
     def __deepcopy__(self, memo: dict[int, Any]) -> "Engine":
         del memo
         return self.__copy__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what the position follows from; caches are not carried."""
+        carried = (self._grammar, self.vocabulary, self._finish, self.accepted, self._allowed)
+        own = {name: self.__dict__[name] for name in self.__dict__.keys() - _REBUILT - {"_why"}}
+        return _restore, (type(self), *carried, own)
 
     @property
     def grammar(self) -> Grammar:
@@ -150,13 +172,17 @@ class Engine(Position):
         return ids
 
     def mask_logits(self, logits: L) -> L:
-        """Set the logits of ids that the last computation does not allow to minus infinity.
+        """Set the logits of ids that cannot come next to minus infinity; after the end, all.
 
+        What can come is computed here, or looked up where it was computed before.
         ``logits``: NumPy array or torch tensor, floating point, shape (n,) or (1, n); changed in
         place where it can be, and returned. Entries beyond the vocabulary become minus infinity.
         Raises ``InvalidLogitsError`` where n is less than the vocabulary's size.
         """
-        return apply_mask(self._allowed, self.vocabulary.size, logits)
+        words = self._words_here()
+        masked = apply_mask(words, self.vocabulary.size, logits)
+        self._allowed = words
+        return masked
 
     def update_logits(self, token_id: int, logits: L) -> tuple[L, AcceptTokenResult]:
         """Append a token and, unless that finishes, compute and mask.
@@ -168,7 +194,6 @@ class Engine(Position):
         result = self.try_accept_new_token(token_id)
         if result is AcceptTokenResult.Finished:
             return logits, result
-        self.compute_allowed_token_ids()
         return self.mask_logits(logits), result
 
     def reset(self) -> None:
@@ -237,7 +262,9 @@ class Engine(Position):
 
         Raises ``UnknownTokenError`` for an id that the vocabulary does not have.
         """
-        return self._why.explain(self._accepted, what)
+        return self._why.explain(
+            self._accepted, what if isinstance(what, bytes | str) else index(what)
+        )
 
     @cached_property
     def _why(self) -> "Why":
@@ -247,6 +274,7 @@ class Engine(Position):
 
     def _place_after(self, token_id: int) -> int:
         """Return the place after a token; raise if it cannot come."""
+        token_id = index(token_id)
         if token_id >> TOKEN_BITS:
             self._refuse(token_id)
         try:
@@ -279,15 +307,36 @@ class Engine(Position):
         ]
         self._place = transfer.place(self._place)
 
+    def _accept_again(self, accepted: Iterable[int | bytes]) -> None:
+        for what in accepted:
+            if isinstance(what, bytes):
+                self.try_accept_new_bytes(what)
+            else:
+                self.try_accept_new_token(what)
+
     def _replay(self) -> int:
         """Return the place after everything accepted, worked out from the beginning."""
         fresh = Engine(self._grammar, self.vocabulary, Config(finish=self._finish))
-        for what in self._accepted:
-            if isinstance(what, bytes):
-                fresh.try_accept_new_bytes(what)
-            else:
-                fresh.try_accept_new_token(what)
+        fresh._accept_again(self._accepted)
         # It may have begun yet another table on the way.
         self._use(fresh._course)
         self._places = fresh._places
         return fresh._place
+
+
+def _restore(
+    kind: type[Engine],
+    grammar: Grammar,
+    vocabulary: Vocabulary,
+    finish: Finish,
+    accepted: tuple[int | bytes, ...],
+    allowed: Words,
+    own: dict[str, Any],
+) -> Engine:
+    """Return an engine that was pickled."""
+    engine = kind.__new__(kind)
+    engine._begin(grammar, vocabulary, finish)
+    engine._accept_again(accepted)
+    engine._allowed = allowed
+    engine.__dict__.update(own)
+    return engine

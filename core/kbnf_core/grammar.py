@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kbnf_core import ir
 from kbnf_core.config import Finish
@@ -96,6 +96,18 @@ class Grammar:
         grammar.__dict__["_rules"] = (rules, analysis)
         return grammar
 
+    def __copy__(self) -> "Grammar":
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Grammar":
+        del memo
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the text and the settings in force; what is remembered is not carried."""
+        text, path = self.source.text, self.source.path
+        return _restore, (type(self), text, self.start, self.finish, path, self._limits)
+
     @cached_property
     def source(self) -> Source:
         """The text."""
@@ -138,6 +150,13 @@ class Grammar:
         from kbnf_core.mask.courses import Courses
 
         return Courses(lambda: self.tables, self._limits, self._stored)
+
+
+def _restore(
+    kind: type[Grammar], text: str, start: str, finish: Finish, path: str | None, limits: Limits
+) -> Grammar:
+    """Return a grammar that was pickled."""
+    return kind(text, start=start, finish=finish, path=path, limits=limits)
 
 
 def _usable(reading: Reading) -> ir.Grammar:

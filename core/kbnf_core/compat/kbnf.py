@@ -15,6 +15,7 @@ addresses are there because programs call them; prefer the arrays of ``kbnf_core
 import ctypes
 import enum
 from copy import copy
+from operator import index
 from typing import Any, TypeVar
 
 import numpy as np
@@ -89,7 +90,7 @@ class _Base(_Engine):
 
     def check_if_token_is_allowed(self, token_id: int) -> bool:
         """Tell whether the last computation allows a token."""
-        return token_id in self.get_allowed_token_ids_from_last_computation()
+        return index(token_id) in self.get_allowed_token_ids_from_last_computation()
 
     def get_number_of_allowed_token_ids(self) -> int:
         """Return how many ids the last computation allows."""

@@ -1,5 +1,7 @@
 # What an engine does for every token; see ``interface.Position``.
 
+from operator import index
+
 from kbnf_core.kernel.result import AcceptTokenResult
 
 cdef object _ONGOING = AcceptTokenResult.Ongoing
@@ -40,7 +42,9 @@ cdef class Position:
         order. An empty token changes nothing. The allowed tokens are not recomputed.
         """
         cdef long long after = UNKNOWN
-        if PyLong_CheckExact(token_id) and self._place >= 0:
+        if not PyLong_CheckExact(token_id):
+            token_id = index(token_id)
+        if self._place >= 0:
             after = self._plain_after(token_id)
         if after == UNKNOWN:
             after = self._place_after(token_id)

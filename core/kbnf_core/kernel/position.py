@@ -3,6 +3,7 @@
 Everything that takes more than a lookup is left to two methods that ``Engine`` supplies.
 """
 
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,7 @@ class Position:
         Raises ``FinishedError``, ``UnknownTokenError`` or ``RejectedError``, tested in that
         order. An empty token changes nothing. The allowed tokens are not recomputed.
         """
+        token_id = index(token_id)
         after = self._place_after(token_id)
         self._accepted.append(token_id)
         self._places.append(self._place)

@@ -5,12 +5,13 @@ import logging
 import struct
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
+from operator import index
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from kbnf_core.vocab.findings import empty_ids, missing_bytes
 from kbnf_core.vocab.token import Token
-from kbnf_core.vocab.validate import checked_ids, checked_specials, checked_tokens
+from kbnf_core.vocab.validate import checked_id, checked_ids, checked_specials, checked_tokens
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.packed import Spellings
@@ -55,7 +56,8 @@ class Vocabulary:
         self._without_bytes = self._eos | frozenset(self._special.values())
         self._hidden = {key: spelled.pop(key) for key in self._without_bytes if key in spelled}
         self._tokens: Mapping[int, _Bytes] = spelled
-        self._strings = dict(token_strings or {})
+        strings = (token_strings or {}).items()
+        self._strings = {checked_id(token_id): text for token_id, text in strings}
         self._name = name
         self.oddities = _find_oddities(spelled)
         _log(self.oddities)
@@ -98,6 +100,10 @@ class Vocabulary:
         _log(oddities)
         return vocabulary
 
+    def __getstate__(self) -> dict[str, object]:
+        # Views cannot be pickled; they are made again when somebody asks.
+        return {k: v for k, v in self.__dict__.items() if not isinstance(v, MappingProxyType)}
+
     @property
     def name(self) -> str | None:
         """What to call this vocabulary in messages."""
@@ -135,11 +141,11 @@ class Vocabulary:
 
     def is_special(self, token_id: int) -> bool:
         """Tell whether the id is special or ends the sequence, so has no bytes to match."""
-        return token_id in self._without_bytes
+        return index(token_id) in self._without_bytes
 
     def token(self, token_id: int) -> _Bytes | None:
         """Return the bytes of an ordinary token, None for any other id."""
-        return self._tokens.get(token_id)
+        return self._tokens.get(index(token_id))
 
     def token_string(self, token_id: int) -> str | None:
         """Return a text to show for the id, None if the vocabulary lacks it.
@@ -147,6 +153,7 @@ class Vocabulary:
         That is the string given for it, or a special token's name, or its bytes as UTF-8 with
         escapes for those that are none (also if it is a stop id and they are never matched).
         """
+        token_id = index(token_id)
         for names in (self._strings, self._special_names):
             if token_id in names:
                 return names[token_id]
@@ -206,6 +213,8 @@ class Vocabulary:
         return len(self._tokens) + len(self._without_bytes)
 
     def __contains__(self, token_id: object) -> bool:
+        if hasattr(token_id, "__index__"):
+            token_id = index(token_id)
         return token_id in self._tokens or token_id in self._without_bytes
 
     def __repr__(self) -> str:
@@ -213,7 +222,7 @@ class Vocabulary:
 
     def get_token(self, token_id: int) -> Token | None:
         """Return the ordinary token with that id; the name that ``kbnf`` has for it."""
-        data = self._tokens.get(token_id)
+        data = self.token(token_id)
         return None if data is None else Token(data)
 
     def get_token_id(self, token: _Bytes | Token) -> int | None:
@@ -222,7 +231,7 @@ class Vocabulary:
 
     def get_token_string(self, token_id: int) -> str | None:
         """Return the string given for the id; as in ``kbnf``, None if none was given."""
-        return self._strings.get(token_id)
+        return self._strings.get(index(token_id))
 
     def get_vocab_size(self) -> int:
         """Return ``size``; the name that ``kbnf`` has for it."""
