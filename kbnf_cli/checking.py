@@ -83,8 +83,10 @@ def check_file(path: Path, request: Request, fixes: str | None = None) -> Report
     after, fixed = before, tuple[Diagnostic, ...]()
     if fixes is not None:
         from kbnf_core.fixes import fix_text
+        from kbnf_core.languages import language_of
 
-        result = fix_text(before, find, unsafe=fixes == "unsafe")
+        unsafe = fixes == "unsafe"
+        result = fix_text(before, find, unsafe=unsafe, language=language_of(name))
         after, fixed = result.text, result.applied
     return Report(path, name, before, after, fixed, find(after), fail_on)
 

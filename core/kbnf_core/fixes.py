@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Severity
-from kbnf_core.languages import language_of
+from kbnf_core.languages import KBNF, Language
 from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.source import Source, Span
 
@@ -23,16 +23,17 @@ class Fixed:
     applied: tuple[Diagnostic, ...]
 
 
-def fix_text(text: str, find: Find, *, unsafe: bool = False) -> Fixed:
+def fix_text(text: str, find: Find, *, unsafe: bool = False, language: Language = KBNF) -> Fixed:
     """Apply what ``find`` offers for ``text`` and what it becomes, until nothing is left to do.
 
+    ``language`` is that of the text, which tells what is a comment.
     Without ``unsafe``, only fixes that keep the language are applied. A round that would lead to
     more errors than there were is not taken. Ends after ``MAX_ROUNDS`` in any case.
     """
     applied: list[Diagnostic] = []
     found = find(text)
     for _ in range(MAX_ROUNDS):
-        chosen = _choose(found, unsafe)
+        chosen = _choose(found, unsafe, language)
         if not chosen:
             break
         changed = _apply(text, [edit for _, fix in chosen for edit in fix.edits])
@@ -44,9 +45,11 @@ def fix_text(text: str, find: Find, *, unsafe: bool = False) -> Fixed:
     return Fixed(text, tuple(applied))
 
 
-def _choose(found: Sequence[Diagnostic], unsafe: bool) -> list[tuple[Diagnostic, Fix]]:
+def _choose(
+    found: Sequence[Diagnostic], unsafe: bool, language: Language
+) -> list[tuple[Diagnostic, Fix]]:
     """Return the first fix of each finding, those left out that touch an earlier one."""
-    comments = _comments(found[0].source) if found else []
+    comments = _comments(found[0].source, language) if found else []
     taken: list[Edit] = []
     chosen = []
     for diagnostic in sorted(found, key=Diagnostic.sort_key):
@@ -59,8 +62,8 @@ def _choose(found: Sequence[Diagnostic], unsafe: bool) -> list[tuple[Diagnostic,
     return chosen
 
 
-def _comments(source: Source) -> list[Span]:
-    parsed = language_of(source.path).read(source, DEFAULT_LIMITS)
+def _comments(source: Source, language: Language) -> list[Span]:
+    parsed = language.read(source, DEFAULT_LIMITS)
     return [comment.span for comment in parsed.document.comments]
 
 

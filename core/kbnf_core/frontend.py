@@ -28,6 +28,7 @@ class Reading:
     the settings in force: given ones, else the pragmas', else the defaults.
     """
 
+    language: Language
     document: Document
     pragmas: Pragmas
     start: str
@@ -78,7 +79,9 @@ def read_grammar(
             found.append(_empty_language(parsed.document, start, analysis))
             grammar = analysis = None
     in_force = finish or (Finish(pragmas.finish) if pragmas.finish else language.finish)
-    return Reading(parsed.document, pragmas, start, in_force, grammar, analysis, tuple(found))
+    return Reading(
+        language, parsed.document, pragmas, start, in_force, grammar, analysis, tuple(found)
+    )
 
 
 def _empty_language(document: Document, start: str, analysis: Analysis) -> Diagnostic:

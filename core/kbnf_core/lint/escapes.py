@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.frontend import Reading
-from kbnf_core.languages import KBNF, language_of
+from kbnf_core.languages import KBNF
 from kbnf_core.syntax.escapes import Piece, pieces
 from kbnf_core.syntax.tree import Pattern, PatternKind, Terminal, Text, postorder
 
@@ -15,7 +15,7 @@ _FIRST_BEYOND_ASCII = 0x80
 
 def check_escapes(reading: Reading) -> Iterator[Diagnostic]:
     """Yield a finding for each escape that a reader of another dialect takes for something else."""
-    if language_of(reading.document.source.path) is not KBNF:
+    if reading.language is not KBNF:
         return
     for definition in reading.document.definitions:
         for node in postorder(definition.body):

@@ -6,7 +6,6 @@ from dataclasses import replace
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.frontend import Reading, too_large
 from kbnf_core.ir import Grammar
-from kbnf_core.languages import language_of
 from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lint.ambiguity import check_ambiguity
 from kbnf_core.lint.blow_ups import check_blow_ups
@@ -52,7 +51,7 @@ def run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
     again and again, in variants that the conversion made of it, is said once.
     """
     found = _run_lints(reading, options)
-    if language_of(reading.document.source.path).is_converted:
+    if reading.language.is_converted:
         first = {(each.code, each.span): each for each in reversed(list(found))}
         return (replace(each, fixes=()) for each in reversed(first.values()))
     return found

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from kbnf_core.diagnostics import Diagnostic, Label, Severity
 from kbnf_core.frontend import Reading
-from kbnf_core.languages import language_of
 from kbnf_core.source import Span
 from kbnf_core.syntax.tree import Definition, Document, Exception_, Name, Reference, postorder
 
@@ -15,9 +14,9 @@ def check_names(reading: Reading) -> Iterator[Diagnostic]:
     Says nothing of a file with syntax errors: what its broken rules use is not known. Of a
     language that is converted from the start on, the reader says what is left out.
     """
-    document = reading.document
-    if language_of(document.source.path).is_converted:
+    if reading.language.is_converted:
         return
+    document = reading.document
     if document.broken_names or _has_syntax_errors(reading):
         return
     uses = _uses(document)

@@ -9,7 +9,7 @@ from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.frontend import Reading
 from kbnf_core.ir import Call, Choice, Grammar, Node, Regular, Repeat, Sequence, calls
-from kbnf_core.languages import KBNF, language_of
+from kbnf_core.languages import KBNF
 from kbnf_core.lint.limits import stopped_early
 from kbnf_core.lint.showing import show
 from kbnf_core.lower.analyse import Analysis, Facts
@@ -92,7 +92,6 @@ def _cut_short(reading: Reading, dfa: Dfa, span: Span) -> Iterator[Diagnostic]:
 
 
 def _finding(reading: Reading, span: Span, message: str, why: str) -> Diagnostic:
-    is_kbnf = language_of(reading.document.source.path) is KBNF
     fix = Fix("let the model choose the end", (Edit(Span(0, 0), _PRAGMA),), safe=False)
     return Diagnostic(
         "W304",
@@ -101,5 +100,5 @@ def _finding(reading: Reading, span: Span, message: str, why: str) -> Diagnostic
         span,
         notes=(f"`finish=eager` ends at the first complete text: {why}",),
         helps=("end with something that must follow, or set `(* kbnf: finish=eos *)`",),
-        fixes=(fix,) if not reading.pragmas.finish and is_kbnf else (),
+        fixes=(fix,) if not reading.pragmas.finish and reading.language is KBNF else (),
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.frontend import Reading
-from kbnf_core.languages import GBNF, KBNF, language_of
+from kbnf_core.languages import GBNF, KBNF
 from kbnf_core.syntax.printer import print_expression
 from kbnf_core.syntax.tree import (
     Definition,
@@ -23,7 +23,7 @@ def check_recursive_lists(reading: Reading) -> Iterator[Diagnostic]:
 
     Left recursion is left alone: it mostly tells how operators associate.
     """
-    if language_of(reading.document.source.path) not in (KBNF, GBNF):
+    if reading.language not in (KBNF, GBNF):
         # Elsewhere there are no loops, or they are written in other ways.
         return
     counts = Counter(d.name.value for d in reading.document.definitions)

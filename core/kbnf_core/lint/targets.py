@@ -11,7 +11,7 @@ from functools import partial
 
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.frontend import Reading
-from kbnf_core.languages import GBNF, LARK, Language, language_of
+from kbnf_core.languages import GBNF, LARK, Language
 from kbnf_core.lint.features import Feature, features_of
 from kbnf_core.lint.own_languages import (
     Refused,
@@ -59,12 +59,11 @@ _OWN: Mapping[tuple[Language, str], Callable[[Reading], Iterator[Refused]]] = {
 
 def check_targets(reading: Reading, targets: tuple[str, ...]) -> Iterator[Diagnostic]:
     """Yield a finding for each construct that one of ``targets`` does not take."""
-    language = language_of(reading.document.source.path)
     for target in targets:
-        if (language, target) == (GBNF, "llama.cpp"):
+        if (reading.language, target) == (GBNF, "llama.cpp"):
             yield from (replace(each, code="E502") for each in llama_cpp_refuses(reading))
             continue
-        refuses = _OWN.get((language, target), partial(_refused_after_conversion, target))
+        refuses = _OWN.get((reading.language, target), partial(_refused_after_conversion, target))
         for what, span, help_ in refuses(reading):
             message = f"{target} does not take {what}"
             yield Diagnostic("E502", message, reading.document.source, span, helps=(help_,))

@@ -1,0 +1,59 @@
+"""The language of a grammar is what its reader was told, whatever its file is called."""
+
+from functools import partial
+
+import pytest
+
+from kbnf_core import check
+from kbnf_core.fixes import fix_text
+from kbnf_core.frontend import read_grammar
+from kbnf_core.languages import GBNF, KBNF, LANGUAGES, LARK, Language
+from kbnf_core.lint.lints import run_lints
+from kbnf_core.lint.options import NO_OPTIONS
+from kbnf_core.source import Source
+
+TEXTS = {
+    "KBNF": "start ::= 'a' {'\\xe9'} | 'a' {'\\xe9'}; unused ::= 'x'?;",
+    "GBNF": 'root ::= "a" root | "a" | "\\xe9"\nunused ::= "x"\n',
+    "BNF": "<start>::='a'<start>|'a'|'\\xe9';<unused>::='x';",
+    "Lark": '// kbnf: start=start finish=eager\nstart: "a" start | "a" | /[0-9]+/\nunused: "x"\n',
+}
+
+
+def _told(path: str | None, language: Language | None) -> list[tuple[object, ...]]:
+    return [
+        (each.code, each.message, each.span, each.fixes)
+        for each in check(TEXTS[(language or KBNF).name], path, language=language)
+    ]
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda each: each.name)
+def test_findings_do_not_depend_on_the_name_of_the_file(language: Language) -> None:
+    named = _told(f"x{language.extension}", language)
+    assert named
+    for path in (None, "x", "x.txt", "x.kbnf", "x.lark", "x.gbnf"):
+        assert _told(path, language) == named
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda each: each.name)
+def test_the_extension_tells_the_language_where_nobody_does(language: Language) -> None:
+    path, text = f"x{language.extension}", TEXTS[language.name]
+    assert list(map(repr, check(text, path))) == list(
+        map(repr, check(text, path, language=language))
+    )
+
+
+def test_no_fix_is_offered_for_a_text_that_is_converted() -> None:
+    text = 'start: a a\na: "x" | "x"'
+    reading = read_grammar(Source(text, None), language=LARK)
+    found = list(run_lints(reading, NO_OPTIONS))
+    assert "W104" in {each.code for each in found}
+    assert not any(each.fixes for each in found)
+    assert reading.language is LARK
+
+
+def test_fixing_keeps_the_comments_of_the_language() -> None:
+    text = 'root ::= ("a" # why\n | "a") "b"\n'
+    find = partial(check, language=GBNF)
+    assert any(each.fixes for each in find(text))
+    assert fix_text(text, find, unsafe=True, language=GBNF).text == text
