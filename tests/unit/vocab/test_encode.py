@@ -1,10 +1,13 @@
 """Text to tokens, as each vocabulary's own tokenizer writes it."""
 
+import io
 import json
+import shutil
 from pathlib import Path
 
 import mistral_common
 import pytest
+import sentencepiece
 from tokenizers import Tokenizer
 from tokenizers.decoders import ByteLevel as ByteLevelDecoder
 from tokenizers.models import BPE
@@ -23,6 +26,32 @@ def test_tekken_is_encoded_by_its_own_library() -> None:
     tokens = encoder.encode('{"name": "é😀"}')
     assert encoder.name == "mistral-common"
     assert b"".join(vocabulary.tokens[each] for each in tokens) == '{"name": "é😀"}'.encode()
+
+
+def test_a_folder_is_encoded_by_the_file_that_it_was_loaded_from(tmp_path: Path) -> None:
+    shutil.copy(TEKKEN, tmp_path / "tekken.json")
+    vocabulary = load_vocabulary(tmp_path)
+    encoder = load_encoder(tmp_path, vocabulary)
+    assert encoder.name == "mistral-common"
+    assert encoder.encode("hello") == load_encoder(TEKKEN, vocabulary).encode("hello")
+
+
+def test_a_folder_with_a_model_alone_is_encoded_by_sentencepiece(tmp_path: Path) -> None:
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["a b c ab"] * 20), model_writer=model, vocab_size=9, minloglevel=2
+    )
+    (tmp_path / "tokenizer.model").write_bytes(model.getvalue())
+    vocabulary = load_vocabulary(tmp_path)
+    encoder = load_encoder(tmp_path, vocabulary)
+    assert encoder.name == "sentencepiece"
+    assert b"".join(vocabulary.tokens[each] for each in encoder.encode("ab c")) == b" ab c"
+
+
+def test_a_folder_without_a_vocabulary_is_refused_by_both(tmp_path: Path) -> None:
+    for read in (load_vocabulary, lambda path: load_encoder(path, Vocabulary.bytes())):
+        with pytest.raises(VocabularyError, match="is a folder without"):
+            read(tmp_path)
 
 
 def test_a_tokenizer_json_is_encoded_by_tokenizers(tmp_path: Path) -> None:

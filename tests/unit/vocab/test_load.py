@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from kbnf_core.errors import SourceError, VocabularyError
-from kbnf_core.vocab.load import FORMATS, load_vocabulary
+from kbnf_core.vocab.formats import FORMATS
+from kbnf_core.vocab.load import load_vocabulary
 
 TOKENIZER = '{"model": {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []}}'
 
@@ -32,7 +33,7 @@ def test_an_unknown_format(tmp_path: Path, data: bytes, found: str) -> None:
         load_vocabulary(path)
     message = str(caught.value)
     assert message.startswith(f"{path}: not a vocabulary ({found})")
-    assert all(name in message for name in FORMATS)
+    assert all(each.name in message for each in FORMATS)
 
 
 @pytest.mark.parametrize("text", ['{"0": "a"', '{"model": {', "[" * 100_000, '{"0": "a"} x'])
@@ -73,7 +74,7 @@ def test_a_path_that_cannot_be_one() -> None:
 
 
 def test_a_file_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kbnf_core.vocab.load._LARGEST_FILE", 1000)
+    monkeypatch.setattr("kbnf_core.vocab.formats._LARGEST_FILE", 1000)
     with pytest.raises(SourceError, match="more than 1000 bytes"):
         load_vocabulary("/dev/zero")
 

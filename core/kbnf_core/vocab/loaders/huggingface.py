@@ -11,15 +11,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from kbnf_core.errors import VocabularyError
+from kbnf_core.errors import MissingExtraError, VocabularyError
+from kbnf_core.vocab.format import Encode, Format, VocabularyFile
 from kbnf_core.vocab.loaders.contents import Contents, expect
 from kbnf_core.vocab.loaders.spelling import spelling_of
 from kbnf_core.vocab.loaders.stop_ids import stop_ids
-
-
-def is_huggingface(document: Mapping[str, object]) -> bool:
-    """Tell whether a JSON object has this form."""
-    return isinstance(document.get("model"), dict)
 
 
 def read_huggingface(document: Mapping[str, Any], folder: Path) -> Contents:
@@ -95,3 +91,21 @@ def _added(document: Mapping[str, Any]) -> Iterator[tuple[str, int, bool]]:
         entry = expect(item, dict, where)
         content = expect(entry.get("content"), str, f"{where}.content")
         yield content, expect(entry.get("id"), int, f"{where}.id"), entry.get("special") is True
+
+
+def _encoder(file: VocabularyFile) -> Encode:
+    try:
+        from tokenizers import Tokenizer
+    except ImportError:
+        raise MissingExtraError("this tokenizer", "tokenizers") from None
+    tokenizer = Tokenizer.from_str(file.text)
+    return lambda words: list(tokenizer.encode(words, add_special_tokens=False).ids)
+
+
+FORMAT = Format(
+    "Hugging Face tokenizer.json",
+    lambda file: isinstance(file.members.get("model"), dict),
+    lambda file: read_huggingface(file.members, file.path.parent),
+    "tokenizers",
+    _encoder,
+)

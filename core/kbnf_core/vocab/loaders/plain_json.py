@@ -8,15 +8,10 @@ import re
 from collections.abc import Mapping
 
 from kbnf_core.errors import VocabularyError
+from kbnf_core.vocab.format import Format, VocabularyFile
 from kbnf_core.vocab.loaders.contents import Contents, encode
 
 _ID = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
-
-
-def is_plain_json(document: Mapping[str, object]) -> bool:
-    """Tell whether a JSON object has this form, judging by its first key."""
-    first = next(iter(document), "0")
-    return _ID.fullmatch(first) is not None
 
 
 def read_plain_json(document: Mapping[str, object]) -> Contents:
@@ -40,3 +35,15 @@ def _bytes(key: str, value: object) -> bytes:
 
 def _is_byte(item: object) -> bool:
     return type(item) is int and 0 <= item <= 255
+
+
+def _fits(file: VocabularyFile) -> bool:
+    """Tell whether a JSON object has this form, judging by its first key."""
+    if not isinstance(file.document, dict):
+        return False
+    return _ID.fullmatch(next(iter(file.document), "0")) is not None
+
+
+FORMAT = Format(
+    'plain JSON {"ID": "text" | [byte, ...]}', _fits, lambda file: read_plain_json(file.members)
+)

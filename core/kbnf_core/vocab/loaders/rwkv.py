@@ -10,6 +10,7 @@ import re
 import warnings
 
 from kbnf_core.errors import VocabularyError
+from kbnf_core.vocab.format import Format
 from kbnf_core.vocab.loaders.contents import Contents, encode
 
 LINE = re.compile(r"""([0-9]{1,9}) (b?(?:'.*'|".*")) ([0-9]{1,9})""", re.ASCII)
@@ -55,3 +56,10 @@ def _literal(text: str, number: int) -> bytes:
     if isinstance(value, bytes):
         return value
     raise VocabularyError(f"line {number}: {text[:40]} is not a string or bytes literal")
+
+
+FORMAT = Format(
+    "RWKV's vocabulary text",
+    lambda file: LINE.fullmatch(file.first_line) is not None,
+    lambda file: read_rwkv(file.text or ""),
+)

@@ -10,6 +10,7 @@ here. User-defined pieces are ordinary text. The space that SentencePiece puts b
 from typing import TYPE_CHECKING
 
 from kbnf_core.errors import MissingExtraError, VocabularyError
+from kbnf_core.vocab.format import Encode, Format, VocabularyFile
 from kbnf_core.vocab.loaders.contents import Contents, encode
 from kbnf_core.vocab.loaders.spelling import SPACE_MARK
 from kbnf_core.vocab.loaders.stop_ids import common_stop_ids
@@ -56,3 +57,22 @@ def _is_special(processor: "SentencePieceProcessor", token_id: int) -> bool:
         or processor.is_unknown(token_id)
         or processor.is_unused(token_id)
     )
+
+
+def _encoder(file: VocabularyFile) -> Encode:
+    try:
+        from sentencepiece import SentencePieceProcessor
+    except ImportError:
+        raise MissingExtraError("this tokenizer", "sentencepiece") from None
+    processor = SentencePieceProcessor(model_proto=file.data)
+    return lambda words: list(processor.encode(words))
+
+
+FORMAT = Format(
+    "SentencePiece .model",
+    # A model starts with its first piece: field 1 of the protocol buffer.
+    lambda file: file.text is None and file.data.startswith(b"\n"),
+    lambda file: read_sentencepiece(file.data),
+    "sentencepiece",
+    _encoder,
+)

@@ -12,7 +12,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from kbnf_core.errors import VocabularyError
+from kbnf_core.errors import MissingExtraError, VocabularyError
+from kbnf_core.vocab.format import Encode, Format, VocabularyFile
 from kbnf_core.vocab.loaders.contents import Contents, expect
 from kbnf_core.vocab.validate import LARGEST_ID
 
@@ -22,11 +23,6 @@ _NAMES_UP_TO_VERSION_7 = (
     *("[IMG_END]", "[PREFIX]", "[MIDDLE]", "[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"),
     "[TOOL_CONTENT]",
 )
-
-
-def is_tekken(document: Mapping[str, object]) -> bool:
-    """Tell whether a JSON object has this form."""
-    return isinstance(document.get("config"), dict) and isinstance(document.get("vocab"), list)
 
 
 def read_tekken(document: Mapping[str, object]) -> Contents:
@@ -84,3 +80,22 @@ def _entry(item: object, place: int) -> tuple[int, bytes]:
         return rank, base64.b64decode(encoded, validate=True)
     except ValueError:
         raise VocabularyError(f"{where}.token_bytes is not base64: {encoded[:40]!r}") from None
+
+
+def _encoder(file: VocabularyFile) -> Encode:
+    try:
+        from mistral_common.tokens.tokenizers.tekken import Tekkenizer
+    except ImportError:
+        raise MissingExtraError("this tokenizer", "mistral") from None
+    tokenizer = Tekkenizer.from_file(file.path)
+    return lambda words: tokenizer.encode(words, bos=False, eos=False)
+
+
+def _fits(file: VocabularyFile) -> bool:
+    config, vocab = file.members.get("config"), file.members.get("vocab")
+    return isinstance(config, dict) and isinstance(vocab, list)
+
+
+FORMAT = Format(
+    "tekken JSON", _fits, lambda file: read_tekken(file.members), "mistral-common", _encoder
+)

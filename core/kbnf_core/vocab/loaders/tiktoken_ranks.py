@@ -8,6 +8,7 @@ import base64
 import re
 
 from kbnf_core.errors import VocabularyError
+from kbnf_core.vocab.format import Format
 from kbnf_core.vocab.loaders.contents import Contents
 
 LINE = re.compile(r"([A-Za-z0-9+/]+={0,2}) ([0-9]{1,9})", re.ASCII)
@@ -34,3 +35,10 @@ def _entry(line: str, number: int) -> tuple[int, bytes]:
         return int(match[2]), base64.b64decode(match[1], validate=True)
     except ValueError:
         raise VocabularyError(f"line {number}: {match[1][:40]!r} is not base64") from None
+
+
+FORMAT = Format(
+    ".tiktoken ranks",
+    lambda file: LINE.fullmatch(file.first_line) is not None,
+    lambda file: read_tiktoken(file.text or ""),
+)
