@@ -5,7 +5,7 @@ import. Those that configure its internals mean nothing here; each says so.
 """
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 
 from kbnf_core.errors import ConfigError
 from kbnf_core.limits import Limits
@@ -36,7 +36,13 @@ class Finish(enum.Enum):
 
 @dataclass(slots=True)
 class RegexConfig:
-    """Accepted for compatibility; ``Config.limits`` bounds regular expressions here."""
+    """Bounds the automata of regular expressions, or of ``except!``.
+
+    ``max_memory_usage``: bytes of one table of transitions (E203), four a transition; the same as
+    ``Limits.regex_bytes`` and ``Limits.exception_bytes``, which it overrides unless it is None.
+    ``fsa_type``: a DFA is what is made, whatever is asked for; another is warned of.
+    ``min_tokens_required_for_eager_regex_cache``: there is no such cache; a change is warned of.
+    """
 
     max_memory_usage: int | None = None
     fsa_type: object = None
@@ -45,7 +51,10 @@ class RegexConfig:
 
 @dataclass(slots=True)
 class EngineConfig:
-    """Accepted for compatibility; caching cannot be turned off here and never changes a result."""
+    """Accepted for compatibility: caching never changes a result, and is bounded by ``Limits``.
+
+    None of it can be turned off here; False is warned of.
+    """
 
     cache_enabled: bool = True
     compaction_enabled: bool = True
@@ -54,7 +63,10 @@ class EngineConfig:
 
 @dataclass(slots=True)
 class CompressionConfig:
-    """Accepted for compatibility; terminals are always melted into automata here."""
+    """Accepted for compatibility; terminals are always melted into automata here.
+
+    ``min_terminals``: a change is warned of.
+    """
 
     min_terminals: int = 5
 
@@ -64,8 +76,9 @@ class Config:
     """How an engine reads its grammar and when it finishes.
 
     ``start_nonterminal`` and ``finish`` left at None are taken from the grammar's pragmas, and
-    failing those are ``"start"`` and ``Finish.EAGER``. ``expected_output_length`` is accepted for
-    compatibility: outputs of any length are handled.
+    failing those are ``"start"`` and ``Finish.EAGER``. ``regex_config`` bounds regular
+    expressions, ``excepted_config`` ``except!``. ``expected_output_length`` is a hint that is not
+    needed: outputs of any length are handled.
     """
 
     start_nonterminal: str | None = None
@@ -76,3 +89,30 @@ class Config:
     engine_config: EngineConfig = field(default_factory=EngineConfig)
     compression_config: CompressionConfig = field(default_factory=CompressionConfig)
     expected_output_length: int = 2**32 - 1
+
+    def limits_in_force(self) -> Limits:
+        """Return ``limits`` with those of the regex configurations."""
+        regex, excepted = self.regex_config, self.excepted_config
+        limits = self.limits
+        if regex.max_memory_usage is not None:
+            limits = replace(limits, regex_bytes=regex.max_memory_usage)
+        if excepted.max_memory_usage is not None:
+            limits = replace(limits, exception_bytes=excepted.max_memory_usage)
+        return limits
+
+    def unheeded(self) -> list[str]:
+        """Return the names of the fields that were set to what cannot be done here."""
+        parts = ("regex_config", "excepted_config", "engine_config", "compression_config")
+        return [
+            f"{part}.{setting.name}"
+            for part in parts
+            for setting in fields(getattr(self, part))
+            if not _is_heeded(setting.name, getattr(getattr(self, part), setting.name))
+            and getattr(getattr(self, part), setting.name) != setting.default
+        ]
+
+
+def _is_heeded(name: str, value: object) -> bool:
+    if name == "fsa_type":
+        return getattr(value, "name", value) in (None, "Dfa")
+    return name == "max_memory_usage"

@@ -1,5 +1,6 @@
 """The engine: one position in one text, over a grammar and a vocabulary that many may share."""
 
+import warnings
 from collections.abc import Iterable
 from functools import cached_property
 from operator import index
@@ -7,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from kbnf_core.config import Config, Finish
-from kbnf_core.errors import EngineError, FinishedError, UnknownTokenError
+from kbnf_core.errors import ConfigError, EngineError, FinishedError, UnknownTokenError
 from kbnf_core.grammar import Grammar
 from kbnf_core.kernel.chosen import Position
 from kbnf_core.kernel.result import AcceptTokenResult
@@ -78,9 +79,17 @@ class Engine(Position):
         self, grammar: str | Grammar, vocabulary: Vocabulary, config: Config | None = None
     ) -> None:
         config = config or Config()
+        for name in config.unheeded():
+            warnings.warn(f"Config.{name} has no effect in this engine", stacklevel=2)
+        limits = config.limits_in_force()
         if isinstance(grammar, str):
             grammar = Grammar(
-                grammar, start=config.start_nonterminal, finish=config.finish, limits=config.limits
+                grammar, start=config.start_nonterminal, finish=config.finish, limits=limits
+            )
+        elif limits is not config.limits:
+            raise ConfigError(
+                "this grammar was read before: `max_memory_usage` comes too late; give it"
+                " `Limits(regex_bytes=..., exception_bytes=...)`"
             )
         finish = grammar.finish if config.finish is None else Finish.parse(config.finish)
         self._begin(grammar, vocabulary, finish)

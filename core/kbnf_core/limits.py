@@ -11,6 +11,8 @@ class Limits:
     ``repetition``: largest count in ``x{m,n}`` of a grammar, and in ``{m,n}`` of a regex (E013).
     ``exception_length``: largest ``n`` in ``except!(.., n)`` (E014).
     ``regex_states``: NFA states, and DFA states, of one regular expression (E203).
+    ``regex_bytes`` and ``exception_bytes``: bytes of one table of transitions, four a transition,
+    of a regular expression and of an ``except!`` (E203); None leaves it to the states.
     ``grammar_states``: states of all nonterminals together (E106).
     ``cached_states``: recogniser states that are remembered; beyond them the table is begun anew
     with those in use, without an error; so it is when the masks that states share take more than
@@ -24,6 +26,8 @@ class Limits:
     repetition: int = 65_535
     exception_length: int = 65_535
     regex_states: int = 200_000
+    regex_bytes: int | None = None
+    exception_bytes: int | None = None
     grammar_states: int = 1_000_000
     cached_states: int = 200_000
     cached_steps: int = 200_000

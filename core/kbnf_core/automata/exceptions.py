@@ -7,14 +7,14 @@ thousands of counts are too many to minimise afterwards.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.automata.columns import separate, width
 from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.errors import LimitError, states_within
 from kbnf_core.automata.machine import ACCEPT, Machine
 from kbnf_core.automata.operations import empty, from_machine, intersect
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
@@ -26,15 +26,19 @@ def avoid_literals(words: Sequence[bytes], limit: int, limits: Limits = DEFAULT_
     """Return the nonempty byte strings in which none of ``words`` occurs.
 
     They are at most ``limit`` bytes long; 0 has no bound. Raises LimitError when there are
-    more states than ``limits.grammar_states``.
+    more states than ``limits.grammar_states``, or they take more than ``limits.exception_bytes``.
     """
     if b"" in words:
         return empty()
     columns = separate(byte for word in words for byte in word)
+    most = states_within(limits.grammar_states, limits.exception_bytes, width(columns))
+    limits = replace(limits, grammar_states=most)
     rows = _aho_corasick(words, columns, width(columns))
     # Words are nonempty: the start is a copy of the root that does not accept.
     start = len(rows)
     unbounded = from_machine(Machine([*rows, rows[0]], [ACCEPT] * start + [0], [start]), columns)
+    if unbounded.state_count > most:
+        raise LimitError("states", most)
     if limit == 0:
         return unbounded
     if len({byte for word in words for byte in word}) == 256:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from kbnf_core.automata import columns as over
 from kbnf_core.automata.determinise import determinise
 from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.errors import LimitError, states_within
 from kbnf_core.automata.exceptions import avoid_literals
 from kbnf_core.automata.machine import ACCEPT, Nfa
 from kbnf_core.automata.minimise import minimise
@@ -41,22 +41,27 @@ def avoid_regex(pattern: str, limits: Limits = DEFAULT_LIMITS) -> Compiled:
     try:
         return Compiled(_avoiding(tree, limits), ())
     except LimitError as error:
-        return Compiled(None, (too_large(pattern, error),))
+        return Compiled(None, (too_large(pattern, error, limits),))
 
 
 def _avoiding(tree: Node, limits: Limits) -> Dfa:
-    attempts = _attempts(tree, limits.regex_states)
+    attempts = _attempts(tree, limits)
     kinds = byte_kinds()
     columns = over.join([attempts.columns, kinds])
     nfa = _all_attempts(attempts, over.first_bytes(columns), kinds)
-    machine = determinise(nfa, over.width(columns), limits.regex_states, stop=_MATCHED)
+    symbols = over.width(columns)
+    most = states_within(limits.regex_states, limits.regex_bytes, symbols)
+    machine = determinise(nfa, symbols, most, stop=_MATCHED)
     return from_machine(machine, columns)
 
 
-def _attempts(tree: Node, limit: int) -> TaggedDfa:
+def _attempts(tree: Node, limits: Limits) -> TaggedDfa:
     """Return the automaton of one attempt, with a start after every kind of character."""
+    limit = limits.regex_states
     symbols = to_symbols(build_nfa(tree, limit), limit)
-    machine = minimise(determinise(symbols.nfa, symbols.partition.block_count, limit))
+    blocks = symbols.partition.block_count
+    most = states_within(limit, limits.regex_bytes, blocks)
+    machine = minimise(determinise(symbols.nfa, blocks, most))
     return to_bytes(machine, symbols.partition, limit)
 
 

@@ -15,6 +15,7 @@ addresses are there because programs call them; prefer the arrays of ``kbnf_core
 import ctypes
 import enum
 from copy import copy
+from dataclasses import replace
 from operator import index
 from typing import Any, TypeVar
 
@@ -85,7 +86,7 @@ class _Base(_Engine):
         super().__init__(
             grammar,
             vocabulary,
-            Config(start_nonterminal=start, finish=finish, limits=config.limits),
+            replace(config, start_nonterminal=start, finish=finish),
         )
 
     def check_if_token_is_allowed(self, token_id: int) -> bool:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from kbnf_core.automata.dfa import DEAD
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.frontend import Reading
-from kbnf_core.ir import Literal, Node, Regular, Token, TokenTerminal, postorder
+from kbnf_core.ir import Literal, Node, Regular, Token, postorder
+from kbnf_core.mask.terminals import lacking_token
 from kbnf_core.vocab.findings import missing_bytes
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -37,17 +38,9 @@ def _in_node(
             used = {b for b in missing if any(row[dfa.columns[b]] != DEAD for row in dfa.rows)}
             if used:
                 yield _unspellable(reading, node, frozenset(used))
-        case Token(terminal) if not _has_token(vocabulary, terminal):
-            message = f"the vocabulary has no token {terminal.name!r}"
+        case Token(terminal) if (lacking := lacking_token(terminal, vocabulary)) is not None:
+            message = f"the vocabulary has no token {lacking}"
             yield Diagnostic("E604", message, reading.document.source, node.span)
-
-
-def _has_token(vocabulary: Vocabulary, terminal: TokenTerminal) -> bool:
-    """Tell whether a named token exists; sets of ids are left to the engine."""
-    name = terminal.name
-    if name is None:
-        return True
-    return vocabulary.special_id(name) is not None or bool(vocabulary.token_ids(name.encode()))
 
 
 def _special_text(

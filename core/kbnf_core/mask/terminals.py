@@ -15,7 +15,7 @@ class TokenTerminals:
 
     A name is a special token, or failing that any token that spells it. A negated set matches
     every id of the vocabulary but those listed; end of sequence is left to ``finish``. Empty tokens
-    match nothing. Raises VocabularyError where a name is not in the vocabulary.
+    match nothing. Raises VocabularyError where a name, or an id, is beyond the vocabulary.
     """
 
     def __init__(self, terminals: Iterable[TokenTerminal], vocabulary: Vocabulary) -> None:
@@ -42,6 +42,9 @@ class TokenTerminals:
         return words
 
     def _resolve(self, terminal: TokenTerminal) -> frozenset[int]:
+        lacking = lacking_token(terminal, self._vocabulary)
+        if lacking is not None:
+            raise VocabularyError(f"the vocabulary has no token {lacking}, which the grammar names")
         if terminal.name is not None:
             return self._named(terminal.name)
         known = self._known_ids()
@@ -57,8 +60,6 @@ class TokenTerminals:
     def _named(self, name: str) -> frozenset[int]:
         special = self._vocabulary.special_id(name)
         found = self._vocabulary.token_ids(name.encode()) if special is None else (special,)
-        if not found:
-            raise VocabularyError(f"the vocabulary has no token {name!r}, which the grammar names")
         return frozenset(found)
 
     def _known_ids(self) -> frozenset[int]:
@@ -68,3 +69,15 @@ class TokenTerminals:
         return frozenset(
             (*vocabulary.trie.token_ids.tolist(), *specials, *vocabulary.eos_token_ids)
         )
+
+
+def lacking_token(terminal: TokenTerminal, vocabulary: Vocabulary) -> str | None:
+    """Return the name, or the id, in ``terminal`` that ``vocabulary`` has no token for, or None.
+
+    Of ids, just those from its size on; among lower ones it may have gaps, which match nothing.
+    """
+    name = terminal.name
+    if name is not None:
+        is_there = vocabulary.special_id(name) is not None or vocabulary.token_ids(name.encode())
+        return None if is_there else repr(name)
+    return next((str(low) for low, _ in terminal.ranges if low >= vocabulary.size), None)

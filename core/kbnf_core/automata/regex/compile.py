@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from kbnf_core.automata.determinise import determinise
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.errors import LimitError, states_within
 from kbnf_core.automata.minimise import minimise
 from kbnf_core.automata.operations import empty
 from kbnf_core.automata.regex.parse import parse_regex
@@ -33,14 +33,17 @@ def compile_regex(pattern: str, limits: Limits = DEFAULT_LIMITS) -> Compiled:
     try:
         return Compiled(_whole_matches(tree, limits), ())
     except LimitError as error:
-        return Compiled(None, (too_large(pattern, error),))
+        return Compiled(None, (too_large(pattern, error, limits),))
 
 
-def too_large(pattern: str, error: LimitError) -> RegexProblem:
+def too_large(pattern: str, error: LimitError, limits: Limits) -> RegexProblem:
     """Return the problem of a pattern whose automaton passed a limit."""
+    memory = limits.regex_bytes
+    by_memory = memory is not None and error.limit < limits.regex_states
+    needs = f"more than {memory} bytes, the limit of its memory" if by_memory else error
     return RegexProblem(
         TOO_LARGE,
-        f"this regular expression needs {error}",
+        f"this regular expression needs {needs}",
         0,
         len(pattern),
         "use smaller counts, or move parts into rules of their own",
@@ -51,5 +54,12 @@ def _whole_matches(tree: Node, limits: Limits) -> Dfa:
     limit = limits.regex_states
     symbols = to_symbols(build_nfa(tree, limit), limit)
     blocks = symbols.partition
-    machine = minimise(determinise(edge_only(symbols.nfa), blocks.block_count, limit))
-    return to_dfa(machine, blocks, limit) if machine.rows else empty()
+    most = states_within(limit, limits.regex_bytes, blocks.block_count)
+    machine = minimise(determinise(edge_only(symbols.nfa), blocks.block_count, most))
+    if not machine.rows:
+        return empty()
+    dfa = to_dfa(machine, blocks, limit)
+    most = states_within(limit, limits.regex_bytes, len(dfa.rows[0]))
+    if dfa.state_count > most:
+        raise LimitError("states", most)
+    return dfa
