@@ -1,0 +1,63 @@
+"""Engines over random grammars, vocabularies and ways to finish, on the kernel at hand and both."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from kbnf_testing.invariants import Invariants
+
+CASES = int(os.environ.get("KBNF_ROBUSTNESS_CASES", "120"))
+SEED = int(os.environ.get("KBNF_ROBUSTNESS_SEED", "0"))
+BATCH = 20
+
+_DIGESTS = """
+import sys
+from kbnf_testing.invariants import Invariants
+for seed in range(*map(int, sys.argv[1:])):
+    case = Invariants(seed)
+    case.walk(4)
+    print(case.digest)
+"""
+
+
+@pytest.mark.parametrize("first", range(SEED, SEED + CASES, BATCH))
+def test_engines_keep_their_word(first: int) -> None:
+    checks = 0
+    for seed in range(first, min(first + BATCH, SEED + CASES)):
+        case = Invariants(seed)
+        try:
+            for steps in (6, 3):
+                case.walk(steps)
+        except Exception as error:
+            error.add_note(f"seed {seed}, finish={case.engine.finish.value}")
+            error.add_note(case.engine.grammar.source.text)
+            error.add_note(repr(dict(case.engine.vocabulary.tokens)))
+            raise
+        checks += case.checks
+    assert checks > 0
+
+
+@pytest.mark.parametrize("first", range(SEED, SEED + CASES, 3 * BATCH))
+def test_both_kernels_answer_alike(first: int) -> None:
+    last = min(first + BATCH, SEED + CASES)
+    numpy, compiled = (_digests(kernel, first, last) for kernel in ("numpy", "compiled"))
+    assert len(numpy) == last - first
+    assert numpy == compiled
+
+
+def _digests(kernel: str, first: int, last: int) -> list[str]:
+    environment = {
+        **os.environ,
+        "KBNF_KERNEL": "" if kernel == "compiled" else kernel,
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", _DIGESTS, str(first), str(last)],
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout.split()
