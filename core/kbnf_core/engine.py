@@ -308,13 +308,15 @@ class Engine(Position):
         """Go on with a fresh table, which knows just the last few places of this engine."""
         old = self._course.masks.states
         self._use(self._grammar.courses.renew(self.vocabulary, self._finish))
-        transfer = Transfer(old, self._course.masks.states)
+        new = self._course.masks.states
+        transfer = Transfer(old, new)
         recent = self._places[-KEPT_PLACES:]
         forgotten = [FORGOTTEN] * (len(self._places) - len(recent))
-        self._places = forgotten + [
-            place if place == FORGOTTEN else transfer.place(place) for place in recent
-        ]
-        self._place = transfer.place(self._place)
+        with new.carrying_over():
+            self._places = forgotten + [
+                place if place == FORGOTTEN else transfer.place(place) for place in recent
+            ]
+            self._place = transfer.place(self._place)
 
     def _accept_again(self, accepted: Iterable[int | bytes]) -> None:
         for what in accepted:

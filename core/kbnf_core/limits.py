@@ -18,6 +18,12 @@ class Limits:
     with those in use, without an error; so it is when the masks that states share take more than
     ``mask_bytes``. ``cached_steps``: tokens' steps that are remembered, and ``mask_bytes`` bounds
     the masks of single states; of both, what was not used for longest is forgotten.
+    So what a grammar remembers follows from these bounds, however long texts are, plus what the
+    texts of its living engines are made of: at most ``cached_states`` states, with 32 parts (pairs,
+    items, triples) each on average; ``mask_bytes`` of masks that states share; ``mask_bytes`` in
+    each of six memos of masks and walks, for each of the last four vocabularies; ``cached_steps``
+    steps for each of their ways to end; and what one call adds. A state takes four bytes for each
+    byte class, and one to two kilobytes with all that is remembered of it.
     ``work``: counted steps of one build or one call (``kbnf_core.budget``), so that none holds a
     process for long, however small the text that asks for it (E107).
     """

@@ -52,7 +52,12 @@ class Reader(Protocol):
 
 
 class Situations(Protocol):
-    """What states are, by number: ascending (origin, item set) pairs, and ascending exits."""
+    """What states are, by number: ascending (origin, item set) pairs, and ascending exits.
+
+    ``size``: how many pairs and exits all states have together.
+    """
+
+    size: int
 
     def __len__(self) -> int:
         """Return how many there are."""

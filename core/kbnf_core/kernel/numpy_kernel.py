@@ -74,6 +74,7 @@ class PlainSituations:
         self._pairs: list[tuple[tuple[int, int], ...]] = []
         self._exits: list[tuple[int, ...]] = []
         self._numbers: dict[tuple[tuple[tuple[int, int], ...], tuple[int, ...]], int] = {}
+        self.size = 0
 
     def __len__(self) -> int:
         return len(self._pairs)
@@ -84,6 +85,7 @@ class PlainSituations:
         if number == len(self._pairs):
             self._pairs.append(pairs)
             self._exits.append(exits)
+            self.size += len(pairs) + len(exits)
         return number
 
     def pairs(self, number: int) -> tuple[tuple[int, int], ...]:

@@ -6,6 +6,7 @@ cdef class Situations:
     cdef deque[vector[Pair]] all_pairs
     cdef deque[vector[int32_t]] all_exits
     cdef unordered_map[string, int32_t] numbers
+    cdef readonly size_t size
 
     def __len__(self):
         return self.all_pairs.size()
@@ -40,6 +41,7 @@ cdef class Situations:
             self.numbers[key] = self.all_pairs.size()
             self.all_pairs.push_back(pairs)
             self.all_exits.push_back(exits)
+            self.size += pairs.size() + exits.size()
         return self.numbers[key]
 
 

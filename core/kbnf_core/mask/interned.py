@@ -8,13 +8,16 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+ARRAY_BYTES = 256
+"""What an array takes besides its content."""
+
 A = TypeVar("A", bound=npt.NDArray[Any])
 
 
 class Interned(Generic[A]):
     """One-dimensional arrays of one type, numbered by content; ``known`` are those from before.
 
-    ``added_bytes`` is the size of what has come since.
+    ``added_bytes`` is the size of what has come since, as it lies in memory.
     """
 
     def __init__(self, known: Sequence[A]) -> None:
@@ -40,5 +43,5 @@ class Interned(Generic[A]):
             number = self._numbers.setdefault(content, len(self._arrays))
             if number == len(self._arrays):
                 self._arrays.append(np.frombuffer(content, array.dtype))  # type: ignore[arg-type] # of the same type
-                self.added_bytes += len(content)
+                self.added_bytes += len(content) + ARRAY_BYTES
             return number

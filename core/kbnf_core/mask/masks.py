@@ -18,6 +18,7 @@ from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.mask.bits import Words, pack, word_count
 from kbnf_core.mask.frames import gather
+from kbnf_core.mask.interned import ARRAY_BYTES
 from kbnf_core.mask.recent import Recent
 from kbnf_core.mask.terminals import TokenTerminals
 from kbnf_core.mask.walk import (
@@ -35,6 +36,12 @@ from kbnf_core.vocab.vocabulary import Vocabulary
 
 LEAST_STATES = 1_000
 """States that may always be known: a fresh table must hold what an engine takes along."""
+
+PARTS_PER_STATE = 32
+"""Pairs, items and the like that a state may have on average; most have a few."""
+
+ENTRY_BYTES = 256
+"""What remembering a mask takes besides its bits."""
 
 LEAST_MASKS = 100
 """Masks that may always be known, for the same reason."""
@@ -85,9 +92,9 @@ class Masks:
         self.vocabulary = vocabulary
         self.terminals = TokenTerminals(states.tables.token_terminals, vocabulary)
         self.word_count = word_count(vocabulary.size)
-        self.mask_capacity = max(1, limits.mask_bytes // (4 * self.word_count or 1))
+        self.mask_capacity = max(1, limits.mask_bytes // (4 * self.word_count + ENTRY_BYTES))
         self._state_limit = max(limits.cached_states, LEAST_STATES)
-        self._byte_limit = max(limits.mask_bytes, LEAST_MASKS * 4 * self.word_count)
+        self._byte_limit = max(limits.mask_bytes, LEAST_MASKS * (4 * self.word_count + ARRAY_BYTES))
         self._lock = threading.RLock()
         self.found = stored.found if stored else nothing_found(vocabulary)
         self._walker = Walker(states, vocabulary, self.found)
@@ -105,7 +112,11 @@ class Masks:
     def is_full(self) -> bool:
         """Whether so much is known that it is time to begin anew with what is in use."""
         added = self.found.rows.added_bytes + self.found.node_sets.added_bytes
-        return len(self.states) > self._state_limit or added > self._byte_limit
+        return (
+            len(self.states) > self._state_limit
+            or self.states.grown > PARTS_PER_STATE * self._state_limit
+            or added > self._byte_limit
+        )
 
     def is_complete(self, state: int) -> bool:
         """Tell whether the start is complete in a state; also before the first byte."""

@@ -32,7 +32,7 @@ class ItemSets:
     """All item sets met so far, closed under tail calls, and what follows from each.
 
     Sets are asked for by number; all answers are remembered. Not locked: ``StateTable`` is.
-    An item is ``state * radix + nonterminal to report``.
+    An item is ``state * radix + nonterminal to report``. ``size`` counts those of all sets.
     """
 
     def __init__(self, tables: Tables) -> None:
@@ -49,6 +49,7 @@ class ItemSets:
         self._token_moves: dict[int, tuple[TokenMove, ...]] = {}
         self._tail_called: dict[int, tuple[int, ...]] = {}
         self._predicted: dict[frozenset[int], int] = {}
+        self.size = 0
         self.number(())
 
     def __len__(self) -> int:
@@ -108,6 +109,7 @@ class ItemSets:
         number = self._numbers.setdefault(items, len(self._items))
         if number == len(self._items):
             self._items.append(items)
+            self.size += len(items)
         return number
 
     def _with_tail_calls(self, state: int) -> tuple[int, ...]:

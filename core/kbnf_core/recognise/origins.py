@@ -19,7 +19,10 @@ Triple: TypeAlias = tuple[int, int, int]
 
 
 class Origins:
-    """All origin nodes met so far; ``reports`` tells what the items of a set report."""
+    """All origin nodes met so far; ``reports`` tells what the items of a set report.
+
+    ``size`` counts the triples of all nodes.
+    """
 
     def __init__(self, reports: Callable[[int], frozenset[int]]) -> None:
         self._reports = reports
@@ -27,6 +30,7 @@ class Origins:
         self._triples: list[tuple[Triple, ...]] = [()]
         self._waiting: list[dict[int, list[tuple[int, int]]]] = [{}]
         self._narrowed: list[dict[frozenset[int], int]] = [{}]
+        self.size = 0
 
     def __len__(self) -> int:
         return len(self._triples)
@@ -43,6 +47,7 @@ class Origins:
             self._triples.append(key)
             self._waiting.append(waiting)
             self._narrowed.append({})
+            self.size += len(key)
         return number
 
     def triples(self, origin: int) -> tuple[Triple, ...]:

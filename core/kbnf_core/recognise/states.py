@@ -10,7 +10,8 @@ LR(k) grammar without using lookahead" (1991), whose part the tail calls play.
 """
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Protocol, TypeAlias
 
@@ -47,6 +48,11 @@ class Contents:
         self.situations = KERNEL.situations()
         self.situations.number((), ())
 
+    @property
+    def size(self) -> int:
+        """How many pairs, exits, items and triples all of it holds."""
+        return self.situations.size + self.items.size + self.origins.size
+
 
 class StoredStates(Protocol):
     """States that were worked out earlier, as an artifact holds them; ``INITIAL`` is among them."""
@@ -74,6 +80,7 @@ class StateTable:
         self.lock = threading.RLock()
         self._sources: dict[int, tuple[Pair, ...]] = {}
         self._known = Contents(tables) if stored is None else None
+        self._given = 0
         if stored is not None:
             self.next = stored.next
             self.has_exits = stored.has_exits
@@ -82,6 +89,20 @@ class StateTable:
         self.next[DEAD] = DEAD
         self.has_exits = np.zeros(_FIRST_CAPACITY, np.uint8)
         self.begin(self.items.entry([tables.start]))
+        self._given = self._contents.size
+
+    @property
+    def grown(self) -> int:
+        """How many parts (see ``Contents.size``) were added to what was stored or carried over."""
+        return 0 if self._known is None else self._known.size - self._given
+
+    @contextmanager
+    def carrying_over(self) -> Iterator[None]:
+        """Take what is added within for given."""
+        with self.lock:
+            before = self._contents.size
+            yield
+            self._given += self._contents.size - before
 
     def __len__(self) -> int:
         return len(self._known.situations if self._known else self.next)
@@ -105,7 +126,8 @@ class StateTable:
         with self.lock:
             if self._known is None:
                 assert self._stored is not None  # noqa: S101 - there is one or the other
-                self._known = self._stored.contents()
+                known = self._stored.contents()
+                self._given, self._known = known.size, known
             return self._known
 
     @property
