@@ -98,7 +98,7 @@ def _encoder(file: VocabularyFile) -> Encode:
         from tokenizers import Tokenizer
     except ImportError:
         raise MissingExtraError("this tokenizer", "tokenizers") from None
-    tokenizer = Tokenizer.from_str(file.text)
+    tokenizer = Tokenizer.from_str(file.text or "")
     return lambda words: list(tokenizer.encode(words, add_special_tokens=False).ids)
 
 
