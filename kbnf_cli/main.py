@@ -10,6 +10,7 @@ from importlib import import_module
 import click
 
 from kbnf_cli.console import Console
+from kbnf_cli.exits import Exit
 from kbnf_cli.options import common_options
 
 _COMMANDS = {
@@ -81,7 +82,7 @@ def main(arguments: Sequence[str]) -> int:
         from kbnf_cli.failures import report
 
         return report(error, console)
-    return int(status or 0)
+    return int(Exit.TROUBLE if console.met_problem else status or 0)
 
 
 def run() -> None:

@@ -6,6 +6,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, TypeAlias
 
 from kbnf_core.config import Finish
+from kbnf_core.diagnostics.decode import too_large
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source
 
@@ -39,10 +40,19 @@ class Language:
 
         ``start`` None is the text's own choice.
         """
+        if len(source.text) > limits.source_bytes:
+            return _refused(source, limits)
         module, _, function = self.reader.partition(":")
         reader: Reader = getattr(import_module(module), function)
         more = (start,) if self.is_converted else ()
         return reader(source, limits, *more)
+
+
+def _refused(source: Source, limits: Limits) -> "Parsed":
+    from kbnf_core.syntax.parse import Parsed
+    from kbnf_core.syntax.tree import Document
+
+    return Parsed(Document(source, (), ()), (too_large(source, limits.source_bytes),))
 
 
 KBNF = Language("KBNF", ".kbnf", "start", Finish.EAGER, "kbnf_core.syntax.parse:parse_kbnf")

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from kbnf_core.errors import SourceError, VocabularyError
+from kbnf_core.files import read_up_to
 from kbnf_core.vocab.cache import find_entry
 from kbnf_core.vocab.loaders import rwkv, tiktoken_ranks
 from kbnf_core.vocab.loaders.contents import Contents
@@ -25,7 +26,7 @@ FORMATS = (
 
 _USUAL_NAMES = ("tokenizer.json", "tekken.json", "tokenizer.model")
 
-_LARGEST_FILE = 2**29
+LARGEST_FILE = 2**29
 """Bytes; the largest tokenizer.json known to us has some 35 million."""
 
 
@@ -75,14 +76,9 @@ def _file_of(path: Path) -> Path:
 
 
 def _read(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST_FILE + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise SourceError(str(path), reason) from None
-    if len(data) > _LARGEST_FILE:
-        raise SourceError(str(path), f"more than {_LARGEST_FILE} bytes are no vocabulary")
+    data = read_up_to(path, LARGEST_FILE + 1)
+    if len(data) > LARGEST_FILE:
+        raise SourceError(str(path), f"more than {LARGEST_FILE} bytes are no vocabulary")
     return data
 
 
