@@ -58,18 +58,17 @@ def fmt(
     """
     layouts = []
     for path in console.track(find_grammars(paths or (Path(),), console.note), "laying out"):
+        name = str(stdin_filename or "<stdin>") if path == STDIN else str(path)
         try:
-            layout = _lay_out(
-                path, str(stdin_filename or "<stdin>") if path == STDIN else str(path)
-            )
+            layout = _lay_out(path, name)
             if not (check or show_diff):
                 _write(console, layout)
         except OSError as error:
             console.problem(error)
             continue
         layouts.append(layout)
-        for error in layout.errors:
-            console.findings(render_text(error))
+        for finding in layout.errors:
+            console.findings(render_text(finding))
         if show_diff and layout.after is not None:
             console.data(diff(layout.before, layout.after, layout.name))
     only_looks = check or show_diff

@@ -19,8 +19,9 @@ def decode(
 ) -> tuple[Source, Diagnostic | None]:
     """Return the source, and E009 where ``data`` is not UTF-8, E017 where it is too large.
 
-    A text that is too large is not kept. In one that is not UTF-8, invalid bytes are replaced by U+FFFD, so that the rest can be shown; the
-    finding stands at the first of them and takes no room, which keeps its byte offset true.
+    A text that is too large is not kept. In one that is not UTF-8, invalid bytes are replaced by
+    U+FFFD, so that the rest can be shown; the finding stands at the first of them and takes no
+    room, which keeps its byte offset true.
     """
     if len(data) > largest:
         empty = Source("", path)

@@ -26,7 +26,7 @@ FORMATS = (
 
 _USUAL_NAMES = ("tokenizer.json", "tekken.json", "tokenizer.model")
 
-LARGEST_FILE = 2**29
+_LARGEST_FILE = 2**29
 """Bytes; the largest tokenizer.json known to us has some 35 million."""
 
 
@@ -76,9 +76,9 @@ def _file_of(path: Path) -> Path:
 
 
 def _read(path: Path) -> bytes:
-    data = read_up_to(path, LARGEST_FILE + 1)
-    if len(data) > LARGEST_FILE:
-        raise SourceError(str(path), f"more than {LARGEST_FILE} bytes are no vocabulary")
+    data = read_up_to(path, _LARGEST_FILE + 1)
+    if len(data) > _LARGEST_FILE:
+        raise SourceError(str(path), f"more than {_LARGEST_FILE} bytes are no vocabulary")
     return data
 
 
