@@ -7,6 +7,7 @@ ignores. A file that is named is taken whatever it is called.
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
+from errno import EBADF
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,7 +73,11 @@ def _read_stdin() -> bytes:
     try:
         return sys.stdin.buffer.read(_LARGEST + 1)
     except OSError as error:
-        raise SourceError("stdin", (error.strerror or str(error)).lower()) from error
+        raise SourceError("stdin", _reason(error)) from error
+
+
+def _reason(error: OSError) -> str:
+    return "it is closed" if error.errno == EBADF else (error.strerror or str(error)).lower()
 
 
 def _expand(path: Path, note: Note, extensions: Collection[str]) -> list[Path]:
@@ -98,7 +103,7 @@ def _why_missing(path: Path) -> str:
     try:
         path.stat()
     except OSError as error:
-        return (error.strerror or str(error)).lower()
+        return _reason(error)
     return "no such file or directory"
 
 
@@ -119,8 +124,7 @@ def _walk(top: Path, extensions: Collection[str]) -> Iterator[Path]:
             entries = [each for each in directory.iterdir() if not each.name.startswith(".")]
         except OSError as error:
             if directory == top:
-                reason = (error.strerror or str(error)).lower()
-                raise SourceError(str(directory), reason) from error
+                raise SourceError(str(directory), _reason(error)) from error
             yield directory
             continue
         rules = (*outer, *rules_in(directory))

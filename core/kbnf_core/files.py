@@ -2,11 +2,11 @@
 
 A file is *replaced*: its new content goes to a temporary file beside it, is brought to the disk,
 and takes the name at once, so that whoever looks, and whatever happens, finds the old content or
-the new. A link keeps pointing where it did, and the file keeps its mode and its owner. Where replacing
-would take something away, content is written *in place*: into devices, pipes and open descriptors
-(``/dev/stdout``), into a file with several names or an owner that cannot be given away, and in a
-folder that takes no new file. A file without permission to write is refused, root or not, since
-a rename would not ask for it.
+the new. A link keeps pointing where it did, and the file keeps its mode and its owner. Where
+replacing would take something away, content is written *in place*: into devices, pipes and open
+descriptors (``/dev/stdout``), into a file with several names or an owner that cannot be given
+away, and in a folder that takes no new file. A file without permission to write is refused, root
+or not, since a rename would not ask for it.
 
 A pipe is read only if it is an open descriptor (``/dev/stdin``, ``/dev/fd/63`` of the shell's
 ``<(...)``): one that merely lies in a folder would be waited for without an end.
