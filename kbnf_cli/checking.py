@@ -98,6 +98,7 @@ def _find(
 ) -> tuple[Diagnostic, ...]:
     """Return what is selected of everything that can be said about a text."""
     from kbnf_core.check import check
+    from kbnf_core.imports import ANYWHERE
 
     found = check(
         text,
@@ -105,6 +106,7 @@ def _find(
         start=request.start,
         finish=request.finish,
         options=_options(settings, request),
+        imports=ANYWHERE,
     )
     return _selected(found, settings, file)
 

@@ -66,12 +66,13 @@ def _format_of(output: Path | None) -> str:
 def _draw(grammar: Path, name: str, start: str | None, format_: str) -> str:
     from kbnf_core.diagram.render import render_html, render_svg
     from kbnf_core.frontend import read_grammar
+    from kbnf_core.imports import ANYWHERE
     from kbnf_core.languages import language_of
 
     source, invalid = read_source(grammar, name)
     if invalid is not None:
         raise GrammarError([invalid])
-    reading = read_grammar(source, start, language=language_of(name))
+    reading = read_grammar(source, start, language=language_of(name), imports=ANYWHERE)
     if reading.errors:
         raise GrammarError(reading.errors)
     if format_ == "svg":

@@ -46,6 +46,7 @@ def open_any_grammar(path: Path, name: str, start: str | None, finish: str | Non
     Raises what ``open_grammar`` raises.
     """
     from kbnf_core import Grammar, convert
+    from kbnf_core.imports import ANYWHERE
 
     converter = _CONVERTERS.get(path.suffix.lower())
     if converter not in convert.__all__:
@@ -53,7 +54,10 @@ def open_any_grammar(path: Path, name: str, start: str | None, finish: str | Non
     source, invalid = read_source(path, name)
     if invalid is not None:
         raise GrammarError([invalid])
-    conversion: Conversion = getattr(convert, converter)(source.text, path=name, start=start)
+    more = {"imports": ANYWHERE} if converter == "from_lark" else {}
+    conversion: Conversion = getattr(convert, converter)(
+        source.text, path=name, start=start, **more
+    )
     grammar = Grammar(conversion.text, finish=finish, path=f"{name} (converted)")
     return Opened(grammar, tuple(loss.diagnostic(source) for loss in conversion.losses))
 

@@ -10,7 +10,7 @@ import pytest
 
 CORE = Path(__file__).resolve().parents[2] / "core" / "kbnf_core"
 
-BASE = {"source", "diagnostics", "errors", "limits", "budget", "files", "traversal"}
+BASE = {"source", "diagnostics", "errors", "limits", "budget", "files", "imports", "traversal"}
 FRONT = BASE | {"syntax", "automata", "ir", "tables", "config", "lower"}
 BACK = FRONT | {"frontend", "recognise", "vocab", "mask", "grammar"}
 
@@ -23,6 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "limits": set(),
     "budget": {"errors"},
     "files": {"errors"},
+    "imports": {"diagnostics", "errors", "files", "limits"},
     "kernel": set(),
     "container": {"errors", "files"},
     "config": {"errors", "limits"},
