@@ -33,10 +33,10 @@ def from_lark(
     """Return the KBNF for a Lark text, or for a list of grammars in LLGuidance's JSON form.
 
     ``path`` names the text and is where its imports are looked for, as ``imports`` permits;
-    ``start`` is the start rule, ``start`` if not given. ``lexing`` (``llguidance``, ``earley``, ``lalr``,
-    ``scannerless``) says how text is cut into lexemes; without it files that use LLGuidance's
-    constructs are read as LLGuidance does, all others as Lark's default parser does, and a text
-    that defines all its rules with ``::=``, ``root`` among them, is GBNF, which LLGuidance once
+    ``start`` is the start rule, ``start`` if not given. ``lexing`` (``llguidance``, ``earley``,
+    ``lalr``, ``scannerless``) says how text is cut into lexemes; without it files that use
+    LLGuidance's constructs are read as LLGuidance does, all others as Lark's default parser does,
+    and a text that defines all its rules with ``::=``, ``root`` among them, is GBNF, which LLGuidance once
     read too. Raises ``GrammarError`` with all findings for a text with errors, ``ConfigError``
     for an unknown ``lexing``.
     """
