@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from fnmatch import translate
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -121,15 +121,15 @@ def settings_source(config_file: Path | None, isolated: bool) -> SettingsFor:
     if config_file is not None:
         settings = _read(config_file)
         return lambda _: Settings() if settings is None else settings
-    nearest = cache(_nearest)
+    nearest = cache(partial(_nearest, cache(_read)))
     return lambda file: nearest(file.absolute().parent)
 
 
-def _nearest(directory: Path) -> Settings:
+def _nearest(read: "Callable[[Path], Settings | None]", directory: Path) -> Settings:
     for parent in (directory, *directory.parents):
         for name in ("kbnf.toml", "pyproject.toml"):
             file = parent / name
-            settings = _read(file) if os.path.lexists(file) else None
+            settings = read(file) if os.path.lexists(file) else None
             if settings is not None:
                 return settings
     return Settings()

@@ -36,9 +36,9 @@ def from_lark(
     ``start`` is the start rule, ``start`` if not given. ``lexing`` (``llguidance``, ``earley``,
     ``lalr``, ``scannerless``) says how text is cut into lexemes; without it files that use
     LLGuidance's constructs are read as LLGuidance does, all others as Lark's default parser does,
-    and a text that defines all its rules with ``::=``, ``root`` among them, is GBNF, which LLGuidance once
-    read too. Raises ``GrammarError`` with all findings for a text with errors, ``ConfigError``
-    for an unknown ``lexing``.
+    and a text that defines all its rules with ``::=``, ``root`` among them, is GBNF, which
+    LLGuidance once read too. Raises ``GrammarError`` with all findings for a text with errors,
+    ``ConfigError`` for an unknown ``lexing``.
     """
     text = Source(source, path)
     if lexing is None and is_gbnf(source):
