@@ -1,6 +1,6 @@
 """``kbnf check``: parse and lint grammars."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from kbnf_cli.options import (
     vocabulary_options,
 )
 from kbnf_cli.vocabularies import read_vocabulary
+from kbnf_core.errors import SourceError
 from kbnf_core.languages import EXTENSIONS
 
 ENOUGH_FOR_JOBS = 32
@@ -115,12 +116,13 @@ def check(
     outcome = Outcome(console, format_, output_file, fix, show_diff, baseline, write_baseline)
 
     def run(files: Sequence[Path]) -> int:
-        return outcome.act(_check(console, files, FileCheck(request, fixes), jobs))
+        reports = _check(console, files, FileCheck(request, fixes), jobs)
+        return outcome.act(reports) if reports else Exit.TROUBLE
 
     where = paths or (Path(),)
     if watches:
         return _watch(console, where, run)
-    return run(find_grammars(where, EXTENSIONS))
+    return run(find_grammars(where, console.note, EXTENSIONS))
 
 
 def _request(
@@ -147,21 +149,30 @@ def _request(
 def _check(
     console: Console, files: Sequence[Path], check_one: FileCheck, jobs: int
 ) -> list[Report]:
-    """Check files, several at a time where there are enough to pay for starting processes."""
-    if jobs == 1 or len(files) < ENOUGH_FOR_JOBS:
-        return [_check_one(console, path, check_one) for path in console.track(files, "checking")]
+    """Return the reports of the files that can be read; of the others, say why not."""
     reports = []
-    with console.progress("checking") as progress:
-        for path, report in run_jobs(check_one, files, jobs):
-            console.detail(f"checked {path}")
-            reports.append(report)
-            progress(len(reports), len(files))
+    for result in _results(console, files, check_one, jobs):
+        if isinstance(result, SourceError):
+            console.problem(result)
+        else:
+            reports.append(result)
     return reports
 
 
-def _check_one(console: Console, path: Path, check_one: FileCheck) -> Report:
-    console.detail(f"checking {'<stdin>' if path == STDIN else path}")
-    return check_one(path)
+def _results(
+    console: Console, files: Sequence[Path], check_one: FileCheck, jobs: int
+) -> Iterator[Report | SourceError]:
+    """Check files, several at a time where there are enough to pay for starting processes."""
+    if jobs == 1 or len(files) < ENOUGH_FOR_JOBS:
+        for path in console.track(files, "checking"):
+            console.detail(f"checking {'<stdin>' if path == STDIN else path}")
+            yield check_one(path)
+        return
+    with console.progress("checking") as progress:
+        for done, (path, result) in enumerate(run_jobs(check_one, files, jobs), 1):
+            console.detail(f"checked {path}")
+            yield result
+            progress(done, len(files))
 
 
 def _watch(console: Console, paths: Sequence[Path], run: Callable[[Sequence[Path]], int]) -> int:
@@ -175,5 +186,5 @@ def _watch(console: Console, paths: Sequence[Path], run: Callable[[Sequence[Path
         console.note("watching for changes; Ctrl-C ends")
         console.flush()
 
-    watch(paths, EXTENSIONS, act)
+    watch(paths, console.note, EXTENSIONS, act)
     return Exit.CLEAN

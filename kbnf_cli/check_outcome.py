@@ -8,7 +8,7 @@ from pathlib import Path
 from kbnf_cli.checking import Report
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
-from kbnf_cli.files import STDIN, read_bytes, write_atomically
+from kbnf_cli.files import STDIN, read_bytes, write_text
 from kbnf_cli.formats import FORMATS
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.diagnostics.segments import Segments, plain
@@ -48,12 +48,17 @@ class Outcome:
         return Exit.FINDINGS if fixed else Exit.CLEAN
 
     def _write_fixed(self, reports: Sequence[Report]) -> None:
+        fixed = 0
         for report in reports:
             if report.path == STDIN:
                 self.console.text(report.after)
             elif report.after != report.before:
-                write_atomically(report.path.resolve(), report.after)
-        fixed = sum(len(report.fixed) for report in reports)
+                try:
+                    write_text(report.path, report.after)
+                except OSError as error:
+                    self.console.problem(error)
+                    continue
+            fixed += len(report.fixed)
         if fixed:
             self.console.note(f"{count_of(fixed, 'finding')} fixed")
 
@@ -61,7 +66,7 @@ class Outcome:
         from kbnf_core.diagnostics.baseline import write_baseline
 
         found = _all(reports)
-        write_atomically(file, write_baseline(found))
+        write_text(file, write_baseline(found))
         self.console.note(f"{count_of(len(found), 'finding')} accepted in {file}")
         return Exit.CLEAN
 
@@ -101,7 +106,7 @@ def _accepted(file: Path) -> frozenset[str]:
 
 
 def _write(file: Path, rendered: Segments) -> None:
-    write_atomically(file, plain(rendered))
+    write_text(file, plain(rendered))
 
 
 def _all(reports: Sequence[Report]) -> tuple[Diagnostic, ...]:

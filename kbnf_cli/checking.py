@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbnf_cli.config import Settings, SettingsFor
-from kbnf_cli.files import STDIN, read_bytes
+from kbnf_cli.files import STDIN, read_source
 from kbnf_core.diagnostics import Diagnostic, Severity
-from kbnf_core.diagnostics.decode import decode
+from kbnf_core.errors import SourceError
 
 if TYPE_CHECKING:
     from kbnf_core.lint.options import LintOptions
@@ -57,24 +57,28 @@ class FileCheck:
         self._fixes = fixes
         self._request: Request | None = None
 
-    def __call__(self, path: Path) -> Report:
+    def __call__(self, path: Path) -> Report | SourceError:
         """Check a file; see ``check_file``."""
         if self._request is None:
             self._request = self._make_request()
         return check_file(path, self._request, self._fixes)
 
 
-def check_file(path: Path, request: Request, fixes: str | None = None) -> Report:
-    """Check one file, or stdin for ``-``.
+def check_file(path: Path, request: Request, fixes: str | None = None) -> Report | SourceError:
+    """Check one file, or stdin for ``-``; return why it cannot be read where it cannot.
 
     ``fixes`` is ``"safe"``, ``"unsafe"`` (which includes the safe ones) or None; what is found is
-    then about the fixed text. Nothing is written. Raises what reading files and settings raise.
+    then about the fixed text. Nothing is written. Raises what reading settings and vocabularies
+    raises.
     """
     file = request.name_of(path)
     settings = request.settings.over(request.settings_for(file))
     fail_on = settings.fail_on or Severity.ERROR
     name = _relative(file).as_posix()
-    source, invalid = decode(read_bytes(path), name)
+    try:
+        source, invalid = read_source(path, name)
+    except SourceError as error:
+        return error
     before = source.text
     if invalid is not None:
         kept = _selected([invalid], settings, file)
@@ -96,6 +100,7 @@ def _find(
 ) -> tuple[Diagnostic, ...]:
     """Return what is selected of everything that can be said about a text."""
     from kbnf_core.check import check
+    from kbnf_core.imports import ANYWHERE
 
     found = check(
         text,
@@ -103,6 +108,7 @@ def _find(
         start=request.start,
         finish=request.finish,
         options=_options(settings, request),
+        imports=ANYWHERE,
     )
     return _selected(found, settings, file)
 

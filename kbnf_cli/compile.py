@@ -111,7 +111,7 @@ def compile_(
     settings = settings_source(config_file, isolated)(paths[0])
     chosen = vocab or settings.vocab
     task = _Task(chosen, tuple(eos or settings.eos or ()), start, finish)
-    work = _outputs(find_grammars(paths), output)
+    work = _outputs(find_grammars(paths, console.note), output)
     if len(work) == 1:
         return _compile_one(console, task, *work[0])
     return _compile_many(console, task, work, jobs)
@@ -137,7 +137,8 @@ def _compile_one(console: Console, task: _Task, grammar: Path, out: Path) -> int
     task.vocabulary(console)
     with console.progress(f"compiling {grammar.name}") as progress:
         task.compile(grammar, out, progress)
-    console.note(f"wrote {out} ({out.stat().st_size:,} bytes)")
+    size = f" ({out.stat().st_size:,} bytes)" if out.is_file() else ""
+    console.note(f"wrote {out}{size}")
     return Exit.CLEAN
 
 
@@ -150,16 +151,16 @@ def _compile_many(console: Console, task: _Task, work: list[tuple[Path, Path]], 
                 console.detail(f"wrote {job[1]}")
                 continue
             failures += 1
-            _report(console, job[0], error)
+            _report(console, error)
     console.note(f"compiled {len(work) - failures} of {len(work)} grammars")
     return Exit.FINDINGS if failures else Exit.CLEAN
 
 
-def _report(console: Console, grammar: Path, error: KbnfError | OSError) -> None:
+def _report(console: Console, error: KbnfError | OSError) -> None:
     if isinstance(error, GrammarError):
         console.findings(segment for each in error.diagnostics for segment in render_text(each))
     else:
-        console.error(f"{grammar}: {error}")
+        console.problem(error)
 
 
 def _describe(console: Console, path: Path) -> int:

@@ -4,20 +4,60 @@ Each file that is read has the settings of its own place, so one run over many d
 use several configuration files. Options on the command line win over all of them.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
-from fnmatch import fnmatchcase
-from functools import cache
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from fnmatch import translate
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from kbnf_core.diagnostics import Severity
 from kbnf_core.diagnostics.selection import Selection, normalise_selector
-from kbnf_core.errors import ConfigError, SourceError
+from kbnf_core.errors import ConfigError
+from kbnf_core.files import read_file
 from kbnf_core.lint.options import TARGETS
 
-FileIgnore: TypeAlias = tuple[str, str, tuple[str, ...]]
-"""A pattern, the directory that it is relative to, and the prefixes of codes to ignore."""
+
+class FileIgnores:
+    """Prefixes of codes to ignore, by patterns of names, or of paths from ``directory``.
+
+    Patterns with the same prefixes are one regular expression, which is compiled once; those
+    without signs are looked up.
+    """
+
+    def __init__(self, directory: str, entries: Mapping[str, tuple[str, ...]]) -> None:
+        self._directory = directory
+        self._words: dict[str, tuple[str, ...]] = {}
+        self._patterns: dict[tuple[str, ...], list[str]] = {}
+        for pattern, prefixes in entries.items():
+            if _SIGNS.isdisjoint(pattern):
+                self._words[pattern] = prefixes
+            else:
+                self._patterns.setdefault(prefixes, []).append(pattern)
+
+    def prefixes_for(self, file: Path) -> Iterator[str]:
+        """Yield what is ignored in ``file``."""
+        path = file.absolute().as_posix()
+        names = {file.name}
+        if path.startswith(f"{self._directory}/"):
+            names.add(path.removeprefix(f"{self._directory}/"))
+        for name in names:
+            yield from self._words.get(name, ())
+            for prefixes, matcher in self._matchers.items():
+                if matcher.match(name):
+                    yield from prefixes
+
+    @cached_property
+    def _matchers(self) -> dict[tuple[str, ...], re.Pattern[str]]:
+        return {
+            prefixes: re.compile("|".join(map(translate, patterns)))
+            for prefixes, patterns in self._patterns.items()
+        }
+
+
+_SIGNS = frozenset("*?[")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +79,7 @@ class Settings:
     targets: tuple[str, ...] | None = None
     max_states: int | None = None
     max_mask_work: int | None = None
-    per_file_ignores: tuple[FileIgnore, ...] | None = None
+    per_file_ignores: FileIgnores | None = None
 
     @property
     def selection(self) -> Selection:
@@ -49,19 +89,20 @@ class Settings:
 
     def selection_for(self, file: Path) -> Selection:
         """Return which codes to report in ``file``."""
-        more = [
-            prefix
-            for pattern, directory, prefixes in self.per_file_ignores or ()
-            if _matches(file, pattern, directory)
-            for prefix in prefixes
-        ]
+        if self.per_file_ignores is None:
+            return self.selection
+        more = self.per_file_ignores.prefixes_for(file)
         return replace(self.selection, ignore=(*(self.ignore or ()), *more))
 
     def over(self, other: "Settings") -> "Settings":
         """Return these settings, with those of ``other`` where these say nothing."""
-        own = {name: value for name, value in asdict(self).items() if value is not None}
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        own = {name: value for name, value in values.items() if value is not None}
         return replace(other, **own)
 
+
+_LARGEST = 2**26
+"""Bytes of a configuration file."""
 
 SettingsFor: TypeAlias = Callable[[Path], Settings]
 """Gives the settings that apply to a file (which need not exist)."""
@@ -80,15 +121,15 @@ def settings_source(config_file: Path | None, isolated: bool) -> SettingsFor:
     if config_file is not None:
         settings = _read(config_file)
         return lambda _: Settings() if settings is None else settings
-    nearest = cache(_nearest)
+    nearest = cache(partial(_nearest, cache(_read)))
     return lambda file: nearest(file.absolute().parent)
 
 
-def _nearest(directory: Path) -> Settings:
+def _nearest(read: "Callable[[Path], Settings | None]", directory: Path) -> Settings:
     for parent in (directory, *directory.parents):
         for name in ("kbnf.toml", "pyproject.toml"):
             file = parent / name
-            settings = _read(file) if file.is_file() else None
+            settings = read(file) if os.path.lexists(file) else None
             if settings is not None:
                 return settings
     return Settings()
@@ -99,11 +140,9 @@ def _read(file: Path) -> Settings | None:
     import tomllib
 
     try:
-        document = tomllib.loads(file.read_text(encoding="utf-8"))
+        document = tomllib.loads(read_file(file, _LARGEST).decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file}: {error}") from error
-    except OSError as error:
-        raise SourceError(str(file), (error.strerror or str(error)).lower()) from error
     if file.name == "pyproject.toml":
         document = document.get("tool", {}).get("kbnf")
     return None if document is None else _parse(document, file)
@@ -160,16 +199,11 @@ def _count(value: Any, _: Path) -> int:
     return value
 
 
-def _per_file_ignores(value: Any, directory: Path) -> tuple[FileIgnore, ...]:
+def _per_file_ignores(value: Any, directory: Path) -> FileIgnores:
     if not isinstance(value, Mapping):
         raise ValueError("a table of patterns with lists of codes is needed")
-    where = str(directory.absolute())
-    return tuple((name, where, _selectors(codes, directory)) for name, codes in value.items())
-
-
-def _matches(file: Path, pattern: str, directory: str) -> bool:
-    path = file.absolute()
-    return fnmatchcase(path.name, pattern) or fnmatchcase(str(path), f"{directory}/{pattern}")
+    entries = {pattern: _selectors(codes, directory) for pattern, codes in value.items()}
+    return FileIgnores(directory.absolute().as_posix(), entries)
 
 
 _PARSERS: dict[str, Callable[[Any, Path], Any]] = {

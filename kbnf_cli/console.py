@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
+from errno import EBADF
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from kbnf_core.diagnostics.segments import Role, Segment, plain
 from kbnf_core.diagnostics.visible import visible
+from kbnf_core.errors import KbnfError
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
@@ -49,12 +51,26 @@ class Verbosity(Enum):
     VERBOSE = "verbose"
 
 
+def explain_error(error: Exception) -> str:
+    """Return what an error of ours, or of the system, says to users."""
+    if isinstance(error, KbnfError) or not isinstance(error, OSError):
+        return str(error)
+    if error.errno == EBADF:
+        return "standard input or output is closed"
+    reason = (error.strerror or str(error) or type(error).__name__).lower()
+    return reason if error.filename is None else f"cannot use {error.filename}: {reason}"
+
+
 @dataclass
 class Console:
-    """Output of one run; the global options set its two fields while they are parsed."""
+    """Output of one run; the global options set its first two fields while they are parsed.
+
+    ``met_problem``: something failed on the way, so the run ends with ``Exit.TROUBLE``.
+    """
 
     colour: Colour = Colour.AUTO
     verbosity: Verbosity = field(default=Verbosity.NORMAL)
+    met_problem: bool = False
 
     def data(self, segments: Iterable[Segment]) -> None:
         """Write to stdout."""
@@ -86,12 +102,12 @@ class Console:
     def note(self, text: str) -> None:
         """Say something beside the data, unless ``-q``."""
         if self.verbosity is not Verbosity.QUIET:
-            self._write([Segment(f"{text}\n")], sys.stderr)
+            self._write([Segment(f"{visible(text)}\n")], sys.stderr)
 
     def detail(self, text: str) -> None:
         """Say something that only ``-v`` asks for."""
         if self.verbosity is Verbosity.VERBOSE:
-            self._write([Segment(f"{text}\n")], sys.stderr)
+            self._write([Segment(f"{visible(text)}\n")], sys.stderr)
 
     def error(self, message: str, *hints: str) -> None:
         """Say what went wrong, and what to do about it."""
@@ -102,6 +118,11 @@ class Console:
             for part in (Segment("help:", Role.HELP), Segment(f" {visible(hint)}\n"))
         ]
         self._write([*head, *helps], sys.stderr)
+
+    def problem(self, error: Exception) -> None:
+        """Say that a file cannot be used, where the run goes on with others."""
+        self.met_problem = True
+        self.error(explain_error(error))
 
     def findings(self, segments: Iterable[Segment]) -> None:
         """Write findings that stand in the way of a command to stderr."""

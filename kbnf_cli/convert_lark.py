@@ -50,8 +50,9 @@ def convert_lark(
 
     def to_kbnf(text: str, name: str) -> "Conversion":
         from kbnf_core.convert import from_lark
+        from kbnf_core.imports import ANYWHERE
 
-        return from_lark(text, path=name, start=start, lexing=lexing)
+        return from_lark(text, path=name, start=start, lexing=lexing, imports=ANYWHERE)
 
     def to_lark(text: str, name: str) -> "Conversion":
         from kbnf_core.convert import to_lark

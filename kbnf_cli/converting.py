@@ -13,9 +13,8 @@ import click
 
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
-from kbnf_cli.files import STDIN, find_grammars, read_bytes, write_atomically
+from kbnf_cli.files import STDIN, find_grammars, read_source, write_text
 from kbnf_cli.options import stdin_option
-from kbnf_core.diagnostics.decode import decode
 from kbnf_core.diagnostics.json import span_value
 from kbnf_core.diagnostics.text import count_of, render_text
 from kbnf_core.errors import GrammarError
@@ -89,9 +88,9 @@ def convert_all(
     """Convert the named files, and those with ``extensions`` below the named directories.
 
     Returns the exit status. Raises ``GrammarError`` for a single file with errors; among several
-    it is reported and the others are still converted.
+    it is reported, as is one that cannot be read or written, and the others are still converted.
     """
-    files = find_grammars(paths, extensions)
+    files = find_grammars(paths, console.note, extensions)
     several = len(files) > 1 or any(path.is_dir() for path in paths)
     top = _directory_for_several(delivery) if several else None
     worst = Exit.CLEAN
@@ -105,6 +104,8 @@ def convert_all(
             for diagnostic in error.diagnostics:
                 console.findings(render_text(diagnostic))
             worst = max(worst, Exit.FINDINGS)
+        except OSError as error:
+            console.problem(error)
     return worst
 
 
@@ -130,7 +131,7 @@ def _convert_one(
     console: Console, file: Path, directions: Directions, delivery: Delivery, target: Path | None
 ) -> Exit:
     name = delivery.stdin_filename or Path("<stdin>") if file == STDIN else file
-    source, invalid = decode(read_bytes(file), name.as_posix())
+    source, invalid = read_source(file, name.as_posix())
     if invalid is not None:
         raise GrammarError([invalid])
     conversion = directions(name).convert(source.text, name.as_posix())
@@ -142,7 +143,7 @@ def _convert_one(
     if withheld:
         return Exit.FINDINGS
     if target is not None:
-        write_atomically(target, conversion.text)
+        write_text(target, conversion.text)
     elif delivery.format == "text":
         console.text(conversion.text)
     return Exit.CLEAN

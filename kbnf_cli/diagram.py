@@ -6,9 +6,8 @@ import click
 
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
-from kbnf_cli.files import STDIN, read_bytes, write_atomically
+from kbnf_cli.files import STDIN, read_source, write_text
 from kbnf_cli.options import common_options, stdin_option
-from kbnf_core.diagnostics.decode import decode
 from kbnf_core.errors import GrammarError
 
 _FORMATS = {".svg": "svg", ".html": "html", ".htm": "html"}
@@ -48,11 +47,11 @@ def diagram(
     """
     chosen = format_ or _format_of(output)
     name = stdin_filename or Path("<stdin>") if grammar == STDIN else grammar
-    text = _draw(read_bytes(grammar), name.as_posix(), start, chosen)
+    text = _draw(grammar, name.as_posix(), start, chosen)
     if output is None:
         console.text(text)
     else:
-        write_atomically(output, text)
+        write_text(output, text)
     return Exit.CLEAN
 
 
@@ -64,15 +63,16 @@ def _format_of(output: Path | None) -> str:
     return _FORMATS[output.suffix.lower()]
 
 
-def _draw(data: bytes, name: str, start: str | None, format_: str) -> str:
+def _draw(grammar: Path, name: str, start: str | None, format_: str) -> str:
     from kbnf_core.diagram.render import render_html, render_svg
     from kbnf_core.frontend import read_grammar
+    from kbnf_core.imports import ANYWHERE
     from kbnf_core.languages import language_of
 
-    source, invalid = decode(data, name)
+    source, invalid = read_source(grammar, name)
     if invalid is not None:
         raise GrammarError([invalid])
-    reading = read_grammar(source, start, language=language_of(name))
+    reading = read_grammar(source, start, language=language_of(name), imports=ANYWHERE)
     if reading.errors:
         raise GrammarError(reading.errors)
     if format_ == "svg":

@@ -3,6 +3,7 @@
 from difflib import unified_diff
 
 from kbnf_core.diagnostics.segments import Role, Segment, Segments
+from kbnf_core.diagnostics.visible import visible
 
 _ROLES = {"+": Role.HELP, "-": Role.ERROR, "@": Role.PLACE}
 _NO_LINE_END = "\n\\ No newline at end of file\n"
@@ -10,7 +11,8 @@ _NO_LINE_END = "\n\\ No newline at end of file\n"
 
 def diff(before: str, after: str, name: str) -> Segments:
     """Return a unified diff of two versions of the file ``name``; empty where they are equal."""
-    lines = unified_diff(_lines(before), _lines(after), name, name)
+    shown = visible(name)
+    lines = unified_diff(_lines(before), _lines(after), shown, shown)
     return [_segment(line) for line in lines]
 
 

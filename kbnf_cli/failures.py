@@ -6,7 +6,7 @@ import traceback
 import click
 from click.exceptions import NoArgsIsHelpError
 
-from kbnf_cli.console import Console
+from kbnf_cli.console import Console, explain_error
 from kbnf_cli.exits import Exit
 from kbnf_core.diagnostics.segments import Segment
 from kbnf_core.diagnostics.text import render_text
@@ -46,10 +46,8 @@ def _explain(error: BaseException) -> tuple[str, ...]:
             return _in_our_style(error.format_message()), *_usage_hint(error)
         case click.ClickException():
             return (_in_our_style(error.format_message()),)
-        case KbnfError():
-            return (str(error),)
-        case OSError():
-            return (_explain_system(error),)
+        case KbnfError() | OSError():
+            return (explain_error(error),)
         case MemoryError():
             return "out of memory", "a smaller grammar, vocabulary or input is needed"
         case RecursionError():
@@ -67,11 +65,6 @@ def _usage_hint(error: click.UsageError) -> tuple[str, ...]:
     if error.ctx is None:
         return ()
     return (f"`{error.ctx.command_path} --help` lists what is possible",)
-
-
-def _explain_system(error: OSError) -> str:
-    reason = (error.strerror or str(error) or type(error).__name__).lower()
-    return reason if error.filename is None else f"cannot use {error.filename}: {reason}"
 
 
 def _explain_bug(error: BaseException) -> tuple[str, ...]:

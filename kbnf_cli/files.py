@@ -5,86 +5,132 @@ ignores. A file that is named is taken whatever it is called.
 """
 
 import os
-import shutil
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from errno import EBADF
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from kbnf_core.diagnostics.decode import decode
 from kbnf_core.errors import SourceError
+from kbnf_core.files import read_file, read_up_to, write_file
+from kbnf_core.limits import DEFAULT_LIMITS
+
+if TYPE_CHECKING:
+    from kbnf_core.diagnostics import Diagnostic
+    from kbnf_core.source import Source
 
 STDIN = Path("-")
 EXTENSIONS = (".kbnf",)
 
+Note = Callable[[str], None]
+"""Takes what is worth saying beside the results."""
 
-def find_grammars(paths: Iterable[Path], extensions: Collection[str] = EXTENSIONS) -> list[Path]:
+_LARGEST = DEFAULT_LIMITS.source_bytes
+
+
+def find_grammars(
+    paths: Iterable[Path], note: Note, extensions: Collection[str] = EXTENSIONS
+) -> list[Path]:
     """Return the named files and the grammars below the named directories, sorted, each once.
 
-    ``extensions`` tells what is a grammar in a directory. Raises ``SourceError`` for a path that
-    does not exist and a directory without grammars.
+    ``extensions`` tells what is a grammar in a directory; pipes, sockets and devices in it are
+    skipped with a ``note``. A directory below that cannot be listed is returned itself: it cannot
+    be read either. Raises ``SourceError`` for a path that does not exist and a directory without
+    grammars.
     """
-    found = {file for path in paths for file in _expand(path, extensions)}
+    found = {file for path in paths for file in _expand(path, note, extensions)}
     return sorted(found, key=Path.as_posix)
 
 
+def read_source(path: Path, name: str) -> "tuple[Source, Diagnostic | None]":
+    """Return the text of a grammar, called ``name``, or of stdin for ``-``.
+
+    A finding comes with it where it is no text, or too large. Raises ``SourceError``.
+    """
+    return decode(_read_stdin() if path == STDIN else read_up_to(path, _LARGEST + 1), name)
+
+
 def read_bytes(path: Path) -> bytes:
-    """Return what a file, or stdin for ``-``, holds. Raises ``SourceError``."""
+    """Return what a file that is no grammar, or stdin for ``-``, holds.
+
+    Raises ``SourceError``, also where it is too large.
+    """
+    if path != STDIN:
+        return read_file(path, _LARGEST)
+    data = _read_stdin()
+    if len(data) > _LARGEST:
+        raise SourceError("stdin", f"it has more than {_LARGEST:,} bytes")
+    return data
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write ``text`` as UTF-8, as ``write_file`` does; lone surrogates are escaped."""
+    write_file(path, [text.encode("utf-8", "backslashreplace")])
+
+
+def _read_stdin() -> bytes:
     try:
-        return sys.stdin.buffer.read() if path == STDIN else path.read_bytes()
+        return sys.stdin.buffer.read(_LARGEST + 1)
     except OSError as error:
-        raise _source_error(path, error) from error
+        raise SourceError("stdin", _reason(error)) from error
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write ``text`` as UTF-8; a file is replaced whole or not at all, and keeps its mode."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8", errors="backslashreplace", newline="\n")
-        if path.exists():
-            shutil.copymode(path, temporary)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+def _reason(error: OSError) -> str:
+    return "it is closed" if error.errno == EBADF else (error.strerror or str(error)).lower()
 
 
-def _expand(path: Path, extensions: Collection[str]) -> list[Path]:
-    if path == STDIN or path.is_file():
-        return [path]
-    if not path.exists():
-        raise SourceError(str(path), "no such file or directory")
-    if not path.is_dir():
+def _expand(path: Path, note: Note, extensions: Collection[str]) -> list[Path]:
+    if path == STDIN or not path.is_dir():
+        if path != STDIN and not path.exists():
+            raise SourceError(str(path), _why_missing(path))
         return [path]
     top = path.resolve()
-    found = [path / file.relative_to(top) for file in _walk(top, extensions)]
+    found = []
+    for file in _walk(top, extensions):
+        shown = path / file.relative_to(top)
+        if _is_odd(file):
+            note(f"skipped {shown}: not a regular file")
+        else:
+            found.append(shown)
     if not found:
         wanted = ", ".join(f"*{extension}" for extension in extensions)
         raise SourceError(str(path), f"the directory holds no grammar ({wanted})")
     return found
 
 
+def _why_missing(path: Path) -> str:
+    try:
+        path.stat()
+    except OSError as error:
+        return _reason(error)
+    return "no such file or directory"
+
+
+def _is_odd(file: Path) -> bool:
+    """Tell whether an entry is there, but neither a file nor a directory."""
+    return os.path.exists(file) and not (os.path.isfile(file) or os.path.isdir(file))
+
+
 def _walk(top: Path, extensions: Collection[str]) -> Iterator[Path]:
-    """Yield the grammars below a resolved directory, in no particular order."""
+    """Yield the grammars below a resolved directory, and directories that cannot be listed."""
     # Here, because a run on named files need not pay for loading the library behind it.
     from kbnf_cli.gitignore import is_ignored, rules_above, rules_in
 
     pending = [(top, rules_above(top))]
     while pending:
         directory, outer = pending.pop()
+        try:
+            entries = [each for each in directory.iterdir() if not each.name.startswith(".")]
+        except OSError as error:
+            if directory == top:
+                raise SourceError(str(directory), _reason(error)) from error
+            yield directory
+            continue
         rules = (*outer, *rules_in(directory))
-        for entry in _entries(directory):
-            if entry.is_dir() and not entry.is_symlink():
+        for entry in entries:
+            if os.path.isdir(entry) and not entry.is_symlink():
                 if not is_ignored(entry, "/", rules):
                     pending.append((entry, rules))
             elif entry.suffix in extensions and not is_ignored(entry, "", rules):
                 yield entry
-
-
-def _entries(directory: Path) -> list[Path]:
-    try:
-        return [entry for entry in directory.iterdir() if not entry.name.startswith(".")]
-    except OSError as error:
-        raise _source_error(directory, error) from error
-
-
-def _source_error(path: Path, error: OSError) -> SourceError:
-    return SourceError(str(path), (error.strerror or str(error)).lower())

@@ -9,9 +9,8 @@ import click
 from kbnf_cli.console import Console
 from kbnf_cli.diff import diff
 from kbnf_cli.exits import Exit
-from kbnf_cli.files import STDIN, find_grammars, read_bytes, write_atomically
+from kbnf_cli.files import STDIN, find_grammars, read_source, write_text
 from kbnf_cli.options import common_options, stdin_option
-from kbnf_core.diagnostics.decode import decode
 from kbnf_core.diagnostics.text import render_text
 
 if TYPE_CHECKING:
@@ -58,15 +57,22 @@ def fmt(
     status 1.
     """
     layouts = []
-    for path in console.track(find_grammars(paths or (Path(),), (".kbnf",)), "laying out"):
-        layout = _lay_out(path, str(stdin_filename or "<stdin>") if path == STDIN else str(path))
+    for path in console.track(find_grammars(paths or (Path(),), console.note), "laying out"):
+        name = str(stdin_filename or "<stdin>") if path == STDIN else str(path)
+        try:
+            layout = _lay_out(path, name)
+            if not (check or show_diff):
+                _write(console, layout)
+        except OSError as error:
+            console.problem(error)
+            continue
         layouts.append(layout)
-        for error in layout.errors:
-            console.findings(render_text(error))
+        for finding in layout.errors:
+            console.findings(render_text(finding))
         if show_diff and layout.after is not None:
             console.data(diff(layout.before, layout.after, layout.name))
-        elif not check and layout.after is not None:
-            _write(console, layout, layout.after)
+    if not layouts:
+        return Exit.TROUBLE
     only_looks = check or show_diff
     if only_looks or paths != (STDIN,):
         _summarise(console, layouts, "would be reformatted" if only_looks else "reformatted")
@@ -77,18 +83,20 @@ def fmt(
 def _lay_out(path: Path, name: str) -> _Layout:
     from kbnf_core.format.document import format_kbnf
 
-    source, invalid = decode(read_bytes(path), name)
+    source, invalid = read_source(path, name)
     if invalid is not None:
         return _Layout(path, name, source.text, None, (invalid,))
     formatted = format_kbnf(source)
     return _Layout(path, name, source.text, formatted.text, formatted.errors)
 
 
-def _write(console: Console, layout: _Layout, text: str) -> None:
+def _write(console: Console, layout: _Layout) -> None:
+    if layout.after is None:
+        return
     if layout.path == STDIN:
-        console.text(text)
+        console.text(layout.after)
     elif layout.changes:
-        write_atomically(layout.path.resolve(), text)
+        write_text(layout.path, layout.after)
 
 
 def _summarise(console: Console, layouts: list[_Layout], done: str) -> None:

@@ -1,10 +1,17 @@
 """What git ignores: the ``.gitignore`` files that apply to a directory and below it."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pathspec
+
+from kbnf_core.errors import SourceError
+from kbnf_core.files import read_file
+
+_LARGEST = 2**24
+"""Bytes of a ``.gitignore`` that is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +29,13 @@ class IgnoreRules:
 def rules_in(directory: Path) -> tuple[IgnoreRules, ...]:
     """Return the rules that a resolved directory adds: at most one element."""
     file = directory / ".gitignore"
-    if not file.is_file():
+    if not os.path.isfile(file):
         return ()
-    lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    try:
+        lines = read_file(file, _LARGEST).decode("utf-8", "replace").splitlines()
+    except SourceError:
+        # As for git, a file that cannot be read has no rules.
+        return ()
     return (IgnoreRules(directory, pathspec.GitIgnoreSpec.from_lines(lines)),)
 
 

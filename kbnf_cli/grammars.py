@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kbnf_cli.files import STDIN, read_bytes
+from kbnf_cli.files import STDIN, read_source
 from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.diagnostics.decode import decode
 from kbnf_core.errors import ConfigError, GrammarError
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def open_grammar(path: Path, name: str, start: str | None, finish: str | None) -
         return _open_artifact(path, start, finish)
     from kbnf_core import Grammar
 
-    source, invalid = decode(read_bytes(path), name)
+    source, invalid = read_source(path, name)
     if invalid is not None:
         raise GrammarError([invalid])
     return Grammar(source.text, start=start, finish=finish, path=name)
@@ -47,14 +46,18 @@ def open_any_grammar(path: Path, name: str, start: str | None, finish: str | Non
     Raises what ``open_grammar`` raises.
     """
     from kbnf_core import Grammar, convert
+    from kbnf_core.imports import ANYWHERE
 
     converter = _CONVERTERS.get(path.suffix.lower())
     if converter not in convert.__all__:
         return Opened(open_grammar(path, name, start, finish))
-    source, invalid = decode(read_bytes(path), name)
+    source, invalid = read_source(path, name)
     if invalid is not None:
         raise GrammarError([invalid])
-    conversion: Conversion = getattr(convert, converter)(source.text, path=name, start=start)
+    more = {"imports": ANYWHERE} if converter == "from_lark" else {}
+    conversion: Conversion = getattr(convert, converter)(
+        source.text, path=name, start=start, **more
+    )
     grammar = Grammar(conversion.text, finish=finish, path=f"{name} (converted)")
     return Opened(grammar, tuple(loss.diagnostic(source) for loss in conversion.losses))
 

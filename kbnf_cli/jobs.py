@@ -1,7 +1,10 @@
 """Independent work on several processors."""
 
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 _Job = TypeVar("_Job")
@@ -26,8 +29,31 @@ def run_jobs(
         return
     # Here, because most runs stay in one process.
     from concurrent.futures import ProcessPoolExecutor
-    from multiprocessing import get_context
+    from multiprocessing import active_children, get_context
 
     # Fresh processes: a forked one would inherit locks that another thread holds.
-    with ProcessPoolExecutor(min(jobs, len(work)), mp_context=get_context("spawn")) as pool:
-        yield from zip(work, pool.map(task, work), strict=True)
+    pool = ProcessPoolExecutor(min(jobs, len(work)), mp_context=get_context("spawn"))
+    try:
+        with _interrupts_ignored():
+            # All processes are started here.
+            futures = [pool.submit(task, job) for job in work]
+        yield from ((job, future.result()) for job, future in zip(work, futures, strict=True))
+    except BaseException:
+        for process in active_children():
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown()
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Let processes that are started in the block leave interrupts to this one."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)

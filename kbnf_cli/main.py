@@ -1,78 +1,24 @@
-"""The ``kbnf`` command: its subcommands, loaded when used, and the one place errors end in."""
+"""The ``kbnf`` process: how it starts, and the one place that errors and interrupts end in.
+
+Little is imported at the top: an interrupt while a module is imported is to be met here, too.
+"""
 
 import gc
 import os
 import signal
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 
-import click
-
-from kbnf_cli.console import Console
-from kbnf_cli.options import common_options
-
-_COMMANDS = {
-    "check": "kbnf_cli.check:check",
-    "diagram": "kbnf_cli.diagram:diagram",
-    "fmt": "kbnf_cli.fmt:fmt",
-    "compile": "kbnf_cli.compile:compile_",
-    "convert-bnf": "kbnf_cli.convert_bnf:convert_bnf",
-    "convert-gbnf": "kbnf_cli.convert_gbnf:convert_gbnf",
-    "convert-json-schema": "kbnf_cli.convert_json_schema:convert_json_schema",
-    "convert-lark": "kbnf_cli.convert_lark:convert_lark",
-    "mask": "kbnf_cli.mask:mask",
-    "play": "kbnf_cli.play.command:play",
-    "rule": "kbnf_cli.rule:rule",
-    "test": "kbnf_cli.test:test",
-    "vocab": "kbnf_cli.vocab:vocab",
-}
-
-
-class _LazyGroup(click.Group):
-    """A group that imports a subcommand when it is named."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*super().list_commands(ctx), *_COMMANDS]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return super().get_command(ctx, cmd_name)
-        module, _, name = _COMMANDS[cmd_name].partition(":")
-        command: click.Command = getattr(import_module(module), name)
-        return command
-
-
-def _print_version(context: click.Context, _: click.Parameter, value: bool) -> None:
-    if not value:
-        return
-    from platform import python_version
-
-    from kbnf_core import __version__
-    from kbnf_core.kernel import kernel_name
-
-    click.echo(f"kbnf {__version__} ({kernel_name()} kernel, Python {python_version()})")
-    context.exit()
-
-
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@common_options
-@click.option(
-    "--version",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_print_version,
-    help="Show the version, the kernel in use and the Python, and exit.",
-)
-@click.pass_context
-def app(context: click.Context) -> None:
-    """Lint grammars for constrained decoding, and see what they allow."""
-    context.ensure_object(Console)
+_INTERRUPTED = 130
+"""``Exit.INTERRUPTED``, which may not have been imported yet."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command with ``arguments`` and return its exit status; raises nothing."""
+    from kbnf_cli.app import app
+    from kbnf_cli.console import Console
+    from kbnf_cli.exits import Exit
+
     console = Console()
     try:
         status = app.main(list(arguments), prog_name="kbnf", standalone_mode=False, obj=console)
@@ -81,15 +27,32 @@ def main(arguments: Sequence[str]) -> int:
         from kbnf_cli.failures import report
 
         return report(error, console)
-    return int(status or 0)
+    return int(Exit.TROUBLE if console.met_problem else status or 0)
 
 
 def run() -> None:
     """Run the command as a process."""
+    status = None
+    try:
+        try:
+            _prepare()
+            status = main(sys.argv[1:])
+            _drop_what_cannot_be_written()
+        finally:
+            # What is done is done: an interrupt while the process ends changes nothing.
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except KeyboardInterrupt:
+        if status is None:
+            status = _INTERRUPTED
+            sys.stderr.write("error: interrupted\n")
+    sys.exit(status)
+
+
+def _prepare() -> None:
     _start_quickly()
+    _open_closed_streams()
     _end_with_the_reader()
     _never_fail_to_encode()
-    sys.exit(main(sys.argv[1:]))
 
 
 def _start_quickly() -> None:
@@ -100,6 +63,27 @@ def _start_quickly() -> None:
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(50_000)
+
+
+def _open_closed_streams() -> None:
+    """Put something that cannot be used in the place of standard streams that are closed.
+
+    A command that needs them fails as with any other file; and no other file gets their numbers.
+    """
+    if sys.stdin is None:
+        sys.stdin = open(os.open(os.devnull, os.O_WRONLY))  # noqa: SIM115 - open to the end
+    if sys.stdout is None:
+        sys.stdout = open(os.open(os.devnull, os.O_RDONLY), "w")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+
+
+def _drop_what_cannot_be_written() -> None:
+    """Leave nothing in stdout that Python would try, and fail, to write once more at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
 
 
 def _end_with_the_reader() -> None:

@@ -19,6 +19,7 @@ from kbnf_cli.options import (
     vocabulary_options,
 )
 from kbnf_cli.vocabularies import BUILT_IN, read_vocabulary
+from kbnf_core.errors import SourceError
 
 _FORMATS = {"text": as_text, "json": as_json, "junit": as_junit}
 
@@ -63,13 +64,18 @@ def test(
     settings_for = settings_source(config_file, isolated)
     vocabulary_for = cache(partial(read_vocabulary, console))
     suites = []
-    for path in console.track(find_grammars(paths or (Path(),)), "testing"):
+    for path in console.track(find_grammars(paths or (Path(),), console.note), "testing"):
         name = stdin_filename or Path("<stdin>") if path == STDIN else path
         settings = settings_for(name)
         vocabulary = vocabulary_for(vocab or settings.vocab or BUILT_IN, eos or settings.eos or ())
-        suites.append(
-            run_suite(console, path, name.as_posix(), vocabulary, start, finish, coverage)
-        )
+        try:
+            suite = run_suite(console, path, name.as_posix(), vocabulary, start, finish, coverage)
+        except SourceError as error:
+            console.problem(error)
+            continue
+        suites.append(suite)
+    if not suites:
+        return Exit.TROUBLE
     if not any(suite.cases or suite.errors for suite in suites):
         raise click.ClickException(
             "no examples: put them into GRAMMAR.examples.toml beside GRAMMAR.kbnf"

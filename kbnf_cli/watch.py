@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
-from kbnf_cli.files import find_grammars
+from kbnf_cli.files import Note, find_grammars
 from kbnf_core.errors import SourceError
 
 INTERVAL = 0.5
@@ -12,7 +12,10 @@ INTERVAL = 0.5
 
 
 def watch(
-    paths: Sequence[Path], extensions: Collection[str], act: Callable[[list[Path]], None]
+    paths: Sequence[Path],
+    note: Note,
+    extensions: Collection[str],
+    act: Callable[[list[Path]], None],
 ) -> None:
     """Call ``act`` with the grammars below ``paths``, then after each change; ends by Ctrl-C.
 
@@ -21,13 +24,13 @@ def watch(
     Looks at times and sizes rather than asking the system for events: this works on every file
     system, also in containers, and grammars are few.
     """
-    files = find_grammars(paths, extensions)
+    files = find_grammars(paths, note, extensions)
     seen = _stamps(files)
     act(files)
     while True:
         time.sleep(INTERVAL)
         try:
-            files = find_grammars(paths, extensions)
+            files = find_grammars(paths, _say_nothing, extensions)
             now = _stamps(files)
             if now != seen:
                 seen = now
@@ -35,6 +38,10 @@ def watch(
         except SourceError:
             # A file that was there is being replaced; act when it is there again.
             seen = {}
+
+
+def _say_nothing(_: str) -> None:
+    """Leave out what was said at first."""
 
 
 def _stamps(files: list[Path]) -> dict[Path, tuple[int, int]]:

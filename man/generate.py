@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from kbnf_cli.main import app
+from kbnf_cli.app import app
 from kbnf_core import __version__
 
 HERE = Path(__file__).parent

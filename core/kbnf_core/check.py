@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.frontend import Reading, read_grammar
+from kbnf_core.imports import BELOW, Imports
 from kbnf_core.languages import Language, language_of
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lint.lints import run_lints
@@ -22,16 +23,19 @@ def check(
     limits: Limits = DEFAULT_LIMITS,
     language: Language | None = None,
     options: LintOptions = NO_OPTIONS,
+    imports: Imports = BELOW,
 ) -> list[Diagnostic]:
     """Return all findings about a grammar text, in order of place.
 
     ``start`` and ``finish`` win over the text's pragmas; ``path`` names it in messages. Where no
-    ``language`` is given, the extension of ``path`` tells it, and KBNF is what is left. Findings
-    that an ``ignore[...]`` pragma names are left out, and a pragma that silences nothing is a
-    finding itself. Raises ``ConfigError`` for an impossible ``finish`` only.
+    ``language`` is given, the extension of ``path`` tells it, and KBNF is what is left.
+    ``imports`` says which files the text may import. Findings that an ``ignore[...]`` pragma names
+    are left out, and a pragma that silences nothing is a finding itself. Raises ``ConfigError``
+    for an impossible ``finish`` only.
     """
     wanted = None if finish is None else Finish.parse(finish)
-    reading = read_grammar(Source(text, path), start, wanted, limits, language or language_of(path))
+    language = language or language_of(path)
+    reading = read_grammar(Source(text, path), start, wanted, limits, language, imports)
     found = [*reading.diagnostics, *run_lints(reading, options)]
     return sorted(_apply_ignores(found, reading), key=Diagnostic.sort_key)
 

@@ -14,7 +14,6 @@ must not be shortened by anybody: replace it, as ``write_container`` does.
 import json
 import mmap
 import os
-import secrets
 from collections.abc import Iterator, Mapping
 from math import prod
 from pathlib import Path
@@ -24,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.errors import KbnfError, SourceError
+from kbnf_core.files import Piece, write_file
 
 __all__ = ["ContainerError", "read_container", "write_container"]
 
@@ -72,19 +72,13 @@ def write_container(
     """
     ordered = sorted(arrays.items(), key=lambda item: (-item[1].itemsize, item[0]))
     header = _header(ordered, metadata)
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(len(header).to_bytes(8, "little") + header)
-            for _, array in ordered:
-                file.write(np.ascontiguousarray(array, _DTYPES[_dtype_name(array)]).data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    write_file(path, _pieces(header, ordered))
+
+
+def _pieces(header: bytes, ordered: list[tuple[str, Array]]) -> Iterator[Piece]:
+    yield len(header).to_bytes(8, "little") + header
+    for _, array in ordered:
+        yield np.ascontiguousarray(array, _DTYPES[_dtype_name(array)]).data
 
 
 def _header(ordered: list[tuple[str, Array]], metadata: Mapping[str, object]) -> bytes:

@@ -6,6 +6,7 @@ from functools import cached_property
 
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic, Severity
+from kbnf_core.imports import BELOW, Imports
 from kbnf_core.ir import Grammar
 from kbnf_core.languages import KBNF, Language
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
@@ -63,9 +64,10 @@ def read_grammar(
     finish: Finish | None = None,
     limits: Limits = DEFAULT_LIMITS,
     language: Language = KBNF,
+    imports: Imports = BELOW,
 ) -> Reading:
     """Parse and translate ``source``; never raises, findings are in the result."""
-    parsed = language.read(source, limits, start)
+    parsed = language.read(source, limits, start, imports)
     pragmas, oddities = read_pragmas(parsed.document)
     start = start or pragmas.start or language.start
     translation = translate(parsed.document, start, limits)

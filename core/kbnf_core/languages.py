@@ -6,6 +6,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, TypeAlias
 
 from kbnf_core.config import Finish
+from kbnf_core.diagnostics.decode import too_large
+from kbnf_core.imports import BELOW, Imports
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source
 
@@ -23,8 +25,9 @@ class Language:
 
     ``start`` and ``finish`` are what holds where the text does not say otherwise. ``reader``
     names a function that reads a text into a tree of KBNF, as ``module:function``. A language
-    that ``is_converted`` has another structure: its reader takes the start, too, and leaves out
-    all to which that does not lead; the tree has places of the text, but not its form.
+    that ``is_converted`` has another structure: its reader takes the start and the imports, too,
+    and leaves out all to which that does not lead; the tree has places of the text, but not its
+    form.
     """
 
     name: str
@@ -34,15 +37,30 @@ class Language:
     reader: str
     is_converted: bool = False
 
-    def read(self, source: Source, limits: Limits, start: str | None = None) -> "Parsed":
+    def read(
+        self,
+        source: Source,
+        limits: Limits,
+        start: str | None = None,
+        imports: Imports = BELOW,
+    ) -> "Parsed":
         """Parse ``source``; never raises, findings are in the result.
 
-        ``start`` None is the text's own choice.
+        ``start`` None is the text's own choice; ``imports`` says which files may be imported.
         """
+        if len(source.text) > limits.source_bytes:
+            return _refused(source, limits)
         module, _, function = self.reader.partition(":")
         reader: Reader = getattr(import_module(module), function)
-        more = (start,) if self.is_converted else ()
+        more = (start, imports) if self.is_converted else ()
         return reader(source, limits, *more)
+
+
+def _refused(source: Source, limits: Limits) -> "Parsed":
+    from kbnf_core.syntax.parse import Parsed
+    from kbnf_core.syntax.tree import Document
+
+    return Parsed(Document(source, (), ()), (too_large(source, limits.source_bytes),))
 
 
 KBNF = Language("KBNF", ".kbnf", "start", Finish.EAGER, "kbnf_core.syntax.parse:parse_kbnf")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 class Limits:
     """Bounds, each with the error it leads to.
 
+    ``source_bytes``: bytes of a grammar file, and characters of a grammar text (E017).
     ``nesting_depth``: brackets open at one place of a grammar or regular expression (E012, E201).
     ``repetition``: largest count in ``x{m,n}`` of a grammar, and in ``{m,n}`` of a regex (E013).
     ``exception_length``: largest ``n`` in ``except!(.., n)`` (E014).
@@ -28,6 +29,7 @@ class Limits:
     process for long, however small the text that asks for it (E107).
     """
 
+    source_bytes: int = 64 * 2**20
     nesting_depth: int = 256
     repetition: int = 65_535
     exception_length: int = 65_535

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbnf_cli.console import Console
-from kbnf_cli.files import read_bytes, write_atomically
+from kbnf_cli.files import read_bytes, write_text
 from kbnf_cli.grammars import Opened, open_any_grammar
 from kbnf_cli.vocabularies import BUILT_IN, read_vocabulary
 
@@ -61,7 +61,7 @@ class DiskWorld:
 
     def write(self, path: Path, text: str) -> None:
         """Write a file as a whole; raises ``OSError``."""
-        write_atomically(path, text)
+        write_text(path, text)
 
 
 class TerminalWorld(DiskWorld):

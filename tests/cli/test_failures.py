@@ -3,7 +3,6 @@
 import click
 import pytest
 
-from kbnf_cli import files
 from kbnf_core.errors import ConfigError
 from kbnf_testing.command import Kbnf
 
@@ -57,8 +56,7 @@ def test_debug_shows_where(kbnf: Kbnf, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _fail_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
-    def fail(_: object) -> bytes:
+    def fail(*_: object) -> object:
         raise error
 
-    monkeypatch.setattr(files, "read_bytes", fail)
-    monkeypatch.setattr("kbnf_cli.checking.read_bytes", fail)
+    monkeypatch.setattr("kbnf_cli.checking.read_source", fail)

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from kbnf_cli.files import find_grammars, write_atomically
+from kbnf_cli.files import find_grammars, write_text
 from kbnf_core.errors import SourceError
 from kbnf_testing.command import Write
 
 
 def _found(*paths: str) -> list[str]:
-    return [path.as_posix() for path in find_grammars(map(Path, paths))]
+    return [path.as_posix() for path in find_grammars(map(Path, paths), lambda _: None)]
 
 
 def test_hidden_entries_and_other_extensions_are_left_out(write: Write) -> None:
@@ -73,7 +73,7 @@ def test_link_to_a_directory_is_not_followed(write: Write, tmp_path: Path) -> No
 def test_directory_without_grammars(write: Write) -> None:
     write("sub/a.txt", "")
     with pytest.raises(SourceError, match="holds no grammar"):
-        find_grammars([Path("sub")])
+        find_grammars([Path("sub")], lambda _: None)
 
 
 def test_atomic_write_keeps_the_old_file_when_it_fails(
@@ -86,5 +86,5 @@ def test_atomic_write_keeps_the_old_file_when_it_fails(
 
     monkeypatch.setattr(Path, "replace", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        write_atomically(file, "new")
+        write_text(file, "new")
     assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]

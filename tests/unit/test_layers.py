@@ -10,7 +10,7 @@ import pytest
 
 CORE = Path(__file__).resolve().parents[2] / "core" / "kbnf_core"
 
-BASE = {"source", "diagnostics", "errors", "limits", "budget", "traversal"}
+BASE = {"source", "diagnostics", "errors", "limits", "budget", "files", "imports", "traversal"}
 FRONT = BASE | {"syntax", "automata", "ir", "tables", "config", "lower"}
 BACK = FRONT | {"frontend", "recognise", "vocab", "mask", "grammar"}
 
@@ -18,12 +18,14 @@ ALLOWED: dict[str, set[str]] = {
     "__init__": {*BACK, "engine", "check", "artifact"},
     "source": set(),
     "traversal": set(),
-    "diagnostics": {"source"},
+    "diagnostics": {"source", "limits"},
     "errors": {"diagnostics"},
     "limits": set(),
     "budget": {"errors"},
+    "files": {"errors"},
+    "imports": {"diagnostics", "errors", "files", "limits"},
     "kernel": set(),
-    "container": {"errors"},
+    "container": {"errors", "files"},
     "config": {"errors", "limits"},
     "syntax": BASE,
     "format": BASE | {"syntax"},

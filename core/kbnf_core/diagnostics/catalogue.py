@@ -58,6 +58,7 @@ _RULES = (
     Rule("E014", "invalid-exception", "The arguments of `except!` are malformed."),
     Rule("E015", "stacked-operator", "A postfix operator follows another one."),
     Rule("E016", "invalid-token-set", "The argument of `#token` is malformed."),
+    Rule("E017", "text-too-large", "The text is larger than the limit."),
     Rule("W001", "missing-last-semicolon", "The last rule does not end with `;`."),
     Rule("W002", "unknown-pragma", "A `kbnf:` comment is not understood."),
     Rule("W003", "unused-ignore", "An `ignore[...]` comment silences nothing."),

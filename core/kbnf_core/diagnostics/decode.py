@@ -3,6 +3,7 @@
 import codecs
 
 from kbnf_core.diagnostics.model import Diagnostic
+from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.source import Source, Span
 
 _SUSPECTS = (
@@ -13,17 +14,34 @@ _SUSPECTS = (
 )
 
 
-def decode(data: bytes, path: str | None = None) -> tuple[Source, Diagnostic | None]:
-    """Return the source, and E009 where ``data`` is not UTF-8.
+def decode(
+    data: bytes, path: str | None = None, largest: int = DEFAULT_LIMITS.source_bytes
+) -> tuple[Source, Diagnostic | None]:
+    """Return the source, and E009 where ``data`` is not UTF-8, E017 where it is too large.
 
-    In that case invalid bytes are replaced by U+FFFD, so that the rest can be shown; the
-    finding stands at the first of them and takes no room, which keeps its byte offset true.
+    A text that is too large is not kept. In one that is not UTF-8, invalid bytes are replaced by
+    U+FFFD, so that the rest can be shown; the finding stands at the first of them and takes no
+    room, which keeps its byte offset true.
     """
+    if len(data) > largest:
+        empty = Source("", path)
+        return empty, too_large(empty, largest)
     try:
         return Source(data.decode("utf-8"), path), None
     except UnicodeDecodeError as error:
         source = Source(data.decode("utf-8", "replace"), path)
         return source, _invalid_utf8(data, source, error)
+
+
+def too_large(source: Source, largest: int) -> Diagnostic:
+    """Return the finding that a text is larger than ``largest``."""
+    return Diagnostic(
+        "E017",
+        f"the text is larger than {largest:,} bytes",
+        source,
+        Span(0, 0),
+        helps=("is this the right file? `Limits.source_bytes` is the limit",),
+    )
 
 
 def _invalid_utf8(data: bytes, source: Source, error: UnicodeDecodeError) -> Diagnostic:

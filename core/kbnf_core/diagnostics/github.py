@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from kbnf_core.diagnostics.catalogue import Severity
 from kbnf_core.diagnostics.model import Diagnostic
+from kbnf_core.diagnostics.visible import visible
 
 SHOWN = 10
 """Annotations of one kind that GitHub shows for a step; it drops others without a word."""
@@ -36,7 +37,8 @@ def _command(diagnostic: Diagnostic) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """Return ``text`` as a command holds it; the log is shown in terminals, too."""
+    return visible(text).replace("%", "%25").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

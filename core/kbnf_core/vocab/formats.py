@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from kbnf_core.errors import SourceError, VocabularyError
+from kbnf_core.files import read_up_to
 from kbnf_core.vocab.format import Format, VocabularyFile
 from kbnf_core.vocab.loaders import (
     huggingface,
@@ -54,12 +55,7 @@ def detect(path: Path) -> tuple[Format, VocabularyFile]:
 
 
 def _read(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            data = file.read(_LARGEST_FILE + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise SourceError(str(path), reason) from None
+    data = read_up_to(path, _LARGEST_FILE + 1)
     if len(data) > _LARGEST_FILE:
         raise SourceError(str(path), f"more than {_LARGEST_FILE} bytes are no vocabulary")
     return data

@@ -14,8 +14,8 @@ from kbnf_core.lint.options import NO_OPTIONS, LintOptions
 _PAGES = Path(kbnf_core.diagnostics.__file__).parent / "pages"
 _SECTIONS = ["What it means", "Why it hurts", "Wrong", "Right", "What to do"]
 
-# What stands under `Wrong` there cannot be shown in a page, which is valid UTF-8 itself.
-_NOT_A_GRAMMAR = {"E009"}
+# What stands under `Wrong` there cannot be shown in a page: it is no UTF-8, or too large.
+_NOT_A_GRAMMAR = {"E009", "E017"}
 
 _ASCII = Vocabulary(
     {value: bytes((value,)) for value in range(128)},

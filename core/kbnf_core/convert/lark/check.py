@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from kbnf_core.convert.lark.files import load_beside
 from kbnf_core.convert.lark.read import Setting, read_lark
 from kbnf_core.convert.lark.unused import find_unused
 from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.imports import BELOW, Imports
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source
 from kbnf_core.syntax.lark_dialect_parse import parse_lark
@@ -17,7 +17,9 @@ from kbnf_core.syntax.pragmas import read_pragmas
 from kbnf_core.syntax.tree import Comment, Document
 
 
-def parse_as_kbnf(source: Source, limits: Limits, start: str | None = None) -> Parsed:
+def parse_as_kbnf(
+    source: Source, limits: Limits, start: str | None = None, imports: Imports = BELOW
+) -> Parsed:
     """Read ``source`` from ``start`` on; never raises.
 
     Without a start it is the one that a pragma names, else ``start``, else the first rule.
@@ -25,7 +27,7 @@ def parse_as_kbnf(source: Source, limits: Limits, start: str | None = None) -> P
     remarks = tuple(Comment(text, span) for text, span in comments(source.text))
     written = parse_lark(source, limits).document
     wanted = start or read_pragmas(Document(source, (), remarks))[0].start or _start(written)
-    outcome = read_lark(source, Setting(load_beside, None, wanted, limits))
+    outcome = read_lark(source, Setting(imports, None, wanted, limits))
     report = outcome.report
     losses = [loss.diagnostic(source) for loss in report.losses]
     found = [*report.errors, *report.notes, *losses]

@@ -6,14 +6,13 @@ Lark's and LLGuidance's grammars let generation go on as long as they can, so th
 
 from kbnf_core.convert.conversion import Conversion
 from kbnf_core.convert.gbnf import from_gbnf
-from kbnf_core.convert.lark.files import load_beside
 from kbnf_core.convert.lark.model import Lexing
-from kbnf_core.convert.lark.modules import Load
 from kbnf_core.convert.lark.read import Setting, read_lark
 from kbnf_core.convert.layout import Style, Written, lay_out
 from kbnf_core.convert.verify import verified
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import ConfigError, GrammarError
+from kbnf_core.imports import BELOW, Imports
 from kbnf_core.languages import KBNF
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source
@@ -28,23 +27,23 @@ def from_lark(
     path: str | None = None,
     start: str | None = None,
     lexing: Lexing | str | None = None,
-    load: Load = load_beside,
+    imports: Imports = BELOW,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Conversion:
     """Return the KBNF for a Lark text, or for a list of grammars in LLGuidance's JSON form.
 
-    ``path`` names the text and is where its imports are looked for, through ``load``; ``start``
-    is the start rule, ``start`` if not given. ``lexing`` (``llguidance``, ``earley``, ``lalr``,
-    ``scannerless``) says how text is cut into lexemes; without it files that use LLGuidance's
-    constructs are read as LLGuidance does, all others as Lark's default parser does, and a text
-    that defines all its rules with ``::=``, ``root`` among them, is GBNF, which LLGuidance once
-    read too. Raises ``GrammarError`` with all findings for a text with errors, ``ConfigError``
-    for an unknown ``lexing``.
+    ``path`` names the text and is where its imports are looked for, as ``imports`` permits;
+    ``start`` is the start rule, ``start`` if not given. ``lexing`` (``llguidance``, ``earley``,
+    ``lalr``, ``scannerless``) says how text is cut into lexemes; without it files that use
+    LLGuidance's constructs are read as LLGuidance does, all others as Lark's default parser does,
+    and a text that defines all its rules with ``::=``, ``root`` among them, is GBNF, which
+    LLGuidance once read too. Raises ``GrammarError`` with all findings for a text with errors,
+    ``ConfigError`` for an unknown ``lexing``.
     """
     text = Source(source, path)
     if lexing is None and is_gbnf(source):
         return from_gbnf(source, path=path, start=start, limits=limits)
-    outcome = read_lark(text, Setting(load, _parsed(lexing), start, limits))
+    outcome = read_lark(text, Setting(imports, _parsed(lexing), start, limits))
     report = outcome.report
     if outcome.document is None or report.errors:
         errors = sorted(report.errors, key=Diagnostic.sort_key)

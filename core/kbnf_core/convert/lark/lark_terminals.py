@@ -5,6 +5,7 @@ first. Both decide what Python matches, so both are kept.
 """
 
 import re
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -56,7 +57,9 @@ class Pattern:
         from lark.utils import get_regexp_width
 
         try:
-            low, high = get_regexp_width(self.regexp)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FutureWarning)
+                low, high = get_regexp_width(self.regexp)
         except (re.error, regex.error):
             return 0, 0
         return int(low), int(high)

@@ -4,12 +4,13 @@ As in Lark, what an imported rule needs comes along as ``module__name``, and a m
 ``%ignore`` does not.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from posixpath import dirname, join, normpath
 
 from kbnf_core.convert.lark.report import IMPORT, INVALID, Report
+from kbnf_core.imports import Imports
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax.lark_dialect_parse import parse_lark
 from kbnf_core.syntax.lark_dialect_tree import (
@@ -22,9 +23,6 @@ from kbnf_core.syntax.lark_dialect_tree import (
     Import,
     Options,
 )
-
-Load = Callable[[str], str | None]
-"""Returns the text of a file, None if it cannot be read."""
 
 MOST_NESTED = 100
 """Terminals that refer to one another in a chain."""
@@ -72,19 +70,19 @@ class Gathered:
 
 
 def gather(
-    document: Document, libraries: Mapping[str, str], load: Load, report: Report
+    document: Document, libraries: Mapping[str, str], imports: Imports, report: Report
 ) -> Gathered:
     """Return the definitions of ``document`` and of what it imports."""
     main = Module(document.source, None, "", 0)
     gathered = Gathered(main, broken=document.broken_names)
-    _Gatherer(libraries, load, report, gathered).add(document, main, {})
+    _Gatherer(libraries, imports, report, gathered).add(document, main, {})
     return gathered
 
 
 @dataclass(slots=True)
 class _Gatherer:
     libraries: Mapping[str, str]
-    load: Load
+    imports: Imports
     report: Report
     gathered: Gathered
 
@@ -190,7 +188,15 @@ class _Gatherer:
             return None if text is None else Source(text, name)
         above = [".."] * (statement.dots - 1)
         path = join(dirname(module.source.path or ""), *above, *statement.module) + ".lark"
-        text = self.load(normpath(path))
+        if not self.imports.permit(path, self.gathered.main.source.path):
+            self.report.error(
+                IMPORT,
+                f"`{normpath(path)}` is not in the folder of the grammar or below it",
+                site,
+                "put it there, or let the caller permit imports from anywhere",
+            )
+            return None
+        text = self.imports.load(normpath(path))
         if text is None:
             self.report.error(IMPORT, f"cannot read `{normpath(path)}`", site)
         return None if text is None else Source(text, normpath(path))

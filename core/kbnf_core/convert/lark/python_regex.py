@@ -6,6 +6,7 @@ problem; a reference back stands for anything that its group matches.
 """
 
 import re
+import warnings
 from dataclasses import dataclass, field
 
 from kbnf_core.convert.lark.python_regex_tree import (
@@ -39,7 +40,10 @@ class Parsed:
 def parse(pattern: str, flags: str = "") -> Parsed:
     """Parse ``pattern``; raises PatternError. ``flags`` are those behind the closing slash."""
     try:
-        re.compile(pattern, _python_flags(flags))
+        with warnings.catch_warnings():
+            # Python warns of `[[` and `--` in a class, which it takes as they stand; so do we.
+            warnings.simplefilter("ignore", FutureWarning)
+            re.compile(pattern, _python_flags(flags))
     except (re.error, OverflowError, RecursionError) as error:
         raise PatternError(f"Python does not take this regular expression: {error}") from None
     parser = _Parser(pattern, frozenset(flags) & frozenset("imsx"))

@@ -12,13 +12,14 @@ from kbnf_core.convert.lark.embed import Embedding
 from kbnf_core.convert.lark.lark_terminals import LarkTerminals
 from kbnf_core.convert.lark.llguidance_terminals import LlguidanceTerminals
 from kbnf_core.convert.lark.model import Lexeme, LexicalGrammar, Lexing, Node, Repeat, Terminal
-from kbnf_core.convert.lark.modules import Entry, Gathered, Load, gather
+from kbnf_core.convert.lark.modules import Entry, Gathered, gather
 from kbnf_core.convert.lark.names import Names
 from kbnf_core.convert.lark.report import INVALID, Report
 from kbnf_core.convert.lark.rules import RuleBuilder
 from kbnf_core.convert.lark.shallow import make_shallow
 from kbnf_core.convert.lark.skipped import make_skipped
 from kbnf_core.convert.lark.terminals import Factory, LarkFactory, LlguidanceFactory, entry_of
+from kbnf_core.imports import Imports
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
@@ -33,11 +34,11 @@ _MOST_NESTED = 16
 class Setting:
     """How to read a Lark file.
 
-    ``lexing`` None is the default of the file's dialect; ``start`` None is ``start``. ``load``
-    reads files that are imported.
+    ``lexing`` None is the default of the file's dialect; ``start`` None is ``start``. ``imports``
+    says which files may be imported.
     """
 
-    load: Load
+    imports: Imports
     lexing: Lexing | None = None
     start: str | None = None
     limits: Limits = DEFAULT_LIMITS
@@ -139,7 +140,7 @@ class _Reader:
         lexing = self.setting.lexing or default_lexing(dialect)
         check_dialect(self.document, dialect, self.report)
         libraries = LARK_LIBRARIES if dialect is Dialect.LARK else LLGUIDANCE_LIBRARIES
-        gathered = gather(self.document, libraries, self.setting.load, self.report)
+        gathered = gather(self.document, libraries, self.setting.imports, self.report)
         start = self._start(gathered)
         if start is None:
             return None

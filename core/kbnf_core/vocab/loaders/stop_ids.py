@@ -5,10 +5,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from kbnf_core.errors import VocabularyError
+from kbnf_core.files import read_file
 from kbnf_core.vocab.loaders.contents import expect
 
 FILES_BESIDE = ("generation_config.json", "tokenizer_config.json", "special_tokens_map.json")
 """The files that are read along with a ``tokenizer.json``."""
+
+_LARGEST = 2**26
+"""Bytes of such a file; they have some thousands."""
 
 _COMMON_NAMES = (
     "</s>",
@@ -61,7 +65,7 @@ def _read_object(path: Path) -> dict[str, object]:
     if not path.is_file():
         return {}
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(read_file(path, _LARGEST))
     except (OSError, ValueError, RecursionError) as error:
         raise VocabularyError(f"{path.name} beside it cannot be read: {error}") from None
     return expect(document, dict, f"{path.name} beside it")

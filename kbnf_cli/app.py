@@ -1,0 +1,66 @@
+"""The ``kbnf`` command and its subcommands, which are loaded when they are used."""
+
+from importlib import import_module
+
+import click
+
+from kbnf_cli.console import Console
+from kbnf_cli.options import common_options
+
+_COMMANDS = {
+    "check": "kbnf_cli.check:check",
+    "diagram": "kbnf_cli.diagram:diagram",
+    "fmt": "kbnf_cli.fmt:fmt",
+    "compile": "kbnf_cli.compile:compile_",
+    "convert-bnf": "kbnf_cli.convert_bnf:convert_bnf",
+    "convert-gbnf": "kbnf_cli.convert_gbnf:convert_gbnf",
+    "convert-json-schema": "kbnf_cli.convert_json_schema:convert_json_schema",
+    "convert-lark": "kbnf_cli.convert_lark:convert_lark",
+    "mask": "kbnf_cli.mask:mask",
+    "play": "kbnf_cli.play.command:play",
+    "rule": "kbnf_cli.rule:rule",
+    "test": "kbnf_cli.test:test",
+    "vocab": "kbnf_cli.vocab:vocab",
+}
+
+
+class _LazyGroup(click.Group):
+    """A group that imports a subcommand when it is named."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), *_COMMANDS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return super().get_command(ctx, cmd_name)
+        module, _, name = _COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+
+def _print_version(context: click.Context, _: click.Parameter, value: bool) -> None:
+    if not value:
+        return
+    from platform import python_version
+
+    from kbnf_core import __version__
+    from kbnf_core.kernel import kernel_name
+
+    click.echo(f"kbnf {__version__} ({kernel_name()} kernel, Python {python_version()})")
+    context.exit()
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@common_options
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the version, the kernel in use and the Python, and exit.",
+)
+@click.pass_context
+def app(context: click.Context) -> None:
+    """Lint grammars for constrained decoding, and see what they allow."""
+    context.ensure_object(Console)
