@@ -34,7 +34,7 @@ With a vocabulary:
   sets at which the start is complete.
 """
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever a reader of the older format would misread the newer one."""
 
 SUFFIX = ".kbnfc"
