@@ -4,13 +4,16 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 
 import click
 
 from kbnf_cli.console import Console
 from kbnf_cli.options import common_options
+from kbnf_core.diagnostics.visible import visible
 
 _COMMANDS = {
     "check": "kbnf_cli.check:check",
@@ -75,13 +78,26 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command with ``arguments`` and return its exit status; raises nothing."""
     console = Console()
     try:
-        status = app.main(list(arguments), prog_name="kbnf", standalone_mode=False, obj=console)
+        with _warnings_as_notes(console):
+            status = app.main(list(arguments), prog_name="kbnf", standalone_mode=False, obj=console)
         sys.stdout.flush()
     except BaseException as error:
         from kbnf_cli.failures import report
 
         return report(error, console)
     return int(status or 0)
+
+
+@contextmanager
+def _warnings_as_notes(console: Console) -> Iterator[None]:
+    """Say what the library warns of as a note, without the place in its source."""
+
+    def show(message: Warning | str, *_: object) -> None:
+        console.note(f"note: {visible(str(message))}")
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
 
 
 def run() -> None:
