@@ -92,7 +92,7 @@ def main(arguments: Sequence[str]) -> int:
 def _warnings_as_notes(console: Console) -> Iterator[None]:
     """Say what the library warns of as a note, without the place in its source."""
 
-    def show(message: Warning | str, *_: object) -> None:
+    def show(message: Warning | str, *_: object, **__: object) -> None:
         console.note(f"note: {visible(str(message))}")
 
     with warnings.catch_warnings():

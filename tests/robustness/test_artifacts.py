@@ -33,31 +33,29 @@ CASES = int(os.environ.get("KBNF_ROBUSTNESS_CASES", "800"))
 SEED = os.environ.get("KBNF_ROBUSTNESS_SEED", "1")
 SAMPLES = Path(__file__).parent / "samples"
 
+Write = Callable[[random.Random, Path], Original]
+"""Writes the file of a case, and returns what it was made of."""
+
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> list[Original]:
     return originals(tmp_path_factory.mktemp("originals"))
 
 
-def run_cases(
-    kind: str, count: int, path: Path, fine: set[str], make: Callable[[random.Random], Original]
-) -> Counter[str]:
-    """Run ``count`` cases; return how many ended in which way, and keep those that failed.
-
-    ``make`` writes the file of a case to ``path`` and returns what it was made of.
-    """
+def run_cases(kind: str, count: int, folder: Path, fine: set[str], write: Write) -> Counter[str]:
+    """Run ``count`` cases; return how many ended in which way, and keep those that failed."""
+    path = folder / f"{kind}.kbnfc"
 
     def run(case: int) -> str:
-        return outcome(path, make(random.Random(f"{SEED}/{kind}/{case}")))
+        return outcome(path, write(random.Random(f"{SEED}/{kind}/{case}"), path))
 
     endings: Counter[str] = Counter()
     failures = []
     for ended in run_forked(range(count), run):
         endings[ended.words] += 1
         if ended.words not in fine:
-            make(random.Random(f"{SEED}/{kind}/{ended.case}"))
             sample = SAMPLES / f"{kind}-{SEED}-{ended.case}.kbnfc"
-            sample.write_bytes(path.read_bytes())
+            write(random.Random(f"{SEED}/{kind}/{ended.case}"), sample)
             failures.append(f"{sample.name}: {ended.words}")
     LOG.info("%d %s, seed %s: %s", count, kind, SEED, dict(endings))
     assert not failures, "\n".join(failures)
@@ -67,27 +65,23 @@ def run_cases(
 def test_a_mutated_artifact_is_refused_or_gives_the_same_masks(
     sound: list[Original], tmp_path: Path
 ) -> None:
-    path = tmp_path / "mutated.kbnfc"
-
-    def make(rng: random.Random) -> Original:
+    def write(rng: random.Random, path: Path) -> Original:
         one, other = rng.sample(sound, 2)
         path.write_bytes(mutate(rng, one.data, other.data))
         # A file may become the other one as a whole.
         return other if path.read_bytes() == other.data else one
 
-    endings = run_cases("mutations", CASES, path, {REFUSED, SAME}, make)
+    endings = run_cases("mutations", CASES, tmp_path, {REFUSED, SAME}, write)
     assert endings[REFUSED] > CASES / 2
 
 
 def test_a_forged_artifact_is_refused_or_answers(sound: list[Original], tmp_path: Path) -> None:
-    path = tmp_path / "forged.kbnfc"
-
-    def make(rng: random.Random) -> Original:
+    def write(rng: random.Random, path: Path) -> Original:
         one = rng.choice(sound)
         forge(rng, one.data, path)
         return one
 
-    endings = run_cases("forgeries", CASES // 10, path, {REFUSED, SAME, OTHER}, make)
+    endings = run_cases("forgeries", CASES // 10, tmp_path, {REFUSED, SAME, OTHER}, write)
     assert endings[REFUSED] > CASES / 40
 
 

@@ -14,7 +14,7 @@ gives equal bytes.
 by name, ``{"arrays": [names], "digest": ...}`` with ``container.digest`` of these arrays.
 
 **Sections.** ``tables`` and ``states`` are what an engine cannot do without: they are verified when
-the file is loaded, and damage is an ``ArtifactError``. ``walks`` and ``masks``, which are there with
+the file is loaded, and damage is an ``ArtifactError``. ``walks`` and ``masks``, there with
 a vocabulary, are verified when an engine first asks for them (a millisecond a megabyte); damage is
 an ``ArtifactWarning``, and they are computed anew. Names that a reader does not know are passed
 over, so a version can add sections that others do without. Two are spoken for: ``rows``, the

@@ -154,8 +154,8 @@ def write_forged(path: Path, arrays: Mapping[str, Array], fields: Mapping[str, A
     if isinstance(sections, dict):
         for section in sections.values():
             if isinstance(section, dict) and isinstance(section.get("arrays"), list):
-                names = [name for name in section["arrays"] if name in arrays]
-                section["digest"] = digest({name: arrays[name] for name in names})
+                names = [name for name in section["arrays"] if isinstance(name, str)]
+                section["digest"] = digest({n: arrays[n] for n in names if n in arrays})
     write_container(path, arrays, {"kbnf": fields, "digest": manifest_digest(fields)})
 
 
