@@ -46,6 +46,12 @@ class Checker:
         self.require(shape == ((-1,) if width is None else (-1, width)), name, "has a wrong shape")
         return found
 
+    def flags(self, name: str) -> npt.NDArray[Any]:
+        """Return an array of truth values, stored as bytes."""
+        found = self.array(name, np.uint8)
+        self.within(name, found, 0, 2)
+        return found
+
     def within(self, name: str, values: npt.NDArray[Any], low: int, end: int) -> None:
         """Require ``low <= value < end`` of all values."""
         if values.size:
@@ -111,14 +117,14 @@ def check_tables(checker: Checker, nonterminals: int, terminals: int) -> tuple[i
     classes = checker.array("classes", np.uint8)
     checker.require(len(classes) == 256, "classes", "does not have 256 entries")
     class_count = int(classes.max()) + 1
-    positions = len(checker.array("accepting", np.uint8))
+    positions = len(checker.flags("accepting"))
     entry = checker.array("entry", np.int32)
     checker.require(len(entry) == nonterminals > 0, "entry", "has a wrong length")
     checker.within("entry", entry, 0, positions)
     _check_edges(checker, "edge", "class", "target", (class_count, positions))
     _check_edges(checker, "call", "nonterminal", "return", (nonterminals, positions))
     _check_edges(checker, "token", "terminal", "target", (terminals, positions))
-    tails = checker.array("call.tail", np.uint8)
+    tails = checker.flags("call.tail")
     checker.require(
         len(tails) == len(checker.array("call.return", np.int32)), "call.tail", "is off"
     )

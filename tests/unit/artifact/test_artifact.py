@@ -21,6 +21,7 @@ from kbnf_core import (
     ArtifactWarning,
     Config,
     Engine,
+    EngineError,
     Grammar,
     KbnfError,
     Limits,
@@ -32,6 +33,7 @@ from kbnf_core import (
 from kbnf_core.artifact import FORMAT
 from kbnf_core.artifact.read import describe_artifact
 from kbnf_core.container import read_container, write_container
+from kbnf_core.recognise.states import DEAD, INITIAL
 from kbnf_testing.artifact_faults import GRAMMARS, rewrite
 
 Array = npt.NDArray[Any]
@@ -258,7 +260,25 @@ def test_an_array_that_points_outside_is_refused(artifact: Path, name: str, valu
         load_artifact(artifact)
 
 
-def drop_last_masks(path: Path) -> None:
+@pytest.mark.parametrize("name", ["accepting", "call.tail"])
+def test_truth_values_other_than_0_and_1_are_refused(artifact: Path, name: str) -> None:
+    rewrite(artifact, outside(artifact, name, 3))
+    with pytest.raises(ArtifactError, match=name):
+        load_artifact(artifact)
+
+
+def test_transitions_that_are_not_the_grammars_are_one_error(tmp_path: Path) -> None:
+    path = tmp_path / "a.kbnfc"
+    compile_artifact("start ::= 'a' 'b' 'c';", Vocabulary.bytes(), path)
+    moves = np.array(read_container(path)[0]["next"])
+    moves[INITIAL][moves[INITIAL] > DEAD] = INITIAL
+    rewrite(path, {"next": moves})
+    engine = Engine(load_artifact(path), Vocabulary.bytes())
+    with pytest.raises(EngineError, match="the artifact was forged"):
+        engine.shortest_completion()
+
+
+def flip_a_mask(path: Path) -> None:
     """Flip a bit of a mask."""
     masks = np.array(read_container(path)[0]["masks"])
     whole, wanted = path.read_bytes(), masks[-1].tobytes()
@@ -281,7 +301,7 @@ def leave_out_masks(path: Path) -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        drop_last_masks,
+        flip_a_mask,
         describe_falsely,
         leave_out_masks,
         *(
