@@ -73,7 +73,7 @@ class Description:
 def describe_artifact(path: str | Path) -> Description:
     """Return what is in an artifact; raises what ``load_artifact`` raises, and warns of masks."""
     stored = _Stored.open(path, 0)
-    tables, states, masks = stored.tables, stored.state_arrays, stored.known_masks()
+    tables, states, masks = stored.tables, stored.state_arrays, stored.known_masks
     counts = {
         "positions": tables.state_count,
         "byte classes": tables.class_count,
@@ -150,17 +150,14 @@ class _Stored:
         if (vocabulary.size, vocabulary.trie.node_count) != (mark.size, mark.nodes):
             self._warn("its vocabulary is not described truthfully")
             return None
-        arrays = self.known_masks()
-        return ArtifactMasks(arrays) if arrays else None
-
-    def known_masks(self) -> Arrays | None:
-        """Return the arrays of the masks; None where there are none, or damaged ones."""
-        return self._checked_masks if self.manifest.vocabulary else None
+        return ArtifactMasks(self.known_masks) if self.known_masks else None
 
     @cached_property
-    def _checked_masks(self) -> Arrays | None:
+    def known_masks(self) -> Arrays | None:
+        """The arrays of the masks, checked; None where there are none, or damaged ones."""
         mark = self.manifest.vocabulary
-        assert mark is not None  # noqa: S101 - for the type checker: there are masks
+        if mark is None:
+            return None
         names = len(self.manifest.nonterminals)
         try:
             arrays = {**self._section("masks"), **self._section("walks")}

@@ -30,11 +30,6 @@ class Ended:
     case: int
     words: str
 
-    @property
-    def died(self) -> bool:
-        """Whether the child did not live to say it."""
-        return self.words.startswith(_DIED)
-
 
 def run_forked(cases: Sequence[int], run: Callable[[int], str]) -> Iterator[Ended]:
     """Yield how each case ended: what ``run`` returned, or how its process died."""
