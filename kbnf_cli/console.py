@@ -6,6 +6,7 @@ is coloured, so plain output does not pay for it.
 
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -123,6 +124,17 @@ class Console:
         """Say that a file cannot be used, where the run goes on with others."""
         self.met_problem = True
         self.error(explain_error(error))
+
+    @contextmanager
+    def warnings_as_notes(self) -> Iterator[None]:
+        """Show what the library warns of as a note, without the place in its source."""
+
+        def show(message: Warning | str, *_: object, **__: object) -> None:
+            self.note(f"note: {message}")
+
+        with warnings.catch_warnings():
+            warnings.showwarning = show
+            yield
 
     def findings(self, segments: Iterable[Segment]) -> None:
         """Write findings that stand in the way of a command to stderr."""

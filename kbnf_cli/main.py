@@ -21,7 +21,8 @@ def main(arguments: Sequence[str]) -> int:
 
     console = Console()
     try:
-        status = app.main(list(arguments), prog_name="kbnf", standalone_mode=False, obj=console)
+        with console.warnings_as_notes():
+            status = app.main(list(arguments), prog_name="kbnf", standalone_mode=False, obj=console)
         sys.stdout.flush()
     except BaseException as error:
         from kbnf_cli.failures import report

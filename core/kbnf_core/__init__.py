@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kbnf_core.artifact.errors import ArtifactError
+    from kbnf_core.artifact.errors import ArtifactError, ArtifactWarning
     from kbnf_core.artifact.read import load_artifact
     from kbnf_core.artifact.write import compile_artifact
     from kbnf_core.check import check
@@ -44,6 +44,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "ArtifactError": "artifact.errors",
+    "ArtifactWarning": "artifact.errors",
     "compile_artifact": "artifact.write",
     "load_artifact": "artifact.read",
     "check": "check",
@@ -78,6 +79,7 @@ _HOMES = {
 __all__ = [
     "AcceptTokenResult",
     "ArtifactError",
+    "ArtifactWarning",
     "Completion",
     "CompressionConfig",
     "Config",

@@ -27,6 +27,8 @@ class Limits:
     byte class, and one to two kilobytes with all that is remembered of it.
     ``work``: counted steps of one build or one call (``kbnf_core.budget``), so that none holds a
     process for long, however small the text that asks for it (E107).
+    ``artifact_read``: bytes of an artifact that is read whole; a larger one is mapped, without an
+    error (see ``load_artifact``).
     """
 
     source_bytes: int = 64 * 2**20
@@ -41,6 +43,7 @@ class Limits:
     cached_steps: int = 200_000
     mask_bytes: int = 64 * 2**20
     work: int = 20_000_000
+    artifact_read: int = 64 * 2**20
 
 
 DEFAULT_LIMITS = Limits()

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from kbnf_core.container import read_container
+from kbnf_testing.artifact_faults import rewrite
 from kbnf_testing.command import Kbnf, Write
 
 GOOD = "start ::= '{' #'[a-z]+' '}';"
@@ -101,3 +103,33 @@ def test_another_start_needs_another_artifact(kbnf: Kbnf, write: Write) -> None:
     result = kbnf("mask", "g.kbnfc", "--start", "other")
     assert result.status == 2
     assert "compile it again" in result.stderr
+
+
+def test_damaged_masks_are_worked_out_anew_with_a_note(
+    kbnf: Kbnf, write: Write, tokens: Path
+) -> None:
+    grammar = write("g.kbnf", GOOD)
+    kbnf("compile", grammar, "--vocab", tokens)
+    artifact = Path("g.kbnfc")
+    rows = read_container(artifact)[0]["masks"].tobytes()
+    whole = artifact.read_bytes()
+    at = whole.index(rows) + len(rows) - 4
+    artifact.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+    options = ("--vocab", tokens, "--text", "{", "--format", "json")
+    result = kbnf("mask", artifact, *options)
+    assert result.status == 0
+    assert result.out == kbnf("mask", grammar, *options).out
+    assert result.stderr.count("note: the masks in g.kbnfc are left out") == 1
+    assert "site-packages" not in result.stderr
+    assert ".py" not in result.stderr
+    assert kbnf("mask", "-q", artifact, *options).stderr == ""
+
+
+def test_an_artifact_of_another_format_is_refused_with_the_command(
+    kbnf: Kbnf, write: Write
+) -> None:
+    kbnf("compile", write("g.kbnf", GOOD))
+    rewrite(Path("g.kbnfc"), {}, format=1)
+    result = kbnf("mask", "g.kbnfc")
+    assert result.status == 2
+    assert "compile it again with `kbnf compile g.kbnf -o g.kbnfc`" in result.stderr

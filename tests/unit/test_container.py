@@ -1,16 +1,24 @@
 """Containers: what is written is read again, by safetensors too; damage is refused, never used."""
 
 import json
+import mmap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kbnf_core.container import LARGEST_HEADER, ContainerError, read_container, write_container
+from kbnf_core.container import (
+    LARGEST_HEADER,
+    ContainerError,
+    digest,
+    read_container,
+    write_container,
+)
 from kbnf_core.errors import SourceError
 
 ARRAYS: dict[str, np.ndarray[Any, Any]] = {
@@ -154,6 +162,15 @@ DAMAGES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "backwards": (altered(data_offsets=[48, 0]), "does not fit"),
     "one more field": (altered(more=1), "not described"),
     "far away": (altered(data_offsets=[2**61, 2**61 + 48]), "begins at"),
+    "empty and huge": (
+        # An array of its own, that takes no bytes.
+        lambda data: with_header(
+            data,
+            header_of(data)
+            | {"a": {"dtype": "U8", "shape": [0, 2**61, 2**61], "data_offsets": [0, 0]}},
+        ),
+        "impossible",
+    ),
     "huge": (altered(shape=[2**61], data_offsets=[16, 16 + 2**63]), "impossible"),
     "a gap": (lambda data: with_header(data, _without(header_of(data), "next")), "begins at"),
     "overlap": (altered(shape=[3], data_offsets=[16, 28]), "begins at"),
@@ -190,6 +207,31 @@ def test_an_array_that_is_not_aligned_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x").write_bytes(len(header).to_bytes(8, "little") + header + b"1234")
     with pytest.raises(ContainerError, match="not aligned"):
         read_container(tmp_path / "x")
+
+
+@pytest.mark.parametrize(("read_up_to", "owner"), [(0, mmap.mmap), (10**6, bytes)])
+def test_a_file_is_read_or_mapped(tmp_path: Path, read_up_to: int, owner: type) -> None:
+    arrays, _ = read_container(write(tmp_path / "x"), read_up_to)
+    assert all(isinstance(array.base, owner) for array in arrays.values())
+    assert not any(array.flags.writeable for array in arrays.values())
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(array, ARRAYS[name])
+
+
+def test_a_digest_is_of_names_types_shapes_and_contents() -> None:
+    array = np.arange(6, dtype=np.int32)
+    variants: list[dict[str, npt.NDArray[Any]]] = [
+        {"a": array},
+        {"b": array},
+        {"a": array.reshape(2, 3)},
+        {"a": array.view(np.uint32)},
+        {"a": array[::-1]},
+        {"a": array, "b": array[:0]},
+        {"a": array[:3], "b": array[3:]},
+        {},
+    ]
+    assert len({digest(each) for each in variants}) == len(variants)
+    assert digest({"a": array, "b": array}) == digest({"b": array.copy(), "a": array})
 
 
 def test_truth_values_are_0_or_1(tmp_path: Path) -> None:

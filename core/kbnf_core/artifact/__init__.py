@@ -1,22 +1,42 @@
 """Artifacts: a compiled grammar on disk, with what was learnt about a vocabulary.
 
 The file is a safetensors container (see ``container.py``): named, aligned arrays that can be
-memory-mapped, and a manifest; nothing in it is code. Everything read is validated before use.
+memory-mapped, and metadata: ``kbnf``, the manifest, and ``digest``, the BLAKE2b-128 of the manifest
+as JSON in ASCII with sorted keys and no spaces. Nothing in it is code. Equal input to one version
+gives equal bytes.
 
 **Manifest** (JSON): ``format`` (the number ``FORMAT``), ``tool`` (the version that wrote it),
 ``start``, ``finish``, ``nonterminals`` (names by number), ``token_terminals`` (each
 ``{"name", "ranges", "negated"}``), ``start_is_nullable``, ``source_path``, ``source_hash``
 (BLAKE2b-128 of the source),
-``unicode`` (version of the tables behind property classes) and ``vocabulary``: null, or ``{"name",
-"size", "fingerprint", "nodes"}`` of the vocabulary that the masks below are for.
+``unicode`` (version of the tables behind property classes), ``vocabulary``: null, or ``{"name",
+"size", "fingerprint", "nodes"}`` of the vocabulary that the masks below are for, and ``sections``:
+by name, ``{"arrays": [names], "digest": ...}`` with ``container.digest`` of these arrays.
+
+**Sections.** ``tables`` and ``states`` are what an engine cannot do without: they are verified when
+the file is loaded, and damage is an ``ArtifactError``. ``walks`` and ``masks``, there with
+a vocabulary, are verified when an engine first asks for them (a millisecond a megabyte); damage is
+an ``ArtifactWarning``, and they are computed anew. Names that a reader does not know are passed
+over, so a version can add sections that others do without. Two are spoken for: ``rows``, the
+digests of the rows of ``masks`` where those lie in a store, shared by artifacts, and ``device``, a
+table of all states for an accelerator.
+
+A digest shows damage, not intent: everything read is validated before use as well, whoever wrote
+it (``validate.py``). What is numbered by its content when it is restored is in canonical form:
+elements ascend, no content is there twice, the empty one is number 0.
 
 **Arrays**, int32 unless said otherwise. A list of lists is two arrays, ``x.start`` with one more
 entry than lists, and the elements; list i is ``x[start[i]:start[i + 1]]``.
+
+Of ``tables``:
 
 - ``source`` (uint8): the grammar's text, UTF-8.
 - ``classes`` (uint8), ``entry``, ``accepting`` (uint8), ``edge.start``, ``edge.class``,
   ``edge.target``, ``call.start``, ``call.nonterminal``, ``call.return``, ``call.tail`` (uint8),
   ``token.start``, ``token.terminal``, ``token.target``: the fields of ``tables.Tables``.
+
+Of ``states``:
+
 - ``items.start``, ``items`` (int64): the item sets; an item is state * nonterminals + report.
 - ``origins.start``, ``origins`` ([n, 3]): origin nodes as triples (nonterminal, origin, item set);
   a node speaks of itself (-1) and of nodes before it only.
@@ -24,9 +44,12 @@ entry than lists, and the elements; list i is ``x[start[i]:start[i + 1]]``.
   nonterminals that completed with the byte that led there. State 0 is dead.
 - ``next`` ([states, classes]): transitions; -1 is not worked out yet.
 
-With a vocabulary:
+Of ``masks``:
 
 - ``masks`` (uint32, [n, words]): distinct sets of token ids, as bits; the first is empty.
+
+Of ``walks``:
+
 - ``nodes.start``, ``nodes``: sets of trie nodes, ascending; the first is the root alone.
 - ``walks`` ([n, 3]): (item set, node set, row of ``masks``); ``walk_exits.start``, ``walk_exits``
   ([n, 2]): their exits as (nonterminal, node set).
@@ -34,7 +57,7 @@ With a vocabulary:
   sets at which the start is complete.
 """
 
-FORMAT = 1
+FORMAT = 2
 """Raised whenever a reader of the older format would misread the newer one."""
 
 SUFFIX = ".kbnfc"

@@ -1,4 +1,4 @@
-"""The error for artifacts."""
+"""The error and the warning for artifacts."""
 
 from kbnf_core.errors import KbnfError
 
@@ -10,3 +10,7 @@ class ArtifactError(KbnfError, ValueError):
         self.path = path
         self.reason = reason
         super().__init__(f"{path} is not a usable artifact: {reason}")
+
+
+class ArtifactWarning(UserWarning):
+    """Masks of an artifact are damaged, and are computed anew: slower, but right."""

@@ -1,12 +1,18 @@
 """The manifest of an artifact: checked once, then a value."""
 
+import hashlib
+import json
+import shlex
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from kbnf_core.artifact import FORMAT
 from kbnf_core.artifact.errors import ArtifactError
 from kbnf_core.config import Finish
 from kbnf_core.ir import TokenTerminal
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +23,14 @@ class VocabularyMark:
     size: int
     fingerprint: str
     nodes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the file: the names of its arrays, and ``container.digest`` of them."""
+
+    arrays: tuple[str, ...]
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,54 +47,75 @@ class Manifest:
     source_hash: str
     unicode: str
     vocabulary: VocabularyMark | None
+    sections: Mapping[str, Section]
 
 
-def parse_manifest(path: str, fields: Any) -> Manifest:
-    """Return the manifest that ``fields`` hold; raise ArtifactError where it is none of ours."""
+def hash_of(data: bytes) -> str:
+    """Return the BLAKE2b-128 of ``data``."""
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def manifest_digest(fields: Mapping[str, object]) -> str:
+    """Return the hash of a manifest as JSON in ASCII, with sorted keys and without spaces."""
+    return hash_of(json.dumps(fields, sort_keys=True, separators=(",", ":")).encode("ascii"))
+
+
+def parse_manifest(path: str, metadata: Mapping[str, Any]) -> Manifest:
+    """Return the manifest in ``metadata``; raise ArtifactError where there is none of ours."""
+    fields = metadata.get("kbnf")
     if fields is None:
         raise ArtifactError(path, "it is another kind of file")
+    if not isinstance(fields, dict) or type(fields.get("format")) is not int:
+        raise ArtifactError(path, "its manifest is damaged")
+    # The digest may be another one, or elsewhere, in another format.
+    if fields["format"] != FORMAT:
+        raise ArtifactError(path, _other_format(path, fields))
+    if metadata.get("digest") != manifest_digest(fields):
+        raise ArtifactError(path, "its manifest is damaged: it is not what its digest is of")
     try:
-        number = fields["format"]
-        if isinstance(number, int):
-            _check_format(path, number)
-            return _parse(fields)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        if isinstance(error, ArtifactError):
-            raise
-    raise ArtifactError(path, "its manifest is damaged")
+        return _parse(fields)
+    except (ValueError, TypeError, KeyError):
+        raise ArtifactError(path, "its manifest is damaged") from None
 
 
-def _check_format(path: str, number: int) -> None:
-    if number != FORMAT:
-        what = "newer" if number > FORMAT else "older"
-        raise ArtifactError(
-            path, f"it has the {what} format {number}, and this is {FORMAT}: compile it again"
-        )
+def _other_format(path: str, fields: Mapping[str, Any]) -> str:
+    source = fields.get("source_path")
+    grammar = shlex.quote(source) if isinstance(source, str) else "GRAMMAR"
+    masks = " --vocab VOCABULARY" if fields.get("vocabulary") else ""
+    age = "newer" if fields["format"] > FORMAT else "older"
+    return (
+        f"it has the {age} format {fields['format']}, and this version reads {FORMAT}: compile it"
+        f" again with `kbnf compile {grammar}{masks} -o {shlex.quote(path)}`"
+    )
 
 
-def _parse(fields: dict[str, Any]) -> Manifest:
+def _parse(fields: Mapping[str, Any]) -> Manifest:
     path, vocabulary = fields["source_path"], fields["vocabulary"]
     return Manifest(
         tool=_text(fields["tool"]),
         start=_text(fields["start"]),
         finish=Finish(fields["finish"]),
-        nonterminals=tuple(map(_text, fields["nonterminals"])),
-        start_is_nullable=bool(fields["start_is_nullable"]),
-        token_terminals=tuple(map(_terminal, fields["token_terminals"])),
+        nonterminals=tuple(map(_text, _list(fields["nonterminals"]))),
+        start_is_nullable=_flag(fields["start_is_nullable"]),
+        token_terminals=tuple(map(_terminal, _list(fields["token_terminals"]))),
         source_path=None if path is None else _text(path),
         source_hash=_text(fields["source_hash"]),
         unicode=_text(fields["unicode"]),
-        vocabulary=None if vocabulary is None else _mark(vocabulary),
+        vocabulary=None if vocabulary is None else _mark(_fields(vocabulary)),
+        sections=dict(_sections(_fields(fields["sections"]))),
     )
 
 
-def _terminal(fields: dict[str, Any]) -> TokenTerminal:
+def _terminal(value: object) -> TokenTerminal:
+    fields = _fields(value)
     name = fields["name"]
-    ranges = tuple((_number(low), _number(high)) for low, high in fields["ranges"])
-    return TokenTerminal(None if name is None else _text(name), ranges, bool(fields["negated"]))
+    ranges = tuple(
+        (_number(low), _number(high)) for low, high in map(_list, _list(fields["ranges"]))
+    )
+    return TokenTerminal(None if name is None else _text(name), ranges, _flag(fields["negated"]))
 
 
-def _mark(fields: dict[str, Any]) -> VocabularyMark:
+def _mark(fields: Mapping[str, Any]) -> VocabularyMark:
     name = fields["name"]
     return VocabularyMark(
         None if name is None else _text(name),
@@ -90,13 +125,38 @@ def _mark(fields: dict[str, Any]) -> VocabularyMark:
     )
 
 
+def _sections(fields: Mapping[str, Any]) -> Iterator[tuple[str, Section]]:
+    for name, value in fields.items():
+        section = _fields(value)
+        yield name, Section(tuple(map(_text, _list(section["arrays"]))), _text(section["digest"]))
+
+
 def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(value)
-    return value
+    # What cannot be encoded could not be printed either.
+    _of_type(str, value).encode("utf-8")
+    return _of_type(str, value)
 
 
 def _number(value: object) -> int:
-    if not isinstance(value, int) or value < 0:
+    if _of_type(int, value) < 0:
+        raise ValueError(value)
+    return _of_type(int, value)
+
+
+def _flag(value: object) -> bool:
+    return _of_type(bool, value)
+
+
+def _list(value: object) -> list[Any]:
+    return _of_type(list, value)
+
+
+def _fields(value: object) -> dict[str, Any]:
+    return _of_type(dict, value)
+
+
+def _of_type(kind: type[T], value: object) -> T:
+    """Return ``value``, which is exactly of that type: a truth value is no number."""
+    if type(value) is not kind:
         raise TypeError(value)
     return value

@@ -1,7 +1,10 @@
 """Reading artifacts."""
 
+import sys
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.artifact import FORMAT
-from kbnf_core.artifact.errors import ArtifactError
-from kbnf_core.artifact.manifest import Manifest, VocabularyMark, parse_manifest
+from kbnf_core.artifact.errors import ArtifactError, ArtifactWarning
+from kbnf_core.artifact.manifest import Manifest, hash_of, parse_manifest
 from kbnf_core.artifact.snapshot import ArtifactMasks, ArtifactStates
 from kbnf_core.artifact.validate import Checker, check_masks, check_states, check_tables
-from kbnf_core.container import ContainerError, read_container
+from kbnf_core.container import ContainerError, digest, read_container
 from kbnf_core.errors import VocabularyError
 from kbnf_core.grammar import Grammar
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
@@ -23,22 +26,39 @@ from kbnf_core.vocab.vocabulary import Vocabulary
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
-__all__ = ["FORMAT", "ArtifactError", "Description", "describe_artifact", "load_artifact"]
+__all__ = [
+    "FORMAT",
+    "ArtifactError",
+    "ArtifactWarning",
+    "Description",
+    "describe_artifact",
+    "load_artifact",
+]
 
 
-def load_artifact(path: str | Path, limits: Limits = DEFAULT_LIMITS) -> Grammar:
+def load_artifact(
+    path: str | Path,
+    limits: Limits = DEFAULT_LIMITS,
+    *,
+    map: bool | None = None,  # noqa: A002 - the word for it
+) -> Grammar:
     """Return the grammar of an artifact, with everything that was worked out for it.
 
-    The file is memory-mapped, so it must not be changed in place while the grammar is in use;
-    writing it anew is fine. Raises ``ArtifactError`` for a file that is truncated, damaged, foreign
-    or of a newer format, and ``SourceError`` for one that cannot be read. An engine over another
-    vocabulary than the one the masks are for is refused with ``VocabularyError``.
+    A file of up to ``limits.artifact_read`` bytes is read, a larger one is memory-mapped; ``map``
+    decides otherwise. A mapped file is shared by processes and loaded as it is used, but whoever
+    shortens it, or writes over it in place as ``cp new old`` does, *ends every process that has it
+    mapped* (SIGBUS) or changes its masks: replace it by renaming, as ``compile_artifact`` does.
+
+    Raises ``ArtifactError`` for a file that is truncated, damaged, foreign or of another format,
+    and ``SourceError`` for one that cannot be read. Masks are checked when an engine first asks for
+    them; damaged ones are left out with an ``ArtifactWarning``, and computed anew. An engine over
+    another vocabulary than the one the masks are for is refused with ``VocabularyError``.
     """
-    manifest, arrays = _read(path)
-    source = Source(_text(str(path), arrays), manifest.source_path)
-    tables = _tables(manifest, arrays)
-    stored = _Stored(str(path), manifest.vocabulary, tables, arrays)
-    return Grammar.restore(source, manifest.start, manifest.finish, tables, stored, limits)
+    read_up_to = limits.artifact_read if map is None else 0 if map else sys.maxsize
+    stored = _Stored.open(path, read_up_to)
+    manifest = stored.manifest
+    source = Source(stored.source, manifest.source_path)
+    return Grammar.restore(source, manifest.start, manifest.finish, stored.tables, stored, limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,43 +71,110 @@ class Description:
 
 
 def describe_artifact(path: str | Path) -> Description:
-    """Return what is in an artifact; raises what ``load_artifact`` raises."""
-    manifest, arrays = _read(path)
+    """Return what is in an artifact; raises what ``load_artifact`` raises, and warns of masks."""
+    stored = _Stored.open(path, 0)
+    tables, states, masks = stored.tables, stored.state_arrays, stored.known_masks
     counts = {
-        "positions": len(arrays["accepting"]),
-        "byte classes": int(arrays["classes"].max()) + 1,
-        "item sets": len(arrays["items.start"]) - 1,
-        "states": len(arrays["next"]),
-        "walks": len(arrays["walks"]) if manifest.vocabulary else 0,
-        "masks": len(arrays["masks"]) if manifest.vocabulary else 0,
+        "positions": tables.state_count,
+        "byte classes": tables.class_count,
+        "item sets": len(states["items.start"]) - 1,
+        "states": len(states["next"]),
+        "walks": len(masks["walks"]) if masks else 0,
+        "masks": len(masks["masks"]) if masks else 0,
     }
-    return Description(manifest, Path(path).stat().st_size, counts)
+    return Description(stored.manifest, Path(path).stat().st_size, counts)
 
 
-def _read(path: str | Path) -> tuple[Manifest, Arrays]:
-    """Return the manifest and the arrays, all of them checked."""
-    name = str(path)
-    try:
-        arrays, metadata = read_container(path)
-    except ContainerError as error:
-        raise ArtifactError(name, error.reason) from None
-    manifest = parse_manifest(name, metadata.get("kbnf"))
-    checker = Checker(name, arrays)
-    checker.array("source", np.uint8)
-    nonterminals = len(manifest.nonterminals)
-    positions, classes = check_tables(checker, nonterminals, len(manifest.token_terminals))
-    item_sets = check_states(checker, positions, nonterminals, classes)
-    if manifest.vocabulary is not None:
-        mark = manifest.vocabulary
-        check_masks(checker, mark.size, mark.nodes, item_sets, nonterminals)
-    return manifest, arrays
+class _Stored:
+    """What an artifact remembers; see ``mask.courses.StoredMemo``.
 
+    All but the masks is checked when it is made.
+    """
 
-def _text(path: str, arrays: Arrays) -> str:
-    try:
-        return arrays["source"].tobytes().decode("utf-8")
-    except UnicodeDecodeError:
-        raise ArtifactError(path, "its grammar is not UTF-8") from None
+    def __init__(self, path: str, manifest: Manifest, arrays: Arrays) -> None:
+        self.path = path
+        self.manifest = manifest
+        self._arrays = arrays
+        names = manifest.nonterminals
+        table_arrays, self.state_arrays = self._section("tables"), self._section("states")
+        self.source = self._text(table_arrays)
+        checker = Checker(path, {**table_arrays, **self.state_arrays})
+        positions, classes = check_tables(checker, len(names), len(manifest.token_terminals))
+        self._item_sets = check_states(checker, positions, len(names), classes)
+        self.tables = _tables(manifest, table_arrays)
+
+    @classmethod
+    def open(cls, path: str | Path, read_up_to: int) -> "_Stored":
+        """Return what is in a file; raise ArtifactError where it is no usable artifact."""
+        try:
+            arrays, metadata = read_container(path, read_up_to)
+        except ContainerError as error:
+            raise ArtifactError(str(path), error.reason) from None
+        return cls(str(path), parse_manifest(str(path), metadata), arrays)
+
+    def _section(self, name: str) -> Arrays:
+        """Return the arrays of a section; raise ArtifactError unless they are what was written."""
+        section = self.manifest.sections.get(name)
+        if section is None:
+            raise ArtifactError(self.path, f"its section `{name}` is missing")
+        arrays = {each: self._arrays[each] for each in section.arrays if each in self._arrays}
+        if digest(arrays) != section.digest:
+            raise ArtifactError(self.path, f"its section `{name}` is damaged")
+        return arrays
+
+    def _text(self, arrays: Arrays) -> str:
+        data = Checker(self.path, arrays).array("source", np.uint8).tobytes()
+        if hash_of(data) != self.manifest.source_hash:
+            raise ArtifactError(self.path, "its grammar is not the one that its hash is of")
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError:
+            raise ArtifactError(self.path, "its grammar is not UTF-8") from None
+
+    def states(self) -> ArtifactStates:
+        """Return the states."""
+        return ArtifactStates(self.tables, self.state_arrays)
+
+    def masks(self, vocabulary: Vocabulary) -> ArtifactMasks | None:
+        """Return the masks, or None where the artifact has none that can be used."""
+        mark = self.manifest.vocabulary
+        if mark is None:
+            return None
+        if vocabulary.fingerprint != mark.fingerprint:
+            made_for = mark.name or mark.fingerprint
+            raise VocabularyError(
+                f"{self.path} was compiled for the vocabulary {made_for}, not for"
+                f" {vocabulary.name or vocabulary.fingerprint}; compile it again with this one"
+            )
+        # The fingerprint does not cover what a forged file says beside it.
+        if (vocabulary.size, vocabulary.trie.node_count) != (mark.size, mark.nodes):
+            self._warn("its vocabulary is not described truthfully")
+            return None
+        return ArtifactMasks(self.known_masks) if self.known_masks else None
+
+    @cached_property
+    def known_masks(self) -> Arrays | None:
+        """The arrays of the masks, checked; None where there are none, or damaged ones."""
+        mark = self.manifest.vocabulary
+        if mark is None:
+            return None
+        names = len(self.manifest.nonterminals)
+        try:
+            arrays = {**self._section("masks"), **self._section("walks")}
+            checker = Checker(self.path, {**self.state_arrays, **arrays})
+            check_masks(checker, mark.size, mark.nodes, self._item_sets, names)
+        except ArtifactError as error:
+            self._warn(error.reason)
+            return None
+        return arrays
+
+    def _warn(self, reason: str) -> None:
+        warnings.warn(
+            f"the masks in {self.path} are left out and computed anew, since {reason}:"
+            " compile it again",
+            ArtifactWarning,
+            stacklevel=2,
+        )
 
 
 def _tables(manifest: Manifest, arrays: Arrays) -> Tables:
@@ -110,37 +197,3 @@ def _tables(manifest: Manifest, arrays: Arrays) -> Tables:
         token_target=arrays["token.target"],
         token_terminals=manifest.token_terminals,
     )
-
-
-class _Stored:
-    """What an artifact remembers; see ``mask.courses.StoredMemo``."""
-
-    def __init__(
-        self, path: str, vocabulary: VocabularyMark | None, tables: Tables, arrays: Arrays
-    ) -> None:
-        self._path = path
-        self._vocabulary = vocabulary
-        self._tables = tables
-        self._arrays = arrays
-
-    def states(self) -> ArtifactStates:
-        """Return the states."""
-        return ArtifactStates(self._tables, self._arrays)
-
-    def masks(self, vocabulary: Vocabulary) -> ArtifactMasks | None:
-        """Return the masks, or None where the artifact was made without a vocabulary."""
-        if self._vocabulary is None:
-            return None
-        if vocabulary.fingerprint != self._vocabulary.fingerprint:
-            made_for = self._vocabulary.name or self._vocabulary.fingerprint
-            raise VocabularyError(
-                f"{self._path} was compiled for the vocabulary {made_for}, not for"
-                f" {vocabulary.name or vocabulary.fingerprint}; compile it again with this one"
-            )
-        # The fingerprint does not cover what a forged file says beside it.
-        if (self._vocabulary.size, self._vocabulary.nodes) != (
-            vocabulary.size,
-            vocabulary.trie.node_count,
-        ):
-            raise ArtifactError(self._path, "its vocabulary is not described truthfully")
-        return ArtifactMasks(self._arrays)

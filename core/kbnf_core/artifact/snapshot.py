@@ -32,8 +32,8 @@ def pack_states(states: StateTable) -> dict[str, npt.NDArray[Any]]:
     return arrays
 
 
-def pack_masks(masks: Masks) -> dict[str, npt.NDArray[Any]]:
-    """Return every walk and every viable mask that ``masks`` remembers."""
+def pack_walks(masks: Masks) -> dict[str, npt.NDArray[Any]]:
+    """Return every walk and every state's mask that ``masks`` remembers, by numbers of rows."""
     rows, sets = masks.found.rows, masks.found.node_sets
     walks = sorted(masks.known_walks().items())
     viable = sorted(masks.known_viable().items())
@@ -48,8 +48,13 @@ def pack_masks(masks: Masks) -> dict[str, npt.NDArray[Any]]:
     completions = [each.completions for _, each in viable]
     arrays["completions.start"], arrays["completions"] = pack_lists(completions)
     arrays["nodes.start"], arrays["nodes"] = pack_arrays([sets[i] for i in range(len(sets))])
-    arrays["masks"] = np.stack([rows[i] for i in range(len(rows))])
     return arrays
+
+
+def pack_masks(masks: Masks) -> dict[str, npt.NDArray[Any]]:
+    """Return the masks themselves."""
+    rows = masks.found.rows
+    return {"masks": np.stack([rows[i] for i in range(len(rows))])}
 
 
 class ArtifactStates:
@@ -62,7 +67,7 @@ class ArtifactStates:
         self.has_exits = (np.diff(arrays["exits.start"]) > 0).astype(np.uint8)
 
     def contents(self) -> Contents:
-        """Return what the states are."""
+        """Return what the states are, with the numbers that ``validate`` has made sure of."""
         found = Contents(self._tables)
         for items in _lists(self._arrays, "items"):
             found.items.number(items)

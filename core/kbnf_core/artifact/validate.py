@@ -1,18 +1,22 @@
 """Checks of everything that is read from an artifact, before anything uses it.
 
-The file may come from anywhere. After these checks no number in it points outside of what it
-points into, and nothing in it can make the recogniser loop: wrong masks are the worst that a
-forged file can lead to.
+The file may come from anywhere, and its digests show damage, not intent. After these checks no
+number in it points outside of what it points into, nothing in it can make the recogniser loop, and
+what is numbered by its content when it is restored (item sets, origins, states) gets the numbers
+that it has in the file: wrong masks are the worst that a forged file can lead to.
 """
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.artifact.errors import ArtifactError
-from kbnf_core.recognise.origins import SELF
+from kbnf_core.mask.bits import word_count
+from kbnf_core.recognise.items import EMPTY
+from kbnf_core.recognise.origins import BOTTOM, SELF
 from kbnf_core.recognise.states import DEAD, INITIAL, UNKNOWN
 
 Arrays = Mapping[str, npt.NDArray[Any]]
@@ -38,8 +42,14 @@ class Checker:
         self.require(found is not None, name, "is missing")
         assert found is not None  # noqa: S101 - for the type checker: required above
         self.require(found.dtype == dtype, name, f"is {found.dtype}, not {dtype.__name__}")
-        shape = found.shape[1:]
-        self.require(shape == (() if width is None else (width,)), name, "has a wrong shape")
+        shape = (-1, *found.shape[1:]) if found.ndim else ()
+        self.require(shape == ((-1,) if width is None else (-1, width)), name, "has a wrong shape")
+        return found
+
+    def flags(self, name: str) -> npt.NDArray[Any]:
+        """Return an array of truth values, stored as bytes."""
+        found = self.array(name, np.uint8)
+        self.within(name, found, 0, 2)
         return found
 
     def within(self, name: str, values: npt.NDArray[Any], low: int, end: int) -> None:
@@ -63,20 +73,58 @@ class Checker:
         self.require(count is None or len(start) == count + 1, name, "has a wrong length")
         self.require((start[1:] >= start[:-1]).all(), name, "goes backwards")
 
+    def ascending(self, name: str) -> None:
+        """Require that the elements of each list ascend, none of them twice."""
+        elements, start = self._arrays[name], self._arrays[f"{name}.start"]
+        fine = _ascends(elements)
+        begins = start[(start > 0) & (start < len(elements))]
+        fine[begins - 1] = True
+        self.require(fine.all(), name, "has a list that does not ascend")
+
+    def distinct(self, *names: str) -> None:
+        """Require that no two numbers have the same lists under all of these names."""
+        columns = [_contents(self._arrays[name], self._arrays[f"{name}.start"]) for name in names]
+        rows = list(zip(*columns, strict=True))
+        self.require(len(set(rows)) == len(rows), names[0], "has the same content twice")
+
+    def begins_empty(self, name: str, number: int) -> None:
+        """Require that list ``number`` is there and empty."""
+        start = self._arrays[f"{name}.start"]
+        fine = len(start) > number + 1 and start[number] == start[number + 1]
+        self.require(fine, name, f"does not have the empty list at {number}")
+
+
+def _ascends(rows: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Tell of each row but the last whether the next one is greater."""
+    columns = rows if rows.ndim == 2 else rows[:, None]
+    before, after = columns[:-1], columns[1:]
+    greater = np.zeros(len(before), np.bool_)
+    for column in range(columns.shape[1] - 1, -1, -1):
+        same = before[:, column] == after[:, column]
+        greater = np.where(same, greater, before[:, column] < after[:, column])
+    return greater
+
+
+def _contents(elements: npt.NDArray[Any], start: npt.NDArray[Any]) -> list[bytes]:
+    """Return the bytes of each list."""
+    size = elements.itemsize * (elements.shape[1] if elements.ndim > 1 else 1)
+    blob = elements.tobytes()
+    return [blob[begin:end] for begin, end in pairwise((start.astype(np.int64) * size).tolist())]
+
 
 def check_tables(checker: Checker, nonterminals: int, terminals: int) -> tuple[int, int]:
     """Check the arrays of the tables; return the numbers of positions and of byte classes."""
     classes = checker.array("classes", np.uint8)
     checker.require(len(classes) == 256, "classes", "does not have 256 entries")
     class_count = int(classes.max()) + 1
-    positions = len(checker.array("accepting", np.uint8))
+    positions = len(checker.flags("accepting"))
     entry = checker.array("entry", np.int32)
     checker.require(len(entry) == nonterminals > 0, "entry", "has a wrong length")
     checker.within("entry", entry, 0, positions)
     _check_edges(checker, "edge", "class", "target", (class_count, positions))
     _check_edges(checker, "call", "nonterminal", "return", (nonterminals, positions))
     _check_edges(checker, "token", "terminal", "target", (terminals, positions))
-    tails = checker.array("call.tail", np.uint8)
+    tails = checker.flags("call.tail")
     checker.require(
         len(tails) == len(checker.array("call.return", np.int32)), "call.tail", "is off"
     )
@@ -100,13 +148,15 @@ def check_states(checker: Checker, positions: int, nonterminals: int, class_coun
     """Check item sets, origins and states; return the number of item sets."""
     items = checker.lists("items", dtype=np.int64)
     checker.within("items", items, 0, positions * nonterminals)
+    _check_numbered(checker, EMPTY, "items")
     item_sets = len(checker.array("items.start", np.int32)) - 1
     origins = _check_origins(checker, nonterminals, item_sets)
     pairs = checker.lists("pairs", width=2)
     checker.within("pairs", pairs[:, 0], 0, origins)
-    checker.within("pairs", pairs[:, 1], 0, item_sets)
+    checker.within("pairs", pairs[:, 1], EMPTY + 1, item_sets)
     states = len(checker.array("pairs.start", np.int32)) - 1
     checker.within("exits", checker.lists("exits", states), 0, nonterminals)
+    _check_numbered(checker, DEAD, "pairs", "exits")
     moves = checker.array("next", np.int32, class_count)
     checker.require(len(moves) == states > INITIAL, "next", "has a wrong length")
     checker.within("next", moves, UNKNOWN, states)
@@ -114,11 +164,20 @@ def check_states(checker: Checker, positions: int, nonterminals: int, class_coun
     return item_sets
 
 
+def _check_numbered(checker: Checker, empty: int, *names: str) -> None:
+    """Check what is numbered by its content, with the empty one at ``empty``."""
+    for name in names:
+        checker.ascending(name)
+        checker.begins_empty(name, empty)
+    checker.distinct(*names)
+
+
 def _check_origins(checker: Checker, nonterminals: int, item_sets: int) -> int:
     triples = checker.lists("origins", width=3)
     start = checker.array("origins.start", np.int32)
     checker.within("origins", triples[:, 0], 0, nonterminals)
     checker.within("origins", triples[:, 2], 0, item_sets)
+    _check_numbered(checker, BOTTOM, "origins")
     # A node that spoke of a later one could wait for itself in a ring.
     own = np.repeat(np.arange(len(start) - 1), np.diff(start))
     earlier = (triples[:, 1] >= SELF) & (triples[:, 1] < own)
@@ -130,7 +189,7 @@ def check_masks(
     checker: Checker, size: int, node_count: int, item_sets: int, nonterminals: int
 ) -> None:
     """Check walks and masks over a vocabulary of ``size`` ids and a trie of ``node_count``."""
-    words = (size + 31) // 32
+    words = word_count(size)
     masks = checker.array("masks", np.uint32, words)
     if size % 32:
         surplus = masks[:, -1] >> np.uint32(size % 32)
@@ -138,16 +197,19 @@ def check_masks(
     checker.require(len(masks) and not masks[0].any(), "masks", "does not begin with the empty one")
     nodes = checker.lists("nodes")
     checker.within("nodes", nodes, 0, node_count)
+    checker.ascending("nodes")
     node_sets = len(checker.array("nodes.start", np.int32)) - 1
     first = checker.array("nodes.start", np.int32)[:2].tolist()
     checker.require(first == [0, 1] and nodes[0] == 0, "nodes", "does not begin with the root")
     walks = checker.array("walks", np.int32, 3)
     for column, end in enumerate((item_sets, node_sets, len(masks))):
         checker.within("walks", walks[:, column], 0, end)
+    checker.require(_ascends(walks[:, :2]).all(), "walks", "does not ascend")
     exits = checker.lists("walk_exits", len(walks), width=2)
     checker.within("walk_exits", exits[:, 0], 0, nonterminals)
     checker.within("walk_exits", exits[:, 1], 0, node_sets)
     viable = checker.array("viable", np.int32, 2)
+    checker.require(_ascends(viable[:, 0]).all(), "viable", "does not ascend")
     checker.within("viable", viable[:, 0], 0, len(checker.array("exits.start", np.int32)) - 1)
     checker.within("viable", viable[:, 1], 0, len(masks))
     checker.within("completions", checker.lists("completions", len(viable)), 0, node_sets)

@@ -1,6 +1,5 @@
 """Writing artifacts."""
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,15 +10,18 @@ import regex
 
 from kbnf_core import __version__
 from kbnf_core.artifact import FORMAT
+from kbnf_core.artifact.manifest import hash_of, manifest_digest
 from kbnf_core.artifact.precompute import Progress, precompute
-from kbnf_core.artifact.snapshot import pack_masks, pack_states
+from kbnf_core.artifact.snapshot import pack_masks, pack_states, pack_walks
 from kbnf_core.config import Finish
-from kbnf_core.container import write_container
+from kbnf_core.container import digest, write_container
 from kbnf_core.grammar import Grammar
 from kbnf_core.mask.masks import Masks
 from kbnf_core.recognise.states import StateTable
 from kbnf_core.tables import Tables
 from kbnf_core.vocab.vocabulary import Vocabulary
+
+Arrays = Mapping[str, npt.NDArray[Any]]
 
 FLAGS = ("accepting", "call_tail")
 """Fields of ``Tables`` that are stored as bytes."""
@@ -72,13 +74,27 @@ def write_artifact(
     finish: Finish | None = None,
 ) -> None:
     """Write what ``states`` and ``masks`` of ``grammar`` know now."""
-    arrays: dict[str, npt.NDArray[Any]] = {
-        "source": np.frombuffer(grammar.source.text.encode("utf-8"), np.uint8),
-        **pack_tables(grammar.tables),
-        **pack_states(states),
-        **(pack_masks(masks) if masks else {}),
+    sections: dict[str, Arrays] = {
+        "tables": {
+            "source": np.frombuffer(grammar.source.text.encode("utf-8"), np.uint8),
+            **pack_tables(grammar.tables),
+        },
+        "states": pack_states(states),
     }
-    write_container(path, arrays, {"kbnf": manifest(grammar, masks, finish or grammar.finish)})
+    if masks:
+        # In this order: walks can bring rows of their own.
+        sections["walks"] = pack_walks(masks)
+        sections["masks"] = pack_masks(masks)
+    arrays = {name: array for part in sections.values() for name, array in part.items()}
+    fields = {
+        **manifest(grammar, masks, finish or grammar.finish),
+        "sections": {name: _section(part) for name, part in sections.items()},
+    }
+    write_container(path, arrays, {"kbnf": fields, "digest": manifest_digest(fields)})
+
+
+def _section(arrays: Arrays) -> Mapping[str, object]:
+    return {"arrays": sorted(arrays), "digest": digest(arrays)}
 
 
 def pack_tables(tables: Tables) -> dict[str, npt.NDArray[Any]]:
@@ -90,7 +106,7 @@ def pack_tables(tables: Tables) -> dict[str, npt.NDArray[Any]]:
 
 
 def manifest(grammar: Grammar, masks: Masks | None, finish: Finish) -> Mapping[str, object]:
-    """Return the manifest; see the package's documentation."""
+    """Return the manifest without its sections; see the package's documentation."""
     tables = grammar.tables
     source = grammar.source
     return {
@@ -105,7 +121,7 @@ def manifest(grammar: Grammar, masks: Masks | None, finish: Finish) -> Mapping[s
             for each in tables.token_terminals
         ],
         "source_path": source.path,
-        "source_hash": hashlib.blake2b(source.text.encode("utf-8"), digest_size=16).hexdigest(),
+        "source_hash": hash_of(source.text.encode("utf-8")),
         "unicode": regex.__version__,
         "vocabulary": _describe(masks.vocabulary) if masks else None,
     }

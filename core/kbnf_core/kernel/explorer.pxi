@@ -228,7 +228,7 @@ cdef class Explorer:
         return 0
 
     cdef vector[Pair] _find_sources(self, int32_t state) except *:
-        cdef vector[Pair] pairs = self.situations.all_pairs[state]
+        cdef vector[Pair] pairs = self.situations.all_pairs.at(state)
         cdef vector[Triple] triples
         cdef vector[int32_t] called
         cdef vector[Pair]* waits

@@ -26,7 +26,7 @@ cdef class Gatherer:
         cdef vector[Pair] pairs
         cdef size_t i
         self.explorer._wake()
-        pairs = self.explorer.situations.all_pairs[state]
+        pairs = self.explorer.situations.all_pairs.at(state)
         self.entered.clear()
         self.left.clear()
         self.work.clear()

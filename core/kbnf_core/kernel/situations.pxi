@@ -1,7 +1,10 @@
 # What states are: see ``interface.Situations``.
 
 cdef class Situations:
-    """Contents by number and numbers by content; a deque, so that what is handed out stays put."""
+    """Contents by number and numbers by content; a deque, so that what is handed out stays put.
+
+    Read with ``at``: a number that is none is an IndexError, whatever an artifact led to.
+    """
 
     cdef deque[vector[Pair]] all_pairs
     cdef deque[vector[int32_t]] all_exits
@@ -19,15 +22,11 @@ cdef class Situations:
 
     def pairs(self, size_t number):
         """See ``interface.Situations``."""
-        if number >= self.all_pairs.size():
-            raise IndexError(number)
-        return tuple(self.all_pairs[number])
+        return tuple(self.all_pairs.at(number))
 
     def exits(self, size_t number):
         """See ``interface.Situations``."""
-        if number >= self.all_exits.size():
-            raise IndexError(number)
-        return tuple(self.all_exits[number])
+        return tuple(self.all_exits.at(number))
 
     cdef int32_t find(self, vector[Pair]& pairs, vector[int32_t]& exits) except -1:
         """The number of a content, a new one if need be."""

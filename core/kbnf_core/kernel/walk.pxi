@@ -101,7 +101,7 @@ cdef class Walker:
         cdef vector[int32_t]* names
         cdef size_t i
         self.explorer._wake()
-        names = &self.explorer.situations.all_exits[state]
+        names = &self.explorer.situations.all_exits.at(state)
         for i in range(names.size()):
             exits[names[0][i]].push_back(node)
         return 0

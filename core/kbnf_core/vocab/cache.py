@@ -11,12 +11,11 @@ import hashlib
 import json
 import os
 import time
-import zlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISREG
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kbnf_core import __version__
 from kbnf_core.errors import KbnfError
@@ -37,7 +36,7 @@ SMALLEST_FILE = 2**16
 SETTLED = 2.0
 """Seconds after which a file's time tells any later change from what was read."""
 
-FORMAT = 1
+FORMAT = 2
 """Of the entries; raised whenever they, or what the loaders return, change."""
 
 SUFFIX = ".vocabulary"
@@ -52,12 +51,12 @@ class Entry:
 
     def recall(self) -> "Vocabulary | None":
         """Return the vocabulary that is kept here, None if there is none that can be used."""
-        from kbnf_core.container import read_container
+        from kbnf_core.container import digest, read_container
         from kbnf_core.vocab.stored import from_arrays
 
         try:
             arrays, metadata = read_container(self.path)
-            if metadata != {"identity": self.identity, "checksum": _checksum(arrays)}:
+            if metadata != self._metadata(digest(arrays)):
                 return None
             vocabulary = from_arrays(arrays)
             os.utime(self.path)
@@ -67,11 +66,11 @@ class Entry:
 
     def keep(self, vocabulary: "Vocabulary") -> None:
         """Keep a vocabulary here, as far as the disk lets us, and make room for it."""
-        from kbnf_core.container import write_container
+        from kbnf_core.container import digest, write_container
         from kbnf_core.vocab.stored import to_arrays
 
         arrays = to_arrays(vocabulary)
-        metadata = {"identity": self.identity, "checksum": _checksum(arrays)}
+        metadata = self._metadata(digest(arrays))
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_container(self.path, arrays, metadata)
@@ -79,6 +78,9 @@ class Entry:
         except OSError:
             # A cache that cannot be written to is no reason to refuse the vocabulary.
             return
+
+    def _metadata(self, digest: str) -> dict[str, object]:
+        return {"format": FORMAT, "identity": self.identity, "digest": digest}
 
 
 def find_entry(file: Path, eos: Collection[int] | None) -> Entry | None:
@@ -144,10 +146,3 @@ def _look(file: Path) -> list[int]:
     except FileNotFoundError:
         return []
     return [status.st_size, status.st_mtime_ns, status.st_ino]
-
-
-def _checksum(arrays: Mapping[str, Any]) -> int:
-    checksum = 0
-    for _, array in sorted(arrays.items()):
-        checksum = zlib.crc32(array.data, checksum)
-    return checksum

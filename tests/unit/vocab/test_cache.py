@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from kbnf_core import container
+from kbnf_core.container import read_container
 from kbnf_core.errors import VocabularyError
 from kbnf_core.vocab import cache
 from kbnf_core.vocab.load import load_vocabulary
@@ -129,6 +130,12 @@ def test_another_version_reads_again(
     load_vocabulary(file)
     monkeypatch.setattr(cache, "FORMAT", cache.FORMAT + 1)
     assert not is_from_cache(load_vocabulary(file))
+
+
+def test_an_entry_says_its_format(folder: Path, file: Path) -> None:
+    load_vocabulary(file)
+    (entry,) = entries(folder)
+    assert read_container(entry)[1]["format"] == cache.FORMAT
 
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
