@@ -4,6 +4,7 @@ Pipes and devices are made in the test's own folder only.
 """
 
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -410,19 +411,20 @@ def test_configuration_that_is_no_file(name: str, kind: str) -> None:
 
 
 def test_patterns_of_ignores_are_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    from kbnf_cli import config
-
     Path("kbnf.toml").write_text(
         "[per-file-ignores]\n"
         + "".join(f'"x{number}*.kbnf" = ["E101"]\n' for number in range(500))
         + '"sub/*.kbnf" = ["W1"]\n"b.kbnf" = ["I"]\n'
     )
     compiled: list[str] = []
-    original = config.re.compile
-    monkeypatch.setattr(
-        config.re, "compile", lambda *parts: compiled.append(parts[0]) or original(*parts)
-    )
-    source = config.settings_source(None, False)
+    original = re.compile
+
+    def counted(pattern: str, flags: int = 0) -> re.Pattern[str]:
+        compiled.append(pattern)
+        return original(pattern, flags)
+
+    monkeypatch.setattr(re, "compile", counted)
+    source = settings_source(None, False)
     ignored = {
         name: source(Path(name)).selection_for(Path(name)).ignore
         for name in ("x7y.kbnf", "sub/c.kbnf", "sub/x7.kbnf", "b.kbnf", "c.kbnf")
@@ -434,7 +436,7 @@ def test_patterns_of_ignores_are_compiled_once(monkeypatch: pytest.MonkeyPatch) 
         "b.kbnf": {"I"},
         "c.kbnf": set(),
     }
-    assert len(compiled) == 2
+    assert sum("kbnf" in pattern for pattern in compiled) == 2
 
 
 # Imports
