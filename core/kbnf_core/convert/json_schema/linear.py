@@ -19,7 +19,7 @@ class Step(Generic[S]):
     edges: Sequence[tuple[Form, S]]
 
 
-EDGE = 10
+EDGE = 50
 """What an edge is counted as: it is followed, and its form is made, twice."""
 
 

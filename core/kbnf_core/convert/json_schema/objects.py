@@ -46,7 +46,7 @@ class Objects:
     def meet(self, more: "Objects", budget: Budget) -> "Objects | None":
         """Return the common objects; None where there is certainly none."""
         names = self._by_name | more._by_name
-        budget.spend(STEPS * (1 + 2 * len(names) + len(self.required) + len(more.required)))
+        budget.spend(STEPS * (1 + 4 * len(names) + len(self.required) + len(more.required)))
         highs = [high for high in (self.high, more.high) if high is not None]
         return checked(
             Objects(

@@ -12,7 +12,7 @@ from kbnf_core.budget import Budget
 from kbnf_core.convert.json_schema.atoms import Length, Literal, Matching, OneOf
 
 
-STEPS = 4
+STEPS = 8
 """What looking at one value, member or part is counted as."""
 
 

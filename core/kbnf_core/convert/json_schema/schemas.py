@@ -130,6 +130,7 @@ class Schemas:
         """Return what all the shapes hold."""
         whole = ANY_SHAPE
         for part in parts:
+            self.budget.spend(STEPS * (len(whole) + len(part)))
             common = shapes.meet(whole, part, self.limits.alternatives, self.budget)
             whole = self._without_void(common)
         return whole
