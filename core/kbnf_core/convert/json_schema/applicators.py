@@ -9,8 +9,8 @@ from kbnf_core.convert.json_schema.arguments import (
     take_names,
     take_object,
 )
-from kbnf_core.convert.json_schema.document import Document, Place
 from kbnf_core.convert.json_schema.disjoint import sharers
+from kbnf_core.convert.json_schema.document import Document, Place
 from kbnf_core.convert.json_schema.emptiness import is_shape_void
 from kbnf_core.convert.json_schema.expressions import (
     ANYTHING,

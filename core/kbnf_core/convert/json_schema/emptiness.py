@@ -52,7 +52,9 @@ def is_part_void(schemas: "Schemas", part: Part, depth: int = DEPTH) -> bool:
 def _is_object_void(schemas: "Schemas", part: Objects, depth: int) -> bool:
     return any(is_void(schemas, part.lookup(name), depth) for name in part.required) or any(
         (not keys.finite and is_part_void(schemas, keys))
-        or all(is_void(schemas, both((held, value)), depth) for held in _held_by(schemas, part, keys))
+        or all(
+            is_void(schemas, both((held, value)), depth) for held in _held_by(schemas, part, keys)
+        )
         for keys, value in part.present
     )
 

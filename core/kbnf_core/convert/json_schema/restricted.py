@@ -11,7 +11,6 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.budget import Budget
 from kbnf_core.convert.json_schema.atoms import Length, Literal, Matching, OneOf
 
-
 STEPS = 8
 """What looking at one value, member or part is counted as."""
 
