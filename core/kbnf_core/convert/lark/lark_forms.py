@@ -26,6 +26,7 @@ from kbnf_core.convert.lark.model import (
     Embedded,
     Lexeme,
     LexicalGrammar,
+    Lexing,
     Node,
     Repeat,
     Sequence,
@@ -36,7 +37,7 @@ from kbnf_core.convert.lark.rest import ANYTHING, outside
 from kbnf_core.convert.lark.together import members
 from kbnf_core.convert.lark.writing import terminal as empty_terminal
 from kbnf_core.errors import WorkLimitError
-from kbnf_core.limits import DEFAULT_LIMITS
+from kbnf_core.limits import Limits
 from kbnf_core.source import Span
 
 _MOST_JOINED = 200
@@ -57,12 +58,15 @@ class Forms:
     split: frozenset[int]
 
 
-def choose_forms(grammar: ir.Grammar, texts: Mapping[int, Dfa]) -> Forms:
-    """Return the forms; ``texts`` are the words of literals and regular parts, by identity."""
+def choose_forms(grammar: ir.Grammar, texts: Mapping[int, Dfa], limits: Limits) -> Forms:
+    """Return the forms; ``texts`` are the words of literals and regular parts, by identity.
+
+    Where telling terminals apart takes too much work, everything is written by characters.
+    """
     if sum(dfa.state_count for dfa in texts.values()) > _MOST_STATES:
         return Forms(frozenset(), frozenset(texts))
     try:
-        return _chosen(grammar, texts, Budget(DEFAULT_LIMITS.work))
+        return _chosen(grammar, texts, Budget(limits.work))
     except WorkLimitError:
         return Forms(frozenset(), frozenset(texts))
 
