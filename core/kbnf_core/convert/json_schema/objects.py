@@ -66,7 +66,7 @@ class Objects:
             *self._of_other_size(),
             *(Objects(((name, NOTHING),)) for name in self.required),
             *self._with_other_members(budget),
-            *self._without_present(),
+            *self._without_present(budget),
         )
 
     def _of_other_size(self) -> Iterator["Objects"]:
@@ -85,9 +85,9 @@ class Objects:
             if value != ANYTHING and shared is not None:
                 yield Objects(present=((shared, other(value)),))
 
-    def _without_present(self) -> Iterator["Objects"]:
+    def _without_present(self, budget: Budget) -> Iterator["Objects"]:
         for keys, value in self.present:
-            rest = tuple((part, ANYTHING) for part in keys.remainder())
+            rest = tuple((part, ANYTHING) for part in keys.remainder(budget))
             yield Objects(regions=((keys, other(value)), *rest))
 
 
