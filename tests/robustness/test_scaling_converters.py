@@ -4,6 +4,7 @@ Calls are what the profiler counts, Python's and the C library's. Where work is 
 one call (a comparison of long tuples), the calls of ``__eq__`` and ``__hash__`` show it.
 """
 
+import json
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -93,8 +94,8 @@ def test_heavy_schemas_end_with_the_pointer_and_the_limit(family: str) -> None:
 
 
 def test_the_pointer_names_the_keyword_that_costs() -> None:
-    branches = ", ".join('{"minProperties": %d}' % count for count in range(40))
-    schema = '{"properties": {"a": {}, "b": {"oneOf": [%s]}}}' % branches
+    branches = [{"minProperties": count} for count in range(40)]
+    schema = json.dumps({"properties": {"a": {}, "b": {"oneOf": branches}}})
     limits = SchemaLimits(work=5_000, overlaps=100)
     with pytest.raises(GrammarError) as caught:
         from_json_schema(schema, Options(limits=limits))
