@@ -14,6 +14,7 @@ from kbnf_core.automata.epsilon import EpsilonNfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.machine import ACCEPT, Machine
 from kbnf_core.automata.minimise import minimise
+from kbnf_core.budget import Budget
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
@@ -149,14 +150,18 @@ class _Layout:
         return from_machine(machine, self._columns)
 
 
-def intersect(left: Dfa, right: Dfa, limits: Limits = DEFAULT_LIMITS) -> Dfa:
+def intersect(
+    left: Dfa, right: Dfa, limits: Limits = DEFAULT_LIMITS, budget: Budget | None = None
+) -> Dfa:
     """Return the words of both."""
-    return _product(left, right, lambda in_left, in_right: in_left and in_right, limits)
+    return _product(left, right, lambda in_left, in_right: in_left and in_right, limits, budget)
 
 
-def difference(left: Dfa, right: Dfa, limits: Limits = DEFAULT_LIMITS) -> Dfa:
+def difference(
+    left: Dfa, right: Dfa, limits: Limits = DEFAULT_LIMITS, budget: Budget | None = None
+) -> Dfa:
     """Return the words of the left that are not in the right."""
-    return _product(left, right, lambda in_left, in_right: in_left and not in_right, limits)
+    return _product(left, right, lambda in_left, in_right: in_left and not in_right, limits, budget)
 
 
 def complement(dfa: Dfa) -> Dfa:
@@ -168,7 +173,13 @@ def complement(dfa: Dfa) -> Dfa:
     return from_machine(Machine(rows, tags, [0]), dfa.columns)
 
 
-def _product(left: Dfa, right: Dfa, accepts: Callable[[bool, bool], bool], limits: Limits) -> Dfa:
+def _product(
+    left: Dfa,
+    right: Dfa,
+    accepts: Callable[[bool, bool], bool],
+    limits: Limits,
+    budget: Budget | None,
+) -> Dfa:
     """Walk both automata at once; a pair is dead when no word can be accepted from it."""
     columns = over.join([left.columns, right.columns])
     left_rows = [*over.rows_over(left, columns), [DEAD] * over.width(columns)]
@@ -191,6 +202,8 @@ def _product(left: Dfa, right: Dfa, accepts: Callable[[bool, bool], bool], limit
                 pairs.append(pair)
             row.append(numbers[pair])
         rows.append(row)
+        if budget is not None:
+            budget.spend(len(row))
         if len(pairs) > limits.regex_states:
             raise LimitError("states", limits.regex_states)
     tags = [int(accepts(left_accepts[i], right_accepts[j])) for i, j in pairs]

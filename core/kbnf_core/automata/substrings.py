@@ -1,11 +1,15 @@
-"""The substrings of a text, by the suffix automaton."""
+"""The substrings of a text, and the runs of its chunks, by the suffix automaton."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from kbnf_core.automata.columns import separate, width
+from kbnf_core.automata.determinise import determinise
 from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.automata.epsilon import EpsilonNfa
 from kbnf_core.automata.machine import ACCEPT, Machine
 from kbnf_core.automata.operations import from_machine
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
 
 _NONE = -1
 
@@ -31,8 +35,38 @@ def substrings(data: bytes) -> Dfa:
     return from_machine(Machine(rows, [ACCEPT] * len(states), [0]), columns)
 
 
-def _suffix_automaton(data: bytes) -> list[_State]:
-    """Build the automaton byte by byte in linear time (Blumer et al. 1985)."""
+def chunk_runs(chunks: Sequence[bytes], limits: Limits = DEFAULT_LIMITS) -> Dfa:
+    """Return the automaton of all runs of neighbouring chunks, the empty run included.
+
+    The suffix automaton over whole chunks is linear in their number. Each of its states then
+    spells its chunks byte by byte along a trie; where one chunk begins another, both are followed.
+    """
+    numbers: dict[bytes, int] = {}
+    states = _suffix_automaton(numbers.setdefault(chunk, len(numbers)) for chunk in chunks if chunk)
+    spellings = list(numbers)
+    columns = separate(b"".join(spellings))
+    moves: list[dict[int, int]] = [{} for _ in states]
+    completed: list[tuple[int, int]] = []
+    for number, state in enumerate(states):
+        for chunk, target in state.edges.items():
+            node = number
+            for byte in spellings[chunk]:
+                node = moves[node].setdefault(columns[byte], len(moves))
+                if node == len(moves):
+                    moves.append({})
+            completed.append((node, target))
+    nfa = EpsilonNfa(limits.regex_states)
+    for edges in moves:
+        nfa.add(edges)
+    for node, target in completed:
+        nfa.link([node], target)
+    tags = [ACCEPT] * len(states) + [0] * (len(moves) - len(states))
+    machine = determinise(nfa.without_epsilon(0, tags), width(columns), limits.regex_states)
+    return from_machine(machine, columns)
+
+
+def _suffix_automaton(data: Iterable[int]) -> list[_State]:
+    """Build the automaton symbol by symbol in linear time (Blumer et al. 1985)."""
     states = [_State(0)]
     last = 0
     for byte in data:

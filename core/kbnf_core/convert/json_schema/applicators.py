@@ -9,6 +9,7 @@ from kbnf_core.convert.json_schema.arguments import (
     take_names,
     take_object,
 )
+from kbnf_core.convert.json_schema.disjoint import sharers
 from kbnf_core.convert.json_schema.document import Document, Place
 from kbnf_core.convert.json_schema.emptiness import is_shape_void
 from kbnf_core.convert.json_schema.expressions import (
@@ -72,9 +73,9 @@ def exactly_one(
     """Return what one part allows and all others refuse; disjoint parts stay as they are."""
     shapes = [schemas.meet([siblings, schemas.shape(part)]) for part in parts]
     overlaps: list[list[Expression]] = [[] for _ in parts]
-    for i, left in enumerate(shapes):
-        for j in range(i + 1, len(parts)):
-            if not is_shape_void(schemas, schemas.meet([left, shapes[j]])):
+    for i, later in enumerate(sharers(schemas, shapes)):
+        for j in later:
+            if not is_shape_void(schemas, schemas.meet([shapes[i], shapes[j]])):
                 overlaps[i].append(other(parts[j]))
                 overlaps[j].append(other(parts[i]))
         most = schemas.limits.overlaps

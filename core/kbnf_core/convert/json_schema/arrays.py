@@ -4,8 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
+from kbnf_core.budget import Budget
 from kbnf_core.convert.json_schema.expressions import ANYTHING, NOTHING, Expression, both, other
 from kbnf_core.convert.json_schema.problems import unsupported
+from kbnf_core.convert.json_schema.restricted import STEPS
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +37,10 @@ class Arrays:
         """Return what the item at a place may be."""
         return self.prefix[place] if place < len(self.prefix) else self.rest
 
-    def meet(self, more: "Arrays") -> "Arrays | None":
+    def meet(self, more: "Arrays", budget: Budget) -> "Arrays | None":
         """Return the common arrays; None where there is certainly none."""
+        sizes = (self.prefix, more.prefix, self.contains, more.contains)
+        budget.spend(STEPS * (1 + sum(map(len, sizes))))
         pairs = zip_longest(self.prefix, more.prefix)
         prefix = [both((a or self.rest, b or more.rest)) for a, b in pairs]
         highs = [high for high in (self.high, more.high) if high is not None]
@@ -51,8 +55,10 @@ class Arrays:
             )
         )
 
-    def remainder(self) -> tuple["Arrays", ...]:
+    def remainder(self, budget: Budget) -> tuple["Arrays", ...]:
         """Return all other arrays."""
+        # Every item of the prefix is met by an array that is as long.
+        budget.spend(STEPS + len(self.prefix) ** 2)
         if self.unique:
             raise unsupported("arrays that repeat an item (`uniqueItems` under `not`)", "")
         found = [*self._of_other_size(), *self._with_other_items()]

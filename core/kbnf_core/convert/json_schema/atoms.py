@@ -6,7 +6,7 @@ string, or over the decimal texts of a number (see ``automata.decimals``).
 
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Generic, Protocol, TypeAlias, TypeVar, cast
 
 from kbnf_core.automata import operations
@@ -29,15 +29,19 @@ class Atom(Protocol):
         """Return the set as an automaton; raises LimitError where it is too large."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OneOf(Generic[V]):
     """A finite set, in the order of writing."""
 
     values: tuple[V, ...]
 
+    @cached_property
+    def _members(self) -> frozenset[object]:
+        return frozenset(self.values)
+
     def holds(self, value: object) -> bool:
         """Tell whether a value is in the set."""
-        return value in self.values
+        return value in self._members
 
     def dfa(self) -> Dfa:
         """Return the automaton of the values."""

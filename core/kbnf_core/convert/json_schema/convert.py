@@ -13,12 +13,17 @@ from kbnf_core.convert.json_schema.expressions import Expression
 from kbnf_core.convert.json_schema.forms import document as as_document
 from kbnf_core.convert.json_schema.locate import locate
 from kbnf_core.convert.json_schema.options import Options
-from kbnf_core.convert.json_schema.problems import UNSATISFIABLE, Problem, ProblemError
+from kbnf_core.convert.json_schema.problems import (
+    UNSATISFIABLE,
+    Problem,
+    ProblemError,
+    too_large,
+)
 from kbnf_core.convert.json_schema.schemas import Schemas
 from kbnf_core.convert.json_schema.shapes import Type
 from kbnf_core.convert.json_schema.writer import Writer
 from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.errors import GrammarError
+from kbnf_core.errors import GrammarError, WorkLimitError
 from kbnf_core.lower.analyse import Analysis, analyse
 from kbnf_core.lower.translate import translate
 from kbnf_core.source import Source
@@ -110,9 +115,12 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
     document = Document(schema, options.limits)
     writer = Writer(document, options, prefix)
     root = document.root()
-    definitions = writer.write(root)
+    try:
+        definitions = writer.write(root)
+        eager = _is_prefix_free(writer.schemas, root)
+    except WorkLimitError as error:
+        raise too_large("steps of work", error.limit, "work", error.part) from None
     losses = tuple(dict.fromkeys(writer.schemas.losses))
-    eager = _is_prefix_free(writer.schemas, root)
     notes = tuple(dict.fromkeys(writer.schemas.notes))
     start = prefix + "start"
     return Embedded(start, tuple(definitions), losses, notes, eager, writer.automata)

@@ -6,7 +6,7 @@ from kbnf_core.convert.json_schema.arrays import Arrays
 from kbnf_core.convert.json_schema.expressions import NOTHING, Expression, both
 from kbnf_core.convert.json_schema.objects import Objects
 from kbnf_core.convert.json_schema.problems import ProblemError
-from kbnf_core.convert.json_schema.restricted import Restricted
+from kbnf_core.convert.json_schema.restricted import STEPS, Restricted
 from kbnf_core.convert.json_schema.shapes import Part, Shape
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def is_void(schemas: "Schemas", expression: Expression, depth: int = DEPTH) -> b
         return True
     if depth == 0:
         return False
+    schemas.budget.spend(STEPS)
     try:
         shape = schemas.shape(expression)
     except ProblemError:
@@ -39,7 +40,7 @@ def is_part_void(schemas: "Schemas", part: Part, depth: int = DEPTH) -> bool:
     """Tell whether one part of a shape has no value."""
     match part:
         case Restricted(literals=literals):
-            return len(literals) > 1 and part.dfa.is_empty
+            return len(literals) > 1 and part.dfa(schemas.budget).is_empty
         case Objects():
             return _is_object_void(schemas, part, depth - 1)
         case Arrays():
@@ -51,15 +52,19 @@ def is_part_void(schemas: "Schemas", part: Part, depth: int = DEPTH) -> bool:
 def _is_object_void(schemas: "Schemas", part: Objects, depth: int) -> bool:
     return any(is_void(schemas, part.lookup(name), depth) for name in part.required) or any(
         (not keys.finite and is_part_void(schemas, keys))
-        or all(is_void(schemas, both((held, value)), depth) for held in _held_by(part, keys))
+        or all(
+            is_void(schemas, both((held, value)), depth) for held in _held_by(schemas, part, keys)
+        )
         for keys, value in part.present
     )
 
 
-def _held_by(part: Objects, keys: Restricted) -> list[Expression]:
+def _held_by(schemas: "Schemas", part: Objects, keys: Restricted) -> list[Expression]:
     """Return what the members may hold whose names may be in ``keys``."""
+    budget = schemas.budget
+    budget.spend(STEPS * len(part.named))
     named = [value for name, value in part.named if keys.holds(name)]
-    return named + [value for known, value in part.regions if known.meet(keys) is not None]
+    return named + [value for known, value in part.regions if known.meet(keys, budget) is not None]
 
 
 def _is_array_void(schemas: "Schemas", part: Arrays, depth: int) -> bool:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from kbnf_core.limits import DEFAULT_LIMITS
+
 
 @dataclass(frozen=True, slots=True)
 class SchemaLimits:
@@ -13,7 +15,7 @@ class SchemaLimits:
     share names, and other schemas that one of ``oneOf`` shares values with. ``rules``: rules of
     the grammar. ``steps``: states of a counted object or array. ``distinct``: values that
     ``uniqueItems`` keeps apart. ``orders``: properties that may come in any order. ``bound``: the
-    largest count (``maxItems``, ``minLength``, ...).
+    largest count (``maxItems``, ``minLength``, ...). ``work``: counted steps of the conversion.
     """
 
     depth: int = 64
@@ -25,3 +27,4 @@ class SchemaLimits:
     distinct: int = 10
     orders: int = 6
     bound: int = 65_535
+    work: int = DEFAULT_LIMITS.work

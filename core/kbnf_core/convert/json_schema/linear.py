@@ -4,6 +4,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from kbnf_core.budget import Budget
 from kbnf_core.convert.json_schema.forms import EMPTY, Form, alternation, call, sequence
 from kbnf_core.convert.json_schema.problems import too_large
 
@@ -18,10 +19,17 @@ class Step(Generic[S]):
     edges: Sequence[tuple[Form, S]]
 
 
-class Rules:
-    """Where rules go: ``add`` takes a wish for a name and returns the name."""
+EDGE = 50
+"""What an edge is counted as: it is followed, and its form is made, twice."""
 
-    def __init__(self, fresh: Callable[[str], str], add: Callable[[str, Form], None]) -> None:
+
+class Rules:
+    """Where rules go: ``fresh`` takes a wish for a name and returns the name."""
+
+    def __init__(
+        self, fresh: Callable[[str], str], add: Callable[[str, Form], None], budget: Budget
+    ) -> None:
+        self.budget = budget
         self.fresh = fresh
         self.add = add
 
@@ -36,6 +44,7 @@ def write_linear(
     steps = {start: step(start)}
     order = [start]
     for state in order:
+        rules.budget.spend(EDGE * (1 + len(steps[state].edges)))
         for _, after in steps[state].edges:
             if after not in steps:
                 steps[after] = step(after)

@@ -11,7 +11,7 @@ class Names:
 
     def __init__(self, prefix: str, reserved: frozenset[str]) -> None:
         self._prefix = prefix
-        self._used = {prefix + name for name in reserved}
+        self._used = {prefix + name: 1 for name in reserved}
 
     def fresh(self, wish: str) -> str:
         """Return an identifier like ``wish`` that was not given out before."""
@@ -20,11 +20,12 @@ class Names:
             base = f"_{base}"
         base = self._prefix + base
         name = base
-        count = 1
+        count = self._used.get(base, 0)
         while name in self._used:
             count += 1
             name = f"{base}_{count}"
-        self._used.add(name)
+        self._used[base] = max(count, 1)
+        self._used.setdefault(name, 1)
         return name
 
 

@@ -53,7 +53,11 @@ def _any_string() -> Dfa:
 
 
 def regex_but(words: Sequence[str], builder: Builder) -> Expression:
-    """Return an expression for all other strings: along their trie, who leaves it is free."""
+    """Return an expression for all other strings.
+
+    They leave the words' trie and go on as they like, or end at a node that is no word. What
+    follows those that leave is written once, not at every node.
+    """
     children: list[dict[str, int]] = [{}]
     ends = {0: False}
     for word in words:
@@ -63,18 +67,24 @@ def regex_but(words: Sequence[str], builder: Builder) -> Expression:
             if node == len(children):
                 children.append({})
         ends[node] = True
-    anything = builder.star(builder.characters(ANY))
-    found: list[Expression] = [NOTHING] * len(children)
+    leaving: list[Expression] = [NOTHING] * len(children)
+    ending: list[Expression] = [NOTHING] * len(children)
     for node in reversed(range(len(children))):
-        leaving = _other_than(children[node], builder)
-        branches = [builder.sequence([leaving, anything])]
-        branches += [
-            builder.sequence([builder.text(char), found[child]])
-            for char, child in children[node].items()
-        ]
-        whole = builder.alternation(branches)
-        found[node] = whole if ends.get(node) else builder.optional(whole)
-    return found[0]
+        away = _other_than(children[node], builder)
+        leaving[node] = builder.alternation([away, *_below(children[node], leaving, builder)])
+        inner = builder.alternation(_below(children[node], ending, builder))
+        ending[node] = inner if ends.get(node) else builder.optional(inner)
+    anything = builder.star(builder.characters(ANY))
+    return builder.alternation([builder.sequence([leaving[0], anything]), ending[0]])
+
+
+def _below(children: dict[str, int], found: list[Expression], builder: Builder) -> list[Expression]:
+    """Return what is found below a node of the trie, each behind its character."""
+    return [
+        builder.sequence([builder.text(char), found[child]])
+        for char, child in children.items()
+        if found[child] != NOTHING
+    ]
 
 
 def _other_than(children: dict[str, int], builder: Builder) -> Expression:

@@ -1,5 +1,6 @@
 """The keywords of objects."""
 
+from kbnf_core.budget import Budget
 from kbnf_core.convert.json_schema.arguments import (
     pointer_to,
     take_count,
@@ -12,11 +13,11 @@ from kbnf_core.convert.json_schema.limits import SchemaLimits
 from kbnf_core.convert.json_schema.objects import KEYS, Objects, Region, is_void
 from kbnf_core.convert.json_schema.problems import too_large
 from kbnf_core.convert.json_schema.read_strings import matching
-from kbnf_core.convert.json_schema.restricted import Restricted
+from kbnf_core.convert.json_schema.restricted import STEPS, Restricted
 
 
 def read_members(
-    place: Place, document: Document, rest: Expression, limits: SchemaLimits
+    place: Place, document: Document, rest: Expression, limits: SchemaLimits, budget: Budget
 ) -> Objects:
     """Return what ``properties`` and ``patternProperties`` allow; all other members as ``rest``."""
     named = {
@@ -24,10 +25,11 @@ def read_members(
         for name in take_object(place, "properties")
     }
     patterns = _read_patterns(place, document)
+    budget.spend(STEPS * len(named) * (1 + len(patterns)))
     for name, value in named.items():
         matching = [held for keys, held in patterns if keys.holds(name)]
         named[name] = both([value, *matching])
-    return Objects(tuple(named.items()), _split(patterns, rest, limits, place))
+    return Objects(tuple(named.items()), _split(patterns, rest, limits, place, budget))
 
 
 def _read_patterns(place: Place, document: Document) -> list[Region]:
@@ -40,19 +42,23 @@ def _read_patterns(place: Place, document: Document) -> list[Region]:
 
 
 def _split(
-    patterns: list[Region], rest: Expression, limits: SchemaLimits, place: Place
+    patterns: list[Region],
+    rest: Expression,
+    limits: SchemaLimits,
+    place: Place,
+    budget: Budget,
 ) -> tuple[Region, ...]:
     """Return disjoint regions: for every combination of patterns the names that match just it."""
     regions: list[tuple[Restricted, tuple[Expression, ...]]] = [(KEYS, ())]
     for keys, value in patterns:
         split = []
         for known, values in regions:
-            inside = known.meet(keys)
-            if inside is not None and not is_void(inside):
+            inside = known.meet(keys, budget)
+            if inside is not None and not is_void(inside, budget):
                 split.append((inside, (*values, value)))
-            for outside in keys.remainder():
-                left = known.meet(outside)
-                if left is not None and not is_void(left):
+            for outside in keys.remainder(budget):
+                left = known.meet(outside, budget)
+                if left is not None and not is_void(left, budget):
                     split.append((left, values))
         regions = split
         if len(regions) > limits.overlaps:
@@ -75,16 +81,17 @@ def read_count(place: Place, limits: SchemaLimits) -> Objects:
     return Objects(low=low or 0, high=take_count(place, "maxProperties", limits))
 
 
-def read_names(names: tuple[Restricted, ...]) -> Objects:
+def read_names(names: tuple[Restricted, ...], budget: Budget) -> Objects:
     """Return the objects whose members all have one of ``names``: what ``propertyNames`` allows."""
     regions: list[Region] = []
     rest: tuple[Restricted, ...] = (KEYS,)
     for keys in names:
-        regions += [(part, ANYTHING) for known in rest if (part := known.meet(keys)) is not None]
+        shared = [known.meet(keys, budget) for known in rest]
+        regions += [(part, ANYTHING) for part in shared if part is not None]
         rest = tuple(
             part
             for known in rest
-            for outside in keys.remainder()
-            if (part := known.meet(outside)) is not None
+            for outside in keys.remainder(budget)
+            if (part := known.meet(outside, budget)) is not None
         )
     return Objects(regions=(*regions, *((keys, NOTHING) for keys in rest)))

@@ -59,11 +59,12 @@ class Reader:
 
     def _applied(self, keyword: str) -> Expression:
         dropped: Expression = ANYTHING
-        return self._try(
-            keyword,
-            lambda: read_applicator(self._schemas, self._place, keyword, self._siblings),
-            dropped,
-        )
+        with self._schemas.working_at(pointer_to(self._place, keyword)):
+            return self._try(
+                keyword,
+                lambda: read_applicator(self._schemas, self._place, keyword, self._siblings),
+                dropped,
+            )
 
     def _try(self, keyword: str, read: Callable[[], R], dropped: R) -> R:
         """Return what ``read`` returns; where it is unsupported, report it and maybe go on."""
@@ -152,7 +153,7 @@ class Reader:
         )
         found: Arrays | None = read_arrays.read_items(place, document)
         for part in parts:
-            found = found and found.meet(part)
+            found = found and found.meet(part, self._schemas.budget)
         return found
 
     @cached_property
@@ -161,17 +162,19 @@ class Reader:
         self._refuse("unevaluatedProperties")
         found: Objects | None = self._try(
             "patternProperties",
-            lambda: read_objects.read_members(place, document, self._additional, limits),
+            lambda: read_objects.read_members(
+                place, document, self._additional, limits, self._schemas.budget
+            ),
             Objects(),
         )
         parts = [read_objects.read_required(place), read_objects.read_count(place, limits)]
         if "propertyNames" in place.contents:
             names = self._schemas.shape(document.inside(place, "propertyNames"))
             strings = [part for part in names.get(Type.STRING, ()) if isinstance(part, Restricted)]
-            parts.append(read_objects.read_names(tuple(strings)))
+            parts.append(read_objects.read_names(tuple(strings), self._schemas.budget))
         for part in parts:
             if part != Objects():
-                found = found and found.meet(part)
+                found = found and found.meet(part, self._schemas.budget)
         return found and checked(found)
 
     @property

@@ -1,14 +1,18 @@
 """Sets of strings, or of numbers, as conjunctions of atoms and of complements of atoms."""
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import partial, reduce
 from typing import Any
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
+from kbnf_core.budget import Budget
 from kbnf_core.convert.json_schema.atoms import Length, Literal, Matching, OneOf
+
+STEPS = 8
+"""What looking at one value, member or part is counted as."""
 
 
 class Kind(enum.Enum):
@@ -50,24 +54,32 @@ class Restricted:
         """Tell whether a value is in the set."""
         return all(atom.holds(value) == wanted for atom, wanted in self.literals)
 
-    @cached_property
-    def dfa(self) -> Dfa:
-        """The set as an automaton; LimitError where it is too large."""
+    def dfa(self, budget: Budget) -> Dfa:
+        """Return the set as an automaton; raises LimitError where it is too large."""
+        known: Dfa | None = vars(self).get("_dfa")
+        if known is None:
+            known = vars(self)["_dfa"] = self._product(budget)
+        return known
+
+    def _product(self, budget: Budget) -> Dfa:
+        intersect = partial(operations.intersect, budget=budget)
+        difference = partial(operations.difference, budget=budget)
         wanted = [atom.dfa() for atom, positive in self.literals if positive]
-        whole = reduce(operations.intersect, wanted or [Matching(self.kind.value).dfa()])
+        whole = reduce(intersect, wanted or [Matching(self.kind.value).dfa()])
         unwanted = [atom.dfa() for atom, positive in self.literals if not positive]
-        return reduce(operations.difference, unwanted, whole)
+        return reduce(difference, unwanted, whole)
 
-    def meet(self, other: "Restricted") -> "Restricted | None":
+    def meet(self, other: "Restricted", budget: Budget) -> "Restricted | None":
         """Return the common values; None where there is certainly none."""
-        if not self.literals:
-            return other
-        return (
-            self if not other.literals else restrict(self.kind, [*self.literals, *other.literals])
-        )
+        if not self.literals or not other.literals:
+            return self if self.literals else other
+        literals = [*self.literals, *other.literals]
+        budget.spend(STEPS * len(literals) * (1 + len(self.finite or other.finite or ())))
+        return restrict(self.kind, literals)
 
-    def remainder(self) -> tuple["Restricted", ...]:
+    def remainder(self, budget: Budget) -> tuple["Restricted", ...]:
         """Return all other values, in disjoint parts."""
+        budget.spend(STEPS * len(self.literals) ** 2)
         parts: list[Restricted] = []
         before: list[Literal] = []
         for atom, wanted in self.literals:
@@ -76,6 +88,20 @@ class Restricted:
                 parts.append(part)
             before.append((atom, wanted))
         return tuple(parts)
+
+
+def united(parts: Sequence[Restricted]) -> tuple[Restricted, ...]:
+    """Return parts with the same values together, each once; all listed values are one part."""
+    first: Restricted | None = None
+    values: dict[Any, None] = {}
+    for part in parts:
+        if part.finite is not None:
+            first = first or part
+            values.update(dict.fromkeys(part.finite))
+    if first is None:
+        return tuple(dict.fromkeys(parts))
+    listed = Restricted(first.kind, ((OneOf(tuple(values)), True),))
+    return tuple(dict.fromkeys(listed if part.finite is not None else part for part in parts))
 
 
 def restrict(kind: Kind, literals: Iterable[Literal]) -> Restricted | None:

@@ -1,9 +1,11 @@
 """From expressions to shapes: reads schemas, keyword by keyword, when they are needed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from kbnf_core.automata.errors import LimitError
+from kbnf_core.budget import Budget
 from kbnf_core.convert.json_schema import (
     shapes,
 )
@@ -30,6 +32,7 @@ from kbnf_core.convert.json_schema.problems import (
     unsupported,
 )
 from kbnf_core.convert.json_schema.read_schema import Reader
+from kbnf_core.convert.json_schema.restricted import STEPS
 from kbnf_core.convert.json_schema.shapes import ANY_SHAPE, Shape, Type
 from kbnf_core.convert.json_schema.values import Constant
 
@@ -53,7 +56,8 @@ class _Reading:
 class Schemas:
     """The schemas of a document and their shapes; ``losses`` are keywords that were dropped.
 
-    ``notes`` are keywords that say nothing about values, though it may seem so.
+    ``budget`` counts the work of the whole conversion; its part is the JSON Pointer of what is
+    being read. ``notes`` are keywords that say nothing about values, though it may seem so.
     """
 
     def __init__(self, document: Document, options: Options) -> None:
@@ -62,9 +66,17 @@ class Schemas:
         self.notes: list[Problem] = []
         self._options = options
         self.limits = options.limits
+        self.budget = Budget(options.limits.work)
         self._readings: dict[At, _Reading] = {}
         self._shapes: dict[Expression, Shape] = {}
         self._open: dict[Expression, None] = {}
+
+    @contextmanager
+    def working_at(self, pointer: str) -> Iterator[None]:
+        """Name what is being worked at; an error leaves the name as it is."""
+        before, self.budget.part = self.budget.part, pointer
+        yield
+        self.budget.part = before
 
     def alias(self, at: At) -> Expression | None:
         """Return the expression that a schema merely stands for; None if it has more to say."""
@@ -88,8 +100,10 @@ class Schemas:
         if len(self._open) >= self.limits.applied:
             raise too_large("schemas applied to one value", self.limits.applied, "applied")
         self._open[expression] = None
+        self.budget.spend(STEPS * (1 + len(getattr(expression, "parts", ()))))
         try:
-            return self._work_out(expression)
+            with self.working_at(_pointer_of(expression) or self.budget.part):
+                return self._work_out(expression)
         except LimitError as error:
             raise unsupported(f"an automaton needs {error}", _pointer_of(expression)) from None
         finally:
@@ -106,7 +120,7 @@ class Schemas:
             case Either(members):
                 return shapes.union(self.shape(part) for part in members)
             case Other(part):
-                return shapes.complement(self.shape(part), most)
+                return shapes.complement(self.shape(part), most, self.budget)
             case Lacks(name):
                 return {**ANY_SHAPE, Type.OBJECT: (Objects(((name, NOTHING),)),)}
             case Constant():
@@ -116,7 +130,9 @@ class Schemas:
         """Return what all the shapes hold."""
         whole = ANY_SHAPE
         for part in parts:
-            whole = self._without_void(shapes.meet(whole, part, self.limits.alternatives))
+            self.budget.spend(STEPS * (len(whole) + len(part)))
+            common = shapes.meet(whole, part, self.limits.alternatives, self.budget)
+            whole = self._without_void(common)
         return whole
 
     def _without_void(self, shape: Shape) -> Shape:

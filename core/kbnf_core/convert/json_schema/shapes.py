@@ -6,14 +6,15 @@ of their own.
 """
 
 import enum
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
+from kbnf_core.budget import Budget
 from kbnf_core.convert.json_schema.arrays import Arrays
 from kbnf_core.convert.json_schema.objects import Objects
 from kbnf_core.convert.json_schema.problems import too_large
-from kbnf_core.convert.json_schema.restricted import Kind, Restricted
+from kbnf_core.convert.json_schema.restricted import STEPS, Kind, Restricted, united
 
 
 class Type(enum.Enum):
@@ -34,13 +35,15 @@ class Plain:
     values: tuple[bool | None, ...]
     all: tuple[bool | None, ...]
 
-    def meet(self, more: "Plain") -> "Plain | None":
+    def meet(self, more: "Plain", budget: Budget) -> "Plain | None":
         """Return the common values; None for none."""
+        budget.spend(STEPS)
         values = tuple(value for value in self.values if value in more.values)
         return Plain(values, self.all) if values else None
 
-    def remainder(self) -> tuple["Plain", ...]:
+    def remainder(self, budget: Budget) -> tuple["Plain", ...]:
         """Return the other values."""
+        budget.spend(STEPS)
         values = tuple(value for value in self.all if value not in self.values)
         return (Plain(values, self.all),) if values else ()
 
@@ -67,34 +70,36 @@ def shape_of(type_: Type, part: Part | None) -> Shape:
 
 def union(shapes: Iterable[Shape]) -> Shape:
     """Return what any of the shapes holds."""
-    found: dict[Type, tuple[Part, ...]] = {}
+    found: dict[Type, list[Part]] = {}
     for shape in shapes:
         for type_, parts in shape.items():
-            found[type_] = _merged(type_, (*found.get(type_, ()), *parts))
-    return found
+            found.setdefault(type_, []).extend(parts)
+    return {type_: _merged(type_, parts) for type_, parts in found.items()}
 
 
-def _merged(type_: Type, parts: tuple[Part, ...]) -> tuple[Part, ...]:
+def _merged(type_: Type, parts: Sequence[Part]) -> tuple[Part, ...]:
     if FULL[type_] in parts:
         return (FULL[type_],)
     if isinstance(parts[0], Plain):
         values = dict.fromkeys(value for part in parts for value in cast(Plain, part).values)
         return (Plain(tuple(values), parts[0].all),)
+    if isinstance(parts[0], Restricted):
+        return united(cast(Sequence[Restricted], parts))
     return tuple(dict.fromkeys(parts))
 
 
-def meet(left: Shape, right: Shape, most: int) -> Shape:
+def meet(left: Shape, right: Shape, most: int, budget: Budget) -> Shape:
     """Return what both shapes hold; ``most`` bounds the parts of a type."""
     found = {}
     for type_ in left:
-        parts = _meet_parts(type_, left[type_], right.get(type_, ()), most)
+        parts = _meet_parts(type_, left[type_], right.get(type_, ()), most, budget)
         if parts:
             found[type_] = parts
     return found
 
 
 def _meet_parts(
-    type_: Type, left: tuple[Part, ...], right: tuple[Part, ...], most: int
+    type_: Type, left: tuple[Part, ...], right: tuple[Part, ...], most: int, budget: Budget
 ) -> tuple[Part, ...]:
     if not left or not right:
         return ()
@@ -104,21 +109,21 @@ def _meet_parts(
     for part in left:
         for more in right:
             # Parts of one type are of one class.
-            common = cast(Callable[[Any], Part | None], part.meet)(more)
+            common = cast(Callable[[Any, Budget], Part | None], part.meet)(more, budget)
             if common is not None:
                 found[common] = None
         if len(found) > most:
             raise too_large(f"kinds of {type_.value}s in one place", most, "alternatives")
-    return _merged(type_, tuple(found)) if found else ()
+    return _merged(type_, list(found)) if found else ()
 
 
-def complement(shape: Shape, most: int) -> Shape:
+def complement(shape: Shape, most: int, budget: Budget) -> Shape:
     """Return everything that the shape does not hold."""
     found = {}
     for type_, full in FULL.items():
         parts: tuple[Part, ...] = (full,)
         for part in shape.get(type_, ()):
-            parts = _meet_parts(type_, parts, part.remainder(), most)
+            parts = _meet_parts(type_, parts, part.remainder(budget), most, budget)
         if parts:
             found[type_] = parts
     return found

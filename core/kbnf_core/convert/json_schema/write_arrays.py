@@ -11,6 +11,7 @@ from kbnf_core.convert.json_schema.forms import (
 )
 from kbnf_core.convert.json_schema.linear import Step, write_linear
 from kbnf_core.convert.json_schema.problems import unsupported
+from kbnf_core.convert.json_schema.restricted import STEPS
 from kbnf_core.convert.json_schema.unique import list_values
 from kbnf_core.convert.json_schema.writer import Writer
 
@@ -75,6 +76,7 @@ class _Counted:
         self._writer = writer
         self._wish = wish
         self._limits = writer.limits
+        self._budget = writer.schemas.budget
         self._contains = [each for each in part.contains if each.low or each.high is not None]
         self._values = self._listed() if part.unique else ()
         self._most = max(len(part.prefix), part.low, part.high or 0)
@@ -128,6 +130,7 @@ class _Counted:
                 for known, before in kinds
                 for fits in (True, False)
             ]
+            self._budget.spend(STEPS * len(kinds) * (1 + len(self._contains)))
         if not self._part.unique:
             return [(known, fits, None) for known, fits in kinds]
         return [

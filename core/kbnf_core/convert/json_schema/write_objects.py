@@ -18,6 +18,7 @@ from kbnf_core.convert.json_schema.linear import Step, write_linear
 from kbnf_core.convert.json_schema.objects import Objects, Region, without
 from kbnf_core.convert.json_schema.options import Order
 from kbnf_core.convert.json_schema.problems import unsupported
+from kbnf_core.convert.json_schema.restricted import STEPS
 from kbnf_core.convert.json_schema.writer import Writer
 
 FEW = 3
@@ -47,14 +48,16 @@ class _Layout:
         self.part = part
         self.writer = writer
         self.wish = wish
+        self._budget = writer.schemas.budget
         self.impossible = False
         self.names: list[str] = []
         self.members: list[Member] = []
-        self._used = tuple(name for name, _ in part.named)
+        self._used = dict(part.named)
+        needed = frozenset(part.required)
         unnamed = [name for name in part.required if name not in self._used]
         self._all = (*self._used, *unnamed)
         for name in self._all:
-            required = name in part.required
+            required = name in needed
             form = self.member(name, part.lookup(name))
             if form is not None:
                 self.names.append(name)
@@ -80,13 +83,14 @@ class _Layout:
     def _of_region(self, region: Region, present: tuple[Region, ...]) -> Form | None:
         keys, value = region
         for more, also in present:
-            shared = keys.meet(more)
+            shared = keys.meet(more, self._budget)
             if shared is None:
                 return None
             keys, value = shared, both((value, also))
         # A finite set is written as listed names; others leave the named ones out.
+        self._budget.spend(STEPS * (1 + len(self._all)))
         left = [name for name in self._all if keys.holds(name)]
-        keys_left = keys.meet(without(keys, tuple(left)))
+        keys_left = keys.meet(without(keys, tuple(left)), self._budget)
         form = None if value == NOTHING else self.writer.place(value, f"{self.wish}_value")
         if form is None or keys_left is None:
             return None

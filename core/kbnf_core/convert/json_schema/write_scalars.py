@@ -151,9 +151,9 @@ class ScalarWriter:
             return pattern
         found = self._readable(part)
         if found is None:
-            if part.dfa.is_empty:
+            if part.dfa(self._rules.budget).is_empty:
                 return None
-            characters = to_characters(part.dfa)
+            characters = to_characters(part.dfa(self._rules.budget))
             try:
                 found = to_expression(characters, self._builder, MOST_LEAVES)
             except LimitError:
@@ -187,7 +187,7 @@ class ScalarWriter:
         if part.finite is not None:
             spelled = [t for value in part.finite for t in (number_text(value), str(value))]
             return alternation(map(text, dict.fromkeys(spelled)))
-        dfa = operations.intersect(part.dfa, _tidy(part))
+        dfa = operations.intersect(part.dfa(self._rules.budget), _tidy(part))
         if dfa.is_empty:
             return None
         characters = to_characters(dfa)

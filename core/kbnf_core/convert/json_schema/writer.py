@@ -28,7 +28,7 @@ from kbnf_core.convert.json_schema.problems import (
     too_large,
     unsupported,
 )
-from kbnf_core.convert.json_schema.restricted import Restricted
+from kbnf_core.convert.json_schema.restricted import STEPS, Restricted
 from kbnf_core.convert.json_schema.schemas import Schemas
 from kbnf_core.convert.json_schema.shapes import ANY_SHAPE, FULL, Part, Plain, Shape, Type
 from kbnf_core.convert.json_schema.write_scalars import ScalarWriter
@@ -63,7 +63,7 @@ class Writer:
         self._names = Names(prefix, NAMES)
         self._prefix = prefix
         self._rules: dict[str, Form] = {}
-        self.rules = Rules(self._names.fresh, self._add)
+        self.rules = Rules(self._names.fresh, self._add, self.schemas.budget)
         self._scalars = ScalarWriter(self.prelude, self.rules, options.limits)
         self._known: dict[Expression, str] = {}
         self._queue: list[Expression] = []
@@ -83,6 +83,7 @@ class Writer:
         for expression in self._queue:
             self._current = expression
             try:
+                self.schemas.budget.part = self.pointer()
                 self._rules[self._known[expression]] = self._body(expression)
             except LimitError as error:
                 raise unsupported(f"an automaton needs {error}", self.pointer()) from None
@@ -114,6 +115,7 @@ class Writer:
             return self.prelude.use("value")
         if expression in self._known:
             return call(self._known[expression])
+        self.schemas.budget.spend(STEPS)
         if is_void(self.schemas, expression):
             return None
         if isinstance(expression, At):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from kbnf_core.budget import Budget
 from kbnf_core.convert.lark.cuts import Cutter
 from kbnf_core.convert.lark.dialect import Dialect
 from kbnf_core.convert.lark.embed import Embedding
@@ -31,6 +32,7 @@ class Assembly:
     names: Names
     embedding: Embedding
     report: Report
+    budget: Budget
 
     def document(self, grammar: LexicalGrammar) -> tree.Document | None:
         """Return the document; None after a report.
@@ -62,7 +64,7 @@ class Assembly:
     def _lexed(
         self, grammar: LexicalGrammar, lexing: Lexing, report: Report, byte_only: bool = False
     ) -> Lexed:
-        cutter = Cutter(lexing)
+        cutter = Cutter(lexing, self.budget)
         useful = only_useful(grammar)
         if self.dialect is Dialect.LLGUIDANCE:
             skipping = open_ends(end_bare(useful), cutter.confusable, report)

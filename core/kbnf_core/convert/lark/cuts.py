@@ -14,6 +14,7 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.machine import Machine
 from kbnf_core.automata.witness import common_word
+from kbnf_core.budget import Budget
 from kbnf_core.convert.lark.masks import exits, first_bytes
 from kbnf_core.convert.lark.model import Lexing, Terminal
 from kbnf_core.convert.lark.order import precedes, reserves
@@ -56,6 +57,9 @@ class Cut:
     doubts: tuple[Doubt, ...]
 
 
+COMPARISON = 100
+"""What comparing two small automata is counted as."""
+
 _CutKey = tuple[int, tuple[int, ...], tuple[int, ...], int]
 
 
@@ -67,6 +71,7 @@ class Cutter:
     """
 
     lexing: Lexing
+    budget: Budget
     _cuts: dict[_CutKey, Cut] = field(default_factory=dict)
     _meetings: dict[tuple[int, int], int] = field(default_factory=dict)
     _shared: dict[tuple[int, int], bool] = field(default_factory=dict)
@@ -79,6 +84,7 @@ class Cutter:
             return False
         key = (min(id(one), id(other)), max(id(one), id(other)))
         if key not in self._shared:
+            self.budget.spend(COMPARISON)
             self._shared[key] = common_word(one.dfa, other.dfa) is not None
         return self._shared[key]
 
@@ -127,9 +133,10 @@ class Cutter:
         """Return the bytes with which ``other`` alone goes on where ``terminal`` has a word."""
         key = (id(terminal), id(other))
         if key not in self._meetings:
+            self.budget.spend(COMPARISON)
             alive = exits(other.dfa)
             self._meetings[key] = 0
-            for (i, j), _ in Walk([terminal.dfa, other.dfa]).states:
+            for (i, j), _ in Walk([terminal.dfa, other.dfa], self.budget).states:
                 if terminal.dfa.accepting[i] and j != DEAD:
                     self._meetings[key] |= alive[j] & ~refused(terminal.rests[i])
         return self._meetings[key]
@@ -141,7 +148,9 @@ class Cutter:
         if not companions:
             return Cut(tuple(_by_rest(terminal, following)), ())
         judge = _Judge(self.lexing, terminal)
-        walk = Walk([terminal.dfa, *map(judge.automaton, companions)], judge.watched(companions))
+        automata = [terminal.dfa, *map(judge.automaton, companions)]
+        self.budget.part = terminal.title
+        walk = Walk(automata, self.budget, judge.watched(companions))
         groups: dict[Rest, list[int]] = {}
         doubts: dict[Terminal, Doubt] = {}
         for number, ((state, *states), passed) in enumerate(walk.states):

@@ -27,6 +27,9 @@ from kbnf_core.convert.lark.model import (
 _MOST_EXPANSIONS = 2_000
 """Alternatives of one rule once its groups are multiplied out."""
 
+_MOST_WORK = 10_000_000
+"""Steps of Lark's analysis, which grow with the cube of the length of an alternative."""
+
 _Word = tuple[bool, str]
 """A symbol of a plain rule: whether it is a terminal, and its name."""
 
@@ -108,6 +111,8 @@ def _analysed(rules: Mapping[str, list[_Expansion]], start: str) -> tuple[Any, s
     ]
     conf = ParserConf(made, {}, [start])
     conflict = None
+    if sum(len(rule.expansion) ** 3 for rule in made) > _MOST_WORK:
+        raise TooManyExpansionsError
     for strict in (True, False):
         # With `debug` the table keeps its items.
         analyzer: Any = LALR_Analyzer(conf, debug=True, strict=strict)
@@ -115,6 +120,9 @@ def _analysed(rules: Mapping[str, list[_Expansion]], start: str) -> tuple[Any, s
             analyzer.compute_lalr()
         except GrammarError as error:
             conflict = str(error).partition("\n")[0].removesuffix(" [strict-mode]")
+        except RecursionError:
+            # Lark follows chains of rules by recursion.
+            raise TooManyExpansionsError from None
         else:
             return analyzer, conflict
     return None, conflict

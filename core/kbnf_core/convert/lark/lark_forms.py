@@ -17,6 +17,7 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.expression import print_characters
 from kbnf_core.automata.regex import compile_regex
+from kbnf_core.budget import Budget
 from kbnf_core.convert.lark.cuts import Cutter
 from kbnf_core.convert.lark.masks import END, exits, first_bytes
 from kbnf_core.convert.lark.model import (
@@ -35,6 +36,8 @@ from kbnf_core.convert.lark.positions import Positions, analyse
 from kbnf_core.convert.lark.rest import ANYTHING, outside
 from kbnf_core.convert.lark.together import members
 from kbnf_core.convert.lark.writing import terminal as empty_terminal
+from kbnf_core.errors import WorkLimitError
+from kbnf_core.limits import Limits
 from kbnf_core.source import Span
 
 _MOST_JOINED = 200
@@ -55,12 +58,22 @@ class Forms:
     split: frozenset[int]
 
 
-def choose_forms(grammar: ir.Grammar, texts: Mapping[int, Dfa]) -> Forms:
-    """Return the forms; ``texts`` are the words of literals and regular parts, by identity."""
+def choose_forms(grammar: ir.Grammar, texts: Mapping[int, Dfa], limits: Limits) -> Forms:
+    """Return the forms; ``texts`` are the words of literals and regular parts, by identity.
+
+    Where telling terminals apart takes too much work, everything is written by characters.
+    """
     if sum(dfa.state_count for dfa in texts.values()) > _MOST_STATES:
         return Forms(frozenset(), frozenset(texts))
+    try:
+        return _chosen(grammar, texts, Budget(limits.work))
+    except WorkLimitError:
+        return Forms(frozenset(), frozenset(texts))
+
+
+def _chosen(grammar: ir.Grammar, texts: Mapping[int, Dfa], budget: Budget) -> Forms:
     regular = _regular_rules(grammar, texts)
-    made = _Made()
+    made = _Made(Cutter(Lexing.LLGUIDANCE, budget))
     joined = {name for name in regular if name != grammar.start}
     split: set[int] = set()
     while True:
@@ -149,7 +162,7 @@ def _following(positions: Positions, number: int) -> int:
 class _Made:
     """Terminals, and what is known of them, from one draft to the next."""
 
-    cutter: Cutter = field(default_factory=lambda: Cutter(Lexing.LLGUIDANCE))
+    cutter: Cutter
     terminals: dict[_Owner, Terminal] = field(default_factory=dict)
     characters: dict[CodePoints, Terminal] = field(default_factory=dict)
 

@@ -247,11 +247,13 @@ def apply_lexer(
 
     ``expected`` is what Lark's LALR parser expects, which decides what its lexer looks for.
     """
-    with_others = cutter.lexing in (Lexing.LLGUIDANCE, Lexing.LALR)
+    with_others = cutter.lexing is Lexing.LLGUIDANCE or (
+        cutter.lexing is Lexing.LALR and expected is None
+    )
     positions = analyse(grammar, cutter.confusable if with_others else _never)
     return Lexed(grammar, cutter.lexing, report, cutter, positions, byte_only, expected)
 
 
 def _never(_one: Terminal, _other: Terminal) -> bool:
-    """With a lexer that knows no companions nothing needs to be followed together."""
+    """Follow nothing together: no companions are known, or the parser has told which."""
     return False

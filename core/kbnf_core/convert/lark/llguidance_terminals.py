@@ -10,7 +10,7 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import compile_regex
-from kbnf_core.automata.substrings import substrings
+from kbnf_core.automata.substrings import chunk_runs, substrings
 from kbnf_core.convert.lark.dialect import Dialect
 from kbnf_core.convert.lark.modules import MOST_NESTED, Entry, Module
 from kbnf_core.convert.lark.report import INVALID, Report
@@ -297,14 +297,7 @@ def substring_chunks(chunks: list[str], limits: Limits = DEFAULT_LIMITS) -> Dfa:
     """Return the language of all runs of neighbouring chunks, the empty run included."""
     if all(len(chunk) == 1 and chunk.isascii() for chunk in chunks):
         return substrings("".join(chunks).encode())
-    runs = {b""}
-    data = [chunk.encode() for chunk in chunks]
-    for start in range(len(data)):
-        for end in range(start + 1, len(data) + 1):
-            runs.add(b"".join(data[start:end]))
-        if len(runs) > limits.regex_states:
-            raise LimitError("states", limits.regex_states)
-    return operations.literals(runs)
+    return chunk_runs([chunk.encode() for chunk in chunks], limits)
 
 
 def _words(text: str) -> list[str]:

@@ -82,7 +82,7 @@ class Product:
 
     def _want(self, key: Key) -> None:
         self._wanted.setdefault(key)
-        if len(self._wanted) > MOST_VARIANTS:
+        if len(self._wanted) > MOST_VARIANTS + len(self.grammar.rules):
             raise TooManyVariantsError
 
     def _variant(self, key: Key) -> tree.Expression:

@@ -20,7 +20,7 @@ from kbnf_core.convert.lark.model import (
 from kbnf_core.convert.lark.state import State, in_order
 
 MOST_VARIANTS = 2_000
-"""Pairs of a rule and a state, and variants of rules that are written."""
+"""Pairs of a rule and a state, and variants of rules that are written, beyond one for each rule."""
 
 MOST_STATES = 64
 """States before rules; beyond it what the lexer looks at does not end soon."""
@@ -61,7 +61,10 @@ class Reach:
             if found != self._targets[self._current]:
                 self._targets[self._current] = found
                 self._pending.update(self._callers.get(self._current, {}))
-            if len(self._targets) > MOST_VARIANTS or len(befores) > MOST_STATES:
+            if (
+                len(self._targets) > MOST_VARIANTS + len(self.grammar.rules)
+                or len(befores) > MOST_STATES
+            ):
                 raise TooManyVariantsError
         self._is_solved = True
         return self._targets[first]

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from kbnf_core.automata.errors import LimitError
+from kbnf_core.budget import Budget
 from kbnf_core.convert.lark.assemble import Assembly
 from kbnf_core.convert.lark.common import LARK_LIBRARIES, LLGUIDANCE_LIBRARIES
 from kbnf_core.convert.lark.dialect import Dialect, check_dialect, default_lexing, dialect_of
@@ -14,11 +15,13 @@ from kbnf_core.convert.lark.llguidance_terminals import LlguidanceTerminals
 from kbnf_core.convert.lark.model import Lexeme, LexicalGrammar, Lexing, Node, Repeat, Terminal
 from kbnf_core.convert.lark.modules import Entry, Gathered, gather
 from kbnf_core.convert.lark.names import Names
+from kbnf_core.convert.lark.reach import MOST_VARIANTS, TooManyVariantsError
 from kbnf_core.convert.lark.report import INVALID, Report
 from kbnf_core.convert.lark.rules import RuleBuilder
 from kbnf_core.convert.lark.shallow import make_shallow
 from kbnf_core.convert.lark.skipped import make_skipped
 from kbnf_core.convert.lark.terminals import Factory, LarkFactory, LlguidanceFactory, entry_of
+from kbnf_core.errors import WorkLimitError
 from kbnf_core.imports import Imports
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
@@ -165,12 +168,35 @@ class _Reader:
                 dialect is Dialect.LARK or bool(options.get("allow_initial_skip")),
             )
             assembly = Assembly(
-                self.document.source, dialect, lexing, self.names, embedding, self.report
+                self.document.source,
+                dialect,
+                lexing,
+                self.names,
+                embedding,
+                self.report,
+                Budget(self.setting.limits.work),
             )
             return assembly.document(grammar)
         except LimitError as error:
             self.report.error("E106", f"the grammar needs {error}", Span(0, 0))
             return None
+        except TooManyVariantsError:
+            message = f"the grammar needs more than {MOST_VARIANTS:,} variants of rules"
+            self.report.error("E106", message, Span(0, 0), "make several grammars of it")
+            return None
+        except WorkLimitError as error:
+            self._too_much_work(error)
+            return None
+
+    def _too_much_work(self, error: WorkLimitError) -> None:
+        where = f", in the end on `{error.part}`" if error.part else ""
+        self.report.error(
+            "E107",
+            f"telling the lexemes apart takes more than {error.limit:,} steps{where}",
+            Span(0, min(1, len(self.document.source.text))),
+            "let fewer terminals match the same text, choose the lexing `scannerless`, or raise"
+            " `Limits.work`",
+        )
 
     def _start(self, gathered: Gathered) -> str | None:
         start = self.setting.start or "start"

@@ -57,7 +57,7 @@ def to_lark(
     reading = read_grammar(Source(source, path), start, limits=limits)
     if reading.grammar is None:
         raise GrammarError(reading.diagnostics)
-    writer = _Writer(reading, reading.grammar)
+    writer = _Writer(reading, reading.grammar, limits)
     text = writer.write()
     wrong = parse_lark(Source(text), limits).diagnostics
     if wrong:
@@ -86,7 +86,7 @@ def _finish(reading: Reading) -> list[Loss]:
 class _Writer:
     """Writes rules and terminals; the start comes first."""
 
-    def __init__(self, reading: Reading, grammar: ir.Grammar) -> None:
+    def __init__(self, reading: Reading, grammar: ir.Grammar, limits: Limits) -> None:
         self.losses: list[Loss] = []
         self._source = reading.document.source
         self._grammar = grammar
@@ -102,7 +102,7 @@ class _Writer:
             if isinstance(node, tree.Pattern) and node.kind is tree.PatternKind.REGEX
         }
         self._check_sizes()
-        self._forms: Forms = choose_forms(grammar, self._texts)
+        self._forms: Forms = choose_forms(grammar, self._texts, limits)
         self._used = {"start", "nothing"}
         self._numbers: dict[str, int] = {}
         self._names = {grammar.start: "start"}

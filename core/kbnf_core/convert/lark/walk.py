@@ -11,6 +11,7 @@ from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.machine import Machine, predecessors
 from kbnf_core.automata.witness import legible_bytes
+from kbnf_core.budget import Budget
 
 _MOST_STATES = 20_000
 
@@ -22,10 +23,11 @@ class Walk:
     each automaton, and which of the ``watched`` (a bit each) have matched a shorter word.
     """
 
-    def __init__(self, dfas: list[Dfa], watched: int = 0) -> None:
+    def __init__(self, dfas: list[Dfa], budget: Budget, watched: int = 0) -> None:
         self.classes = join_classes([dfa.classes for dfa in dfas])
         self._dfas = dfas
         self._watched = watched
+        self._budget = budget
         self._tables = [
             [] if dfa.is_empty else rows_over(dfa, self.classes).tolist() for dfa in dfas
         ]
@@ -40,6 +42,7 @@ class Walk:
         spelling = legible_bytes(bytes(self.classes))
         numbers = {first: 0}
         for index, (states, passed) in enumerate(self.states):
+            self._budget.spend(symbols * (1 + len(states)))
             row = []
             passing = passed | (self._matched(states) if index else 0)
             for symbol in range(symbols):

@@ -1,0 +1,130 @@
+"""What a conversion costs as its input doubles, in calls of functions: no clock is asked.
+
+Calls are what the profiler counts, Python's and the C library's. Where work is hidden inside of
+one call (a comparison of long tuples), the calls of ``__eq__`` and ``__hash__`` show it.
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from kbnf_core import GrammarError
+from kbnf_core.budget import Budget
+from kbnf_core.convert import from_gbnf, from_json_schema, from_lark
+from kbnf_core.convert.json_schema import Options, SchemaLimits
+from kbnf_core.convert.json_schema.convert import embed_json_schema
+from kbnf_core.convert.json_schema.document import read_json
+from kbnf_core.limits import Limits
+from kbnf_testing.converter_families import GBNF, HEAVY_SCHEMAS, LARK, SCHEMAS, Family
+
+SMALL = 400
+MOST = 3
+"""Twice the input may cost so many times as much."""
+
+
+def calls(work: Callable[[str], object], text: str) -> int:
+    """Return how many functions ``work`` calls."""
+    count = 0
+
+    def note(_frame: FrameType, event: str, _argument: Any) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        work(text)
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+def growth(work: Callable[[str], object], family: Family, size: int) -> float:
+    """Return by what factor the calls grow from ``size`` to twice as much."""
+    work(family(3))
+    return calls(work, family(2 * size)) / calls(work, family(size))
+
+
+@pytest.mark.parametrize("family", SCHEMAS)
+def test_schemas_cost_in_proportion_to_their_size(family: str) -> None:
+    assert growth(from_json_schema, SCHEMAS[family], SMALL) < MOST
+
+
+@pytest.mark.parametrize("family", SCHEMAS)
+def test_the_counted_work_of_schemas_is_in_proportion_too(
+    family: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spent: list[int] = []
+    spend = Budget.spend
+
+    def noted(budget: Budget, steps: int = 1) -> None:
+        spent[-1] += steps
+        spend(budget, steps)
+
+    monkeypatch.setattr(Budget, "spend", noted)
+    for size in (SMALL, 2 * SMALL):
+        spent.append(0)
+        embed_json_schema(read_json(SCHEMAS[family](size)))
+    assert spent[1] < MOST * spent[0]
+
+
+@pytest.mark.parametrize("family", LARK)
+def test_lark_costs_in_proportion_to_its_size(family: str) -> None:
+    assert growth(from_lark, LARK[family], 100) < MOST
+
+
+@pytest.mark.parametrize("family", GBNF)
+def test_gbnf_costs_in_proportion_to_its_size(family: str) -> None:
+    assert growth(from_gbnf, GBNF[family], 200) < MOST
+
+
+@pytest.mark.parametrize("family", HEAVY_SCHEMAS)
+def test_heavy_schemas_end_with_the_pointer_and_the_limit(family: str) -> None:
+    options = Options(limits=SchemaLimits(work=20_000))
+    with pytest.raises(GrammarError) as caught:
+        from_json_schema(HEAVY_SCHEMAS[family](60), options)
+    (finding,) = caught.value.diagnostics
+    assert finding.code == "E804"
+    assert "20,000 steps of work" in finding.message
+    assert "`work`" in finding.helps[0]
+
+
+def test_the_pointer_names_the_keyword_that_costs() -> None:
+    branches = [{"minProperties": count} for count in range(40)]
+    schema = json.dumps({"properties": {"a": {}, "b": {"oneOf": branches}}})
+    limits = SchemaLimits(work=5_000, overlaps=100)
+    with pytest.raises(GrammarError) as caught:
+        from_json_schema(schema, Options(limits=limits))
+    assert caught.value.diagnostics[0].message.startswith("/properties/b/oneOf")
+
+
+def test_work_that_just_suffices_is_allowed() -> None:
+    options = Options(limits=SchemaLimits(work=20_000))
+    for family in HEAVY_SCHEMAS.values():
+        from_json_schema(family(1), options)
+
+
+def test_terminals_that_are_hard_to_tell_apart_end_with_one_of_them() -> None:
+    words = " | ".join(f'"k{number}"' for number in range(30))
+    text = f"start: ({words} | NAME)*\nNAME: /[a-z0-9]+/\n"
+    from_lark(text, lexing="lalr")
+    with pytest.raises(GrammarError) as caught:
+        from_lark(text, lexing="lalr", limits=Limits(work=1_000))
+    (finding,) = caught.value.diagnostics
+    assert finding.code == "E107"
+    assert "1,000 steps, in the end on `" in finding.message
+    assert "`Limits.work`" in finding.helps[0]
+
+
+def test_chains_of_rules_are_no_recursion() -> None:
+    chain = LARK["rules"](2_100)
+    assert len(from_lark(chain, lexing="scannerless").text.splitlines()) > 2_100
+
+
+def test_long_counts_are_too_much_for_the_analysis_of_lalr() -> None:
+    losses = from_lark('start: "A"~1000\n', lexing="lalr").losses
+    assert any("LALR analysis" in loss.message for loss in losses)
