@@ -1,7 +1,7 @@
 """Threads that share a grammar find what one alone finds, also where they switch all the time.
 
 Engines of two vocabularies and of all finishes work over one grammar, whose caches are of the
-usual size or as small as they can be. Each test runs in a forked child, so that a deadlock is found.
+usual size or as small as they can be. Each test runs in a forked child: a deadlock is an outcome.
 """
 
 import hashlib
