@@ -61,7 +61,7 @@ def environment_of(checks: str, folder: Path) -> dict[str, str]:
         # are found only where the C++ runtime is loaded with it.
         libraries = (runtime("libasan.so"), runtime("libstdc++.so"))
         environment["LD_PRELOAD"] = " ".join(libraries)
-        environment["ASAN_OPTIONS"] = "detect_leaks=0:abort_on_error=1"
+        environment["ASAN_OPTIONS"] = "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1"
         environment["PYTHONMALLOC"] = "malloc"
     return environment
 
