@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -31,10 +32,9 @@ FILES: dict[str, Callable[[], bytes]] = {
     "tiktoken": tokenizer_files.ranks,
     "rwkv": tokenizer_files.rwkv,
     "plain": tokenizer_files.plain,
-    **{
-        name: (lambda name=name: tokenizer_files.tokenizers()[name].to_str().encode())
-        for name in ("byte level", "BPE, byte fallback", "Unigram, byte fallback")
-    },
+    "byte level": partial(tokenizer_files.trained, "byte level"),
+    "BPE, byte fallback": partial(tokenizer_files.trained, "BPE, byte fallback"),
+    "Unigram, byte fallback": partial(tokenizer_files.trained, "Unigram, byte fallback"),
     "sentencepiece": tokenizer_files.sentence_piece,
 }
 

@@ -98,6 +98,11 @@ def tokenizers() -> dict[str, Tokenizer]:
     }
 
 
+def trained(kind: str) -> bytes:
+    """Return the tokenizer.json of one of the tokenizers."""
+    return tokenizers()[kind].to_str().encode()
+
+
 def tekken() -> bytes:
     """Return a tekken file of the 256 bytes and some longer tokens."""
     document = {
