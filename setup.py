@@ -1,10 +1,22 @@
-"""Builds the compiled kernel; everything else about the package is in pyproject.toml."""
+"""Builds the compiled kernel; everything else about the package is in pyproject.toml.
+
+``KBNF_KERNEL_CHECKS`` asks for a slower kernel that watches itself, for the robustness tests:
+``bounds`` checks every index (Cython's and the C++ library's), ``asan`` is for AddressSanitizer.
+"""
+
+import os
 
 import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
 KERNELS = ("_automata", "_compiled")
+CHECKS = os.environ.get("KBNF_KERNEL_CHECKS", "none")
+COMPILER_FLAGS = {
+    "none": ["-O3", "-g0"],
+    "bounds": ["-O2", "-g1", "-D_GLIBCXX_ASSERTIONS"],
+    "asan": ["-O1", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address"],
+}[CHECKS]
 
 
 def kernel(name: str) -> Extension:
@@ -14,14 +26,19 @@ def kernel(name: str) -> Extension:
         [f"core/kbnf_core/kernel/{name}.pyx"],
         include_dirs=[numpy.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
-        extra_compile_args=["-O3", "-g0"],
+        extra_compile_args=COMPILER_FLAGS,
+        extra_link_args=["-fsanitize=address"] if CHECKS == "asan" else [],
         language="c++",
     )
 
 
-kernels = cythonize([kernel(name) for name in KERNELS], build_dir="build")
+kernels = cythonize(
+    [kernel(name) for name in KERNELS],
+    build_dir="build" if CHECKS == "none" else f"build/{CHECKS}",
+    compiler_directives={"boundscheck": CHECKS == "bounds"},
+)
 for extension in kernels:
     # Without a compiler the package still installs: the NumPy kernel takes over.
-    extension.optional = True
+    extension.optional = CHECKS == "none"
 
 setup(ext_modules=kernels, options={"build_ext": {"parallel": len(kernels)}})

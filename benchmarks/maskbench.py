@@ -26,7 +26,6 @@ from kbnf_core import Engine, Vocabulary
 from kbnf_core.convert.json_schema import Options, Whitespace, json_schema_grammar
 from kbnf_core.errors import EngineError, KbnfError
 
-DATA = Path(__file__).resolve().parents[1] / ".." / "shared" / "data" / "maskbench"
 PASS_BAR, BUILD_BAR, MASK_BAR = 0.95, 5.0, 1.0
 
 
@@ -186,7 +185,7 @@ def _accepts(session: Session, tokens: Sequence[int], steps: list[float]) -> boo
 
 
 @click.command()
-@click.argument("folder", type=click.Path(path_type=Path), default=DATA)
+@click.argument("folder", type=click.Path(path_type=Path, exists=True))
 @click.option("--only", default="", help="Run the files whose names hold this text.")
 @click.option("--repeat", default=2, help="Runs; the times are those of the last.")
 def main(folder: Path, only: str, repeat: int) -> None:

@@ -1,32 +1,48 @@
-"""Makes the helpers in ``tests/support`` importable (pytest's importlib mode adds no paths).
+"""Settings of every test run: where the helpers are, what is printed of what does not run.
 
-The folder goes last, and holds only the package ``kbnf_testing``, so it can shadow nothing.
+``tests/support`` goes last on the path (pytest's importlib mode adds none), and holds only the
+package ``kbnf_testing``, so it can shadow nothing.
 """
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-SHARED = Path(__file__).resolve().parents[2] / "shared"
-"""Real grammars, schemas and vocabularies, which lie beside the checkout where there are any."""
+from hypothesis import settings
 
 sys.path.append(str(Path(__file__).parent / "support"))
 pytest.register_assert_rewrite("kbnf_testing")
 
-
-def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave out the files that read ``SHARED`` where it is not there."""
-    if SHARED.exists() or collection_path.suffix != ".py":
-        return None
-    reads_it = '"shared"' in collection_path.read_text(encoding="utf-8")
-    return True if reads_it and collection_path.name.startswith("test_") else None
+# How long an example takes says more about the machine than about the code.
+settings.register_profile("kbnf", deadline=None)
+settings.load_profile("kbnf")
 
 
-def pytest_report_header() -> str | None:
-    """Say what is left out."""
-    return None if SHARED.exists() else f"{SHARED} is not there: tests that read it are left out"
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what reads files that are not there."""
+    from kbnf_testing.data import OUTSIDE, VARIABLE
+
+    if OUTSIDE is not None:
+        return
+    for item in items:
+        if item.get_closest_marker("data"):
+            item.add_marker(pytest.mark.skip(reason=f"{VARIABLE} names no folder of data"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what did not run, and why, in a line for each reason."""
+    chosen = terminalreporter.config.option.markexpr
+    if chosen:
+        terminalreporter.write_line(f"not run: tests other than -m '{chosen}'")
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(
+        report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        for report in skipped
+    )
+    for reason, count in sorted(reasons.items()):
+        terminalreporter.write_line(f"not run: {count} ({reason.removeprefix('Skipped: ')})")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -14,17 +14,16 @@ from kbnf_core.errors import GrammarError
 from kbnf_testing import subject
 from kbnf_testing.blame import known_differences
 from kbnf_testing.corpus import BYTE_TOKENS
+from kbnf_testing.data import DATA
 from kbnf_testing.peer import Answer, Peer, PeerStep
 from kbnf_testing.walk import Outcome
 
-_DATA = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "kbnf"
-_FILES = sorted(_DATA.glob("*.kbnf"))
+_FILES = sorted((DATA / "kbnf").glob("*.kbnf"))
 _BYTES = {value: bytes([value]) for value in range(256)}
 _FINISH = {"0.2.9": "eager", "0.4.2": "token"}
 
 pytestmark = [
     pytest.mark.differential,
-    pytest.mark.skipif(not _FILES, reason="the shared data is not here"),
 ]
 
 

@@ -15,18 +15,17 @@ import pytest
 
 from kbnf_core import Config, Engine
 from kbnf_core.convert import from_gbnf, to_gbnf
+from kbnf_testing.data import DATA, SPEC
 from kbnf_testing.membership import BYTES, Language
 
 xgrammar = pytest.importorskip("xgrammar", reason="the peer is an extra of the tests")
 
 ROOT = Path(__file__).resolve().parents[2]
-SHARED = ROOT / ".." / "shared"
 EXAMPLES = [
-    json.loads(line)
-    for line in (SHARED / "spec" / "examples-gbnf.jsonl").read_text("utf-8").splitlines()
+    json.loads(line) for line in (SPEC / "examples-gbnf.jsonl").read_text("utf-8").splitlines()
 ]
 VALID = [e for e in EXAMPLES if not e.get("invalid") and len(e["grammar"]) < 1_000]
-FILES = sorted((SHARED / "data" / "gbnf" / "valid").glob("*.gbnf"))
+FILES = sorted((DATA / "gbnf" / "valid").glob("*.gbnf"))
 GRAMMARS = sorted((ROOT / "grammars").glob("*.kbnf"))
 LONGEST = 40
 MEMBERS = 12

@@ -11,21 +11,17 @@ from typing import Any
 import pytest
 
 from kbnf_core.convert import Conversion
+from kbnf_testing.data import SPEC
 from kbnf_testing.lark_files import FILES, SLOW, file_converted, lexing_of, shown, start_of
 from kbnf_testing.lark_peers import Accepts, lark_accepts, llguidance_accepts
 from kbnf_testing.lark_subject import LEXING, accepts_of, converted
 from kbnf_testing.lark_texts import all_near
 
-EXAMPLES = Path(__file__).resolve().parents[2] / ".." / "shared" / "spec" / "examples-lark.jsonl"
-CASES: list[dict[str, Any]] = (
-    [json.loads(line) for line in EXAMPLES.read_text("utf-8").splitlines()]
-    if EXAMPLES.exists()
-    else []
-)
+EXAMPLES = SPEC / "examples-lark.jsonl"
+CASES: list[dict[str, Any]] = [
+    json.loads(line) for line in EXAMPLES.read_text("utf-8").splitlines()
+]
 VALID = [case for case in CASES if not case.get("invalid")]
-
-
-pytestmark = pytest.mark.skipif(not CASES, reason="the shared data are not beside this checkout")
 
 
 def differing(conversion: Conversion, peer: Accepts, seed: int) -> list[str]:

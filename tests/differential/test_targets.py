@@ -13,6 +13,7 @@ import pytest
 
 from kbnf_core import check
 from kbnf_core.lint.options import LintOptions
+from kbnf_testing.data import DATA
 from kbnf_testing.peer import Peer
 from kbnf_testing.target_verdicts import (
     Verdicts,
@@ -34,7 +35,7 @@ _CHECKER = (
     / "gbnf-check"
 )
 
-REAL = sorted((Path(__file__).resolve().parents[3] / "shared" / "data" / "gbnf").rglob("*.gbnf"))
+REAL = sorted((DATA / "gbnf").rglob("*.gbnf"))
 
 pytestmark = pytest.mark.differential
 needs_llama = pytest.mark.skipif(

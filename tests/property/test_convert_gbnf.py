@@ -8,13 +8,14 @@ import pytest
 
 from kbnf_core import GrammarError
 from kbnf_core.convert import from_gbnf, to_gbnf
+from kbnf_testing.data import DATA
 from kbnf_testing.definition import words_up_to
 from kbnf_testing.generate import Features, GrammarMaker
 from kbnf_testing.grammar import word_of
 from kbnf_testing.membership import Language
 from kbnf_testing.printer import to_kbnf
 
-FILES = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "gbnf" / "valid"
+FILES = DATA / "gbnf" / "valid"
 LLAMA_REFUSES = {"W411", "W414", "I411"}
 LONGEST = 4
 

@@ -1,12 +1,11 @@
 """Artifacts that are damaged or forged, each loaded and used in a forked child.
 
 ``KBNF_ROBUSTNESS_CASES=50000 pytest --log-cli-level=INFO tests/robustness/test_artifacts.py`` runs
-so many mutations, and a tenth of them forgeries; ``KBNF_ROBUSTNESS_SEED`` begins elsewhere. A file
-that fails is kept in ``samples/``, and tried again in every run from then on.
+so many mutations, and a tenth of them forgeries. A file that fails is kept in ``samples/``, and
+tried again in every run from then on.
 """
 
 import logging
-import os
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from kbnf_testing import forked
 from kbnf_testing.artifact_faults import (
     OTHER,
     REFUSED,
@@ -24,14 +24,12 @@ from kbnf_testing.artifact_faults import (
     originals,
     outcome,
 )
-from kbnf_testing.forked import AVAILABLE, run_forked
+from kbnf_testing.robustness import cases, generator, keep_sample, samples, seed
 
-pytestmark = pytest.mark.skipif(not AVAILABLE, reason="forks with limits are for Linux only")
+pytestmark = forked.needed
 
 LOG = logging.getLogger(__name__)
-CASES = int(os.environ.get("KBNF_ROBUSTNESS_CASES", "800"))
-SEED = os.environ.get("KBNF_ROBUSTNESS_SEED", "1")
-SAMPLES = Path(__file__).parent / "samples"
+CASES = len(cases(800))
 
 Write = Callable[[random.Random, Path], Original]
 """Writes the file of a case, and returns what it was made of."""
@@ -47,17 +45,18 @@ def run_cases(kind: str, count: int, folder: Path, fine: set[str], write: Write)
     path = folder / f"{kind}.kbnfc"
 
     def run(case: int) -> str:
-        return outcome(path, write(random.Random(f"{SEED}/{kind}/{case}"), path))
+        return outcome(path, write(generator(kind, case), path))
 
     endings: Counter[str] = Counter()
     failures = []
-    for ended in run_forked(range(count), run):
-        endings[ended.words] += 1
-        if ended.words not in fine:
-            sample = SAMPLES / f"{kind}-{SEED}-{ended.case}.kbnfc"
-            write(random.Random(f"{SEED}/{kind}/{ended.case}"), sample)
-            failures.append(f"{sample.name}: {ended.words}")
-    LOG.info("%d %s, seed %s: %s", count, kind, SEED, dict(endings))
+    for ended in forked.run(run, range(count)):
+        words = ended.value or f"{ended.end.value}: {ended.detail}"
+        endings[words] += 1
+        if words not in fine:
+            write(generator(kind, ended.case), path)
+            sample = keep_sample(kind, path.read_bytes(), ".kbnfc")
+            failures.append(f"{sample.name}: {words}")
+    LOG.info("%d %s, seed %s: %s", count, kind, seed(), dict(endings))
     assert not failures, "\n".join(failures)
     return endings
 
@@ -87,13 +86,13 @@ def test_a_forged_artifact_is_refused_or_answers(sound: list[Original], tmp_path
 
 def test_what_failed_once_does_not_again(sound: list[Original]) -> None:
     """Every sample against every grammar's text: which one it was made of is not kept."""
-    samples = sorted(SAMPLES.glob("*.kbnfc"))
+    kept = [*samples("mutations"), *samples("forgeries")]
 
     def run(case: int) -> str:
         sample, original = divmod(case, len(sound))
-        return outcome(samples[sample], sound[original])
+        return outcome(kept[sample], sound[original])
 
-    for ended in run_forked(range(len(samples) * len(sound)), run):
-        name = samples[ended.case // len(sound)].name
-        forged = name.startswith("forgeries")
-        assert ended.words in ({REFUSED, SAME, OTHER} if forged else {REFUSED, SAME}), name
+    for ended in forked.run(run, range(len(kept) * len(sound))):
+        sample = kept[ended.case // len(sound)]
+        fine = {REFUSED, SAME, OTHER} if sample.parent.name == "forgeries" else {REFUSED, SAME}
+        assert ended.value in fine, str(ended)

@@ -15,6 +15,7 @@ needs_llguidance = pytest.mark.skipif(
 )
 
 
+@pytest.mark.ci
 @needs_llguidance
 def test_the_benchmark_runs_and_masks_agree(tmp_path: Path) -> None:
     figures = tmp_path / "figures.json"

@@ -1,7 +1,6 @@
 """All examples of spec/examples-kbnf.jsonl, with the answers given there."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,16 +8,15 @@ import pytest
 from kbnf_core import Engine
 from kbnf_core.errors import EmptyGrammarError, GrammarError
 from kbnf_testing import subject
+from kbnf_testing.data import SPEC
 from kbnf_testing.vocabulary import Tokens
 from kbnf_testing.walk import Outcome
 
-EXAMPLES = Path(__file__).resolve().parents[2] / ".." / "shared" / "spec" / "examples-kbnf.jsonl"
-_LINES = EXAMPLES.read_text(encoding="utf-8").splitlines() if EXAMPLES.exists() else []
+EXAMPLES = SPEC / "examples-kbnf.jsonl"
+_LINES = EXAMPLES.read_text(encoding="utf-8").splitlines()
 _FINISH = {"byte": "eager", "token": "token"}
 # The kinds of refusal, as the families of our codes: text and regex syntax; names and regexes.
 _CODES = {"parse": ("E0", "E20"), "semantic": ("E10", "E20"), "empty": ("E105",)}
-
-pytestmark = pytest.mark.skipif(not _LINES, reason="the shared specification is not here")
 
 
 def _name(example: dict[str, Any]) -> str:

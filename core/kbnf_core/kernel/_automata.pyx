@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: language_level=3, wraparound=False, cdivision=True
 # distutils: language = c++
 """Finite automata, compiled: see ``automata.Automata`` for what each function does."""
 

@@ -1,4 +1,4 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: language_level=3, wraparound=False, cdivision=True
 # distutils: language = c++
 """The kernel, compiled: see ``interface.Kernel`` for what each part does.
 

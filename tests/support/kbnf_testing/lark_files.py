@@ -4,9 +4,10 @@ from functools import cache
 from pathlib import Path
 
 from kbnf_core.convert import Conversion
+from kbnf_testing.data import DATA
 from kbnf_testing.lark_subject import converted
 
-ROOT = Path(__file__).resolve().parents[3] / ".." / "shared" / "data" / "lark"
+ROOT = DATA / "lark"
 FILES = sorted(ROOT.rglob("*.lark"))
 SAMPLES = sorted(ROOT.rglob("*.samples.json"))
 SLOW = frozenset(

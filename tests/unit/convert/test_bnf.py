@@ -9,11 +9,10 @@ import pytest
 from kbnf_core import AcceptTokenResult, Engine, GrammarError, Vocabulary, check
 from kbnf_core.convert import from_bnf
 from kbnf_core.errors import EngineError
+from kbnf_testing.data import DATA, SPEC
 
-SHARED = Path(__file__).resolve().parents[3] / ".." / "shared"
 EXAMPLES = [
-    json.loads(line)
-    for line in (SHARED / "spec" / "examples-bnf.jsonl").read_text("utf-8").splitlines()
+    json.loads(line) for line in (SPEC / "examples-bnf.jsonl").read_text("utf-8").splitlines()
 ]
 REFUSED = [example for example in EXAMPLES if "create_error" in example["expect"]]
 EMPTY = [e for e in EXAMPLES if e not in REFUSED and not e["expect"]["initial"]]
@@ -67,7 +66,7 @@ def test_refused_example(example: dict[str, Any]) -> None:
         from_bnf(example["grammar"], start=example["start"])
 
 
-@pytest.mark.parametrize("path", sorted((SHARED / "data" / "bnf").glob("*.bnf")), ids=str)
+@pytest.mark.parametrize("path", sorted((DATA / "bnf").glob("*.bnf")), ids=str)
 def test_real_file(path: Path) -> None:
     text = path.read_text("utf-8")
     assert [finding.code for finding in check(text, str(path)) if finding.code[0] == "E"] == []

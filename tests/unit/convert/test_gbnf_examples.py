@@ -8,14 +8,13 @@ import pytest
 
 from kbnf_core import GrammarError, check
 from kbnf_core.convert import from_gbnf
+from kbnf_testing.data import DATA, SPEC
 from kbnf_testing.membership import Language
 
-SHARED = Path(__file__).resolve().parents[3] / ".." / "shared"
-FILES = SHARED / "data" / "gbnf"
+FILES = DATA / "gbnf"
 
 EXAMPLES = [
-    json.loads(line)
-    for line in (SHARED / "spec" / "examples-gbnf.jsonl").read_text("utf-8").splitlines()
+    json.loads(line) for line in (SPEC / "examples-gbnf.jsonl").read_text("utf-8").splitlines()
 ]
 VALID = [example for example in EXAMPLES if not example.get("invalid")]
 INVALID = [example for example in EXAMPLES if example.get("invalid")]

@@ -1,23 +1,19 @@
 """Every example of the specification, on the converted grammar."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kbnf_testing.data import SPEC
 from kbnf_testing.lark_subject import LEXING, accepts_of, converted
 
-FILE = Path(__file__).resolve().parents[3] / ".." / "shared" / "spec" / "examples-lark.jsonl"
-CASES: list[dict[str, Any]] = (
-    [json.loads(line) for line in FILE.read_text("utf-8").splitlines()] if FILE.exists() else []
-)
+FILE = SPEC / "examples-lark.jsonl"
+CASES: list[dict[str, Any]] = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
 VALID = [case for case in CASES if not case.get("invalid")]
 SEED = "numeric grammar references no longer supported"
 INVALID = [case for case in CASES if case.get("invalid") and case.get("error") != SEED]
 """LLGuidance's newest refuses references by number; the table says to take them as it once did."""
-
-pytestmark = pytest.mark.skipif(not CASES, reason="the shared data are not beside this checkout")
 
 
 def lexing_of(case: dict[str, Any]) -> str:

@@ -34,9 +34,6 @@ def marked(paths: Iterable[Path]) -> list[Any]:
     ]
 
 
-pytestmark = pytest.mark.skipif(not FILES, reason="the shared data are not beside this checkout")
-
-
 @pytest.mark.parametrize("samples", marked(SAMPLES))
 def test_example_texts_agree(samples: Path) -> None:
     conversion = file_converted(samples.with_name(samples.name.replace(".samples.json", ".lark")))

@@ -7,9 +7,10 @@ import pytest
 from kbnf_core.format.document import format_kbnf
 from kbnf_core.source import Source
 from kbnf_core.syntax.parse import parse_kbnf
+from kbnf_testing.data import DATA
 from kbnf_testing.shapes import shape
 
-FOLDER = Path(__file__).resolve().parents[4] / "shared" / "data" / "kbnf"
+FOLDER = DATA / "kbnf"
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.kbnf")), ids=lambda path: path.stem)

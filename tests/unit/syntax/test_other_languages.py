@@ -6,8 +6,7 @@ import pytest
 
 from kbnf_core.source import Source
 from kbnf_core.syntax.parse import parse_kbnf
-
-DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
+from kbnf_testing.data import DATA
 
 NOT_RECOGNISED = {
     # These are KBNF, too, but for the last `;`.

@@ -7,12 +7,11 @@ import pytest
 
 from kbnf_core.source import Source
 from kbnf_core.syntax.parse import parse_kbnf
+from kbnf_testing.data import DATA, SPEC
 
-SHARED = Path(__file__).resolve().parents[4] / "shared"
-GRAMMARS = sorted((SHARED / "data" / "kbnf").glob("*.kbnf"))
+GRAMMARS = sorted((DATA / "kbnf").glob("*.kbnf"))
 EXAMPLES = [
-    json.loads(line)
-    for line in (SHARED / "spec" / "examples-kbnf.jsonl").read_text("utf-8").splitlines()
+    json.loads(line) for line in (SPEC / "examples-kbnf.jsonl").read_text("utf-8").splitlines()
 ]
 
 # The regex parser refuses these, later: the text of the grammar is right.

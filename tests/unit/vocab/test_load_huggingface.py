@@ -5,94 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
-from tokenizers.trainers import BpeTrainer, UnigramTrainer
 
 from kbnf_core.errors import VocabularyError
 from kbnf_core.vocab.load import load_vocabulary
 from kbnf_core.vocab.vocabulary import Vocabulary
+from kbnf_testing.tokenizer_files import tokenizers
 
-CORPUS = [
-    "hello world, hello token",
-    '{"key": "value", "list": [1, 2, 3]}',
-    "  indented text\n\n with  spaces",
-    "你好 世界 naïve café 👩‍👩‍👧",
-] * 10
-
-UNKNOWN = "<unk>"
-BYTE_PIECES = [f"<0x{value:02X}>" for value in range(256)]
-
-
-def byte_level() -> Tokenizer:
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = BpeTrainer(
-        vocab_size=400,
-        initial_alphabet=alphabet,
-        special_tokens=["<|endoftext|>"],
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(CORPUS, trainer)
-    added = ["    ", "é", "日本語", "<tool_call>"]
-    tokenizer.add_tokens([AddedToken(content, normalized=False) for content in added])
-    tokenizer.add_special_tokens(["<|im_end|>"])
-    return tokenizer
-
-
-def bpe_with_byte_fallback() -> Tokenizer:
-    """As in Gemma: every blank is a mark, and marks are added tokens too."""
-    tokenizer = Tokenizer(models.BPE(unk_token=UNKNOWN))
-    tokenizer.normalizer = normalizers.Replace(" ", "▁")
-    trainer = BpeTrainer(
-        vocab_size=400, special_tokens=[UNKNOWN, "<s>", "</s>", *BYTE_PIECES], show_progress=False
-    )
-    tokenizer.train_from_iterator(["hello▁world", "▁▁▁▁a▁b"] * 9, trainer)
-    document = json.loads(tokenizer.to_str())
-    document["model"]["byte_fallback"] = True
-    document["added_tokens"] = document["added_tokens"][:3]
-    tokenizer = Tokenizer.from_str(json.dumps(document))
-    tokenizer.decoder = decoders.Sequence(
-        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()]
-    )
-    tokenizer.add_tokens([AddedToken("▁▁▁", normalized=True)])
-    return tokenizer
-
-
-def bpe_with_a_blank_before_the_text() -> Tokenizer:
-    """As in Llama 2: the normaliser puts a blank before the text, the decoder strips it."""
-    tokenizer = bpe_with_byte_fallback()
-    document = json.loads(tokenizer.to_str())
-    document["added_tokens"].pop()
-    tokenizer = Tokenizer.from_str(json.dumps(document))
-    tokenizer.normalizer = normalizers.Sequence(
-        [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
-    )
-    tokenizer.decoder = decoders.Sequence([tokenizer.decoder, decoders.Strip(" ", 1, 0)])
-    return tokenizer
-
-
-def unigram_with_byte_fallback() -> Tokenizer:
-    tokenizer = Tokenizer(models.Unigram())
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
-    trainer = UnigramTrainer(
-        vocab_size=60, special_tokens=[UNKNOWN, "</s>"], unk_token=UNKNOWN, show_progress=False
-    )
-    tokenizer.train_from_iterator(CORPUS, trainer)
-    document = json.loads(tokenizer.to_str())
-    pairs = [*document["model"]["vocab"], *((piece, -20.0) for piece in BYTE_PIECES)]
-    tokenizer.model = models.Unigram([tuple(pair) for pair in pairs], 0, True)
-    tokenizer.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Metaspace()])
-    return tokenizer
-
-
-TOKENIZERS = {
-    "byte level": byte_level(),
-    "BPE, byte fallback": bpe_with_byte_fallback(),
-    "BPE, blank before the text": bpe_with_a_blank_before_the_text(),
-    "Unigram, byte fallback": unigram_with_byte_fallback(),
-}
+TOKENIZERS = tokenizers()
 
 
 def load(folder: Path, document: object) -> Vocabulary:

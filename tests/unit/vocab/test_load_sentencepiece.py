@@ -1,35 +1,20 @@
 """SentencePiece models trained here, for the kinds of pieces that Mistral's do not have."""
 
 import sys
-from io import BytesIO
 from pathlib import Path
 
 import pytest
-from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+from sentencepiece import SentencePieceProcessor
 
 from kbnf_core.errors import MissingExtraError, VocabularyError
 from kbnf_core.vocab.load import load_vocabulary
-
-CORPUS = ["hello world, hello token", "spaces   and tabs", "the cat sat on the mat"] * 20
+from kbnf_testing.tokenizer_files import sentence_piece
 
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    model = BytesIO()
-    SentencePieceTrainer.train(
-        sentence_iterator=iter(CORPUS),
-        model_writer=model,
-        model_type="unigram",
-        vocab_size=320,
-        byte_fallback=True,
-        user_defined_symbols=["<tool>", "▁▁"],
-        control_symbols=["<ctl>"],
-        pad_id=3,
-        hard_vocab_limit=False,
-        minloglevel=2,
-    )
     path = tmp_path_factory.mktemp("sentencepiece") / "vocabulary"
-    path.write_bytes(model.getvalue())
+    path.write_bytes(sentence_piece())
     return path
 
 

@@ -12,15 +12,9 @@ from tiktoken.load import load_tiktoken_bpe
 from kbnf_core.errors import VocabularyError
 from kbnf_core.vocab.load import load_vocabulary
 from kbnf_core.vocab.vocabulary import Vocabulary
+from kbnf_testing.data import DATA
 
-RWKV_JSON = (
-    Path(__file__).resolve().parents[3]
-    / ".."
-    / "shared"
-    / "data"
-    / "vocab"
-    / "rwkv_vocab_v20230424.json"
-)
+RWKV_JSON = DATA / "vocab" / "rwkv_vocab_v20230424.json"
 TEKKEN = Path(str(files("mistral_common"))) / "data" / "tekken_240911.json"
 PATTERN = r"[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+"
 

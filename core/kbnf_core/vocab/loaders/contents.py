@@ -35,7 +35,7 @@ def encode(text: str, what: str) -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
-        raise VocabularyError(f"{what} has half of a surrogate pair: {text!r}") from None
+        raise VocabularyError(f"{what} has half of a surrogate pair: {text[:40]!r}") from None
 
 
 def _described(value: object) -> str:

@@ -50,8 +50,8 @@ def _pieces(model: Mapping[str, Any]) -> dict[int, str]:
         return {place: _first_text(pair, place) for place, pair in enumerate(pairs)}
     if kind != "BPE":
         raise VocabularyError(
-            f"its model is {kind}, whose tokens are words that decoding joins with blanks; "
-            "only BPE and Unigram tokens spell bytes"
+            f"its model is {str(kind)[:40]}, whose tokens are words that decoding joins with "
+            "blanks; only BPE and Unigram tokens spell bytes"
         )
     if model.get("end_of_word_suffix") or model.get("continuing_subword_prefix"):
         raise VocabularyError("its tokens are marked as parts of words, so they do not spell bytes")

@@ -21,7 +21,7 @@ def read_plain_json(document: Mapping[str, object]) -> Contents:
 
 def _id(key: str) -> int:
     if not _ID.fullmatch(key):
-        raise VocabularyError(f"a key should be a token id, not {key!r}")
+        raise VocabularyError(f"a key should be a token id, not {key[:40]!r}")
     return int(key)
 
 

@@ -42,7 +42,9 @@ def _entry(line: str, number: int) -> tuple[int, bytes]:
         raise VocabularyError(f"line {number} should be 'ID LITERAL LENGTH', not {line[:40]!r}")
     data = _literal(match[2], number)
     if len(data) != int(match[3]):
-        raise VocabularyError(f"line {number}: {match[2]} has {len(data)} bytes, not {match[3]}")
+        raise VocabularyError(
+            f"line {number}: {match[2]:.40} has {len(data)} bytes, not {match[3]}"
+        )
     return int(match[1]), data
 
 

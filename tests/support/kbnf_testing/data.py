@@ -1,0 +1,19 @@
+"""Places of the files that tests read: in the repository, and outside of it.
+
+``tests/data`` has what its licence lets us keep. What may not be kept is read from the folder
+that the environment variable ``KBNF_DATA`` names, by tests with the marker ``data``.
+"""
+
+import os
+from pathlib import Path
+
+DATA = Path(__file__).resolve().parents[2] / "data"
+"""Grammars, schemas and a vocabulary of other projects; ``README.md`` says where from."""
+
+SPEC = DATA / "spec"
+"""Examples of each grammar language, a JSON object a line."""
+
+VARIABLE = "KBNF_DATA"
+
+OUTSIDE = Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None
+"""The folder of what is not in the repository: ``maskbench/*.json``."""
