@@ -14,6 +14,7 @@ from kbnf_core.automata.epsilon import EpsilonNfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.machine import ACCEPT, Machine
 from kbnf_core.automata.minimise import minimise
+from kbnf_core.budget import Budget
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
@@ -25,9 +26,11 @@ def empty() -> Dfa:
     return Dfa.of_rows(bytes(256), [], [])
 
 
-def from_machine(machine: Machine, classes: "ByteClasses | bytes") -> Dfa:
+def from_machine(
+    machine: Machine, classes: "ByteClasses | bytes", budget: Budget | None = None
+) -> Dfa:
     """Return the minimal automaton of a machine with one start, over byte classes."""
-    small = minimise(machine)
+    small = minimise(machine, budget)
     if not small.rows or small.starts[0] == DEAD:
         return empty()
     return over.reduced(bytes(classes), small.rows, [bool(tag) for tag in small.tags])
@@ -145,8 +148,10 @@ class _Layout:
         """Return the minimal automaton of what has been laid out."""
         tags = [ACCEPT * (state in self._accepting) for state in range(len(self.nfa.moves))]
         nfa = self.nfa.without_epsilon(self.start, tags)
-        machine = determinise(nfa, over.width(self._columns), self._limits.regex_states)
-        return from_machine(machine, self._columns)
+        budget = Budget(self._limits.work)
+        width = over.width(self._columns)
+        machine = determinise(nfa, width, self._limits.regex_states, budget=budget)
+        return from_machine(machine, self._columns, budget)
 
 
 def intersect(left: Dfa, right: Dfa, limits: Limits = DEFAULT_LIMITS) -> Dfa:
