@@ -9,7 +9,8 @@ sooner than the best way known.
 from dataclasses import dataclass
 from math import ceil, inf
 
-from kbnf_core.errors import EngineError
+from kbnf_core.budget import Budget
+from kbnf_core.errors import EngineError, WorkLimitError
 from kbnf_core.mask.course import Course
 from kbnf_core.mask.successors import Successors
 from kbnf_core.recognise.states import DEAD
@@ -19,7 +20,7 @@ MAX_LENGTH = 65_536
 """Bytes; a longer completion is refused, not written out."""
 
 MAX_WORK = 4_000_000
-"""Trie nodes that the search for the fewest tokens may look at; some tenths of a second."""
+"""Steps of the search for the fewest tokens: trie nodes looked at, and shares for states."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,25 +117,38 @@ class _Search:
         self._course = course
         self._known = known
         self._fewer_than = inf if known is None else len(known)
-        self._successors = Successors(course)
+        self._budget = Budget(MAX_WORK)
+        self._successors = Successors(course, self._budget)
+        self._left: dict[int, float] = {}
         self._paths: dict[int, tuple[int, ...]] = {place: ()}
         self._longest = max(1, course.masks.vocabulary.trie.max_depth)
 
     def run(self) -> tuple[tuple[int, ...] | None, bool]:
         """Return the fewest tokens, and whether no fewer can be."""
+        try:
+            return self._search(), True
+        except WorkLimitError:
+            return self._known, False
+
+    def _search(self) -> tuple[int, ...] | None:
         level = [state for state in self._paths if self._can_improve(state, 0)]
         while level:
             found: list[int] = []
-            for state in sorted(level, key=self._course.steps_left.length):
-                if self._successors.work > MAX_WORK:
-                    return self._known, False
+            for state in sorted(level, key=self._length):
                 fresh = self._expand(state)
                 for after in fresh:
                     if self._course.masks.is_complete(after):
-                        return self._paths[after], True
+                        return self._paths[after]
                 found += fresh
             level = [s for s in found if self._can_improve(s, len(self._paths[s]))]
-        return self._known, True
+        return self._known
+
+    def _length(self, state: int) -> float:
+        """Return the steps left; every pair of the state is looked at, so each is charged."""
+        if state not in self._left:
+            self._budget.spend(1 + len(self._course.masks.states.pairs(state)))
+            self._left[state] = self._course.steps_left.length(state)
+        return self._left[state]
 
     def _expand(self, state: int) -> list[int]:
         """Return the states, not met before, that one more token leads to."""
@@ -146,5 +160,5 @@ class _Search:
 
     def _can_improve(self, state: int, spent: int) -> bool:
         """Tell whether the longest tokens could reach the end sooner than the known way."""
-        left = self._course.steps_left.length(state)
+        left = self._length(state)
         return left < inf and spent + ceil(left / self._longest) < self._fewer_than

@@ -20,6 +20,9 @@ from kbnf_core.errors import WorkLimitError
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 
 
+_RAISING = "; or raise `Limits.work`"
+
+
 class Compiled(NamedTuple):
     """An automaton, or why there is none: ``dfa`` is None exactly when there are problems.
 
@@ -49,16 +52,16 @@ def within(limits: Limits, pattern: str, build: Callable[[Budget], Dfa]) -> Comp
         return Compiled(None, (_too_large(pattern, TOO_LARGE, str(error)),))
     except WorkLimitError:
         steps = f"more than {limits.work:,} steps of work"
-        return Compiled(None, (_too_large(pattern, TOO_MUCH_WORK, steps),))
+        return Compiled(None, (_too_large(pattern, TOO_MUCH_WORK, steps, _RAISING),))
 
 
-def _too_large(pattern: str, code: str, needed: str) -> RegexProblem:
+def _too_large(pattern: str, code: str, needed: str, raising: str = "") -> RegexProblem:
     return RegexProblem(
         code,
         f"this regular expression needs {needed}",
         0,
         len(pattern),
-        "use smaller counts, or move parts into rules of their own",
+        f"use smaller counts, or move parts into rules of their own{raising}",
     )
 
 
