@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds, each with the error it leads to.
+    """Bounds, each with the error it leads to; ``man/kbnf-limits.7`` lists them all.
 
     ``nesting_depth``: brackets open at one place of a grammar or regular expression (E012, E201).
     ``repetition``: largest count in ``x{m,n}`` of a grammar, and in ``{m,n}`` of a regex (E013).
@@ -16,8 +16,9 @@ class Limits:
     with those in use, without an error; so it is when the masks that states share take more than
     ``mask_bytes``. ``cached_steps``: tokens' steps that are remembered, and ``mask_bytes`` bounds
     the masks of single states; of both, what was not used for longest is forgotten.
-    ``work``: counted steps of one build or one call (``kbnf_core.budget``), so that none holds a
-    process for long, however small the text that asks for it (E107).
+    ``work``: counted steps of reading a grammar, of building it, and of each regular expression
+    (``kbnf_core.budget``), so that none holds a process for long, however small its text (E107).
+    A step takes about half a microsecond in plain Python, so the default is ten seconds at worst.
     """
 
     nesting_depth: int = 256

@@ -20,6 +20,9 @@ from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
 from kbnf_core.syntax.suggest import Suggestions
 
+_SUBSTRING_WORK = 16
+"""Steps for each byte of a text whose substrings are wanted: two states, made and minimised."""
+
 
 class Translation(NamedTuple):
     """The grammar, or None where errors leave none, and what was found on the way."""
@@ -154,7 +157,9 @@ class _Translator:
         if node.kind is tree.PatternKind.SUBSTRINGS:
             from kbnf_core.automata.substrings import substrings
 
-            return ir.Regular(substrings(node.text.value.encode()), node.span)
+            data = node.text.value.encode()
+            self._budget.spend(_SUBSTRING_WORK * len(data))
+            return ir.Regular(substrings(data), node.span)
         compiled = self._compile(node.kind, node.text.value)
         for problem in compiled.problems:
             self._report(

@@ -19,7 +19,6 @@ from kbnf_core.budget import Budget
 from kbnf_core.errors import WorkLimitError
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 
-
 _RAISING = "; or raise `Limits.work`"
 
 
