@@ -7,6 +7,7 @@ of ``check`` and of a build, and what both are a multiple of. Counts are the sam
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import FrameType
 
 from kbnf_core import Grammar, GrammarError, check
@@ -72,10 +73,8 @@ FAMILIES: Mapping[str, Callable[[int], str]] = {
 
 def build(text: str) -> None:
     """Build the tables of a grammar, as far as there are any."""
-    try:
+    with suppress(GrammarError):
         _ = Grammar(text).tables
-    except GrammarError:
-        pass
 
 
 ACTIONS: Mapping[str, Callable[[str], object]] = {"check": check, "build": build}
@@ -85,7 +84,7 @@ def count_calls(action: Callable[[str], object], text: str) -> int:
     """Return how many functions are entered and left in an action, of Python and built in."""
     count = 0
 
-    def note(frame: FrameType, event: str, argument: object) -> None:
+    def note(_frame: FrameType, _event: str, _argument: object) -> None:
         nonlocal count
         count += 1
 

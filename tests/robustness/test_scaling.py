@@ -4,7 +4,6 @@
 """
 
 import sys
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -54,8 +53,7 @@ def test_every_family_is_here(scaling: ModuleType) -> None:
 def test_twice_the_size_is_less_than_three_times_the_calls(
     family: str, verb: str, scaling: ModuleType
 ) -> None:
-    action: Callable[[str], object] = scaling.ACTIONS[verb]
-    write: Callable[[int], str] = scaling.FAMILIES[family]
+    action, write = scaling.ACTIONS[verb], scaling.FAMILIES[family]
     action(write(10))
     one, two = (scaling.count_calls(action, write(size)) for size in (SIZE, 2 * SIZE))
     assert two < 3 * one
