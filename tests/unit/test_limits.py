@@ -170,16 +170,25 @@ def test_a_search_that_ends_within_its_budget_is_exact(monkeypatch: pytest.Monke
         Engine, Grammar("start ::= 'ab' 'c';"), Vocabulary({0: b"a", 1: b"bc", 2: b"xyz"})
     )
     assert engine().shortest_completion() == shortest.Completion(b"abc", (0, 1), is_fewest=True)
-    monkeypatch.setattr(shortest, "MAX_WORK", 10)
+    monkeypatch.setattr(shortest, "MAX_WORK", 1_000)
     assert engine().shortest_completion() == shortest.Completion(b"abc", (0, 1), is_fewest=False)
 
 
-def test_a_completion_of_too_many_bytes_is_refused() -> None:
-    vocabulary = Vocabulary.bytes()
-    length = len(Engine("start ::= 'a'{60000} ';';", vocabulary).shortest_completion().data or b"")
-    assert length == 60_001
-    with pytest.raises(EngineError, match="65,537 bytes"):
-        Engine("start ::= 'a'{65535} 'bc';", vocabulary).shortest_completion()
+def test_a_completion_of_too_many_bytes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shortest.MAX_LENGTH == 65_536
+    short = Engine("start ::= 'a'{99} ';';", Vocabulary.bytes())
+    monkeypatch.setattr(shortest, "MAX_LENGTH", 100)
+    assert short.shortest_completion().data == b"a" * 99 + b";"
+    monkeypatch.setattr(shortest, "MAX_LENGTH", 99)
+    with pytest.raises(EngineError, match="takes 100 bytes"):
+        short.shortest_completion()
+
+
+def test_bytes_that_take_long_to_find_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine("start ::= 'a'{99} ';';", Vocabulary.bytes())
+    monkeypatch.setattr(shortest, "MAX_WORK", 100)
+    with pytest.raises(EngineError, match="more than 100 steps"):
+        engine.shortest_completion()
 
 
 def test_caches_that_are_small_change_nothing() -> None:

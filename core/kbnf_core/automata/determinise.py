@@ -14,13 +14,15 @@ def determinise(
 
     A subset whose tags meet ``stop`` counts as dead and is not followed. Raises LimitError
     when there are more than ``limit`` states, or ten times as many elements in all subsets,
-    WorkLimitError where ``budget``, or else the default one, is used up.
+    and also, without a budget, beyond as many steps as ``Limits.work`` has by default. Raises
+    WorkLimitError where ``budget`` is used up.
     """
-    budget = budget or Budget(DEFAULT_LIMITS.work)
-    found, steps = AUTOMATA.determinise(
-        nfa.moves, nfa.tags, nfa.starts, symbols, limit, stop, budget.left
-    )
-    budget.spend(steps)
+    left = DEFAULT_LIMITS.work if budget is None else budget.left
+    found, steps = AUTOMATA.determinise(nfa.moves, nfa.tags, nfa.starts, symbols, limit, stop, left)
+    if budget is not None:
+        budget.spend(steps)
+    if steps > left:
+        raise LimitError("steps of work", left)
     if found is None:
         raise LimitError("states", limit)
     return Machine(*found)

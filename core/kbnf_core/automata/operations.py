@@ -148,10 +148,8 @@ class _Layout:
         """Return the minimal automaton of what has been laid out."""
         tags = [ACCEPT * (state in self._accepting) for state in range(len(self.nfa.moves))]
         nfa = self.nfa.without_epsilon(self.start, tags)
-        budget = Budget(self._limits.work)
-        width = over.width(self._columns)
-        machine = determinise(nfa, width, self._limits.regex_states, budget=budget)
-        return from_machine(machine, self._columns, budget)
+        machine = determinise(nfa, over.width(self._columns), self._limits.regex_states)
+        return from_machine(machine, self._columns)
 
 
 def intersect(left: Dfa, right: Dfa, limits: Limits = DEFAULT_LIMITS) -> Dfa:

@@ -20,7 +20,7 @@ MAX_LENGTH = 65_536
 """Bytes; a longer completion is refused, not written out."""
 
 MAX_WORK = 4_000_000
-"""Steps of the search for the fewest tokens: trie nodes looked at, and shares for states."""
+"""Steps of one call: bytes tried, trie nodes looked at, and shares for states."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +41,22 @@ class Completion:
 def shortest_completion(course: Course, place: int) -> Completion:
     """Return the shortest completion of the text at ``place``; an end already is completed by b"".
 
-    Raises EngineError if it takes more than ``MAX_LENGTH`` bytes.
+    Raises EngineError if it takes more than ``MAX_LENGTH`` bytes, or more than ``MAX_WORK``
+    steps before they are known.
     """
     if course.can_finish(place):
         return Completion(b"", (), True)
-    data = shortest_bytes(course, place)
-    tokens, is_fewest = _Search(course, place, _spell(course, place, data)).run()
+    budget = Budget(MAX_WORK)
+    try:
+        data = _shortest_bytes(course, place, budget)
+    except WorkLimitError:
+        message = f"the shortest completion takes more than {MAX_WORK:,} steps to find"
+        raise EngineError(message) from None
+    tokens, is_fewest = _Search(course, place, _spell(course, place, data), budget).run()
     return Completion(data, tokens, is_fewest)
 
 
-def shortest_bytes(course: Course, place: int) -> bytes | None:
+def _shortest_bytes(course: Course, place: int, budget: Budget) -> bytes | None:
     """Return the fewest bytes that complete the text at ``place``, which is not complete.
 
     Of several such texts it is the one with the most readable bytes first. None if there is none.
@@ -63,17 +69,19 @@ def shortest_bytes(course: Course, place: int) -> bytes | None:
     ways = _readable_bytes(course)
     found = bytearray()
     for distance in range(int(left) - 1, -1, -1):
-        byte, place = _nearer(course, place, distance, ways)
+        byte, place = _nearer(course, place, distance, ways, budget)
         found.append(byte)
     return bytes(found)
 
 
 def _nearer(
-    course: Course, state: int, distance: int, ways: list[tuple[int, int]]
+    course: Course, state: int, distance: int, ways: list[tuple[int, int]], budget: Budget
 ) -> tuple[int, int]:
     """Return a byte, and the state after it, that is ``distance`` bytes from the end."""
     states = course.masks.states
+    share = 1 + len(states.pairs(state))
     for byte_class, byte in ways:
+        budget.spend(share)
         after = states.step(state, byte_class)
         if after != DEAD and _distance(course, after) == distance:
             return byte, after
@@ -113,11 +121,13 @@ def _spell(course: Course, place: int, data: bytes | None) -> tuple[int, ...] | 
 class _Search:
     """Breadth first over states, level by level; ``known`` is a way to the end, or None."""
 
-    def __init__(self, course: Course, place: int, known: tuple[int, ...] | None) -> None:
+    def __init__(
+        self, course: Course, place: int, known: tuple[int, ...] | None, budget: Budget
+    ) -> None:
         self._course = course
         self._known = known
         self._fewer_than = inf if known is None else len(known)
-        self._budget = Budget(MAX_WORK)
+        self._budget = budget
         self._successors = Successors(course, self._budget)
         self._left: dict[int, float] = {}
         self._paths: dict[int, tuple[int, ...]] = {place: ()}
