@@ -6,10 +6,12 @@
 import sys
 from importlib import import_module
 from pathlib import Path
+from random import Random
 from types import ModuleType
 
 import pytest
 
+from kbnf_core import AcceptTokenResult, Engine, RejectedError, Vocabulary
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.budget import Budget
 from kbnf_core.frontend import read_grammar
@@ -88,3 +90,27 @@ def test_a_regex_that_takes_long_is_given_up(scaling: ModuleType) -> None:
     assert compile_regex(pattern, Limits(work=work)).dfa is not None
     (problem,) = compile_regex(pattern, Limits(work=work - 1)).problems
     assert problem.code == "E107"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_optional_items_that_are_called_in_groups_mean_the_same(seed: int) -> None:
+    random = Random(seed)
+    count = 1_000
+    text = "start ::= " + " ".join(f"['{i:04}']" for i in range(count)) + " '.';"
+    engine = Engine(text, Vocabulary.bytes())
+    chosen = sorted(random.sample(range(count), 30))
+    engine.try_accept_new_bytes("".join(f"{i:04}" for i in chosen).encode())
+    with pytest.raises(RejectedError):
+        engine.try_accept_new_bytes(f"{random.randint(0, chosen[-1]):04}".encode())
+    assert engine.try_accept_new_bytes(b".") is AcceptTokenResult.Finished
+
+
+def test_a_counted_repetition_of_what_may_be_empty_means_the_same() -> None:
+    engine = Engine("start ::= a{2,3} '.'; a ::= ['b' a 'c'];", Vocabulary.bytes())
+    for text, is_legal in ((b".", True), (b"bcbbccbc.", True), (b"bcbcbcb", False)):
+        engine.reset()
+        if is_legal:
+            assert engine.try_accept_new_bytes(text) is AcceptTokenResult.Finished
+        else:
+            with pytest.raises(RejectedError):
+                engine.try_accept_new_bytes(text)
