@@ -23,6 +23,11 @@ class Budget:
         self.part = part
         self.spent = 0
 
+    @property
+    def left(self) -> int:
+        """Steps that may still be spent."""
+        return self.limit - self.spent
+
     def spend(self, steps: int = 1) -> None:
         """Count ``steps``; raise where that is more than is left."""
         self.spent += steps

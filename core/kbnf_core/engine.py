@@ -226,16 +226,19 @@ class Engine(Position):
         del self._accepted[-count:]
         self._place = place if place != FORGOTTEN else self._replay()
 
-    def forced_bytes(self) -> bytes:
+    def forced_bytes(self, limit: int = 1_024) -> bytes:
         """Return the bytes that every way on begins with, as far as they are certain.
 
-        Nothing is forced where the text may end or a token terminal may come.
+        At most ``limit``. Nothing is forced where the text may end or a token terminal may come.
         """
-        return forced_bytes(self._course, self._place)
+        return forced_bytes(self._course, self._place, limit)
 
-    def forced_tokens(self) -> list[int]:
-        """Return the tokens that come next, as long as a single one is allowed each time."""
-        return forced_tokens(self._course, self._place)
+    def forced_tokens(self, limit: int = 256) -> list[int]:
+        """Return the tokens that come next, as long as a single one is allowed each time.
+
+        At most ``limit``: the work is a mask for each, so that of a call has a bound.
+        """
+        return forced_tokens(self._course, self._place, limit)
 
     def shortest_completion(self) -> "Completion":
         """Return how the text can end soonest, in bytes and in tokens.

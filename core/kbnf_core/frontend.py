@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from kbnf_core.budget import Budget
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic, Severity
+from kbnf_core.errors import WorkLimitError
 from kbnf_core.imports import BELOW, Imports
 from kbnf_core.ir import Grammar
 from kbnf_core.languages import KBNF, Language
@@ -70,16 +72,22 @@ def read_grammar(
     parsed = language.read(source, limits, start, imports)
     pragmas, oddities = read_pragmas(parsed.document)
     start = start or pragmas.start or language.start
-    translation = translate(parsed.document, start, limits)
-    found = [*parsed.diagnostics, *oddities, *translation.diagnostics]
-    grammar, analysis = translation.grammar, None
-    if any(d.severity is Severity.ERROR for d in found):
+    found = [*parsed.diagnostics, *oddities]
+    grammar, analysis = None, None
+    budget = Budget(limits.work)
+    try:
+        grammar, problems = translate(parsed.document, start, limits, budget=budget)
+        found.extend(problems)
+        if any(d.severity is Severity.ERROR for d in found):
+            grammar = None
+        if grammar is not None:
+            analysis = analyse(grammar, budget)
+    except WorkLimitError as error:
+        found.append(too_much_work(parsed.document, error))
         grammar = None
-    if grammar is not None:
-        analysis = analyse(grammar)
-        if not analysis.facts[start].filled:
-            found.append(_empty_language(parsed.document, start, analysis))
-            grammar = analysis = None
+    if analysis is not None and not analysis.facts[start].filled:
+        found.append(_empty_language(parsed.document, start, analysis))
+        grammar = analysis = None
     in_force = finish or (Finish(pragmas.finish) if pragmas.finish else language.finish)
     return Reading(
         language, parsed.document, pragmas, start, in_force, grammar, analysis, tuple(found)
@@ -108,6 +116,18 @@ def too_large(reading: Reading, name: str, limits: Limits) -> Diagnostic:
         name_span(reading.document, name.partition("#")[0]),
         label="the limit was passed in this rule",
         helps=("lower its repetition counts, or raise `Limits.grammar_states`",),
+    )
+
+
+def too_much_work(document: Document, error: WorkLimitError) -> Diagnostic:
+    """Return the finding that reading or building took more work than allowed."""
+    return Diagnostic(
+        "E107",
+        f"the grammar takes more than {error.limit:,} steps of work",
+        document.source,
+        name_span(document, error.part.partition("#")[0]),
+        label="the limit was passed in this rule",
+        helps=("make the rule smaller, or lower its counts; or raise `Limits.work`",),
     )
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kbnf_core import ir
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic, Severity
-from kbnf_core.errors import EmptyGrammarError, GrammarError
-from kbnf_core.frontend import Reading, read_grammar, too_large
+from kbnf_core.errors import EmptyGrammarError, GrammarError, WorkLimitError
+from kbnf_core.frontend import Reading, read_grammar, too_large, too_much_work
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.build import PlainTables, build_plain_tables, build_tables
 from kbnf_core.lower.nfa import TooManyStatesError
@@ -129,13 +129,13 @@ class Grammar:
 
     @cached_property
     def tables(self) -> "Tables":
-        """The automata. Raises ``GrammarError`` (E106) where they pass the limit."""
+        """The automata. Raises ``GrammarError`` (E106, E107) where they pass a limit."""
         rules, analysis = self._rules
         return self._build(partial(build_tables, rules, self._limits, analysis))
 
     @cached_property
     def plain_tables(self) -> "PlainTables":
-        """The automata for explanations. Raises ``GrammarError`` (E106) past the limit."""
+        """The automata for explanations. Raises ``GrammarError`` (E106, E107) past a limit."""
         return self._build(partial(build_plain_tables, _usable(self.reading), self._limits))
 
     def _build(self, build: Callable[[], T]) -> T:
@@ -143,6 +143,8 @@ class Grammar:
             return build()
         except TooManyStatesError as error:
             raise GrammarError([too_large(self.reading, str(error), self._limits)]) from None
+        except WorkLimitError as error:
+            raise GrammarError([too_much_work(self.reading.document, error)]) from None
 
     @cached_property
     def courses(self) -> "Courses":

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds, each with the error it leads to.
+    """Bounds, each with the error it leads to; ``man/kbnf-limits.7`` lists them all.
 
     ``source_bytes``: bytes of a grammar file, and characters of a grammar text (E017).
     ``nesting_depth``: brackets open at one place of a grammar or regular expression (E012, E201).
@@ -25,8 +25,9 @@ class Limits:
     each of six memos of masks and walks, for each of the last four vocabularies; ``cached_steps``
     steps for each of their ways to end; and what one call adds. A state takes four bytes for each
     byte class, and one to two kilobytes with all that is remembered of it.
-    ``work``: counted steps of one build or one call (``kbnf_core.budget``), so that none holds a
-    process for long, however small the text that asks for it (E107).
+    ``work``: counted steps of reading a grammar, of building it, and of each regular expression
+    (``kbnf_core.budget``), so that none holds a process for long, however small its text (E107).
+    A step takes about half a microsecond in plain Python, so the default is ten seconds at worst.
     ``artifact_read``: bytes of an artifact that is read whole; a larger one is mapped, without an
     error (see ``load_artifact``).
     """

@@ -14,7 +14,7 @@ from kbnf_core.source import Source
 from kbnf_core.syntax.parse import parse_kbnf
 
 FOLDER = Path(__file__).resolve().parents[2] / "man"
-PAGES = sorted(FOLDER.glob("*.[15]"))
+PAGES = sorted(FOLDER.glob("*.[157]"))
 REGENERATE = "run: .venv/bin/python man/generate.py"
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.machine import Nfa
+from kbnf_core.budget import Budget
 
 _ELEMENTS_PER_STATE = 10
 """Mean size of a closure at which the bound on states also bounds the memory."""
@@ -50,16 +51,22 @@ class Closures:
     """What is entered freely from a state, worked out once for each.
 
     ``useful[state]`` tells whether it has an edge or a tag; others are left out of closures.
+    The states entered are charged to ``budget``.
     """
 
     def __init__(
-        self, epsilon: Sequence[Sequence[int]], useful: Sequence[bool], limit: int
+        self,
+        epsilon: Sequence[Sequence[int]],
+        useful: Sequence[bool],
+        limit: int,
+        budget: Budget | None = None,
     ) -> None:
         self._epsilon = epsilon
         self._useful = useful
         self._known: dict[int, tuple[int, ...]] = {}
         self._limit = limit
         self._elements = 0
+        self._budget = budget
 
     def of(self, state: int) -> tuple[int, ...]:
         """Return the sorted useful states entered together with ``state``, itself included."""
@@ -77,6 +84,8 @@ class Closures:
                     entered.add(target)
                     queue.append(target)
         self._elements += len(entered)
+        if self._budget is not None:
+            self._budget.spend(len(entered))
         if self._elements > _ELEMENTS_PER_STATE * self._limit:
             raise LimitError("states", self._limit)
         return tuple(sorted(filter(self._useful.__getitem__, entered)))

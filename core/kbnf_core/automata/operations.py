@@ -26,9 +26,11 @@ def empty() -> Dfa:
     return Dfa.of_rows(bytes(256), [], [])
 
 
-def from_machine(machine: Machine, classes: "ByteClasses | bytes") -> Dfa:
+def from_machine(
+    machine: Machine, classes: "ByteClasses | bytes", budget: Budget | None = None
+) -> Dfa:
     """Return the minimal automaton of a machine with one start, over byte classes."""
-    small = minimise(machine)
+    small = minimise(machine, budget)
     if not small.rows or small.starts[0] == DEAD:
         return empty()
     return over.reduced(bytes(classes), small.rows, [bool(tag) for tag in small.tags])

@@ -12,18 +12,19 @@ from functools import lru_cache
 from kbnf_core.automata import columns as over
 from kbnf_core.automata.determinise import determinise
 from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.automata.errors import LimitError, states_within
+from kbnf_core.automata.errors import states_within
 from kbnf_core.automata.exceptions import avoid_literals
 from kbnf_core.automata.machine import ACCEPT, Nfa
 from kbnf_core.automata.minimise import minimise
 from kbnf_core.automata.operations import from_machine
-from kbnf_core.automata.regex.compile import Compiled, too_large
+from kbnf_core.automata.regex.compile import Compiled, within
 from kbnf_core.automata.regex.looks import EDGE, byte_kinds
 from kbnf_core.automata.regex.parse import parse_regex
 from kbnf_core.automata.regex.symbols import to_symbols
 from kbnf_core.automata.regex.syntax import Node
 from kbnf_core.automata.regex.thompson import build_nfa
 from kbnf_core.automata.utf8 import TaggedDfa, to_bytes
+from kbnf_core.budget import Budget
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 
 __all__ = ["avoid_literals", "avoid_regex"]
@@ -38,30 +39,28 @@ def avoid_regex(pattern: str, limits: Limits = DEFAULT_LIMITS) -> Compiled:
     tree, problems = parse_regex(pattern, limits)
     if problems:
         return Compiled(None, problems)
-    try:
-        return Compiled(_avoiding(tree, limits), ())
-    except LimitError as error:
-        return Compiled(None, (too_large(pattern, error, limits),))
+    return within(limits, pattern, lambda budget: _avoiding(tree, limits, budget))
 
 
-def _avoiding(tree: Node, limits: Limits) -> Dfa:
-    attempts = _attempts(tree, limits)
+def _avoiding(tree: Node, limits: Limits, budget: Budget) -> Dfa:
+    attempts = _attempts(tree, limits, budget)
     kinds = byte_kinds()
     columns = over.join([attempts.columns, kinds])
     nfa = _all_attempts(attempts, over.first_bytes(columns), kinds)
     symbols = over.width(columns)
     most = states_within(limits.regex_states, limits.regex_bytes, symbols)
-    machine = determinise(nfa, symbols, most, stop=_MATCHED)
-    return from_machine(machine, columns)
+    machine = determinise(nfa, symbols, most, _MATCHED, budget)
+    return from_machine(machine, columns, budget)
 
 
-def _attempts(tree: Node, limits: Limits) -> TaggedDfa:
+def _attempts(tree: Node, limits: Limits, budget: Budget) -> TaggedDfa:
     """Return the automaton of one attempt, with a start after every kind of character."""
     limit = limits.regex_states
     symbols = to_symbols(build_nfa(tree, limit), limit)
     blocks = symbols.partition.block_count
     most = states_within(limit, limits.regex_bytes, blocks)
-    machine = minimise(determinise(symbols.nfa, blocks, most))
+    budget.spend(len(symbols.nfa.moves))
+    machine = minimise(determinise(symbols.nfa, blocks, most, budget=budget), budget)
     return to_bytes(machine, symbols.partition, limit)
 
 

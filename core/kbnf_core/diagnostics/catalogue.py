@@ -69,7 +69,7 @@ _RULES = (
     Rule("E104", "invalid-excepted-terminal", "`except!` excludes the empty string."),
     Rule("E105", "empty-language", "No text, or only the empty one, matches the grammar."),
     Rule("E106", "grammar-too-large", "The grammar needs more states than the limit."),
-    Rule("E107", "too-much-work", "Reading or building the grammar takes too much work."),
+    Rule("E107", "too-much-work", "The grammar takes more work than the limit."),
     Rule("W101", "unused-nonterminal", "A nonterminal is defined but never used."),
     Rule("W102", "unreachable-nonterminal", "A nonterminal cannot be reached from the start."),
     Rule("W103", "unproductive", "A rule or alternative can never be completed."),

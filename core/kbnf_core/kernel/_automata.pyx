@@ -47,7 +47,9 @@ cdef list _listed(const vector[uint64_t]& tags):
     return [tags[i] for i in range(<Py_ssize_t> tags.size())]
 
 
-def determinise(moves, tags, starts, Py_ssize_t symbols, int64_t limit, uint64_t stop):
+def determinise(
+    moves, tags, starts, Py_ssize_t symbols, int64_t limit, uint64_t stop, int64_t work
+):
     """See ``automata.Automata``."""
     cdef _Subsets subsets = _Subsets()
     cdef vector[uint64_t] pairs
@@ -55,6 +57,7 @@ def determinise(moves, tags, starts, Py_ssize_t symbols, int64_t limit, uint64_t
     cdef Ints subset, first
     cdef int32_t number
     subsets.has_closures = False
+    subsets.work = work
     subsets.stop = stop
     subsets.limit = limit
     subsets.per_state = ELEMENTS_PER_STATE
@@ -67,6 +70,7 @@ def determinise(moves, tags, starts, Py_ssize_t symbols, int64_t limit, uint64_t
     subsets.edges.first.push_back(<int32_t> subsets.edges.symbol.size())
     for tag in tags:
         subsets.state_tags.push_back(tag)
+    subsets.weigh()
     subsets.known.assign(subsets.state_tags.size(), UNKNOWN)
     for start in starts:
         subset.clear()
@@ -74,12 +78,13 @@ def determinise(moves, tags, starts, Py_ssize_t symbols, int64_t limit, uint64_t
             subset.push_back(state)
         number = subsets.number(subset)
         if number == -2:
-            return None
+            return None, subsets.steps()
         first.push_back(number)
     if subsets.run():
-        return None
+        return None, subsets.steps()
     rows = _dense(subsets.rows, subsets.members.size(), symbols)
-    return rows, _listed(subsets.tags), [first[i] for i in range(<Py_ssize_t> first.size())]
+    numbers = [first[i] for i in range(<Py_ssize_t> first.size())]
+    return (rows, _listed(subsets.tags), numbers), subsets.steps()
 
 
 def minimise(rows, tags, starts):
@@ -142,6 +147,7 @@ def compact(
     int32_t accept,
     int64_t limit,
     int64_t closure_limit,
+    int64_t work,
 ):
     """See ``automata.Automata``."""
     cdef _Subsets subsets = _Subsets()
@@ -151,6 +157,7 @@ def compact(
     _gather(source, symbol, target, states, subsets.edges)
     _gather(free_source, free_source, free_target, states, subsets.free)
     subsets.has_closures = True
+    subsets.work = work
     subsets.stop = 0
     subsets.limit = limit
     subsets.closure_limit = closure_limit
@@ -167,21 +174,26 @@ def compact(
     # All closures that some subset may need count, whether a limit stops it first or not.
     for i in range(target.shape[0]):
         if subsets.close(target[i]):
-            return None
+            return None, subsets.steps()
     if subsets.close(start):
-        return None
+        return None, subsets.steps()
+    subsets.weigh()
     number = subsets.number(subsets.closures[start])
     if number == -2 or subsets.run():
-        return None
+        return None, subsets.steps()
+    subsets.spent += subsets.rows.symbol.size()
+    if subsets.is_spent():
+        return None, subsets.steps()
     first.push_back(number)
     _minimise(subsets.rows, subsets.tags, first)
     for i in range(<Py_ssize_t> subsets.tags.size()):
         for j in range(subsets.rows.first[i], subsets.rows.first[i + 1]):
             found_source.push_back(<int32_t> i)
     accepting = bytes([subsets.tags[i] != 0 for i in range(<Py_ssize_t> subsets.tags.size())])
-    return (
+    columns = (
         _bytes(found_source), _bytes(subsets.rows.symbol), _bytes(subsets.rows.target), accepting
     )
+    return columns, subsets.steps()
 
 
 cdef _bytes(const Ints& values):

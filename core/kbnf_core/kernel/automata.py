@@ -33,12 +33,16 @@ class Automata(Protocol):
         symbols: int,
         limit: int,
         stop: int,
-    ) -> Table | None:
+        work: int,
+    ) -> tuple[Table | None, int]:
         """Return the deterministic automaton of one without free edges, not trimmed.
 
         ``moves[state]`` maps symbols, below ``symbols``, to sorted states; starts are sorted
         states. A subset whose tags meet ``stop`` counts as dead and is not followed. None where
-        there are more than ``limit`` states, or ten times as many elements in all subsets.
+        there are more than ``limit`` states, or ten times as many elements in all subsets, or
+        where more than ``work`` steps would be taken. The number is that of the steps taken: one
+        for each subset, and for each edge that leaves one of its states; ``work + 1`` where
+        they were too many.
         """
 
     def minimise(
@@ -61,11 +65,14 @@ class Automata(Protocol):
         accept: int,
         limit: int,
         closure_limit: int,
-    ) -> Compacted | None:
+        work: int,
+    ) -> tuple[Compacted | None, int]:
         """Return the minimal deterministic automaton of one with free edges, trimmed.
 
         None where subsets pass ``limit``, as in ``determinise``, or where closures have more than
-        ten times ``closure_limit`` elements together. If no word is accepted there is no state.
+        ten times ``closure_limit`` elements together, or beyond ``work`` steps. Steps are those
+        of ``determinise``, the elements of closures, and the edges of what is minimised. If no
+        word is accepted there is no state.
         """
 
     def blocks(

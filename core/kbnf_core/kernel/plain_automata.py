@@ -20,9 +20,21 @@ def determinise(
     symbols: int,
     limit: int,
     stop: int,
+    work: int,
+) -> tuple[Table | None, int]:
+    """See ``automata.Automata``."""
+    weights = [sum(map(len, row.values())) for row in moves]
+    subsets = _Subsets(tags, weights, limit, stop, work)
+    return _determinise(moves, starts, symbols, subsets), subsets.steps
+
+
+def _determinise(
+    moves: Sequence[Mapping[int, tuple[int, ...]]],
+    starts: Sequence[tuple[int, ...]],
+    symbols: int,
+    subsets: "_Subsets",
 ) -> Table | None:
-    """See ``automata.Automata``. The subset construction of Rabin & Scott (1959)."""
-    subsets = _Subsets(tags, limit, stop)
+    """Follow all subsets, after Rabin & Scott (1959)."""
     try:
         numbers = [subsets.number(start) for start in starts]
         rows: list[list[int]] = []
@@ -58,7 +70,9 @@ class _BeyondLimitError(Exception):
 class _Subsets:
     """The subsets met so far, numbered; ``members`` grows while it is iterated."""
 
-    def __init__(self, state_tags: Sequence[int], limit: int, stop: int) -> None:
+    def __init__(
+        self, state_tags: Sequence[int], weights: Sequence[int], limit: int, stop: int, work: int
+    ) -> None:
         self.members: list[tuple[int, ...]] = []
         self.tags: list[int] = []
         self._state_tags = state_tags
@@ -66,6 +80,18 @@ class _Subsets:
         self._stop = stop
         self._numbers: dict[tuple[int, ...], int] = {(): DEAD}
         self._elements = 0
+        self._weights = weights
+        self._work = work
+        self._spent = 0
+
+    @property
+    def steps(self) -> int:
+        return min(self._spent, self._work + 1)
+
+    def spend(self, steps: int) -> None:
+        self._spent += steps
+        if self._spent > self._work:
+            raise _BeyondLimitError
 
     def number(self, subset: tuple[int, ...]) -> int:
         known = self._numbers.get(subset)
@@ -81,6 +107,7 @@ class _Subsets:
         self._elements += len(subset)
         if len(self.members) >= self._limit or self._elements > ELEMENTS_PER_STATE * self._limit:
             raise _BeyondLimitError
+        self.spend(1 + sum(map(self._weights.__getitem__, subset)))
         self._numbers[subset] = len(self.members)
         self.members.append(subset)
         self.tags.append(tag)
@@ -234,7 +261,8 @@ def compact(
     accept: int,
     limit: int,
     closure_limit: int,
-) -> Compacted | None:
+    work: int,
+) -> tuple[Compacted | None, int]:
     """See ``automata.Automata``."""
     edges: list[list[tuple[int, int]]] = [[] for _ in range(states)]
     for here, label, there in zip(source.tolist(), symbol.tolist(), target.tolist(), strict=True):
@@ -243,21 +271,35 @@ def compact(
     for here, there in zip(free_source.tolist(), free_target.tolist(), strict=True):
         free[here].append(there)
     useful = [bool(row) or state == accept for state, row in enumerate(edges)]
-    closures = _closures(free, useful, {*target.tolist(), start}, closure_limit)
+    wanted = dict.fromkeys([*target.tolist(), start])
+    closures, spent = _closures(free, useful, wanted, closure_limit, work)
     if closures is None:
-        return None
+        return None, spent
     symbols = sorted(set(symbol.tolist()))
     dense = {label: number for number, label in enumerate(symbols)}
     moves = [_closed(row, dense, closures) for row in edges]
     tags = [int(state == accept) for state in range(states)]
-    found = determinise(moves, tags, [closures[start]], len(symbols), limit, 0)
-    return None if found is None else _columns(minimise(*found), symbols)
+    weights = [sum(1 + len(closures[there]) for _, there in row) for row in edges]
+    subsets = _Subsets(tags, weights, limit, 0, work)
+    try:
+        subsets.spend(spent)
+        found = _determinise(moves, [closures[start]], len(symbols), subsets)
+        if found is None:
+            return None, subsets.steps
+        subsets.spend(sum(len(row) - row.count(DEAD) for row in found[0]))
+    except _BeyondLimitError:
+        return None, subsets.steps
+    return _columns(minimise(*found), symbols), subsets.steps
 
 
 def _closures(
-    free: Sequence[Sequence[int]], useful: Sequence[bool], wanted: Iterable[int], limit: int
-) -> dict[int, tuple[int, ...]] | None:
-    """Return the useful states entered with each wanted one; None beyond the limit."""
+    free: Sequence[Sequence[int]],
+    useful: Sequence[bool],
+    wanted: Iterable[int],
+    limit: int,
+    work: int,
+) -> tuple[dict[int, tuple[int, ...]] | None, int]:
+    """Return the useful states entered with each wanted one, None beyond a limit; and steps."""
     found: dict[int, tuple[int, ...]] = {}
     elements = 0
     for state in wanted:
@@ -268,10 +310,10 @@ def _closures(
             entered.update(fresh)
             queue.extend(dict.fromkeys(fresh))
         elements += len(entered)
-        if elements > ELEMENTS_PER_STATE * limit:
-            return None
+        if elements > min(ELEMENTS_PER_STATE * limit, work):
+            return None, min(elements, work + 1)
         found[state] = tuple(sorted(filter(useful.__getitem__, entered)))
-    return found
+    return found, elements
 
 
 def _closed(

@@ -15,7 +15,8 @@ cdef class _Subsets:
     cdef unordered_map[string, int32_t] numbers
     cdef Edges rows
     cdef uint64_t stop
-    cdef int64_t limit, elements, closure_limit, closure_elements
+    cdef int64_t limit, elements, closure_limit, closure_elements, work, spent
+    cdef vector[int64_t] weights
     cdef Py_ssize_t per_state
     cdef vector[int32_t] entered
     cdef Ints known
@@ -42,13 +43,32 @@ cdef class _Subsets:
                     self.entered[there] = self.round
                     queue.push_back(there)
         self.closure_elements += queue.size()
-        if self.closure_elements > self.per_state * self.closure_limit:
+        self.spent += queue.size()
+        if self.closure_elements > self.per_state * self.closure_limit or self.is_spent():
             return 1
         sort(queue.begin(), queue.end())
         for i in range(<Py_ssize_t> queue.size()):
             if self.useful[queue[i]]:
                 self.closures[state].push_back(queue[i])
         return 0
+
+    cdef bint is_spent(self) noexcept:
+        return self.spent > self.work
+
+    cdef int64_t steps(self) noexcept:
+        return min(self.spent, self.work + 1)
+
+    cdef void weigh(self) noexcept:
+        """Count the edges that leave each state, with what their targets bring along."""
+        cdef Py_ssize_t state
+        cdef int64_t weight
+        cdef int32_t i
+        for state in range(<Py_ssize_t> self.state_tags.size()):
+            weight = self.edges.first[state + 1] - self.edges.first[state]
+            if self.has_closures:
+                for i in range(self.edges.first[state], self.edges.first[state + 1]):
+                    weight += self.closures[self.edges.target[i]].size()
+            self.weights.push_back(weight)
 
     cdef int32_t number(self, Ints& subset) except -3:
         """Return the number of a subset, DEAD for the empty one; -2 beyond the limit."""
@@ -69,6 +89,11 @@ cdef class _Subsets:
         self.elements += subset.size()
         found = <int32_t> self.members.size()
         if found >= self.limit or self.elements > self.per_state * self.limit:
+            return -2
+        self.spent += 1
+        for i in range(<Py_ssize_t> subset.size()):
+            self.spent += self.weights[subset[i]]
+        if self.is_spent():
             return -2
         self.numbers[key] = found
         self.members.push_back(subset)

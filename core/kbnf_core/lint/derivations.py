@@ -40,6 +40,9 @@ LEAF_WORDS = 4
 LENGTH = 24
 """Bytes of a text."""
 
+SHOWN = 1_000
+"""Characters of a derivation beyond which it is left out of those around it."""
+
 STEPS = 100_000
 """Combinations that are looked at in one grammar; most need some dozens for each of their parts."""
 
@@ -79,19 +82,23 @@ class Derivations:
                 callers[call.nonterminal].add(name)
         # Callees tend to stand below their callers, and what they derive is needed first.
         queue = deque(reversed(self._rules))
+        waiting = set(queue)
         while queue:
             if self._left <= 0:
                 self.stopped_early = True
                 return
             name = queue.popleft()
+            waiting.discard(name)
             if self._extend(name):
-                queue.extend(sorted(callers[name].difference(queue)))
+                again = sorted(callers[name] - waiting)
+                queue.extend(again)
+                waiting.update(again)
 
     def _extend(self, name: str) -> bool:
         """Add to the texts of a nonterminal; tell whether there are new ones."""
         known = self._texts[name]
         fresh = {
-            text: f"{name}[{how}]" for text, how in self._derive(name).items() if text not in known
+            text: _named(name, how) for text, how in self._derive(name).items() if text not in known
         }
         known.update(islice(fresh.items(), max(WORDS - len(known), 0)))
         return bool(fresh) and len(known) < WORDS
@@ -186,6 +193,11 @@ def _repeated(part: Texts, low: int, high: int | None) -> Iterator[tuple[bytes, 
             return
         turn = part if count < low else filled
         items = sorted(_joined([dict(items), turn]), key=_by_length)[:WORDS] if items else []
+
+
+def _named(name: str, how: str) -> str:
+    # What differs within a part that is left out was found where that part was put together.
+    return f"{name}[{how}]" if len(how) <= SHOWN else f"{name}[...]"
 
 
 def _by_length(item: tuple[bytes, str]) -> tuple[int, bytes]:

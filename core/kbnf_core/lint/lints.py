@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.frontend import Reading, too_large
+from kbnf_core.errors import WorkLimitError
+from kbnf_core.frontend import Reading, too_large, too_much_work
 from kbnf_core.ir import Grammar
 from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lint.ambiguity import check_ambiguity
@@ -85,6 +86,9 @@ def _in_use(reading: Reading, grammar: Grammar, options: LintOptions) -> Iterato
         tables = build_tables(grammar, DEFAULT_LIMITS, reading.analysis)
     except TooManyStatesError as error:
         yield too_large(reading, str(error), DEFAULT_LIMITS)
+        return
+    except WorkLimitError as error:
+        yield too_much_work(reading.document, error)
         return
     generation = Generation(reading, tables, options.vocabulary or Vocabulary.bytes())
     if options.vocabulary is not None:

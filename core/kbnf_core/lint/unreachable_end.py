@@ -42,7 +42,7 @@ def check_unreachable_end(generation: Generation) -> Iterator[Diagnostic]:
             notes=(*describe(completion, vocabulary), _reason(generation, completion.data)),
         )
     elif completion.tokens is None:
-        what = f"the search looked at {MAX_WORK:,} trie nodes"
+        what = f"the search took {MAX_WORK:,} steps"
         yield stopped_early(reading, start, what, "E601")
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.budget import Budget
 from kbnf_core.ir import (
     Call,
     Choice,
@@ -23,6 +24,7 @@ from kbnf_core.ir import (
     children,
     postorder,
 )
+from kbnf_core.limits import DEFAULT_LIMITS
 
 
 class Facts(NamedTuple):
@@ -71,8 +73,9 @@ class Analysis:
         return iter(self._known[id(root)])
 
 
-def analyse(grammar: Grammar) -> Analysis:
-    """Return the facts of every nonterminal of ``grammar``."""
+def analyse(grammar: Grammar, budget: Budget | None = None) -> Analysis:
+    """Return the facts of every nonterminal of ``grammar``; parts looked at are steps."""
+    budget = budget or Budget(DEFAULT_LIMITS.work)
     nodes = {name: list(postorder(body)) for name, body in grammar.rules.items()}
     calls = {name: [n for n in held if type(n) is Call] for name, held in nodes.items()}
     callers: defaultdict[str, list[str]] = defaultdict(list)
@@ -86,6 +89,8 @@ def analyse(grammar: Grammar) -> Analysis:
     while queue:
         name = queue.popleft()
         waiting.discard(name)
+        budget.part = name
+        budget.spend(len(nodes[name]))
         fact = _facts_of(nodes[name], facts)
         if fact != facts[name]:
             facts[name] = fact

@@ -6,6 +6,7 @@ import numpy as np
 
 from kbnf_core.automata.columns import join, separate
 from kbnf_core.automata.errors import LimitError
+from kbnf_core.budget import Budget
 from kbnf_core.ir import Grammar, Literal, Regular, Token, TokenTerminal
 from kbnf_core.limits import Limits
 from kbnf_core.lower.analyse import Analysis
@@ -46,14 +47,18 @@ def build_pieces(
     inlined: Inlined,
     finish: Finish,
     limits: Limits,
+    budget: Budget,
 ) -> tuple[Alphabet, dict[str, Piece]]:
     """Return the automata of the nonterminals that are called, the start first.
 
-    Raises TooManyStatesError when all together pass ``limits.grammar_states``.
+    Raises TooManyStatesError when all together pass ``limits.grammar_states``, WorkLimitError
+    where ``budget`` is used up.
     """
     alphabet = number_symbols(grammar, analysis, inlined)
     names = list(alphabet.nonterminals)
-    builder = NfaBuilder(grammar.rules, analysis, alphabet, inlined.names, limits.grammar_states)
+    builder = NfaBuilder(
+        grammar.rules, analysis, alphabet, inlined.names, limits.grammar_states, budget
+    )
     for name in inlined.copied:
         builder.fragments[name] = _finished(name, builder, finish).fragment
     pieces: dict[str, Piece] = {}

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kbnf_core.budget import Budget
 from kbnf_core.ir import Grammar
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import Analysis, analyse
@@ -32,29 +33,34 @@ class PlainTables:
 
 
 def build_tables(
-    grammar: Grammar, limits: Limits = DEFAULT_LIMITS, analysis: Analysis | None = None
+    grammar: Grammar,
+    limits: Limits = DEFAULT_LIMITS,
+    analysis: Analysis | None = None,
+    budget: Budget | None = None,
 ) -> Tables:
-    """Return the tables of ``grammar``; raise TooManyStatesError beyond the limit.
+    """Return the tables of ``grammar``; raise TooManyStatesError or WorkLimitError.
 
     ``analysis`` is that of ``grammar``, if somebody has made it already.
     """
-    grammar, analysis = _split(grammar, analysis or analyse(grammar))
-    inlined = choose_inlined(grammar, analysis)
-    alphabet, pieces = build_pieces(grammar, analysis, inlined, compact, limits)
+    budget = budget or Budget(limits.work)
+    grammar, analysis = _split(grammar, analysis or analyse(grammar, budget), budget)
+    inlined = choose_inlined(grammar, analysis, budget)
+    alphabet, pieces = build_pieces(grammar, analysis, inlined, compact, limits, budget)
     return assemble(grammar, analysis, alphabet, pieces)
 
 
 def build_plain_tables(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> PlainTables:
     """Return the tables of ``grammar`` in which every position is a state of its own."""
-    grammar, analysis = _split(grammar, analyse(grammar))
-    alphabet, pieces = build_pieces(grammar, analysis, Inlined(), spell_out, limits)
+    budget = Budget(limits.work)
+    grammar, analysis = _split(grammar, analyse(grammar, budget), budget)
+    alphabet, pieces = build_pieces(grammar, analysis, Inlined(), spell_out, limits, budget)
     tables = assemble(grammar, analysis, alphabet, pieces)
     return PlainTables(_without_tail_calls(tables), _all_places(pieces))
 
 
-def _split(grammar: Grammar, analysis: Analysis) -> tuple[Grammar, Analysis]:
+def _split(grammar: Grammar, analysis: Analysis, budget: Budget) -> tuple[Grammar, Analysis]:
     split = split_large(grammar, analysis)
-    return (grammar, analysis) if split is grammar else (split, analyse(split))
+    return (grammar, analysis) if split is grammar else (split, analyse(split, budget))
 
 
 def _all_places(pieces: dict[str, Piece]) -> tuple[tuple[Place, ...], ...]:

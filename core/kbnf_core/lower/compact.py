@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.automata.epsilon import Closures
+from kbnf_core.budget import Budget
 from kbnf_core.kernel.automata import Compacted
 from kbnf_core.kernel.chosen_automata import AUTOMATA
 from kbnf_core.lower.nfa import Ids, Nfa, Place, PlacedNfa
@@ -65,7 +66,7 @@ def compact(builder: NfaBuilder, name: str) -> Piece:
     """
     nfa = builder.build(name, Nfa())
     source, symbol, target = nfa.columns()
-    found = AUTOMATA.compact(
+    found, steps = AUTOMATA.compact(
         source,
         symbol,
         target,
@@ -76,7 +77,9 @@ def compact(builder: NfaBuilder, name: str) -> Piece:
         Nfa.ACCEPT,
         GROWTH * nfa.state_count + 16,
         CLOSURE_LIMIT,
+        builder.budget.left,
     )
+    builder.budget.spend(steps)
     return spell_out(builder, name) if found is None else _minimal_piece(found)
 
 
@@ -93,10 +96,10 @@ def spell_out(builder: NfaBuilder, name: str) -> Piece:
     Raises LimitError where too much is entered freely from too many states.
     """
     nfa = builder.build(name, PlacedNfa())
-    return _as_piece(trim(_remove_epsilons(nfa)))
+    return _as_piece(trim(_remove_epsilons(nfa, builder.budget)))
 
 
-def _remove_epsilons(nfa: PlacedNfa) -> Automaton:
+def _remove_epsilons(nfa: PlacedNfa, budget: Budget) -> Automaton:
     leaving: list[list[tuple[int, int]]] = [[] for _ in range(nfa.state_count)]
     for source, symbol, target in nfa.columns().T.tolist():
         leaving[source].append((symbol, target))
@@ -104,7 +107,7 @@ def _remove_epsilons(nfa: PlacedNfa) -> Automaton:
     for source, target in zip(nfa.free_sources, nfa.free_targets, strict=True):
         free[source].append(target)
     useful = [bool(edges) or state == Nfa.ACCEPT for state, edges in enumerate(leaving)]
-    closures = Closures(free, useful, CLOSURE_LIMIT)
+    closures = Closures(free, useful, CLOSURE_LIMIT, budget)
     kept = [state for state, edges in enumerate(leaving) if edges or state <= Nfa.ACCEPT]
     numbers = {state: number for number, state in enumerate(kept)}
     edges: list[Mapping[int, tuple[int, ...]]] = []
@@ -112,7 +115,9 @@ def _remove_epsilons(nfa: PlacedNfa) -> Automaton:
         row: dict[int, dict[int, None]] = {}
         for symbol, target in leaving[state]:
             found = row.setdefault(symbol, {})
-            found.update((numbers[s], None) for s in closures.of(target) if s in numbers)
+            entered = closures.of(target)
+            budget.spend(len(entered))
+            found.update((numbers[s], None) for s in entered if s in numbers)
         edges.append({symbol: tuple(targets) for symbol, targets in row.items()})
     accepting = [state == Nfa.ACCEPT for state in kept]
     places = [tuple(nfa.places.get(state, ())) for state in kept]

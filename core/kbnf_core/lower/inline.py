@@ -13,7 +13,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from kbnf_core.ir import Call, Grammar, Literal, Node, Regular, Repeat, calls, children
+from kbnf_core.budget import Budget
+from kbnf_core.ir import Call, Grammar, Literal, Node, Regular, Repeat, children
 from kbnf_core.lower.analyse import Analysis
 
 LARGE = 1_000
@@ -37,20 +38,22 @@ class Inlined:
     copied: tuple[str, ...] = ()
 
 
-def choose_inlined(grammar: Grammar, analysis: Analysis) -> Inlined:
-    """Return the reachable nonterminals to write out."""
+def choose_inlined(grammar: Grammar, analysis: Analysis, budget: Budget) -> Inlined:
+    """Return the reachable nonterminals to write out; what ``split_large`` split off is none."""
     uses = _count_uses(analysis)
     sizes: dict[str, int] = {}
     inlined: dict[str, None] = {}
     flat: set[str] = set()  # calls flat nonterminals only, so it is not recursive
     for name in _callees_first(grammar.start, analysis):
+        budget.part = name
+        budget.spend(len(analysis.nodes[name]))
         sizes[name] = estimate_size(analysis.nodes[name], sizes, inlined)
         if all(call.nonterminal in flat for call in analysis.calls[name]):
             flat.add(name)
         single = uses[name] == 1 and sizes[name] <= LARGE
         small = name in flat and sizes[name] * uses[name] <= SMALL_TOTAL
         small = small and not any(map(is_free_text, analysis.nodes[name]))
-        if name != grammar.start and (single or small):
+        if name != grammar.start and "#" not in name and (single or small):
             inlined[name] = None
     return Inlined(frozenset(inlined), tuple(name for name in inlined if uses[name] > 1))
 
@@ -89,13 +92,20 @@ def estimate_size(nodes: Iterable[Node], sizes: Mapping[str, int], inlined: Coll
 
 
 def _count_uses(analysis: Analysis) -> Counter[str]:
-    """Count places of use; a place inside a counted repetition is more than one."""
+    """Count places of use; a place inside a counted repetition is as many as there are copies."""
     uses: Counter[str] = Counter()
     for name in analysis.reachable:
-        uses.update([call.nonterminal for call in analysis.calls[name]])
-        for node in analysis.nodes[name]:
-            if type(node) is Repeat and max(node.low, node.high or 1) > 1:
-                uses.update({call.nonterminal for call in calls(node.body)})
+        if not analysis.calls[name]:
+            continue
+        stack = [(analysis.nodes[name][-1], 1)]
+        while stack:
+            node, times = stack.pop()
+            if type(node) is Call:
+                uses[node.nonterminal] += times
+            elif type(node) is Repeat:
+                stack.append((node.body, times * max(node.low, node.high or 1, 1)))
+            else:
+                stack.extend((part, times) for part in children(node))
     return uses
 
 

@@ -4,11 +4,12 @@ The construction is top-down with a work list, so that depth costs no stack.
 """
 
 from collections.abc import Mapping
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
 
 from kbnf_core.automata.dfa import Dfa
+from kbnf_core.budget import Budget
 from kbnf_core.ir import Call, Choice, Literal, Node, Regular, Repeat, Sequence, Token
 from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.nfa import Alphabet, Ids, Nfa, TooManyStatesError
@@ -30,6 +31,8 @@ class Fragment(NamedTuple):
 class NfaBuilder:
     """Builds the automaton of one nonterminal; calls of ``inlined`` ones are written out.
 
+    Parts and states are charged to ``budget``, as is what is done with the result.
+
     ``fragments`` are automata of nonterminals to copy instead; they may be added at any time.
     """
 
@@ -40,12 +43,14 @@ class NfaBuilder:
         alphabet: Alphabet,
         inlined: frozenset[str],
         state_limit: int,
+        budget: Budget,
     ) -> None:
         self._rules = rules
         self._analysis = analysis
         self._alphabet = alphabet
         self._inlined = inlined
         self._state_limit = state_limit
+        self.budget = budget
         self._columns = alphabet.columns
         self.fragments: dict[str, Fragment] = {}
         self._dfas: dict[int, Fragment] = {}
@@ -56,8 +61,11 @@ class NfaBuilder:
         """Add to ``nfa`` the automaton of ``name``; raise TooManyStatesError beyond the limit."""
         self._nfa = nfa
         self._work = [(self._rules[name], Nfa.START, Nfa.ACCEPT)]
+        self.budget.part = name
         while self._work:
+            before = nfa.state_count
             self._connect(*self._work.pop())
+            self.budget.spend(1 + nfa.state_count - before)
             if nfa.state_count > self._state_limit:
                 raise TooManyStatesError(name)
         return nfa
@@ -132,10 +140,12 @@ class NfaBuilder:
         if facts.nullable:
             self._nfa.free(begin, end)
         if facts.filled:
-            self._nfa.link(begin, self._alphabet.of_call(node.nonterminal), end)
-            self._nfa.note(begin, node.span, 0)
+            self._link_call(node, begin, end)
 
     def _connect_repeat(self, node: Repeat, begin: int, end: int) -> None:
+        if node.high is not None and self._is_nullable_call(node.body):
+            self._connect_optional(node.body, node.high, begin, end)
+            return
         here = begin
         for _ in range(node.low):
             here = self._connect_copy(node.body, here)
@@ -149,6 +159,27 @@ class NfaBuilder:
                 self._nfa.free(here, end)
                 here = self._connect_copy(node.body, here)
         self._nfa.free(here, end)
+
+    def _is_nullable_call(self, body: Node) -> TypeGuard[Call]:
+        return (
+            isinstance(body, Call)
+            and self._analysis.facts[body.nonterminal].nullable
+            and body.nonterminal not in self._inlined
+        )
+
+    def _connect_optional(self, body: Call, most: int, begin: int, end: int) -> None:
+        """Add up to ``most`` calls that are not empty: no copy is passed over, the end is near."""
+        here = begin
+        self._nfa.free(here, end)
+        for _ in range(most * self._analysis.facts[body.nonterminal].filled):
+            there = self._nfa.add_states()
+            self._link_call(body, here, there)
+            self._nfa.free(there, end)
+            here = there
+
+    def _link_call(self, node: Call, begin: int, end: int) -> None:
+        self._nfa.link(begin, self._alphabet.of_call(node.nonterminal), end)
+        self._nfa.note(begin, node.span, 0)
 
     def _connect_copy(self, body: Node, begin: int) -> int:
         there = self._nfa.add_states()

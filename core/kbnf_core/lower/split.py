@@ -5,6 +5,8 @@ two chains of a thousand. Large automata get one too: they are copied as arrays,
 """
 
 from collections.abc import Sequence as Several
+from itertools import groupby
+from operator import itemgetter
 
 from kbnf_core.ir import (
     Call,
@@ -19,6 +21,9 @@ from kbnf_core.ir import (
 )
 from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.inline import LARGE, estimate_size
+
+LONG_RUN = 64
+"""Optional parts in a row: any later one may come in place of each, a square of edges."""
 
 LARGE_REPETITION = 4_096
 """States beyond which the body of a counted repetition is called instead of copied."""
@@ -36,7 +41,7 @@ def split_large(grammar: Grammar, analysis: Analysis) -> Grammar:
         if isinstance(body, Regular):
             rules[name] = body
         else:
-            rules[name] = _Splitter(name, rules).split(body)
+            rules[name] = _Splitter(name, rules, analysis).split(body)
     return Grammar(grammar.start, rules)
 
 
@@ -48,26 +53,47 @@ def _is_large(nodes: Several[Node]) -> bool:
 class _Splitter:
     """Splits one rule; the parts split off are added to ``rules``."""
 
-    def __init__(self, name: str, rules: dict[str, Node]) -> None:
+    def __init__(self, name: str, rules: dict[str, Node], analysis: Analysis) -> None:
         self._name = name
         self._rules = rules
+        self._analysis = analysis
         self._count = 0
 
     def split(self, root: Node) -> Node:
         values: list[Node] = []
-        for node in postorder(root):
+        optional: list[bool] = []
+        for node, facts in self._analysis.within(root):
             first = len(values) - len(children(node))
-            values[first:] = [self._split_one(rebuild(node, values[first:]))]
+            whole = rebuild(node, values[first:])
+            values[first:] = [self._split_one(whole, optional[first:])]
+            optional[first:] = [facts.nullable]
         return values.pop()
 
-    def _split_one(self, node: Node) -> Node:
+    def _split_one(self, node: Node, optional: list[bool]) -> Node:
         if isinstance(node, Regular) and node.dfa.state_count > LARGE:
             return self._call(node)
+        if isinstance(node, Sequence) and sum(optional) > LONG_RUN:
+            return self._group(node, optional)
         if isinstance(node, Repeat) and not isinstance(node.body, Call):
             copies = max(node.low, node.high or 1)
+            if copies > LONG_RUN and optional[0]:
+                return Repeat(self._call(node.body), node.low, node.high, node.span)
             if copies > 1 and _size(node.body) * copies > LARGE_REPETITION:
                 return Repeat(self._call(node.body), node.low, node.high, node.span)
         return node
+
+    def _group(self, node: Sequence, optional: list[bool]) -> Sequence:
+        """Call the optional parts in a row by groups, and those by groups in turn."""
+        parts: list[Node] = []
+        flags = zip(optional, node.parts, strict=True)
+        for is_optional, run in groupby(flags, key=itemgetter(0)):
+            found = [part for _, part in run]
+            while is_optional and len(found) > LONG_RUN:
+                starts = range(0, len(found), LONG_RUN)
+                groups = (tuple(found[at : at + LONG_RUN]) for at in starts)
+                found = [self._call(Sequence(group, node.span)) for group in groups]
+            parts.extend(found)
+        return Sequence(tuple(parts), node.span)
 
     def _call(self, body: Node) -> Call:
         self._count += 1

@@ -12,11 +12,16 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import Compiled, compile_regex
+from kbnf_core.budget import Budget
 from kbnf_core.diagnostics import Diagnostic, Label
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.excepted import excluded_words
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
+from kbnf_core.syntax.suggest import Suggestions
+
+_SUBSTRING_WORK = 16
+"""Steps for each byte of a text whose substrings are wanted: two states, made and minimised."""
 
 
 class Translation(NamedTuple):
@@ -31,12 +36,14 @@ def translate(
     start: str = "start",
     limits: Limits = DEFAULT_LIMITS,
     automata: Mapping[tree.Pattern, Dfa] | None = None,
+    budget: Budget | None = None,
 ) -> Translation:
     """Return the meaning of ``document`` with the nonterminal ``start`` as its start.
 
-    ``automata`` are those of regular expressions that were made from one.
+    ``automata`` are those of regular expressions that were made from one. Raises WorkLimitError
+    where ``budget`` is used up.
     """
-    translator = _Translator(document, limits, automata or {})
+    translator = _Translator(document, limits, automata or {}, budget or Budget(limits.work))
     rules = translator.translate_all()
     found = [*translator.diagnostics, *_check_start(document, start)]
     usable = not found and not document.broken_names
@@ -47,10 +54,7 @@ def _check_start(document: tree.Document, start: str) -> Iterable[Diagnostic]:
     names = [definition.name.value for definition in document.definitions]
     if start in names or start in document.broken_names or not names:
         return ()
-    from difflib import get_close_matches
-
-    close = get_close_matches(start, names, n=1)
-    guess = close[0] if close else names[0]
+    guess = Suggestions(names).closest(start) or names[0]
     first = document.definitions[0].name.span
     return (
         Diagnostic(
@@ -71,13 +75,19 @@ class _Translator:
     """Translates the definitions of one document, collecting findings."""
 
     def __init__(
-        self, document: tree.Document, limits: Limits, automata: Mapping[tree.Pattern, Dfa]
+        self,
+        document: tree.Document,
+        limits: Limits,
+        automata: Mapping[tree.Pattern, Dfa],
+        budget: Budget,
     ) -> None:
         self._document = document
         self._automata = automata
         self._limits = limits
+        self._budget = budget
         self._compiled: dict[tuple[tree.PatternKind, str], Compiled] = {}
         self._defined = {d.name.value for d in document.definitions} | document.broken_names
+        self._suggestions = Suggestions(self._defined)
         self._reported: set[str] = set()
         self.diagnostics: list[Diagnostic] = []
 
@@ -89,6 +99,7 @@ class _Translator:
         """Return the body of every nonterminal; several definitions are branches of one."""
         bodies: dict[str, list[tuple[ir.Node, Span]]] = {}
         for definition in self._document.definitions:
+            self._budget.part = definition.name.value
             body = self._translate(definition.body)
             bodies.setdefault(definition.name.value, []).append((body, definition.span))
         return {name: _join(parts) for name, parts in bodies.items()}
@@ -96,6 +107,7 @@ class _Translator:
     def _translate(self, root: tree.Expression) -> ir.Node:
         values: list[ir.Node] = []
         for node in tree.postorder(root):
+            self._budget.spend()
             first = len(values) - len(tree.children(node))
             values[first:] = [self._translate_one(node, values[first:])]
         return values.pop()
@@ -133,13 +145,9 @@ class _Translator:
     def _reference(self, node: tree.Reference) -> ir.Node:
         name = node.name.value
         if name not in self._defined and name not in self._reported:
-            from difflib import get_close_matches
-
             self._reported.add(name)
-            close = get_close_matches(name, self._defined, n=1)
-            helps = (
-                f"did you mean `{close[0]}`?" if close else "define it, with a rule of its own",
-            )
+            close = self._suggestions.closest(name)
+            helps = (f"did you mean `{close}`?" if close else "define it, with a rule of its own",)
             self._report("E101", f"the nonterminal `{name}` is not defined", node.span, helps=helps)
         return ir.Call(name, node.span)
 
@@ -149,7 +157,9 @@ class _Translator:
         if node.kind is tree.PatternKind.SUBSTRINGS:
             from kbnf_core.automata.substrings import substrings
 
-            return ir.Regular(substrings(node.text.value.encode()), node.span)
+            data = node.text.value.encode()
+            self._budget.spend(_SUBSTRING_WORK * len(data))
+            return ir.Regular(substrings(data), node.span)
         compiled = self._compile(node.kind, node.text.value)
         for problem in compiled.problems:
             self._report(
@@ -168,6 +178,7 @@ class _Translator:
         key = (kind, pattern)
         if key not in self._compiled:
             self._compiled[key] = _compiler_of(kind)(pattern, self._limits)
+            self._budget.spend(self._compiled[key].work)
         return self._compiled[key]
 
     def _exception(self, node: tree.Exception_) -> ir.Node:

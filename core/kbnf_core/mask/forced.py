@@ -6,19 +6,16 @@ from kbnf_core.mask.bits import ids_of
 from kbnf_core.mask.course import Course
 from kbnf_core.recognise.states import StateTable
 
-MAX_FORCED = 65_536
-"""Bytes, or tokens, that are looked for: a vocabulary may force a text that never ends."""
 
-
-def forced_bytes(course: Course, place: int) -> bytes:
-    """Return the longest bytes that all texts from ``place`` on begin with.
+def forced_bytes(course: Course, place: int, limit: int) -> bytes:
+    """Return the longest bytes, at most ``limit``, that all texts from ``place`` on begin with.
 
     It stops where the text may end, and where a token terminal may come.
     """
     states = course.masks.states
     only = _only_bytes(states)
     forced = bytearray()
-    while place >= 0 and not course.can_finish(place) and len(forced) < MAX_FORCED:
+    while place >= 0 and not course.can_finish(place) and len(forced) < limit:
         if states.token_terminals(place):
             break
         live = states.live_classes(place)
@@ -29,11 +26,14 @@ def forced_bytes(course: Course, place: int) -> bytes:
     return bytes(forced)
 
 
-def forced_tokens(course: Course, place: int) -> list[int]:
-    """Return the tokens that come from ``place`` on, as long as a mask allows a single one."""
+def forced_tokens(course: Course, place: int, limit: int) -> list[int]:
+    """Return the tokens that come from ``place`` on, as long as a mask allows a single one.
+
+    At most ``limit``, as a vocabulary may force a text that never ends; a mask for each.
+    """
     size = course.masks.vocabulary.size
     forced: list[int] = []
-    while place >= 0 and len(forced) < MAX_FORCED:
+    while place >= 0 and len(forced) < limit:
         ids = ids_of(course.rule.mask(course.masks, place), size)
         if len(ids) != 1:
             break

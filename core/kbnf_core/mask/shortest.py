@@ -9,7 +9,8 @@ sooner than the best way known.
 from dataclasses import dataclass
 from math import ceil, inf
 
-from kbnf_core.errors import EngineError, RejectedError
+from kbnf_core.budget import Budget
+from kbnf_core.errors import EngineError, RejectedError, WorkLimitError
 from kbnf_core.mask.course import Course
 from kbnf_core.mask.successors import Successors
 from kbnf_core.recognise.states import DEAD
@@ -19,7 +20,7 @@ MAX_LENGTH = 65_536
 """Bytes; a longer completion is refused, not written out."""
 
 MAX_WORK = 4_000_000
-"""Trie nodes that the search for the fewest tokens may look at; some tenths of a second."""
+"""Steps of one call: bytes tried, trie nodes looked at, and shares for states."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +41,22 @@ class Completion:
 def shortest_completion(course: Course, place: int) -> Completion:
     """Return the shortest completion of the text at ``place``; an end already is completed by b"".
 
-    Raises EngineError if it takes more than ``MAX_LENGTH`` bytes.
+    Raises EngineError if it takes more than ``MAX_LENGTH`` bytes, or more than ``MAX_WORK``
+    steps before they are known.
     """
     if course.can_finish(place):
         return Completion(b"", (), True)
-    data = shortest_bytes(course, place)
-    tokens, is_fewest = _Search(course, place, _spell(course, place, data)).run()
+    budget = Budget(MAX_WORK)
+    try:
+        data = _shortest_bytes(course, place, budget)
+    except WorkLimitError:
+        message = f"the shortest completion takes more than {MAX_WORK:,} steps to find"
+        raise EngineError(message) from None
+    tokens, is_fewest = _Search(course, place, _spell(course, place, data), budget).run()
     return Completion(data, tokens, is_fewest)
 
 
-def shortest_bytes(course: Course, place: int) -> bytes | None:
+def _shortest_bytes(course: Course, place: int, budget: Budget) -> bytes | None:
     """Return the fewest bytes that complete the text at ``place``, which is not complete.
 
     Of several such texts it is the one with the most readable bytes first. None if there is none.
@@ -62,17 +69,19 @@ def shortest_bytes(course: Course, place: int) -> bytes | None:
     ways = _readable_bytes(course)
     found = bytearray()
     for distance in range(int(left) - 1, -1, -1):
-        byte, place = _nearer(course, place, distance, ways)
+        byte, place = _nearer(course, place, distance, ways, budget)
         found.append(byte)
     return bytes(found)
 
 
 def _nearer(
-    course: Course, state: int, distance: int, ways: list[tuple[int, int]]
+    course: Course, state: int, distance: int, ways: list[tuple[int, int]], budget: Budget
 ) -> tuple[int, int]:
     """Return a byte, and the state after it, that is ``distance`` bytes from the end."""
     states = course.masks.states
+    share = 1 + len(states.pairs(state))
     for byte_class, byte in ways:
+        budget.spend(share)
         after = states.step(state, byte_class)
         if after != DEAD and _distance(course, after) == distance:
             return byte, after
@@ -117,29 +126,44 @@ def _spell(course: Course, place: int, data: bytes | None) -> tuple[int, ...] | 
 class _Search:
     """Breadth first over states, level by level; ``known`` is a way to the end, or None."""
 
-    def __init__(self, course: Course, place: int, known: tuple[int, ...] | None) -> None:
+    def __init__(
+        self, course: Course, place: int, known: tuple[int, ...] | None, budget: Budget
+    ) -> None:
         self._course = course
         self._known = known
         self._fewer_than = inf if known is None else len(known)
-        self._successors = Successors(course)
+        self._budget = budget
+        self._successors = Successors(course, self._budget)
+        self._left: dict[int, float] = {}
         self._paths: dict[int, tuple[int, ...]] = {place: ()}
         self._longest = max(1, course.masks.vocabulary.trie.max_depth)
 
     def run(self) -> tuple[tuple[int, ...] | None, bool]:
         """Return the fewest tokens, and whether no fewer can be."""
+        try:
+            return self._search(), True
+        except WorkLimitError:
+            return self._known, False
+
+    def _search(self) -> tuple[int, ...] | None:
         level = [state for state in self._paths if self._can_improve(state, 0)]
         while level:
             found: list[int] = []
-            for state in sorted(level, key=self._course.steps_left.length):
-                if self._successors.work > MAX_WORK:
-                    return self._known, False
+            for state in sorted(level, key=self._length):
                 fresh = self._expand(state)
                 for after in fresh:
                     if self._course.masks.is_complete(after):
-                        return self._paths[after], True
+                        return self._paths[after]
                 found += fresh
             level = [s for s in found if self._can_improve(s, len(self._paths[s]))]
-        return self._known, True
+        return self._known
+
+    def _length(self, state: int) -> float:
+        """Return the steps left; every pair of the state is looked at, so each is charged."""
+        if state not in self._left:
+            self._budget.spend(1 + len(self._course.masks.states.pairs(state)))
+            self._left[state] = self._course.steps_left.length(state)
+        return self._left[state]
 
     def _expand(self, state: int) -> list[int]:
         """Return the states, not met before, that one more token leads to."""
@@ -151,5 +175,5 @@ class _Search:
 
     def _can_improve(self, state: int, spent: int) -> bool:
         """Tell whether the longest tokens could reach the end sooner than the known way."""
-        left = self._course.steps_left.length(state)
+        left = self._length(state)
         return left < inf and spent + ceil(left / self._longest) < self._fewer_than

@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from kbnf_core.budget import Budget
 from kbnf_core.mask.bits import ids_of
 from kbnf_core.mask.course import Course
 from kbnf_core.recognise.states import DEAD, UNKNOWN, StateTable
@@ -16,26 +17,30 @@ _NO_IDS: _Ids = np.zeros(0, np.int32)
 _STATE_WORK = 4_000
 """Trie nodes that are followed in the time that a state takes, however small the trie is."""
 
+_PAIR_WORK = 64
+"""The same for each pair of a state, which every mask and every step from it goes through."""
+
 
 class Successors:
     """Follows the whole vocabulary from states of one course.
 
-    ``work`` measures what was done so far: trie nodes looked at, and a share for each state.
+    Trie nodes looked at are charged to ``budget``, and a share for each state and its pairs.
     """
 
-    def __init__(self, course: Course) -> None:
+    def __init__(self, course: Course, budget: Budget) -> None:
         self._course = course
+        self._budget = budget
         self._masks = course.masks
         self._trie = course.masks.vocabulary.trie
         self._node_class = course.masks.states.tables.classes[self._trie.byte]
-        self.work = 0
 
     def after(self, state: int) -> dict[int, int]:
         """Return the states after one allowed token, each with such a token.
 
-        ``state`` is not complete. Empty tokens lead nowhere and are left out.
+        ``state`` is not complete. Empty tokens lead nowhere and are left out. Raises
+        WorkLimitError where the budget is used up.
         """
-        self.work += _STATE_WORK
+        self._budget.spend(_STATE_WORK + _PAIR_WORK * len(self._masks.states.pairs(state)))
         named = self._named(state)
         return self._by_bytes(state, named) | self._by_id(state, named)
 
@@ -63,7 +68,7 @@ class Successors:
         before = np.full(len(nodes), state, np.int32)
         found, reached = [nodes[:0]], [before[:0]]
         while len(nodes):
-            self.work += len(nodes)
+            self._budget.spend(len(nodes))
             after = step_all(states, before, self._node_class[nodes])
             alive = after != DEAD
             nodes, after = nodes[alive], after[alive]

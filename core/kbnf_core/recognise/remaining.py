@@ -49,6 +49,8 @@ class Remaining:
 
     def _up_from(self, root: int) -> dict[int, float]:
         """Return the length after each nonterminal completes into ``root``."""
+        if root in self._upward:
+            return self._upward[root]
         stack = [root]
         while stack:
             origin = stack[-1]

@@ -1,12 +1,12 @@
 """Checks of the names of a GBNF file: duplicates and undefined ones."""
 
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 
 from kbnf_core.diagnostics import Diagnostic, Label
 from kbnf_core.source import Source
 from kbnf_core.syntax.gbnf_builder import EXCLUDED_NAME
 from kbnf_core.syntax.gbnf_explain import llama_says
+from kbnf_core.syntax.suggest import Suggestions
 from kbnf_core.syntax.tree import Definition, Name, Reference, postorder
 
 
@@ -38,14 +38,14 @@ def _is_known(name: str, defined: frozenset[str]) -> bool:
     return name in defined or name.startswith(EXCLUDED_NAME)
 
 
-def undefined_finding(source: Source, name: Name, defined: frozenset[str]) -> Diagnostic:
+def undefined_finding(source: Source, name: Name, suggestions: Suggestions) -> Diagnostic:
     """Return the E101 for a name that is used and not defined."""
-    close = get_close_matches(name.value, sorted(defined), n=1)
+    close = suggestions.closest(name.value)
     return Diagnostic(
         "E101",
         f"the rule `{name.value}` is not defined",
         source,
         name.span,
         notes=(llama_says(f"Undefined rule identifier '{name.value}'"),),
-        helps=(f"did you mean `{close[0]}`?" if close else f"define it: `{name.value} ::= ...`",),
+        helps=(f"did you mean `{close}`?" if close else f"define it: `{name.value} ::= ...`",),
     )

@@ -21,6 +21,7 @@ from kbnf_core.syntax.gbnf_tokens import define_excluded
 from kbnf_core.syntax.gbnf_words import Statement, gbnf_parser, split
 from kbnf_core.syntax.mistake import Mistake
 from kbnf_core.syntax.parse import Parsed
+from kbnf_core.syntax.suggest import Suggestions
 from kbnf_core.syntax.tree import Definition, Document
 
 
@@ -85,9 +86,10 @@ class _Reader:
         kept = {definition.name.value: definition for definition in self._definitions}
         defined = frozenset(kept) | self._broken
         missing = undefined(self._definitions, defined)
+        suggestions = Suggestions(defined)
         self.findings.extend(check_redefinitions(self._source, self._definitions, kept))
         self.findings.extend(
-            undefined_finding(self._source, name, defined) for name in missing.values()
+            undefined_finding(self._source, name, suggestions) for name in missing.values()
         )
         if not (self._definitions or self.findings):
             self.findings.append(about.no_rules(self._source))

@@ -40,9 +40,11 @@ def test_both_determinise_and_minimise_alike(compiled: Automata, seed: int) -> N
     tags = [random.choice([0, 0, 1, 2, 3, 1 << 62]) for _ in range(states)]
     starts = [subset(random, states, states) for _ in range(random.randint(1, 3))]
     limit, stop = random.choice([3, 10, 1_000]), random.choice([0, 0, 2])
-    found = compiled.determinise(moves, tags, starts, symbols, limit, stop)
-    assert found == PLAIN.determinise(moves, tags, starts, symbols, limit, stop)
+    work = random.choice([1, 5, 20, 10_000])
+    found, steps = compiled.determinise(moves, tags, starts, symbols, limit, stop, work)
+    assert (found, steps) == PLAIN.determinise(moves, tags, starts, symbols, limit, stop, work)
     if found is not None:
+        assert steps <= work
         assert compiled.minimise(*found) == PLAIN.minimise(*found)
 
 
@@ -61,7 +63,8 @@ def test_both_compact_alike(compiled: Automata, seed: int) -> None:
     edges, free = random.randint(0, 3 * states), random.randint(0, 2 * states)
     source, symbol = some(edges), numbers(random.choice([3, 5, 100]) for _ in range(edges))
     target, free_source, free_target = some(edges), some(free), some(free)
-    limits = random.choice([3, 10, 1_000]), random.choice([1, 2, 100])
+    work = random.choice([3, 10, 30, 10_000])
+    limits = random.choice([3, 10, 1_000]), random.choice([1, 2, 100]), work
     columns = (source, symbol, target, free_source, free_target)
     assert compiled.compact(*columns, states, 0, 1, *limits) == PLAIN.compact(
         *columns, states, 0, 1, *limits
@@ -119,7 +122,9 @@ def test_what_passes_a_limit_has_no_result(kernel: str, request: pytest.FixtureR
     moves += [{0: (i + 1,), 1: (i + 1,)} for i in range(1, 4)]
     moves.append({})
     tags = [0, 0, 0, 0, 1]
-    found = automata.determinise(moves, tags, [(0,)], 2, 16, 0)
+    found, steps = automata.determinise(moves, tags, [(0,)], 2, 16, 0, 1_000)
     assert found is not None
     assert len(found[0]) == 16
-    assert automata.determinise(moves, tags, [(0,)], 2, 15, 0) is None
+    assert automata.determinise(moves, tags, [(0,)], 2, 15, 0, 1_000)[0] is None
+    assert automata.determinise(moves, tags, [(0,)], 2, 16, 0, steps) == (found, steps)
+    assert automata.determinise(moves, tags, [(0,)], 2, 16, 0, steps - 1) == (None, steps)

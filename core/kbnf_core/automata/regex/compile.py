@@ -1,5 +1,6 @@
 """From a pattern to the minimal automaton of the byte strings that it matches as a whole."""
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -9,19 +10,27 @@ from kbnf_core.automata.errors import LimitError, states_within
 from kbnf_core.automata.minimise import minimise
 from kbnf_core.automata.operations import empty
 from kbnf_core.automata.regex.parse import parse_regex
-from kbnf_core.automata.regex.problems import TOO_LARGE, RegexProblem
+from kbnf_core.automata.regex.problems import TOO_LARGE, TOO_MUCH_WORK, RegexProblem
 from kbnf_core.automata.regex.symbols import edge_only, to_symbols
 from kbnf_core.automata.regex.syntax import Node
 from kbnf_core.automata.regex.thompson import build_nfa
 from kbnf_core.automata.utf8 import to_dfa
+from kbnf_core.budget import Budget
+from kbnf_core.errors import WorkLimitError
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
+
+_RAISING = "; or raise `Limits.work`"
 
 
 class Compiled(NamedTuple):
-    """An automaton, or why there is none: ``dfa`` is None exactly when there are problems."""
+    """An automaton, or why there is none: ``dfa`` is None exactly when there are problems.
+
+    ``work`` is what it took, in steps (``kbnf_core.budget``).
+    """
 
     dfa: Dfa | None
     problems: tuple[RegexProblem, ...]
+    work: int = 0
 
 
 @lru_cache(maxsize=512)
@@ -30,32 +39,46 @@ def compile_regex(pattern: str, limits: Limits = DEFAULT_LIMITS) -> Compiled:
     tree, problems = parse_regex(pattern, limits)
     if problems:
         return Compiled(None, problems)
+    return within(limits, pattern, lambda budget: _whole_matches(tree, limits, budget))
+
+
+def within(limits: Limits, pattern: str, build: Callable[[Budget], Dfa]) -> Compiled:
+    """Return what ``build`` makes of a pattern, or the limit that it passed."""
+    budget = Budget(limits.work)
     try:
-        return Compiled(_whole_matches(tree, limits), ())
+        return Compiled(build(budget), (), budget.spent)
     except LimitError as error:
-        return Compiled(None, (too_large(pattern, error, limits),))
+        return Compiled(None, (_too_large(pattern, TOO_LARGE, _needed(error, limits)),))
+    except WorkLimitError:
+        steps = f"more than {limits.work:,} steps of work"
+        return Compiled(None, (_too_large(pattern, TOO_MUCH_WORK, steps, _RAISING),))
 
 
-def too_large(pattern: str, error: LimitError, limits: Limits) -> RegexProblem:
-    """Return the problem of a pattern whose automaton passed a limit."""
+def _needed(error: LimitError, limits: Limits) -> str:
+    """Return what a pattern needs whose automaton passed a limit."""
     memory = limits.regex_bytes
     by_memory = memory is not None and error.limit < limits.regex_states
-    needs = f"more than {memory} bytes, the limit of its memory" if by_memory else error
+    return f"more than {memory} bytes, the limit of its memory" if by_memory else str(error)
+
+
+def _too_large(pattern: str, code: str, needed: str, raising: str = "") -> RegexProblem:
     return RegexProblem(
-        TOO_LARGE,
-        f"this regular expression needs {needs}",
+        code,
+        f"this regular expression needs {needed}",
         0,
         len(pattern),
-        "use smaller counts, or move parts into rules of their own",
+        f"use smaller counts, or move parts into rules of their own{raising}",
     )
 
 
-def _whole_matches(tree: Node, limits: Limits) -> Dfa:
+def _whole_matches(tree: Node, limits: Limits, budget: Budget) -> Dfa:
     limit = limits.regex_states
     symbols = to_symbols(build_nfa(tree, limit), limit)
+    budget.spend(len(symbols.nfa.moves))
     blocks = symbols.partition
     most = states_within(limit, limits.regex_bytes, blocks.block_count)
-    machine = minimise(determinise(edge_only(symbols.nfa), blocks.block_count, most))
+    found = determinise(edge_only(symbols.nfa), blocks.block_count, most, budget=budget)
+    machine = minimise(found, budget)
     if not machine.rows:
         return empty()
     dfa = to_dfa(machine, blocks, limit)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 SYNTAX = "E201"
 UNSUPPORTED = "E202"
 TOO_LARGE = "E203"
+TOO_MUCH_WORK = "E107"
 INVALID_UTF8 = "E204"
 
 

@@ -1,0 +1,27 @@
+"""Suggestions of names: the known name that a misspelled one resembles most."""
+
+from collections.abc import Iterable
+
+COMPARISONS = 50_000
+"""Names that are compared; a text in which more are misspelled was cut off or pasted by half."""
+
+_LONGEST = 100
+"""Characters of a name that is compared; the comparison takes the square of them."""
+
+
+class Suggestions:
+    """Finds close matches among ``names`` (Ratcliff & Obershelp 1988), for the first who ask."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._names = [name for name in names if len(name) <= _LONGEST]
+        self._left = COMPARISONS
+
+    def closest(self, name: str) -> str | None:
+        """Return the most similar name, if any is similar and there was not too much to compare."""
+        if self._left <= 0 or len(name) > _LONGEST:
+            return None
+        from difflib import get_close_matches
+
+        self._left -= len(self._names)
+        close = get_close_matches(name, self._names, n=1)
+        return close[0] if close else None

@@ -1,0 +1,116 @@
+"""Work grows with the size of a grammar, not with its square: counted, so noise cannot matter.
+
+``python -m benchmarks.scaling`` prints the same families with times.
+"""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from random import Random
+from types import ModuleType
+
+import pytest
+
+from kbnf_core import AcceptTokenResult, Engine, RejectedError, Vocabulary
+from kbnf_core.automata.regex import compile_regex
+from kbnf_core.budget import Budget
+from kbnf_core.frontend import read_grammar
+from kbnf_core.limits import Limits
+from kbnf_core.lower.build import build_tables
+from kbnf_core.source import Source
+
+ROOT = Path(__file__).resolve().parents[2]
+
+SIZE = 1_500
+
+FAMILIES = [
+    "undefined names",
+    "optional items",
+    "optional calls",
+    "chained rules",
+    "unit cycles",
+    "alternatives",
+    "blank lines",
+    "rules",
+    "substrings",
+]
+
+
+@pytest.fixture(scope="module")
+def scaling() -> ModuleType:
+    """Return the benchmark, which lies beside the package."""
+    sys.path.insert(0, str(ROOT))
+    try:
+        return import_module("benchmarks.scaling")
+    finally:
+        sys.path.remove(str(ROOT))
+
+
+def test_every_family_is_here(scaling: ModuleType) -> None:
+    assert list(scaling.FAMILIES) == FAMILIES
+
+
+@pytest.mark.parametrize("verb", ["check", "build"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_twice_the_size_is_less_than_three_times_the_calls(
+    family: str, verb: str, scaling: ModuleType
+) -> None:
+    action, write = scaling.ACTIONS[verb], scaling.FAMILIES[family]
+    action(write(10))
+    one, two = (scaling.count_calls(action, write(size)) for size in (SIZE, 2 * SIZE))
+    assert two < 3 * one
+
+
+@pytest.mark.parametrize("family", FAMILIES[1:])
+def test_twice_the_size_is_less_than_three_times_the_steps(
+    family: str, scaling: ModuleType
+) -> None:
+    one, two = (_steps(scaling.FAMILIES[family](size)) for size in (SIZE, 2 * SIZE))
+    assert 0 < two < 3 * one
+
+
+def _steps(text: str) -> int:
+    """Return the counted work of a build, most of which may be done inside of one call."""
+    reading = read_grammar(Source(text))
+    assert reading.grammar is not None
+    budget = Budget(Limits().work)
+    build_tables(reading.grammar, Limits(), reading.analysis, budget)
+    return budget.spent
+
+
+def test_repetitions_of_repetitions_are_built_of_calls(scaling: ModuleType) -> None:
+    text = "start ::= b{0,200}; b ::= c{0,200}; c ::= d{0,200}; d ::= 'a'{0,200};"
+    assert _steps(text) < 1_000_000
+
+
+def test_a_regex_that_takes_long_is_given_up(scaling: ModuleType) -> None:
+    letters = "|".join(map(chr, range(ord("a"), ord("y"))))
+    pattern = f"({letters})?[a-y]*a[a-y]{{12}}"
+    work = compile_regex(pattern).work
+    assert compile_regex(pattern, Limits(work=work)).dfa is not None
+    (problem,) = compile_regex(pattern, Limits(work=work - 1)).problems
+    assert problem.code == "E107"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_optional_items_that_are_called_in_groups_mean_the_same(seed: int) -> None:
+    random = Random(seed)
+    count = 1_000
+    text = "start ::= " + " ".join(f"['{i:04}']" for i in range(count)) + " '.';"
+    engine = Engine(text, Vocabulary.bytes())
+    chosen = sorted(random.sample(range(count), 30))
+    engine.try_accept_new_bytes("".join(f"{i:04}" for i in chosen).encode())
+    with pytest.raises(RejectedError):
+        engine.try_accept_new_bytes(f"{random.randint(0, chosen[-1]):04}".encode())
+    assert engine.try_accept_new_bytes(b".") is AcceptTokenResult.Finished
+
+
+def test_a_counted_repetition_of_what_may_be_empty_means_the_same() -> None:
+    engine = Engine("start ::= a{2,3} '.'; a ::= ['b' a 'c'];", Vocabulary.bytes())
+    for text, is_legal in ((b".", True), (b"bcbbccbc.", True), (b"bcbcbcb", False)):
+        engine.reset()
+        if is_legal:
+            assert engine.try_accept_new_bytes(text) is AcceptTokenResult.Finished
+        else:
+            with pytest.raises(RejectedError):
+                engine.try_accept_new_bytes(text)
