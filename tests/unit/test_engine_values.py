@@ -3,7 +3,7 @@
 import copy
 import pickle
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -49,7 +49,8 @@ def allowed(engine: Engine) -> list[int]:
 
 
 def kept(logits: "np.ndarray[tuple[int, ...], np.dtype[np.float32]]") -> list[int]:
-    return np.flatnonzero(logits > -np.inf).tolist()
+    ids: list[int] = np.flatnonzero(logits > -np.inf).tolist()
+    return ids
 
 
 @pytest.mark.parametrize("id_type", ID_TYPES)
@@ -96,8 +97,8 @@ def test_a_vocabulary_takes_any_integer(id_type: type) -> None:
 def test_the_bindings_engine_takes_any_integer() -> None:
     engine = kbnf.Engine(GRAMMAR, VOCABULARY)
     engine.compute_allowed_token_ids()
-    assert engine.check_if_token_is_allowed(_Id(0))
-    assert not engine.check_if_token_is_allowed(_Id(4))
+    ids: list[Any] = [_Id(0), _Id(4)]
+    assert [engine.check_if_token_is_allowed(each) for each in ids] == [True, False]
 
 
 def test_logits_are_masked_for_the_place_at_hand() -> None:
