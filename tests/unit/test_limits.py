@@ -28,11 +28,15 @@ PAGE = Path(__file__).resolve().parents[2] / "man" / "kbnf-limits.7"
 NESTED = "('a' | 'b' 'c')"
 
 
-def listed(section: str) -> dict[str, int]:
+def listed(section: str) -> dict[str, int | None]:
     """Return the names and defaults that a section of the man page gives."""
     _, _, rest = PAGE.read_text(encoding="utf-8").partition(f"\n.SH {section}\n")
-    rows = re.findall(r'^\.BR (\w+) " \(([\d,]+)\)"$', rest.partition("\n.SH ")[0], re.MULTILINE)
-    return {name: int(default.replace(",", "")) for name, default in rows}
+    rows = re.findall(
+        r'^\.BR (\w+) " \(([\d,]+|none)\)"$', rest.partition("\n.SH ")[0], re.MULTILINE
+    )
+    return {
+        name: None if default == "none" else int(default.replace(",", "")) for name, default in rows
+    }
 
 
 def defaults(of: Iterable[Field[object]]) -> dict[str, object]:
