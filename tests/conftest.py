@@ -4,6 +4,7 @@
 package ``kbnf_testing``, so it can shadow nothing.
 """
 
+import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -18,6 +19,10 @@ pytest.register_assert_rewrite("kbnf_testing")
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("kbnf", deadline=None)
 settings.load_profile("kbnf")
+
+# A shell's background job ignores interrupts, and so would every process that a test interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
