@@ -10,7 +10,7 @@ import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-KERNELS = ("_automata", "_compiled")
+KERNELS = ("automata._automata", "kernel._compiled")
 CHECKS = os.environ.get("KBNF_KERNEL_CHECKS", "none")
 COMPILER_FLAGS = {
     "none": ["-O3", "-g0"],
@@ -22,8 +22,8 @@ COMPILER_FLAGS = {
 def kernel(name: str) -> Extension:
     """Return the extension of one file of the kernel."""
     return Extension(
-        f"kbnf_core.kernel.{name}",
-        [f"core/kbnf_core/kernel/{name}.pyx"],
+        f"kbnf_core.{name}",
+        [f"core/kbnf_core/{name.replace('.', '/')}.pyx"],
         include_dirs=[numpy.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
         extra_compile_args=COMPILER_FLAGS,

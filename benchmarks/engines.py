@@ -14,7 +14,7 @@ from kbnf_core import Config, Engine, Grammar
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Words = npt.NDArray[np.uint32]
+Bitmask = npt.NDArray[np.uint32]
 
 
 class Matcher(Protocol):

@@ -23,8 +23,8 @@ import numpy as np
 from benchmarks.engines import LLGuidance
 from benchmarks.vocabulary import Setting, read_setting
 from kbnf_core import Engine, Vocabulary
-from kbnf_core.convert.json_schema import Options, Whitespace, json_schema_grammar
 from kbnf_core.errors import EngineError, KbnfError
+from kbnf_core.languages.json_schema import Options, Whitespace, json_schema_grammar
 
 PASS_BAR, BUILD_BAR, MASK_BAR = 0.95, 5.0, 1.0
 

@@ -61,7 +61,7 @@ def _run(form: Form, vocabulary: Vocabulary) -> dict[str, float]:
         engine.try_accept_new_token(token)
         times[position] = perf_counter() - before
     found = {str(at): _typical(times[at : at + WINDOW]) for at in POSITIONS}
-    return found | {"states": float(len(engine._course.masks.states))}
+    return found | {"states": float(len(engine._automaton.masks.states))}
 
 
 def _typical(seconds: npt.NDArray[np.float64]) -> float:

@@ -86,8 +86,8 @@ def check_file(path: Path, request: Request, fixes: str | None = None) -> Report
     find = partial(_find, name=name, file=file, settings=settings, request=request)
     after, fixed = before, tuple[Diagnostic, ...]()
     if fixes is not None:
-        from kbnf_core.fixes import fix_text
         from kbnf_core.languages import language_of
+        from kbnf_core.lint.fixes import fix_text
 
         unsafe = fixes == "unsafe"
         result = fix_text(before, find, unsafe=unsafe, language=language_of(name))
@@ -99,8 +99,8 @@ def _find(
     text: str, *, name: str, file: Path, settings: Settings, request: Request
 ) -> tuple[Diagnostic, ...]:
     """Return what is selected of everything that can be said about a text."""
-    from kbnf_core.check import check
     from kbnf_core.imports import ANYWHERE
+    from kbnf_core.lint.check import check
 
     found = check(
         text,

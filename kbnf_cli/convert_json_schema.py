@@ -69,7 +69,7 @@ def convert_json_schema(
     """
 
     def convert(text: str, name: str) -> "Conversion":
-        from kbnf_core.convert.json_schema import (
+        from kbnf_core.languages.json_schema import (
             Escapes,
             Options,
             Order,

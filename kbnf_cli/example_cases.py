@@ -75,7 +75,7 @@ def run_suite(
 ) -> Suite:
     """Run all tests of the grammar at ``path``, which is called ``name``.
 
-    Raises ``ExampleError`` and ``PlayError`` for malformed ones, ``SourceError`` and what
+    Raises ``ExampleError`` and ``RecordingError`` for malformed ones, ``SourceError`` and what
     ``load_vocabulary`` raises for files that cannot be read.
     """
     from kbnf_cli.grammars import open_grammar
@@ -146,9 +146,9 @@ def _plays(console: Console, path: Path, name: str) -> Iterator[Case]:
 def _play(console: Console, file: Path, path: Path, name: str) -> Case:
     from kbnf_cli.grammars import open_grammar
     from kbnf_core import Engine
-    from kbnf_core.plays import read_play, replay
+    from kbnf_core.recordings import read_recording, replay
 
-    play = read_play(_read_text(file), str(file))
+    play = read_recording(_read_text(file), str(file))
     setting = play.setting
     chosen = setting.vocabulary
     chosen = chosen if chosen == BUILT_IN else str(file.parent / chosen)

@@ -6,11 +6,12 @@ Names are imported when they are first used, so importing the package costs noth
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from kbnf_core.version import __version__
+
 if TYPE_CHECKING:
     from kbnf_core.artifact.errors import ArtifactError, ArtifactWarning
     from kbnf_core.artifact.read import load_artifact
     from kbnf_core.artifact.write import compile_artifact
-    from kbnf_core.check import check
     from kbnf_core.config import (
         CompressionConfig,
         Config,
@@ -34,20 +35,20 @@ if TYPE_CHECKING:
     )
     from kbnf_core.grammar import Grammar
     from kbnf_core.limits import Limits
+    from kbnf_core.lint.check import check
     from kbnf_core.mask.sample import Sample
     from kbnf_core.mask.shortest import Completion
     from kbnf_core.mask.why import Explanation
     from kbnf_core.vocab.load import load_vocabulary
     from kbnf_core.vocab.vocabulary import Token, Vocabulary
 
-__version__ = "0.1.0"
 
 _HOMES = {
     "ArtifactError": "artifact.errors",
     "ArtifactWarning": "artifact.errors",
     "compile_artifact": "artifact.write",
     "load_artifact": "artifact.read",
-    "check": "check",
+    "check": "lint.check",
     "CompressionConfig": "config",
     "Config": "config",
     "EngineConfig": "config",
@@ -104,6 +105,7 @@ __all__ = [
     "UnknownTokenError",
     "Vocabulary",
     "VocabularyError",
+    "__version__",
     "check",
     "compile_artifact",
     "load_artifact",

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from kbnf_core.config import Config, Finish
 from kbnf_core.errors import ConfigError, EngineError, FinishedError, UnknownTokenError
 from kbnf_core.grammar import Grammar
-from kbnf_core.kernel.chosen import Position
+from kbnf_core.kernel.chosen import EngineCore
 from kbnf_core.kernel.result import AcceptTokenResult
-from kbnf_core.mask.bits import Words, ids_of
-from kbnf_core.mask.course import TOKEN_BITS, Course, TableFullError
+from kbnf_core.mask.bits import Bitmask, ids_of
 from kbnf_core.mask.forced import forced_bytes, forced_tokens
 from kbnf_core.mask.logits import apply_mask, check_logits
+from kbnf_core.mask.token_automaton import TOKEN_BITS, TableFullError, TokenAutomaton
+from kbnf_core.recognise.migrate import Migration
 from kbnf_core.recognise.states import DEAD
-from kbnf_core.recognise.transfer import Transfer
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ __all__ = ["AcceptTokenResult", "Engine"]
 L = TypeVar("L")
 
 
-KEPT_PLACES = 64
+KEPT_POSITIONS = 64
 """Places of the past that an engine takes along to a fresh table; older ones can be replayed."""
 
 FORGOTTEN = DEAD
@@ -45,7 +45,7 @@ _REBUILT = frozenset(
 """Attributes of an engine that are made anew when it is unpickled."""
 
 
-class Engine(Position):
+class Engine(EngineCore):
     """Constrains one text to a grammar, token by token.
 
     What every token needs, ``try_accept_new_token``, ``compute_allowed_token_ids`` and
@@ -73,7 +73,7 @@ class Engine(Position):
     tokens that the vocabulary does not have, ``ConfigError`` for an impossible setting.
     """
 
-    _course: Course
+    _automaton: TokenAutomaton
 
     def __init__(
         self, grammar: str | Grammar, vocabulary: Vocabulary, config: Config | None = None
@@ -97,19 +97,19 @@ class Engine(Position):
     def _begin(self, grammar: Grammar, vocabulary: Vocabulary, finish: Finish) -> None:
         self._grammar = grammar
         self._finish = finish
-        self._use(grammar.courses.get(vocabulary, finish))
-        self._place = self._course.beginning
+        self._use(grammar.token_automata.get(vocabulary, finish))
+        self._position = self._automaton.beginning
         self._accepted: list[int | bytes] = []
-        self._places: list[int] = []
-        self._allowed = self._course.no_words()
+        self._positions: list[int] = []
+        self._allowed = self._automaton.no_mask()
 
     def __copy__(self) -> "Engine":
         twin = type(self).__new__(type(self))
         twin.__dict__.update(self.__dict__)
-        twin._use(self._course)
-        twin._place = self._place
+        twin._use(self._automaton)
+        twin._position = self._position
         twin._accepted = self._accepted.copy()
-        twin._places = self._places.copy()
+        twin._positions = self._positions.copy()
         twin._allowed = self._allowed
         return twin
 
@@ -131,7 +131,7 @@ class Engine(Position):
     @property
     def vocabulary(self) -> Vocabulary:
         """The vocabulary."""
-        return self._course.masks.vocabulary
+        return self._automaton.masks.vocabulary
 
     @property
     def finish(self) -> Finish:
@@ -149,11 +149,11 @@ class Engine(Position):
 
     def is_finished(self) -> bool:
         """Tell whether the text is over: nothing can be accepted any more."""
-        return self._place < 0
+        return self._position < 0
 
     def can_finish(self) -> bool:
         """Tell whether the text may end here: it is over or, with ``finish="eos"``, complete."""
-        return self._course.can_finish(self._place)
+        return self._automaton.can_finish(self._position)
 
     def try_accept_new_bytes(self, data: bytes) -> AcceptTokenResult:
         """Append bytes, as if they were one token with that spelling.
@@ -161,13 +161,13 @@ class Engine(Position):
         Raises ``FinishedError`` or ``RejectedError``. No bytes at all change nothing.
         """
         try:
-            after = self._course.feed(self._place, data)
+            after = self._automaton.feed(self._position, data)
         except TableFullError:
             self._renew()
             return self.try_accept_new_bytes(data)
         self._accepted.append(data)
-        self._places.append(self._place)
-        self._place = after
+        self._positions.append(self._position)
+        self._position = after
         return AcceptTokenResult.Ongoing if after >= 0 else AcceptTokenResult.Finished
 
     def get_allowed_token_ids_from_last_computation(self) -> list[int]:
@@ -188,7 +188,7 @@ class Engine(Position):
         place where it can be, and returned. Entries beyond the vocabulary become minus infinity.
         Raises ``InvalidLogitsError`` where n is less than the vocabulary's size.
         """
-        words = self._words_here()
+        words = self._mask_here()
         masked = apply_mask(words, self.vocabulary.size, logits)
         self._allowed = words
         return masked
@@ -198,7 +198,7 @@ class Engine(Position):
 
         Returns the logits and the result. Raises what the steps raise, before anything changes.
         """
-        if self._place_after(token_id) >= 0:
+        if self._position_after(token_id) >= 0:
             check_logits(self.vocabulary.size, logits)
         result = self.try_accept_new_token(token_id)
         if result is AcceptTokenResult.Finished:
@@ -207,38 +207,38 @@ class Engine(Position):
 
     def reset(self) -> None:
         """Go back to the beginning; caches are kept."""
-        self._place = self._course.beginning
+        self._position = self._automaton.beginning
         self._accepted.clear()
-        self._places.clear()
-        self._allowed = self._course.no_words()
+        self._positions.clear()
+        self._allowed = self._automaton.no_mask()
 
     def rollback(self, count: int = 1) -> None:
         """Undo the last ``count`` accepted tokens or byte strings, also one that finished.
 
         Raises ``EngineError`` where fewer were accepted.
         """
-        if not 0 <= count <= len(self._places):
-            raise EngineError(f"cannot undo {count} of {len(self._places)} accepted tokens")
+        if not 0 <= count <= len(self._positions):
+            raise EngineError(f"cannot undo {count} of {len(self._positions)} accepted tokens")
         if not count:
             return
-        place = self._places[-count]
-        del self._places[-count:]
+        position = self._positions[-count]
+        del self._positions[-count:]
         del self._accepted[-count:]
-        self._place = place if place != FORGOTTEN else self._replay()
+        self._position = position if position != FORGOTTEN else self._replay()
 
     def forced_bytes(self, limit: int = 1_024) -> bytes:
         """Return the bytes that every way on begins with, as far as they are certain.
 
         At most ``limit``. Nothing is forced where the text may end or a token terminal may come.
         """
-        return forced_bytes(self._course, self._place, limit)
+        return forced_bytes(self._automaton, self._position, limit)
 
     def forced_tokens(self, limit: int = 256) -> list[int]:
         """Return the tokens that come next, as long as a single one is allowed each time.
 
         At most ``limit``: the work is a mask for each, so that of a call has a bound.
         """
-        return forced_tokens(self._course, self._place, limit)
+        return forced_tokens(self._automaton, self._position, limit)
 
     def shortest_completion(self) -> "Completion":
         """Return how the text can end soonest, in bytes and in tokens.
@@ -247,7 +247,7 @@ class Engine(Position):
         """
         from kbnf_core.mask.shortest import shortest_completion
 
-        return shortest_completion(self._course, self._place)
+        return shortest_completion(self._automaton, self._position)
 
     def sample(self, random: "Random", length: int = 32) -> "Sample":
         """Return tokens at random that can follow: about ``length``, then the soonest end.
@@ -256,7 +256,7 @@ class Engine(Position):
         """
         from kbnf_core.mask.sample import sample
 
-        return sample(self._course, self._place, random, length)
+        return sample(self._automaton, self._position, random, length)
 
     def save_artifact(self, path: str | Path) -> None:
         """Write the grammar to ``path`` with all that engines over it have learnt so far.
@@ -266,7 +266,7 @@ class Engine(Position):
         """
         from kbnf_core.artifact.write import write_artifact
 
-        masks = self._course.masks
+        masks = self._automaton.masks
         write_artifact(self._grammar, masks.states, masks, path, self._finish)
 
     def why(self, what: int | bytes | str) -> "Explanation":
@@ -284,42 +284,43 @@ class Engine(Position):
 
         return Why(self._grammar.plain_tables, self.vocabulary, self._finish)
 
-    def _place_after(self, token_id: int) -> int:
+    def _position_after(self, token_id: int) -> int:
         """Return the place after a token; raise if it cannot come."""
         token_id = index(token_id)
         if token_id >> TOKEN_BITS:
             self._refuse(token_id)
         try:
-            return self._course.after[self._place << TOKEN_BITS | token_id]
+            return self._automaton.after[self._position << TOKEN_BITS | token_id]
         except TableFullError:
             self._renew()
-            return self._place_after(token_id)
+            return self._position_after(token_id)
 
-    def _words_here(self) -> Words:
+    def _mask_here(self) -> Bitmask:
         """Return what is allowed here, worked out if need be."""
         try:
-            return self._course.words[self._place]
+            return self._automaton.words[self._position]
         except TableFullError:
             self._renew()
-            return self._words_here()
+            return self._mask_here()
 
     def _refuse(self, token_id: int) -> NoReturn:
         """Raise what an id that no vocabulary can have leads to."""
-        raise FinishedError if self._place < 0 else UnknownTokenError(token_id)
+        raise FinishedError if self._position < 0 else UnknownTokenError(token_id)
 
     def _renew(self) -> None:
         """Go on with a fresh table, which knows just the last few places of this engine."""
-        old = self._course.masks.states
-        self._use(self._grammar.courses.renew(self.vocabulary, self._finish))
-        new = self._course.masks.states
-        transfer = Transfer(old, new)
-        recent = self._places[-KEPT_PLACES:]
-        forgotten = [FORGOTTEN] * (len(self._places) - len(recent))
+        old = self._automaton.masks.states
+        self._use(self._grammar.token_automata.renew(self.vocabulary, self._finish))
+        new = self._automaton.masks.states
+        transfer = Migration(old, new)
+        recent = self._positions[-KEPT_POSITIONS:]
+        forgotten = [FORGOTTEN] * (len(self._positions) - len(recent))
         with new.carrying_over():
-            self._places = forgotten + [
-                place if place == FORGOTTEN else transfer.place(place) for place in recent
+            self._positions = forgotten + [
+                position if position == FORGOTTEN else transfer.position(position)
+                for position in recent
             ]
-            self._place = transfer.place(self._place)
+            self._position = transfer.position(self._position)
 
     def _accept_again(self, accepted: Iterable[int | bytes]) -> None:
         for what in accepted:
@@ -333,9 +334,9 @@ class Engine(Position):
         fresh = Engine(self._grammar, self.vocabulary, Config(finish=self._finish))
         fresh._accept_again(self._accepted)
         # It may have begun yet another table on the way.
-        self._use(fresh._course)
-        self._places = fresh._places
-        return fresh._place
+        self._use(fresh._automaton)
+        self._positions = fresh._positions
+        return fresh._position
 
 
 def _restore(
@@ -344,7 +345,7 @@ def _restore(
     vocabulary: Vocabulary,
     finish: Finish,
     accepted: tuple[int | bytes, ...],
-    allowed: Words,
+    allowed: Bitmask,
     own: dict[str, Any],
 ) -> Engine:
     """Return an engine that was pickled."""

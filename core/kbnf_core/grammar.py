@@ -16,8 +16,8 @@ from kbnf_core.source import Source
 
 if TYPE_CHECKING:
     from kbnf_core.lower.analyse import Analysis
-    from kbnf_core.mask.courses import Courses, StoredMemo
-    from kbnf_core.tables import Tables
+    from kbnf_core.lower.tables import Tables
+    from kbnf_core.mask.token_automata import StoredMemo, TokenAutomata
 
 T = TypeVar("T")
 
@@ -147,11 +147,11 @@ class Grammar:
             raise GrammarError([too_much_work(self.reading.document, error)]) from None
 
     @cached_property
-    def courses(self) -> "Courses":
+    def token_automata(self) -> "TokenAutomata":
         """What is remembered, shared by all engines of this grammar."""
-        from kbnf_core.mask.courses import Courses
+        from kbnf_core.mask.token_automata import TokenAutomata
 
-        return Courses(lambda: self.tables, self._limits, self._stored)
+        return TokenAutomata(lambda: self.tables, self._limits, self._stored)
 
 
 def _restore(

@@ -9,7 +9,7 @@ from kbnf_cli.play.typed import TypingError, read_typed
 
 if TYPE_CHECKING:
     from kbnf_core import Vocabulary
-    from kbnf_core.plays import What
+    from kbnf_core.recordings import What
 
 _ID = re.compile(r"#([0-9]{1,9})")
 

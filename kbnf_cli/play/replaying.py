@@ -14,20 +14,20 @@ from kbnf_core.diagnostics.segments import Role, Segment, Segments
 from kbnf_core.diagnostics.text import count_of
 
 if TYPE_CHECKING:
-    from kbnf_core.plays import Divergence, Play, Replay, What
+    from kbnf_core.recordings import Divergence, Recording, Replay, What
 
 _DIVERGENCES = 8
 """Divergences that are shown; what follows the first seldom tells more."""
 
 
-def read_saved(path: Path, world: World) -> "Play":
-    """Return the play in a file; raises ``SourceError`` and ``PlayError``."""
-    from kbnf_core.plays import read_play
+def read_saved(path: Path, world: World) -> "Recording":
+    """Return the play in a file; raises ``SourceError`` and ``RecordingError``."""
+    from kbnf_core.recordings import read_recording
 
-    return read_play(world.read(path).decode("utf-8", "backslashreplace"), str(path))
+    return read_recording(world.read(path).decode("utf-8", "backslashreplace"), str(path))
 
 
-def files_of(play: "Play", folder: Path) -> Files:
+def files_of(play: "Recording", folder: Path) -> Files:
     """Return what a play was made with, its paths taken from the folder that it is in."""
     setting = play.setting
     vocabulary = setting.vocabulary
@@ -37,9 +37,9 @@ def files_of(play: "Play", folder: Path) -> Files:
     return Files(grammar, vocabulary, setting.eos, setting.start, setting.finish)
 
 
-def recorded(session: Session, folder: Path | None = None) -> "Play":
+def recorded(session: Session, folder: Path | None = None) -> "Recording":
     """Return the play of a session; paths in it are relative to ``folder``, as far as they go."""
-    from kbnf_core.plays import record
+    from kbnf_core.recordings import record
 
     files = session.files
     vocabulary = files.vocabulary
@@ -63,14 +63,14 @@ BREAKS = EVERY_KIND - {"mask"}
 
 
 def play_again(
-    session: Session, play: "Play", world: World, failing: frozenset[str] = EVERY_KIND
+    session: Session, play: "Recording", world: World, failing: frozenset[str] = EVERY_KIND
 ) -> Reply:
     """Make a play's steps from the beginning, as far as they go, and say where they differ.
 
     What could not be made is left for ``:redo``. Divergences of the kinds in ``failing`` make the
     reply one that failed.
     """
-    from kbnf_core.plays import Assertion, Step, replay
+    from kbnf_core.recordings import Assertion, Step, replay
 
     result = replay(play, session.engine)
     steps = [event.what for event in play.events if isinstance(event, Step)]
@@ -98,7 +98,7 @@ def play_again(
     return Reply(reply.session, shown, Verdict.REFUSED, message)
 
 
-def _report(session: Session, play: "Play", result: "Replay") -> Segments:
+def _report(session: Session, play: "Recording", result: "Replay") -> Segments:
     steps = len(result.engine.accepted)
     changed = ", the grammar has changed" if result.is_grammar_changed else ""
     shown = [note(f"{count_of(steps, 'step')} made again{changed}")]
@@ -108,7 +108,7 @@ def _report(session: Session, play: "Play", result: "Replay") -> Segments:
     return shown
 
 
-def _where(session: Session, play: "Play", divergence: "Divergence") -> Iterator[str]:
+def _where(session: Session, play: "Recording", divergence: "Divergence") -> Iterator[str]:
     """Yield the words that name an event: the line of the file, and what was typed."""
     if divergence.event < 0:
         yield "at the beginning"

@@ -12,7 +12,7 @@ from kbnf_core.diagnostics.text import count_of
 from kbnf_core.diagnostics.visible import cells, visible
 
 if TYPE_CHECKING:
-    from kbnf_core.plays import What
+    from kbnf_core.recordings import What
 
 _KEY = 10
 """Cells that the first column takes."""

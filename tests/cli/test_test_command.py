@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 import kbnf_cli
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.plays import record, write_play
+from kbnf_core.recordings import record, write_recording
 from kbnf_testing.command import Kbnf, Write
 
 GRAMMARS = Path(__file__).resolve().parents[2] / "grammars"
@@ -106,7 +106,7 @@ def test_finish(kbnf: Kbnf, write: Write) -> None:
 def write_example_play(write: Write, name: str) -> None:
     engine = Engine(Grammar(GRAMMAR), Vocabulary.bytes())
     engine.try_accept_new_token(ord("b"))
-    write(name, write_play(record(engine, "g.kbnf", "bytes"), engine.vocabulary))
+    write(name, write_recording(record(engine, "g.kbnf", "bytes"), engine.vocabulary))
 
 
 def test_plays(kbnf: Kbnf, write: Write) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.convert.json_schema import Options, Whitespace, from_json_schema
 from kbnf_core.errors import EngineError
+from kbnf_core.languages.json_schema import Options, Whitespace, from_json_schema
 
 pytestmark = pytest.mark.skipif(
     find_spec("llguidance") is None, reason="llguidance is not installed (extra `bench`)"

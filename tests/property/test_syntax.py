@@ -3,8 +3,8 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from kbnf_core.languages.kbnf.parse import parse_kbnf
 from kbnf_core.source import Source
-from kbnf_core.syntax.parse import parse_kbnf
 from kbnf_core.syntax.pragmas import read_pragmas
 from kbnf_core.syntax.printer import print_expression, quote, quote_bytes
 from kbnf_core.syntax.tree import Expression

@@ -50,15 +50,15 @@ def _vocabulary(random: Random, letters: bytes, size: int) -> Vocabulary:
 
 
 def _count(engine: Engine) -> _Counts:
-    course = engine._course
-    known = course.masks
-    memos = (known._unions, known._cut, known._walks, known._viable, course.words)
+    automaton = engine._automaton
+    known = automaton.masks
+    memos = (known._unions, known._cut, known._walks, known._viable, automaton.words)
     return _Counts(
         len(known.states),
         known.states.grown,
         known.found.rows.added_bytes + known.found.node_sets.added_bytes,
         max(len(memo.known()) for memo in memos),
-        len(course.after.known()),
+        len(automaton.after.known()),
     )
 
 
@@ -83,10 +83,10 @@ def test_what_is_remembered_is_bounded_by_the_limits(
     engine = Engine(grammar, vocabulary, Config(finish="eos", limits=LIMITS))
     # What one call adds comes on top: a walk meets a state for each node, more for each exit.
     once = 4 * len(vocabulary.trie.byte)
-    carried = engine_module.KEPT_PLACES + 1
-    capacity = engine._course.masks.mask_capacity
+    carried = engine_module.KEPT_POSITIONS + 1
+    capacity = engine._automaton.masks.mask_capacity
     assert capacity < 400
-    tables = [engine._course.masks.states]
+    tables = [engine._automaton.masks.states]
     for _ in range(12_000):
         _step(engine, random, longest=300)
         counts = _count(engine)
@@ -95,8 +95,8 @@ def test_what_is_remembered_is_bounded_by_the_limits(
         assert counts.shared <= LIMITS.mask_bytes + 2_000 * once
         assert counts.memos <= capacity + 2
         assert counts.steps <= LIMITS.cached_steps + 2
-        if engine._course.masks.states is not tables[-1]:
-            tables.append(engine._course.masks.states)
+        if engine._automaton.masks.states is not tables[-1]:
+            tables.append(engine._automaton.masks.states)
     assert len(tables) > 2
 
 
@@ -108,14 +108,14 @@ def test_large_states_count_for_more_than_one(monkeypatch: pytest.MonkeyPatch) -
     vocabulary = _vocabulary(Random(2), letters, 60)
     limits = Limits(cached_states=400)
     engine = Engine(grammar, vocabulary, Config(finish="eos", limits=limits))
-    first = engine._course.masks.states
+    first = engine._automaton.masks.states
     for _ in range(400):
         engine.try_accept_new_bytes(b"(")
-        if engine._course.masks.states is not first:
+        if engine._automaton.masks.states is not first:
             break
-    assert engine._course.masks.states is not first
+    assert engine._automaton.masks.states is not first
     assert len(first) <= limits.cached_states
-    assert engine._course.masks.states.grown < first.grown
+    assert engine._automaton.masks.states.grown < first.grown
     engine.try_accept_new_bytes(b"x)")
 
 

@@ -13,7 +13,6 @@ from random import Random
 import pytest
 
 from kbnf_core import KbnfError
-from kbnf_core.check import check
 from kbnf_core.convert import (
     from_bnf,
     from_gbnf,
@@ -22,7 +21,8 @@ from kbnf_core.convert import (
     to_gbnf,
     to_lark,
 )
-from kbnf_core.convert.json_schema import Options
+from kbnf_core.languages.json_schema import Options
+from kbnf_core.lint.check import check
 from kbnf_testing import forked, robustness
 
 pytestmark = forked.needed

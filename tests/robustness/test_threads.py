@@ -42,7 +42,7 @@ def _small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let small tables be renewed often, and every walk look for a slice."""
     monkeypatch.setattr(slices, "LEAST_TOKENS", 0)
     monkeypatch.setattr(masks, "LEAST_STATES", 200)
-    monkeypatch.setattr(engine_module, "KEPT_PLACES", 3)
+    monkeypatch.setattr(engine_module, "KEPT_POSITIONS", 3)
 
 
 def text(random: Random, depth: int = 0) -> object:

@@ -14,7 +14,7 @@ import pytest
 
 from kbnf_core import Config, Engine, Grammar, Vocabulary
 from kbnf_core.mask.masks import SHARE_AFTER, Masks
-from kbnf_core.mask.walk import Walker
+from kbnf_core.mask.trie_walk import Walker
 from kbnf_core.recognise.states import UNKNOWN
 
 JSON = (Path(__file__).resolve().parents[2] / "grammars" / "json.kbnf").read_text(encoding="utf-8")
@@ -25,7 +25,7 @@ VOCABULARY = Vocabulary(dict(enumerate(_SPELLINGS)), eos_token_id=2000)
 
 
 def masks_of(engine: Engine) -> Masks:
-    return engine._course.masks
+    return engine._automaton.masks
 
 
 def counts(engine: Engine) -> dict[str, int]:

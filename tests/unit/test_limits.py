@@ -19,8 +19,8 @@ from kbnf_core import (
     check,
 )
 from kbnf_core.budget import Budget
-from kbnf_core.convert.json_schema.limits import SchemaLimits
 from kbnf_core.errors import WorkLimitError
+from kbnf_core.languages.json_schema.limits import SchemaLimits
 from kbnf_core.mask import shortest
 
 PAGE = Path(__file__).resolve().parents[2] / "man" / "kbnf-limits.7"

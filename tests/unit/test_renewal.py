@@ -34,7 +34,7 @@ VOCABULARY = Vocabulary(
 def _no_least(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let tables be as small as the tests want them, and engines take few places along."""
     monkeypatch.setattr(masks, "LEAST_STATES", 1)
-    monkeypatch.setattr(engine_module, "KEPT_PLACES", 3)
+    monkeypatch.setattr(engine_module, "KEPT_POSITIONS", 3)
 
 
 def engine_with(grammar: str, cached_states: int, finish: str = "eos") -> Engine:
@@ -80,7 +80,7 @@ def test_the_table_is_replaced_and_stays_small() -> None:
     for _ in range(300):
         allowed(engine)
         engine.try_accept_new_token(ord("("))
-        tables.append(engine._course.masks.states)
+        tables.append(engine._automaton.masks.states)
         # What the engine itself can be rolled back to is carried over.
         assert len(tables[-1]) <= 50 + len(engine.accepted) + 50
     assert len(set(map(id, tables))) > 1
@@ -145,10 +145,10 @@ def test_an_engine_may_move_to_a_table_that_is_full_by_then() -> None:
     shared = Grammar("start ::= item; item ::= 'x' | '(' item ')';", limits=limits)
     one, other = (Engine(shared, VOCABULARY, Config(finish="eos")) for _ in range(2))
     other.try_accept_new_bytes(b"((")
-    first = one._course.masks.states
-    while one._course.masks.states is first:
+    first = one._automaton.masks.states
+    while one._automaton.masks.states is first:
         one.try_accept_new_token(ord("("))
-    while len(one._course.masks.states) < 30:
+    while len(one._automaton.masks.states) < 30:
         one.try_accept_new_token(ord("("))
     other.try_accept_new_bytes(b"(x)))")
     assert other.can_finish()

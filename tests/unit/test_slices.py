@@ -85,7 +85,7 @@ def test_a_slice_is_used_where_all_of_it_can_come(
 ) -> None:
     monkeypatch.setattr(slices, "LEAST_TOKENS", 0)
     engine = Engine(grammar, VOCABULARY)
-    states = engine._course.masks.states
+    states = engine._automaton.masks.states
     state, _ = states.feed(states.initial, before)
     readers = [KERNEL.reader(states, machine) for machine in MACHINES]
     found = slices_of(VOCABULARY).covered_by(readers, state)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from kbnf_core.mask.masks import Masks
 from kbnf_core.recognise.items import EMPTY
-from kbnf_core.recognise.origins import BOTTOM
+from kbnf_core.recognise.stack import BOTTOM
 from kbnf_core.recognise.states import StateTable
 
 Progress = Callable[[int, int], None]
@@ -63,7 +63,7 @@ class _Scanner:
         origins = self._states.origins
         for origin in range(self._next_origin, len(origins)):
             # What waits goes on as soon as a nonterminal ends, perhaps with the token.
-            found.update(self._states.items.live(after) for _, _, after in origins.triples(origin))
+            found.update(self._states.items.live(after) for _, _, after in origins.edges(origin))
         self._next_origin = len(origins)
         return found
 
@@ -71,7 +71,7 @@ class _Scanner:
 def _walk_exits(masks: Masks, item_sets: list[int], progress: Progress | None) -> None:
     """Walk on behind every exit, for every item set that waits for it somewhere."""
     waiting = _waiting(masks)
-    work = [exit_ for item_set in item_sets for exit_ in masks.walk(item_set).exits]
+    work = [exit_ for item_set in item_sets for exit_ in masks.walk(item_set).completions]
     seen = set(work)
     done = len(item_sets)
     while work:
@@ -79,7 +79,7 @@ def _walk_exits(masks: Masks, item_sets: list[int], progress: Progress | None) -
         for after in waiting.get(nonterminal, ()):
             if done == MAX_WALKS:
                 return
-            fresh = [exit_ for exit_ in masks.walk(after, nodes).exits if exit_ not in seen]
+            fresh = [exit_ for exit_ in masks.walk(after, nodes).completions if exit_ not in seen]
             # What completes at once leaves from the same nodes.
             completed = masks.states.items.completed(after)
             fresh += [(more, nodes) for more in completed if (more, nodes) not in seen]
@@ -95,6 +95,6 @@ def _waiting(masks: Masks) -> dict[int, list[int]]:
     waiting: dict[int, dict[int, None]] = {}
     origins = masks.states.origins
     for origin in range(BOTTOM + 1, len(origins)):
-        for nonterminal, _, after in origins.triples(origin):
+        for nonterminal, _, after in origins.edges(origin):
             waiting.setdefault(nonterminal, {})[after] = None
     return {nonterminal: list(sets) for nonterminal, sets in waiting.items()}

@@ -20,8 +20,8 @@ from kbnf_core.container import ContainerError, digest, read_container
 from kbnf_core.errors import VocabularyError
 from kbnf_core.grammar import Grammar
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.lower.tables import Tables
 from kbnf_core.source import Source
-from kbnf_core.tables import Tables
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 Arrays = Mapping[str, npt.NDArray[Any]]
@@ -86,7 +86,7 @@ def describe_artifact(path: str | Path) -> Description:
 
 
 class _Stored:
-    """What an artifact remembers; see ``mask.courses.StoredMemo``.
+    """What an artifact remembers; see ``mask.token_automata.StoredMemo``.
 
     All but the masks is checked when it is made.
     """

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.artifact.lists import pack_arrays, pack_lists, pack_tuples, table
-from kbnf_core.mask.interned import Interned
+from kbnf_core.lower.tables import Tables
+from kbnf_core.mask.array_pool import ArrayPool
 from kbnf_core.mask.masks import Masks, Viable
-from kbnf_core.mask.walk import Found, Walk
+from kbnf_core.mask.trie_walk import Found, Walk
 from kbnf_core.recognise.states import Contents, StateTable
-from kbnf_core.tables import Tables
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -24,10 +24,10 @@ def pack_states(states: StateTable) -> dict[str, npt.NDArray[Any]]:
     arrays: dict[str, npt.NDArray[Any]] = {}
     items = [states.items.items(i) for i in range(len(states.items))]
     arrays["items.start"], arrays["items"] = pack_lists(items, np.int64)
-    origins = [states.origins.triples(i) for i in range(len(states.origins))]
+    origins = [states.origins.edges(i) for i in range(len(states.origins))]
     arrays["origins.start"], arrays["origins"] = pack_tuples(origins, 3)
     arrays["pairs.start"], arrays["pairs"] = pack_tuples([states.pairs(i) for i in numbers], 2)
-    arrays["exits.start"], arrays["exits"] = pack_lists([states.exits(i) for i in numbers])
+    arrays["exits.start"], arrays["exits"] = pack_lists([states.completions(i) for i in numbers])
     arrays["next"] = states.next[: len(states)]
     return arrays
 
@@ -43,8 +43,8 @@ def pack_walks(masks: Masks) -> dict[str, npt.NDArray[Any]]:
             [(state, rows.number(masks.union(each.rows))) for state, each in viable], 2
         ),
     }
-    exits = [walk.exits for _, walk in walks]
-    arrays["walk_exits.start"], arrays["walk_exits"] = pack_tuples(exits, 2)
+    ended = [walk.completions for _, walk in walks]
+    arrays["walk_exits.start"], arrays["walk_exits"] = pack_tuples(ended, 2)
     completions = [each.completions for _, each in viable]
     arrays["completions.start"], arrays["completions"] = pack_lists(completions)
     arrays["nodes.start"], arrays["nodes"] = pack_arrays([sets[i] for i in range(len(sets))])
@@ -71,11 +71,11 @@ class ArtifactStates:
         found = Contents(self._tables)
         for items in _lists(self._arrays, "items"):
             found.items.number(items)
-        for triples in _lists(self._arrays, "origins"):
-            found.origins.intern(triples)
-        pairs, exits = _lists(self._arrays, "pairs"), _lists(self._arrays, "exits")
-        for content in zip(pairs, exits, strict=True):
-            found.situations.number(*content)
+        for edges in _lists(self._arrays, "origins"):
+            found.origins.intern(edges)
+        pairs, completions = _lists(self._arrays, "pairs"), _lists(self._arrays, "exits")
+        for content in zip(pairs, completions, strict=True):
+            found.configurations.number(*content)
         return found
 
 
@@ -86,16 +86,16 @@ class ArtifactMasks:
         self._arrays = arrays
         bounds = pairwise(arrays["nodes.start"].tolist())
         nodes = [arrays["nodes"][a:b] for a, b in bounds]
-        self.found = Found(Interned(nodes), Interned(list(arrays["masks"])))
+        self.found = Found(ArrayPool(nodes), ArrayPool(list(arrays["masks"])))
 
     @cached_property
     def walks(self) -> dict[tuple[int, int], Walk]:
         """The walks by item set and node set."""
-        exits = _lists(self._arrays, "walk_exits")
+        completions = _lists(self._arrays, "walk_exits")
         rows = self._arrays["walks"].tolist()
         return {
             (item_set, nodes): Walk(row, out)
-            for (item_set, nodes, row), out in zip(rows, exits, strict=True)
+            for (item_set, nodes, row), out in zip(rows, completions, strict=True)
         }
 
     @cached_property

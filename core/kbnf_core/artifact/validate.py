@@ -16,7 +16,7 @@ import numpy.typing as npt
 from kbnf_core.artifact.errors import ArtifactError
 from kbnf_core.mask.bits import word_count
 from kbnf_core.recognise.items import EMPTY
-from kbnf_core.recognise.origins import BOTTOM, SELF
+from kbnf_core.recognise.stack import BOTTOM, SELF
 from kbnf_core.recognise.states import DEAD, INITIAL, UNKNOWN
 
 Arrays = Mapping[str, npt.NDArray[Any]]
@@ -173,14 +173,14 @@ def _check_numbered(checker: Checker, empty: int, *names: str) -> None:
 
 
 def _check_origins(checker: Checker, nonterminals: int, item_sets: int) -> int:
-    triples = checker.lists("origins", width=3)
+    edges = checker.lists("origins", width=3)
     start = checker.array("origins.start", np.int32)
-    checker.within("origins", triples[:, 0], 0, nonterminals)
-    checker.within("origins", triples[:, 2], 0, item_sets)
+    checker.within("origins", edges[:, 0], 0, nonterminals)
+    checker.within("origins", edges[:, 2], 0, item_sets)
     _check_numbered(checker, BOTTOM, "origins")
     # A node that spoke of a later one could wait for itself in a ring.
     own = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    earlier = (triples[:, 1] >= SELF) & (triples[:, 1] < own)
+    earlier = (edges[:, 1] >= SELF) & (edges[:, 1] < own)
     checker.require(earlier.all(), "origins", "speaks of nodes that do not come before")
     return len(start) - 1
 
@@ -205,9 +205,9 @@ def check_masks(
     for column, end in enumerate((item_sets, node_sets, len(masks))):
         checker.within("walks", walks[:, column], 0, end)
     checker.require(_ascends(walks[:, :2]).all(), "walks", "does not ascend")
-    exits = checker.lists("walk_exits", len(walks), width=2)
-    checker.within("walk_exits", exits[:, 0], 0, nonterminals)
-    checker.within("walk_exits", exits[:, 1], 0, node_sets)
+    completions = checker.lists("walk_exits", len(walks), width=2)
+    checker.within("walk_exits", completions[:, 0], 0, nonterminals)
+    checker.within("walk_exits", completions[:, 1], 0, node_sets)
     viable = checker.array("viable", np.int32, 2)
     checker.require(_ascends(viable[:, 0]).all(), "viable", "does not ascend")
     checker.within("viable", viable[:, 0], 0, len(checker.array("exits.start", np.int32)) - 1)

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from kbnf_core import __version__
 from kbnf_core.artifact import FORMAT
 from kbnf_core.artifact.manifest import hash_of, manifest_digest
 from kbnf_core.artifact.precompute import Progress, precompute
@@ -16,9 +15,10 @@ from kbnf_core.artifact.snapshot import pack_masks, pack_states, pack_walks
 from kbnf_core.config import Finish
 from kbnf_core.container import digest, write_container
 from kbnf_core.grammar import Grammar
+from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.masks import Masks
 from kbnf_core.recognise.states import StateTable
-from kbnf_core.tables import Tables
+from kbnf_core.version import __version__
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 Arrays = Mapping[str, npt.NDArray[Any]]

@@ -1,9 +1,9 @@
 """The subset construction (Rabin & Scott 1959), with a bound on states and on memory."""
 
+from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.machine import Machine, Nfa
 from kbnf_core.budget import Budget
-from kbnf_core.kernel.chosen_automata import AUTOMATA
 from kbnf_core.limits import DEFAULT_LIMITS
 
 

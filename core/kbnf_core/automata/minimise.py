@@ -1,8 +1,8 @@
 """Minimisation: the one smallest automaton of a language, numbered in one way."""
 
+from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.machine import Machine
 from kbnf_core.budget import Budget
-from kbnf_core.kernel.chosen_automata import AUTOMATA
 
 
 def minimise(machine: Machine, budget: Budget | None = None) -> Machine:

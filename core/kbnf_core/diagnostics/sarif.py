@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from kbnf_core import __version__
 from kbnf_core.diagnostics.catalogue import CATALOGUE, Rule, Severity
 from kbnf_core.diagnostics.explain import read_page
 from kbnf_core.diagnostics.fingerprint import fingerprints
 from kbnf_core.diagnostics.model import Diagnostic, Edit, Fix, Label
 from kbnf_core.source import Source, Span
+from kbnf_core.version import __version__
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}

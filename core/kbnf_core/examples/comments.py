@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from kbnf_core.examples.model import Example, ExampleError
-from kbnf_core.syntax.escapes import pieces
+from kbnf_core.languages.kbnf.escapes import pieces
 from kbnf_core.syntax.tree import Document
 
 _HEAD = re.compile(r"\s*kbnf:\s*(accept|reject)\b")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from kbnf_core.engine import Engine
 from kbnf_core.errors import EngineError, RejectedError
 from kbnf_core.examples.model import Example, Expectation, Outcome, Status
-from kbnf_core.plays.replay import can_come, show
+from kbnf_core.recordings.replay import can_come, show
 
 
 def run_examples(engine: Engine, examples: Iterable[Example | Expectation]) -> Iterator[Outcome]:

@@ -13,9 +13,9 @@ from kbnf_core.format.layout import lay_out
 from kbnf_core.format.printer import print_pieces
 from kbnf_core.format.silenced import moved_statements
 from kbnf_core.format.words import Contents, Gap, Statement, read_contents
+from kbnf_core.languages.kbnf.parse import parse_kbnf
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source
-from kbnf_core.syntax.parse import parse_kbnf
 from kbnf_core.syntax.pragmas import read_pragmas
 
 WIDTH = 100

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from kbnf_core.format.words import Contents, read_contents
+from kbnf_core.languages.kbnf.parse import parse_kbnf
 from kbnf_core.source import Source
-from kbnf_core.syntax.parse import parse_kbnf
 from kbnf_core.syntax.pragmas import Ignore, read_pragmas
 
 _Part = tuple[int, int, int]

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from kbnf_core.languages.kbnf.lexer import Words, span_of
 from kbnf_core.source import Source, Span
-from kbnf_core.syntax.words import Words, span_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word, its type in ``kbnf.lark``, and the gap in front of it."""
+    """A word, its type in ``grammar.lark``, and the gap in front of it."""
 
     type: str
     text: str

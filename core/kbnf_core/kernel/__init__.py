@@ -1,8 +1,8 @@
 """The hot loops, compiled where a compiler was at hand, else in NumPy with identical results.
 
 Recognition and masks: ``_compiled.pyx`` and ``numpy_kernel.py`` (``interface.Kernel``), and
-``chosen.KERNEL`` is the one in use. Finite automata: ``_automata.pyx`` and ``plain_automata.py``
-(``automata.Automata``), and ``chosen_automata.AUTOMATA``. Importing this package itself imports
+``chosen.KERNEL`` is the one in use. Finite automata: ``_automata.pyx`` and ``plain_kernel.py``
+(``kernel.Automata``), and ``chosen_kernel.AUTOMATA``. Importing this package itself imports
 nothing.
 """
 

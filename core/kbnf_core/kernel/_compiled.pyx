@@ -45,11 +45,11 @@ cdef inline uint64_t _key(int32_t high, int32_t low) noexcept nogil:
 
 
 include "items.pxi"
-include "origins.pxi"
-include "situations.pxi"
-include "explorer.pxi"
-include "reader.pxi"
+include "stack.pxi"
+include "configurations.pxi"
+include "lazy_table.pxi"
+include "inclusion.pxi"
 include "walk.pxi"
-include "frames.pxi"
+include "residuals.pxi"
 include "masks.pxi"
-include "position.pxi"
+include "engine_core.pxi"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 from kbnf_core.kernel import kernel_name
 from kbnf_core.kernel.interface import Kernel
 
-__all__ = ["KERNEL", "Position"]
+__all__ = ["KERNEL", "EngineCore"]
 
 _MODULES = {"compiled": "_compiled", "numpy": "numpy_kernel"}
 _MODULE = import_module(f"kbnf_core.kernel.{_MODULES[kernel_name()]}")
@@ -14,6 +14,6 @@ _MODULE = import_module(f"kbnf_core.kernel.{_MODULES[kernel_name()]}")
 KERNEL = cast(Kernel, _MODULE)
 
 if TYPE_CHECKING:
-    from kbnf_core.kernel.position import Position
+    from kbnf_core.kernel.engine_core import EngineCore
 else:
-    Position = _MODULE.Position
+    EngineCore = _MODULE.EngineCore

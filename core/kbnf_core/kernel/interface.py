@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 Ids = npt.NDArray[np.int32]
-Words = npt.NDArray[np.uint32]
+Bitmask = npt.NDArray[np.uint32]
 Exits = list[tuple[int, Ids]]
 """(nonterminal, trie nodes at which it completes), both ascending"""
 
@@ -21,7 +21,7 @@ class Lock(Protocol):
         """Give it back."""
 
 
-class Explorer(Protocol):
+class LazyTable(Protocol):
     """Steps through a transition table that grows while it is used."""
 
     def explore(self, state: int, byte_class: int) -> int:
@@ -41,7 +41,7 @@ class Explorer(Protocol):
         """Return what is equal for item sets that differ by positions of one block only."""
 
 
-class Reader(Protocol):
+class Inclusion(Protocol):
     """A machine that is followed beside a transition table."""
 
     def covered(self, state: int, most: int) -> int:
@@ -51,7 +51,7 @@ class Reader(Protocol):
         """
 
 
-class Situations(Protocol):
+class Configurations(Protocol):
     """What states are, by number: ascending (origin, item set) pairs, and ascending exits.
 
     ``size``: how many pairs and exits all states have together.
@@ -62,13 +62,13 @@ class Situations(Protocol):
     def __len__(self) -> int:
         """Return how many there are."""
 
-    def number(self, pairs: tuple[tuple[int, int], ...], exits: tuple[int, ...]) -> int:
+    def number(self, pairs: tuple[tuple[int, int], ...], completions: tuple[int, ...]) -> int:
         """Return the number of a content; that of a new one is how many there were."""
 
     def pairs(self, number: int) -> tuple[tuple[int, int], ...]:
         """Return the (origin, item set) pairs of a state."""
 
-    def exits(self, number: int) -> tuple[int, ...]:
+    def completions(self, number: int) -> tuple[int, ...]:
         """Return the nonterminals that completed into BOTTOM with the byte that led here."""
 
 
@@ -84,14 +84,14 @@ class Table(Protocol):
         """Return uint8[256], the class of each byte."""
 
     @property
-    def explorer(self) -> Explorer:
+    def explorer(self) -> LazyTable:
         """Return what ``Kernel.explorer`` made for this table."""
 
     @property
-    def situations(self) -> Situations:
+    def configurations(self) -> Configurations:
         """Return what the states are."""
 
-    def exits(self, state: int) -> tuple[int, ...]:
+    def completions(self, state: int) -> tuple[int, ...]:
         """Return the nonterminals that completed into BOTTOM with the byte that led here."""
 
     def grow(self) -> None:
@@ -145,7 +145,7 @@ class TrieArrays(Protocol):
 class Walker(Protocol):
     """Follows a trie and a table side by side; one walk at a time."""
 
-    def walk(self, start: int, roots: Ids, words: Words) -> Exits:
+    def walk(self, start: int, roots: Ids, words: Bitmask) -> Exits:
         """Walk below each of the nodes ``roots``, in each from state ``start``.
 
         The tokens whose node was reached are written to ``words``, which is overwritten whole.
@@ -153,7 +153,7 @@ class Walker(Protocol):
         """
 
 
-class Gatherer(Protocol):
+class MaskAssembler(Protocol):
     """Puts together which walks the mask of a state needs."""
 
     def gather(self, state: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -168,24 +168,24 @@ class Gatherable(Protocol):
     """What puts masks together itself, in Python; see ``mask.masks.Masks``."""
 
     def gather_plainly(self, state: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Do what a ``Gatherer`` does."""
+        """Do what a ``MaskAssembler`` does."""
 
 
 class Kernel(Protocol):
-    """What both kernels offer. Besides, each has a class ``Position``, the base of ``Engine``."""
+    """What both kernels offer. Besides, each has a class ``EngineCore``, the base of ``Engine``."""
 
     NAME: str
 
-    def explorer(self, table: Any) -> Explorer:
+    def explorer(self, table: Any) -> LazyTable:
         """Return what works out the transitions of ``table``, a ``Table``.
 
         Its results are those of ``explore_plainly``. It takes the table's lock.
         """
 
-    def situations(self) -> Situations:
+    def configurations(self) -> Configurations:
         """Return none yet."""
 
-    def reader(self, table: Any, machine: Ids) -> Reader:
+    def reader(self, table: Any, machine: Ids) -> Inclusion:
         """Return what follows a machine and ``table``, a ``Table``.
 
         ``machine`` is int32[n, 256], the state after a byte: 0 is dead, 1 the start.
@@ -194,19 +194,19 @@ class Kernel(Protocol):
     def walker(self, table: Any, trie: TrieArrays) -> Walker:
         """Return what walks ``trie`` with the states of ``table``, a ``Table``."""
 
-    def gatherer(self, masks: Any) -> Gatherer:
+    def assembler(self, masks: Any) -> MaskAssembler:
         """Return what finds the walks for states of ``masks``, which is ``Gatherable``.
 
         Its results are those of ``gather_plainly``.
         """
 
-    def fill(self, out: npt.NDArray[np.int32], words: Words) -> None:
+    def fill(self, out: npt.NDArray[np.int32], words: Bitmask) -> None:
         """Copy ``words`` to the front of ``out``, and zeros to the rest.
 
         Raises ValueError unless ``out`` is one-dimensional contiguous int32 and long enough.
         """
 
-    def apply(self, words: Words, size: int, logits: npt.NDArray[Any]) -> None:
+    def apply(self, words: Bitmask, size: int, logits: npt.NDArray[Any]) -> None:
         """Set logits whose bit is not set, and all from ``size`` on, to minus infinity, in place.
 
         ``logits`` is contiguous, writable, one-dimensional float32 or float64, at least ``size``.

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.kernel.position import Position
+from kbnf_core.kernel.engine_core import EngineCore
 
 if TYPE_CHECKING:
-    from kbnf_core.kernel.interface import Exits, Gatherable, Ids, Table, TrieArrays, Words
+    from kbnf_core.kernel.interface import Bitmask, Exits, Gatherable, Ids, Table, TrieArrays
 
 __all__ = [
     "NAME",
-    "Position",
+    "EngineCore",
     "apply",
+    "assembler",
+    "configurations",
     "explorer",
     "fill",
-    "gatherer",
     "reader",
-    "situations",
     "walker",
 ]
 
@@ -30,13 +30,13 @@ _UNKNOWN = -1
 
 
 class PlainExplorer:
-    """See ``interface.Explorer``."""
+    """See ``interface.LazyTable``."""
 
     def __init__(self, table: "Table") -> None:
         self._table = table
 
     def explore(self, state: int, byte_class: int) -> int:
-        """See ``interface.Explorer``."""
+        """See ``interface.LazyTable``."""
         table = self._table
         table.lock.acquire()
         try:
@@ -47,7 +47,7 @@ class PlainExplorer:
         return found
 
     def feed(self, state: int, data: bytes, eager: bool) -> tuple[int, int]:
-        """See ``interface.Explorer``."""
+        """See ``interface.LazyTable``."""
         table = self._table
         for offset, byte_class in enumerate(table.classes[np.frombuffer(data, np.uint8)].tolist()):
             if eager and offset and table.has_exits[state]:
@@ -59,16 +59,16 @@ class PlainExplorer:
         return state, len(data)
 
     def begin(self, item_set: int) -> int:
-        """See ``interface.Explorer``."""
+        """See ``interface.LazyTable``."""
         return self._table.begin_plainly(item_set)
 
     def signature(self, item_set: int, blocks: "Ids") -> bytes:
-        """See ``interface.Explorer``."""
+        """See ``interface.LazyTable``."""
         return self._table.signature_plainly(item_set, blocks)
 
 
 class PlainSituations:
-    """See ``interface.Situations``."""
+    """See ``interface.Configurations``."""
 
     def __init__(self) -> None:
         self._pairs: list[tuple[tuple[int, int], ...]] = []
@@ -79,33 +79,33 @@ class PlainSituations:
     def __len__(self) -> int:
         return len(self._pairs)
 
-    def number(self, pairs: tuple[tuple[int, int], ...], exits: tuple[int, ...]) -> int:
-        """See ``interface.Situations``."""
-        number = self._numbers.setdefault((pairs, exits), len(self._pairs))
+    def number(self, pairs: tuple[tuple[int, int], ...], completions: tuple[int, ...]) -> int:
+        """See ``interface.Configurations``."""
+        number = self._numbers.setdefault((pairs, completions), len(self._pairs))
         if number == len(self._pairs):
             self._pairs.append(pairs)
-            self._exits.append(exits)
-            self.size += len(pairs) + len(exits)
+            self._exits.append(completions)
+            self.size += len(pairs) + len(completions)
         return number
 
     def pairs(self, number: int) -> tuple[tuple[int, int], ...]:
-        """See ``interface.Situations``."""
+        """See ``interface.Configurations``."""
         return self._pairs[number]
 
-    def exits(self, number: int) -> tuple[int, ...]:
-        """See ``interface.Situations``."""
+    def completions(self, number: int) -> tuple[int, ...]:
+        """See ``interface.Configurations``."""
         return self._exits[number]
 
 
 class PlainReader:
-    """See ``interface.Reader``."""
+    """See ``interface.Inclusion``."""
 
     def __init__(self, table: "Table", machine: "Ids") -> None:
         self._table = table
         self._machine = machine
 
     def covered(self, state: int, most: int) -> int:
-        """See ``interface.Reader``."""
+        """See ``interface.Inclusion``."""
         seen: set[tuple[int, int]] = set()
         level = {(state, 1)}
         for length in range(most):
@@ -137,7 +137,7 @@ class PlainWalker:
         self._table = table
         self._trie = trie
 
-    def walk(self, start: int, roots: "Ids", words: "Words") -> "Exits":
+    def walk(self, start: int, roots: "Ids", words: "Bitmask") -> "Exits":
         """See ``interface.Walker``."""
         trie, table = self._trie, self._table
         nodes, states = roots, np.full(len(roots), start, np.int32)
@@ -157,17 +157,17 @@ class PlainWalker:
 
 
 class PlainGatherer:
-    """See ``interface.Gatherer``."""
+    """See ``interface.MaskAssembler``."""
 
     def __init__(self, masks: "Gatherable") -> None:
         self.gather = masks.gather_plainly
 
 
 explorer = PlainExplorer
-situations = PlainSituations
+configurations = PlainSituations
 reader = PlainReader
 walker = PlainWalker
-gatherer = PlainGatherer
+assembler = PlainGatherer
 
 
 def _step(table: "Table", states: "Ids", classes: npt.NDArray[np.uint8]) -> "Ids":
@@ -182,7 +182,7 @@ def _step(table: "Table", states: "Ids", classes: npt.NDArray[np.uint8]) -> "Ids
     return after
 
 
-def _tokens_at(trie: "TrieArrays", nodes: "Ids", word_count: int) -> "Words":
+def _tokens_at(trie: "TrieArrays", nodes: "Ids", word_count: int) -> "Bitmask":
     starts = trie.token_start
     flags = np.zeros(word_count * 32, np.bool_)
     flags[trie.token_ids[_ranges(starts[nodes], starts[nodes + 1])[1]]] = True
@@ -200,8 +200,8 @@ def _ranges(begin: "Ids", end: "Ids") -> tuple[npt.NDArray[np.int64], npt.NDArra
 
 def _by_nonterminal(table: "Table", nodes: "Ids", states: "Ids") -> "Exits":
     parts: dict[int, list[Ids]] = {}
-    for exits, at in _by_exits(table, nodes, states):
-        for nonterminal in exits:
+    for completions, at in _by_exits(table, nodes, states):
+        for nonterminal in completions:
             parts.setdefault(nonterminal, []).append(at)
     return [(name, np.unique(np.concatenate(parts[name]))) for name in sorted(parts)]
 
@@ -213,12 +213,12 @@ def _by_exits(
     kinds: dict[tuple[int, ...], int] = {}
     kind_of = np.zeros(len(table.has_exits), np.int32)
     for state in np.flatnonzero(np.bincount(states)).tolist():
-        kind_of[state] = kinds.setdefault(table.exits(state), len(kinds))
-    for exits, kind in kinds.items():
-        yield exits, nodes[kind_of[states] == kind]
+        kind_of[state] = kinds.setdefault(table.completions(state), len(kinds))
+    for completions, kind in kinds.items():
+        yield completions, nodes[kind_of[states] == kind]
 
 
-def fill(out: npt.NDArray[np.int32], words: "Words") -> None:
+def fill(out: npt.NDArray[np.int32], words: "Bitmask") -> None:
     """See ``interface.Kernel.fill``."""
     if out.dtype != np.int32 or out.ndim != 1 or not out.flags.c_contiguous:
         raise ValueError("a bitmask is a contiguous one-dimensional int32 array")
@@ -228,7 +228,7 @@ def fill(out: npt.NDArray[np.int32], words: "Words") -> None:
     out[len(words) :] = 0
 
 
-def apply(words: "Words", size: int, logits: npt.NDArray[Any]) -> None:
+def apply(words: "Bitmask", size: int, logits: npt.NDArray[Any]) -> None:
     """See ``interface.Kernel.apply``."""
     allowed = np.unpackbits(words.view(np.uint8), count=size, bitorder="little")
     logits[:size][allowed == 0] = -np.inf

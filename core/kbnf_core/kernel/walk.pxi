@@ -3,7 +3,7 @@
 cdef class Walker:
     """Walks one trie through one table, whose arrays it looks up once."""
 
-    cdef Explorer explorer
+    cdef LazyTable explorer
     cdef const uint8_t[::1] byte
     cdef const int32_t[::1] skip
     cdef const uint16_t[::1] depth
@@ -28,26 +28,26 @@ cdef class Walker:
 
     def walk(self, int32_t start, const int32_t[::1] roots, uint32_t[::1] words):
         """See ``interface.Walker``."""
-        cdef ordered_map[int32_t, vector[int32_t]] exits
+        cdef ordered_map[int32_t, vector[int32_t]] completions
         cdef Py_ssize_t i
         self.explorer.refresh()
         memset(&words[0], 0, words.shape[0] * sizeof(uint32_t))
         for i in range(roots.shape[0]):
             if roots[i] == 0:
-                self._walk_all(start, &words[0], exits)
+                self._walk_all(start, &words[0], completions)
             else:
-                self._walk_range(roots[i] + 1, self.skip[roots[i]], start, &words[0], exits)
-        return [(each.first, _ascending(each.second, roots.shape[0] > 1)) for each in exits]
+                self._walk_range(roots[i] + 1, self.skip[roots[i]], start, &words[0], completions)
+        return [(each.first, _ascending(each.second, roots.shape[0] > 1)) for each in completions]
 
     cdef int _walk_all(
-        self, int32_t start, uint32_t* words, ordered_map[int32_t, vector[int32_t]]& exits
+        self, int32_t start, uint32_t* words, ordered_map[int32_t, vector[int32_t]]& completions
     ) except -1:
-        cdef Explorer explorer = self.explorer
+        cdef LazyTable explorer = self.explorer
         cdef Py_ssize_t i
         for i in range(self.first.shape[0]):
             if explorer.step(start, explorer.classes[self.first_byte[i]]) != DEAD:
                 self._walk_range(
-                    self.first[i], self.skip[self.first[i]], start, words, exits
+                    self.first[i], self.skip[self.first[i]], start, words, completions
                 )
         return 0
 
@@ -57,15 +57,15 @@ cdef class Walker:
         int32_t end,
         int32_t start,
         uint32_t* words,
-        ordered_map[int32_t, vector[int32_t]]& exits,
+        ordered_map[int32_t, vector[int32_t]]& completions,
     ) except -1:
         """Walk the subtrees of siblings: down to ``node + 1`` while alive, else past it.
 
         What the loop reads is in local variables: it is where all the time goes.
         """
-        cdef Explorer explorer = self.explorer
+        cdef LazyTable explorer = self.explorer
         cdef const int32_t* rows = explorer.rows
-        cdef const uint8_t* has_exits = explorer.exits
+        cdef const uint8_t* has_exits = explorer.completions
         cdef const uint8_t* classes = explorer.classes
         cdef Py_ssize_t width = explorer.width
         cdef const uint8_t* byte = &self.byte[0]
@@ -82,7 +82,7 @@ cdef class Walker:
             after = rows[before * width + classes[byte[node]]]
             if after == UNKNOWN:
                 after = explorer.step(before, classes[byte[node]])
-                rows, has_exits = explorer.rows, explorer.exits
+                rows, has_exits = explorer.rows, explorer.completions
             if after == DEAD:
                 node = skip[node]
                 continue
@@ -91,19 +91,19 @@ cdef class Walker:
                 token = self.token_ids[k]
                 words[token >> 5] |= <uint32_t> 1 << (token & 31)
             if has_exits[after]:
-                self._leave(node, after, exits)
+                self._leave(node, after, completions)
             node += 1
         return 0
 
     cdef int _leave(
-        self, int32_t node, int32_t state, ordered_map[int32_t, vector[int32_t]]& exits
+        self, int32_t node, int32_t state, ordered_map[int32_t, vector[int32_t]]& completions
     ) except -1:
         cdef vector[int32_t]* names
         cdef size_t i
         self.explorer._wake()
-        names = &self.explorer.situations.all_exits.at(state)
+        names = &self.explorer.configurations.all_exits.at(state)
         for i in range(names.size()):
-            exits[names[0][i]].push_back(node)
+            completions[names[0][i]].push_back(node)
         return 0
 
 

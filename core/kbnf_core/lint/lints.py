@@ -8,21 +8,21 @@ from kbnf_core.errors import WorkLimitError
 from kbnf_core.frontend import Reading, too_large, too_much_work
 from kbnf_core.ir import Grammar
 from kbnf_core.limits import DEFAULT_LIMITS
-from kbnf_core.lint.ambiguity import check_ambiguity
-from kbnf_core.lint.blow_ups import check_blow_ups
-from kbnf_core.lint.duplicates import check_duplicates
-from kbnf_core.lint.empty_loops import check_empty_loops
-from kbnf_core.lint.endless import check_endless
-from kbnf_core.lint.escapes import check_escapes
-from kbnf_core.lint.exceptions import check_exceptions
-from kbnf_core.lint.names import check_names
-from kbnf_core.lint.never_entered import check_never_entered
-from kbnf_core.lint.never_reached import check_never_reached
-from kbnf_core.lint.nullable_start import check_nullable_start
 from kbnf_core.lint.options import LintOptions
-from kbnf_core.lint.overlaps import check_overlaps
-from kbnf_core.lint.recursive_lists import check_recursive_lists
-from kbnf_core.lint.unproductive import check_unproductive
+from kbnf_core.lint.rules.ambiguity import check_ambiguity
+from kbnf_core.lint.rules.duplicates import check_duplicates
+from kbnf_core.lint.rules.empty_loops import check_empty_loops
+from kbnf_core.lint.rules.escapes import check_escapes
+from kbnf_core.lint.rules.exceptions import check_exceptions
+from kbnf_core.lint.rules.large_terminal import check_blow_ups
+from kbnf_core.lint.rules.names import check_names
+from kbnf_core.lint.rules.never_entered import check_never_entered
+from kbnf_core.lint.rules.never_reached import check_never_reached
+from kbnf_core.lint.rules.nullable_start import check_nullable_start
+from kbnf_core.lint.rules.overlaps import check_overlaps
+from kbnf_core.lint.rules.recursive_lists import check_recursive_lists
+from kbnf_core.lint.rules.unbounded_loops import check_endless
+from kbnf_core.lint.rules.unproductive import check_unproductive
 
 Lint = Callable[[Reading], Iterator[Diagnostic]]
 
@@ -62,11 +62,11 @@ def _run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
     for lint in LINTS:
         yield from lint(reading)
     if options.targets:
-        from kbnf_core.lint.targets import check_targets
+        from kbnf_core.lint.rules.targets import check_targets
 
         yield from check_targets(reading, options.targets)
     if options.vocabulary is not None:
-        from kbnf_core.lint.spelling import check_spelling
+        from kbnf_core.lint.rules.spelling import check_spelling
 
         yield from check_spelling(reading, options.vocabulary)
     if reading.grammar is not None and options.needs_tables:
@@ -75,9 +75,9 @@ def _run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
 
 def _in_use(reading: Reading, grammar: Grammar, options: LintOptions) -> Iterator[Diagnostic]:
     """Yield the findings that take the tables, or masks."""
-    from kbnf_core.lint.cost import check_cost
-    from kbnf_core.lint.generation import Generation
-    from kbnf_core.lint.unreachable_end import check_unreachable_end
+    from kbnf_core.lint.analysis.masks_context import Generation
+    from kbnf_core.lint.rules.cost import check_cost
+    from kbnf_core.lint.rules.unreachable_end import check_unreachable_end
     from kbnf_core.lower.build import build_tables
     from kbnf_core.lower.nfa import TooManyStatesError
     from kbnf_core.vocab.vocabulary import Vocabulary

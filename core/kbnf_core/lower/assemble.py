@@ -14,7 +14,7 @@ from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.inline import Inlined
 from kbnf_core.lower.nfa import Alphabet, Place, TooManyStatesError
 from kbnf_core.lower.nfa_builder import NfaBuilder, edge_columns
-from kbnf_core.tables import Ids, Tables
+from kbnf_core.lower.tables import Ids, Tables
 
 Finish = Callable[[NfaBuilder, str], Piece]
 """Makes the automaton of a nonterminal, without free edges."""

@@ -17,7 +17,7 @@ from kbnf_core.lower.compact import Piece, compact, spell_out
 from kbnf_core.lower.inline import Inlined, choose_inlined
 from kbnf_core.lower.nfa import Place
 from kbnf_core.lower.split import split_large
-from kbnf_core.tables import Tables
+from kbnf_core.lower.tables import Tables
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-Words = npt.NDArray[np.uint32]
+Bitmask = npt.NDArray[np.uint32]
 
 
 def word_count(size: int) -> int:
@@ -16,18 +16,18 @@ def word_count(size: int) -> int:
     return (size + 31) // 32
 
 
-def pack(ids: npt.NDArray[np.int32] | Iterable[int], size: int) -> Words:
+def pack(ids: npt.NDArray[np.int32] | Iterable[int], size: int) -> Bitmask:
     """Return the words in which the bits of ``ids`` are set."""
     flags = np.zeros(word_count(size) * 32, np.bool_)
     flags[np.fromiter(ids, np.int64) if not isinstance(ids, np.ndarray) else ids] = True
     return np.packbits(flags, bitorder="little").view(np.uint32)
 
 
-def unpack(words: Words, size: int) -> npt.NDArray[np.bool_]:
+def unpack(words: Bitmask, size: int) -> npt.NDArray[np.bool_]:
     """Return bool[size], True where the bit is set."""
     return np.unpackbits(words.view(np.uint8), count=size, bitorder="little").view(np.bool_)
 
 
-def ids_of(words: Words, size: int) -> npt.NDArray[np.int64]:
+def ids_of(words: Bitmask, size: int) -> npt.NDArray[np.int64]:
     """Return the ids whose bits are set, ascending."""
     return np.flatnonzero(unpack(words, size))

@@ -6,12 +6,12 @@
 from typing import Protocol
 
 from kbnf_core.config import Finish
-from kbnf_core.mask.bits import Words
+from kbnf_core.mask.bits import Bitmask
 from kbnf_core.mask.masks import Masks
 from kbnf_core.recognise.states import StateTable
 
 
-class FinishRule(Protocol):
+class FinishPolicy(Protocol):
     """What a way to end decides.
 
     ``ends_at_bytes``: whether the text is over with the first byte that completes the start, and
@@ -24,7 +24,7 @@ class FinishRule(Protocol):
     def feed(self, states: StateTable, state: int, data: bytes) -> tuple[int, int]:
         """Return the state after ``data`` and how many bytes could come; DEAD if not all."""
 
-    def mask(self, masks: Masks, state: int) -> Words:
+    def mask(self, masks: Masks, state: int) -> Bitmask:
         """Return the tokens allowed in a state."""
 
     def takes_eos(self, complete: bool) -> bool:
@@ -41,7 +41,7 @@ class EagerFinish:
         """Feed one byte after the other; nothing may follow a complete text."""
         return states.feed_eagerly(state, data)
 
-    def mask(self, masks: Masks, state: int) -> Words:
+    def mask(self, masks: Masks, state: int) -> Bitmask:
         """Return the tokens that do not go on behind a complete text."""
         return masks.prefix_free(state)
 
@@ -60,7 +60,7 @@ class TokenFinish(EagerFinish):
         """Feed all bytes, whatever is complete on the way."""
         return states.feed(state, data)
 
-    def mask(self, masks: Masks, state: int) -> Words:
+    def mask(self, masks: Masks, state: int) -> Bitmask:
         """Return the viable tokens."""
         return masks.viable(state)
 
@@ -75,7 +75,7 @@ class EosFinish:
         """Feed all bytes, whatever is complete on the way."""
         return states.feed(state, data)
 
-    def mask(self, masks: Masks, state: int) -> Words:
+    def mask(self, masks: Masks, state: int) -> Bitmask:
         """Return the viable tokens, and the end of sequence where the start is complete."""
         return masks.viable_or_eos(state) if masks.is_complete(state) else masks.viable(state)
 
@@ -84,13 +84,13 @@ class EosFinish:
         return complete
 
 
-_RULES: dict[Finish, FinishRule] = {
+_RULES: dict[Finish, FinishPolicy] = {
     Finish.EAGER: EagerFinish(),
     Finish.TOKEN: TokenFinish(),
     Finish.EOS: EosFinish(),
 }
 
 
-def finish_rule(finish: Finish) -> FinishRule:
+def finish_rule(finish: Finish) -> FinishPolicy:
     """Return what ``finish`` decides."""
     return _RULES[finish]

@@ -6,7 +6,7 @@ import numpy as np
 
 from kbnf_core.errors import InvalidLogitsError
 from kbnf_core.kernel.chosen import KERNEL
-from kbnf_core.mask.bits import Words, unpack
+from kbnf_core.mask.bits import Bitmask, unpack
 
 if TYPE_CHECKING:
     import torch
@@ -16,7 +16,7 @@ L = TypeVar("L")
 _KERNEL_TYPES = (np.float32, np.float64)
 
 
-def apply_mask(words: Words, size: int, logits: L) -> L:
+def apply_mask(words: Bitmask, size: int, logits: L) -> L:
     """Set the logits of all ids that are not in ``words`` to minus infinity, in place if possible.
 
     ``logits``: a floating-point NumPy array or torch tensor of shape (n,) or (1, n) with n at
@@ -55,7 +55,7 @@ def _is_tensor(logits: object) -> bool:
     return any(c.__module__ == "torch" and c.__name__ == "Tensor" for c in type(logits).__mro__)
 
 
-def _apply_numpy(words: Words, size: int, logits: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _apply_numpy(words: Bitmask, size: int, logits: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     if not logits.flags.writeable:
         logits = logits.copy()
     if logits.dtype in _KERNEL_TYPES and logits.flags.c_contiguous:
@@ -66,7 +66,7 @@ def _apply_numpy(words: Words, size: int, logits: np.ndarray[Any, Any]) -> np.nd
     return logits
 
 
-def _apply_torch(words: Words, size: int, logits: "torch.Tensor") -> "torch.Tensor":
+def _apply_torch(words: Bitmask, size: int, logits: "torch.Tensor") -> "torch.Tensor":
     import torch
 
     refused = np.ones(logits.shape[-1], np.bool_)

@@ -16,12 +16,12 @@ import numpy.typing as npt
 
 from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.mask.bits import Words, pack, word_count
-from kbnf_core.mask.frames import gather
-from kbnf_core.mask.interned import ARRAY_BYTES
-from kbnf_core.mask.recent import Recent
+from kbnf_core.mask.array_pool import ARRAY_BYTES
+from kbnf_core.mask.bits import Bitmask, pack, word_count
+from kbnf_core.mask.cache import LruDict
+from kbnf_core.mask.residuals import gather
 from kbnf_core.mask.terminals import TokenTerminals
-from kbnf_core.mask.walk import (
+from kbnf_core.mask.trie_walk import (
     EMPTY_ROW,
     ROOT_SET,
     Found,
@@ -30,7 +30,7 @@ from kbnf_core.mask.walk import (
     Walker,
     nothing_found,
 )
-from kbnf_core.recognise.similar import blocks_of_positions
+from kbnf_core.recognise.equivalence import blocks_of_positions
 from kbnf_core.recognise.states import StateTable
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -98,13 +98,13 @@ class Masks:
         self._lock = threading.RLock()
         self.found = stored.found if stored else nothing_found(vocabulary)
         self._walker = Walker(states, vocabulary, self.found)
-        self._gatherer = KERNEL.gatherer(self)
-        self._unions: Recent[tuple[int, ...], Words] = Recent(self._unite, self.mask_capacity)
-        self._cut: Recent[tuple[Viable, frozenset[int]], Words] = Recent(
+        self._gatherer = KERNEL.assembler(self)
+        self._unions: LruDict[tuple[int, ...], Bitmask] = LruDict(self._unite, self.mask_capacity)
+        self._cut: LruDict[tuple[Viable, frozenset[int]], Bitmask] = LruDict(
             self._cut_off, self.mask_capacity
         )
-        self._walks: Recent[tuple[int, int], Walk] = Recent(self._find_walk, self.mask_capacity)
-        self._viable: Recent[int, Viable] = Recent(self._find_viable, self.mask_capacity)
+        self._walks: LruDict[tuple[int, int], Walk] = LruDict(self._find_walk, self.mask_capacity)
+        self._viable: LruDict[int, Viable] = LruDict(self._find_viable, self.mask_capacity)
         self._similar: dict[bytes, int] = {}
         self.walk_count = 0
 
@@ -135,26 +135,26 @@ class Masks:
         """Return the walk of an item set below the nodes of a set."""
         return self._walks[item_set, nodes]
 
-    def viable(self, state: int) -> Words:
+    def viable(self, state: int) -> Bitmask:
         """Return the tokens after which the text can still become one of the grammar."""
         return self._unions[self._viable[state].rows]
 
-    def union(self, rows: tuple[int, ...]) -> Words:
+    def union(self, rows: tuple[int, ...]) -> Bitmask:
         """Return the union of masks, by their numbers."""
         return self._unions[rows]
 
-    def viable_or_eos(self, state: int) -> Words:
+    def viable_or_eos(self, state: int) -> Bitmask:
         """Return the viable tokens and those that end the sequence."""
         return self._unions[(*self._viable[state].rows, self._eos_row)]
 
-    def prefix_free(self, state: int) -> Words:
+    def prefix_free(self, state: int) -> Bitmask:
         """Return the viable tokens that do not go on behind a complete text."""
         viable = self._viable[state]
         if not viable.completions:
             return self._unions[viable.rows]
         return self._cut[viable, self._token_terminals(state)]
 
-    def _cut_off(self, key: tuple[Viable, frozenset[int]]) -> Words:
+    def _cut_off(self, key: tuple[Viable, frozenset[int]]) -> Bitmask:
         viable, terminals = key
         nodes = np.concatenate([self.found.node_sets[each] for each in viable.completions])
         below = np.concatenate([self._ids_below(node) for node in nodes.tolist()])
@@ -185,10 +185,10 @@ class Masks:
             return Viable(rows, completions)
 
     def gather_plainly(self, state: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the numbers of masks and completions of a state; see ``kernel.Gatherer``."""
+        """Return the numbers of masks and completions of a state; see ``kernel.MaskAssembler``."""
         return gather(self.states, self.walk, state)
 
-    def _unite(self, rows: tuple[int, ...]) -> Words:
+    def _unite(self, rows: tuple[int, ...]) -> Bitmask:
         """Return the union of masks. Many states share one, so it is worth remembering."""
         first, *others = rows or (EMPTY_ROW,)
         if not others:
@@ -219,6 +219,6 @@ class Masks:
         return np.array(blocks_of_positions(tables, self.vocabulary.trie.max_depth), np.int32)
 
 
-def _frozen(words: Words) -> Words:
+def _frozen(words: Bitmask) -> Bitmask:
     words.setflags(write=False)
     return words

@@ -5,9 +5,9 @@ from random import Random
 
 import numpy as np
 
-from kbnf_core.mask.bits import Words, unpack
-from kbnf_core.mask.course import Course
+from kbnf_core.mask.bits import Bitmask, unpack
 from kbnf_core.mask.shortest import shortest_completion
+from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.vocab.trie import ROOT
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -20,25 +20,25 @@ class Sample:
     is_complete: bool
 
 
-def sample(course: Course, place: int, random: Random, length: int) -> Sample:
-    """Return tokens that can follow at ``place``: ``length`` of them, and then the soonest end.
+def sample(automaton: TokenAutomaton, position: int, random: Random, length: int) -> Sample:
+    """Return tokens that can follow at ``position``: ``length`` of them, and then the soonest end.
 
     Fewer where the text ends before. What is drawn first is the first byte, all that can come
     being equally likely, and then a token that begins with it, so that the many tokens of one
     letter do not drown the few that close a bracket.
     """
     tokens: list[int] = []
-    while place >= 0 and len(tokens) < length:
-        words = course.rule.mask(course.masks, place)
+    while position >= 0 and len(tokens) < length:
+        words = automaton.rule.mask(automaton.masks, position)
         if not words.any():
-            return Sample(tuple(tokens), course.can_finish(place))
-        tokens.append(_draw(course.masks.vocabulary, words, random))
-        place = course.step(place, tokens[-1])
-    rest = shortest_completion(course, place).tokens
+            return Sample(tuple(tokens), automaton.can_finish(position))
+        tokens.append(_draw(automaton.masks.vocabulary, words, random))
+        position = automaton.step(position, tokens[-1])
+    rest = shortest_completion(automaton, position).tokens
     return Sample((*tokens, *(rest or ())), rest is not None)
 
 
-def _draw(vocabulary: Vocabulary, words: Words, random: Random) -> int:
+def _draw(vocabulary: Vocabulary, words: Bitmask, random: Random) -> int:
     """Return one of the tokens of a mask that allows some; those without bytes are one group."""
     trie = vocabulary.trie
     flags = unpack(words, vocabulary.size)

@@ -11,8 +11,8 @@ from math import ceil, inf
 
 from kbnf_core.budget import Budget
 from kbnf_core.errors import EngineError, RejectedError, WorkLimitError
-from kbnf_core.mask.course import Course
 from kbnf_core.mask.successors import Successors
+from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.states import DEAD
 from kbnf_core.vocab.spell import fewest_tokens
 
@@ -38,65 +38,71 @@ class Completion:
     is_fewest: bool
 
 
-def shortest_completion(course: Course, place: int) -> Completion:
-    """Return the shortest completion of the text at ``place``; an end already is completed by b"".
+def shortest_completion(automaton: TokenAutomaton, position: int) -> Completion:
+    """Return the shortest completion of the text at ``position``: b"" where it is complete.
 
     Raises EngineError if it takes more than ``MAX_LENGTH`` bytes, or more than ``MAX_WORK``
     steps before they are known.
     """
-    if course.can_finish(place):
+    if automaton.can_finish(position):
         return Completion(b"", (), True)
     budget = Budget(MAX_WORK)
     try:
-        data = _shortest_bytes(course, place, budget)
+        data = _shortest_bytes(automaton, position, budget)
     except WorkLimitError:
         message = f"the shortest completion takes more than {MAX_WORK:,} steps to find"
         raise EngineError(message) from None
-    tokens, is_fewest = _Search(course, place, _spell(course, place, data), budget).run()
+    tokens, is_fewest = _Search(
+        automaton, position, _spell(automaton, position, data), budget
+    ).run()
     return Completion(data, tokens, is_fewest)
 
 
-def _shortest_bytes(course: Course, place: int, budget: Budget) -> bytes | None:
-    """Return the fewest bytes that complete the text at ``place``, which is not complete.
+def _shortest_bytes(automaton: TokenAutomaton, position: int, budget: Budget) -> bytes | None:
+    """Return the fewest bytes that complete the text at ``position``, which is not complete.
 
     Of several such texts it is the one with the most readable bytes first. None if there is none.
     """
-    left = course.bytes_left.length(place)
+    left = automaton.bytes_left.length(position)
     if left == inf:
         return None
     if left > MAX_LENGTH:
         raise EngineError(f"the shortest completion takes {left:,.0f} bytes, too many to show")
-    ways = _readable_bytes(course)
+    ways = _readable_bytes(automaton)
     found = bytearray()
     for distance in range(int(left) - 1, -1, -1):
-        byte, place = _nearer(course, place, distance, ways, budget)
+        byte, position = _nearer(automaton, position, distance, ways, budget)
         found.append(byte)
     return bytes(found)
 
 
 def _nearer(
-    course: Course, state: int, distance: int, ways: list[tuple[int, int]], budget: Budget
+    automaton: TokenAutomaton,
+    state: int,
+    distance: int,
+    ways: list[tuple[int, int]],
+    budget: Budget,
 ) -> tuple[int, int]:
     """Return a byte, and the state after it, that is ``distance`` bytes from the end."""
-    states = course.masks.states
+    states = automaton.masks.states
     share = 1 + len(states.pairs(state))
     for byte_class, byte in ways:
         budget.spend(share)
         after = states.step(state, byte_class)
-        if after != DEAD and _distance(course, after) == distance:
+        if after != DEAD and _distance(automaton, after) == distance:
             return byte, after
     # Transitions that were compiled follow from the tables, as the lengths do.
     raise EngineError("the transitions are not those of the grammar: the artifact was forged")
 
 
-def _distance(course: Course, state: int) -> float:
-    return 0 if course.masks.is_complete(state) else course.bytes_left.length(state)
+def _distance(automaton: TokenAutomaton, state: int) -> float:
+    return 0 if automaton.masks.is_complete(state) else automaton.bytes_left.length(state)
 
 
-def _readable_bytes(course: Course) -> list[tuple[int, int]]:
+def _readable_bytes(automaton: TokenAutomaton) -> list[tuple[int, int]]:
     """Return each byte class with its most readable byte, in that order."""
     best: dict[int, int] = {}
-    classes = course.masks.states.tables.classes.tolist()
+    classes = automaton.masks.states.tables.classes.tolist()
     for byte in sorted(range(256), key=_unreadability):
         best.setdefault(classes[byte], byte)
     return list(best.items())
@@ -107,18 +113,18 @@ def _unreadability(byte: int) -> tuple[bool, bool, bool, int]:
     return not 0x20 <= byte < 0x7F, not character.isalnum(), character.isupper(), byte
 
 
-def _spell(course: Course, place: int, data: bytes | None) -> tuple[int, ...] | None:
+def _spell(automaton: TokenAutomaton, position: int, data: bytes | None) -> tuple[int, ...] | None:
     """Return the fewest tokens that spell ``data``, cut off where they complete the text."""
-    tokens = None if data is None else fewest_tokens(course.masks.vocabulary.trie, data)
+    tokens = None if data is None else fewest_tokens(automaton.masks.vocabulary.trie, data)
     if tokens is None:
         return None
     for count, token_id in enumerate(tokens, start=1):
         try:
-            place = course.step(place, token_id)
+            position = automaton.step(position, token_id)
         except RejectedError:
             # A token terminal has led on too, to where the text ends within this token.
             return None
-        if course.can_finish(place):
+        if automaton.can_finish(position):
             return tokens[:count]
     return None
 
@@ -127,16 +133,20 @@ class _Search:
     """Breadth first over states, level by level; ``known`` is a way to the end, or None."""
 
     def __init__(
-        self, course: Course, place: int, known: tuple[int, ...] | None, budget: Budget
+        self,
+        automaton: TokenAutomaton,
+        position: int,
+        known: tuple[int, ...] | None,
+        budget: Budget,
     ) -> None:
-        self._course = course
+        self._automaton = automaton
         self._known = known
         self._fewer_than = inf if known is None else len(known)
         self._budget = budget
-        self._successors = Successors(course, self._budget)
+        self._successors = Successors(automaton, self._budget)
         self._left: dict[int, float] = {}
-        self._paths: dict[int, tuple[int, ...]] = {place: ()}
-        self._longest = max(1, course.masks.vocabulary.trie.max_depth)
+        self._paths: dict[int, tuple[int, ...]] = {position: ()}
+        self._longest = max(1, automaton.masks.vocabulary.trie.max_depth)
 
     def run(self) -> tuple[tuple[int, ...] | None, bool]:
         """Return the fewest tokens, and whether no fewer can be."""
@@ -152,7 +162,7 @@ class _Search:
             for state in sorted(level, key=self._length):
                 fresh = self._expand(state)
                 for after in fresh:
-                    if self._course.masks.is_complete(after):
+                    if self._automaton.masks.is_complete(after):
                         return self._paths[after]
                 found += fresh
             level = [s for s in found if self._can_improve(s, len(self._paths[s]))]
@@ -161,8 +171,8 @@ class _Search:
     def _length(self, state: int) -> float:
         """Return the steps left; every pair of the state is looked at, so each is charged."""
         if state not in self._left:
-            self._budget.spend(1 + len(self._course.masks.states.pairs(state)))
-            self._left[state] = self._course.steps_left.length(state)
+            self._budget.spend(1 + len(self._automaton.masks.states.pairs(state)))
+            self._left[state] = self._automaton.steps_left.length(state)
         return self._left[state]
 
     def _expand(self, state: int) -> list[int]:

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.kernel.chosen import KERNEL
-from kbnf_core.kernel.interface import Explorer, Reader
-from kbnf_core.mask.bits import Words, pack, unpack, word_count
+from kbnf_core.kernel.interface import Inclusion, LazyTable
+from kbnf_core.mask.bits import Bitmask, pack, unpack, word_count
 from kbnf_core.vocab.part import Part, part_of
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -36,7 +36,7 @@ LEAST_TOKENS = 4_096
 class Slice(NamedTuple):
     """``words``: some tokens that are read by one machine. ``rest``: the trie of all others."""
 
-    words: Words
+    words: Bitmask
     rest: Part
 
 
@@ -48,7 +48,7 @@ class Slices:
         self._size = vocabulary.size
         self._made: dict[tuple[int, int], Slice] = {}
 
-    def covered_by(self, readers: Sequence[Reader], state: int) -> Slice | None:
+    def covered_by(self, readers: Sequence[Inclusion], state: int) -> Slice | None:
         """Return a slice of which everything can come in ``state``, without an exit on the way.
 
         ``readers``: of ``MACHINES``, over the table of ``state``.
@@ -91,10 +91,10 @@ class _MachineTable:
         self.lock = RLock()
 
     @cached_property
-    def explorer(self) -> Explorer:
+    def explorer(self) -> LazyTable:
         return KERNEL.explorer(self)
 
-    def exits(self, state: int) -> tuple[int, ...]:
+    def completions(self, state: int) -> tuple[int, ...]:
         del state
         return ()
 

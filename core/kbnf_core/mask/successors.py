@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from kbnf_core.budget import Budget
 from kbnf_core.mask.bits import ids_of
-from kbnf_core.mask.course import Course
+from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.states import DEAD, UNKNOWN, StateTable
 from kbnf_core.vocab.trie import ROOT, TokenTrie
 
@@ -27,12 +27,12 @@ class Successors:
     Trie nodes looked at are charged to ``budget``, and a share for each state and its pairs.
     """
 
-    def __init__(self, course: Course, budget: Budget) -> None:
-        self._course = course
+    def __init__(self, automaton: TokenAutomaton, budget: Budget) -> None:
+        self._automaton = automaton
         self._budget = budget
-        self._masks = course.masks
-        self._trie = course.masks.vocabulary.trie
-        self._node_class = course.masks.states.tables.classes[self._trie.byte]
+        self._masks = automaton.masks
+        self._trie = automaton.masks.vocabulary.trie
+        self._node_class = automaton.masks.states.tables.classes[self._trie.byte]
 
     def after(self, state: int) -> dict[int, int]:
         """Return the states after one allowed token, each with such a token.
@@ -75,7 +75,7 @@ class Successors:
             ids, states_of_ids = _tokens_at(trie, nodes, after)
             found.append(ids)
             reached.append(states_of_ids)
-            if self._course.rule.ends_at_bytes:
+            if self._automaton.rule.ends_at_bytes:
                 goes_on = states.has_exits[after] == 0
                 nodes, after = nodes[goes_on], after[goes_on]
             nodes, before = children_of(trie, nodes, after)
@@ -83,8 +83,10 @@ class Successors:
 
     def _by_id(self, state: int, named: _Ids) -> dict[int, int]:
         """Return the states after named tokens, which their bytes may allow as well."""
-        places = {self._course.step(state, each): each for each in named.tolist()}
-        return {place if place >= 0 else ~place: each for place, each in places.items()}
+        positions = {self._automaton.step(state, each): each for each in named.tolist()}
+        return {
+            position if position >= 0 else ~position: each for position, each in positions.items()
+        }
 
 
 def step_all(states: StateTable, before: _Int32, classes: npt.NDArray[np.uint8]) -> _Int32:

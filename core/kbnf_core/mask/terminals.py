@@ -6,7 +6,7 @@ import numpy as np
 
 from kbnf_core.errors import VocabularyError
 from kbnf_core.ir import TokenTerminal
-from kbnf_core.mask.bits import Words, pack, word_count
+from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 
@@ -34,7 +34,7 @@ class TokenTerminals:
         """Return the numbers of the terminals that ``token_id`` matches."""
         return frozenset(i for i, ids in enumerate(self._ids) if token_id in ids)
 
-    def mask(self, terminals: Iterable[int]) -> Words:
+    def mask(self, terminals: Iterable[int]) -> Bitmask:
         """Return the ids that match any of ``terminals``."""
         words = np.zeros(word_count(self._vocabulary.size), np.uint32)
         for terminal in terminals:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from kbnf_core.config import Finish
 from kbnf_core.errors import FinishedError, RejectedError
 from kbnf_core.lower.build import PlainTables
-from kbnf_core.mask.course import TOKEN_BITS, Course
 from kbnf_core.mask.masks import Masks
+from kbnf_core.mask.token_automaton import TOKEN_BITS, TokenAutomaton
 from kbnf_core.recognise.explain import Explainer, LivePlace
 from kbnf_core.recognise.states import DEAD, StateTable
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -39,7 +39,7 @@ class Why:
         self._explainer = Explainer(plain, self._states)
         self._finish = finish
         self._vocabulary = vocabulary
-        self._course = Course(Masks(self._states, vocabulary), finish)
+        self._automaton = TokenAutomaton(Masks(self._states, vocabulary), finish)
 
     def explain(self, accepted: Iterable[int | bytes], what: int | bytes | str) -> Explanation:
         """Explain a token id, bytes or text at the position after ``accepted``.
@@ -51,7 +51,7 @@ class Why:
         token_id = what if isinstance(what, int) else None
         allowed, reason = self._judge(place, what, data)
         state = place if place >= 0 else DEAD
-        taken = self._course.rule.feed(self._states, state, data)[1] if state != DEAD else 0
+        taken = self._automaton.rule.feed(self._states, state, data)[1] if state != DEAD else 0
         reached = self._states.feed(state, data[:taken])[0]
         return Explanation(
             allowed,
@@ -64,12 +64,12 @@ class Why:
         )
 
     def _replay(self, accepted: Iterable[int | bytes]) -> int:
-        place = self._course.beginning
+        place = self._automaton.beginning
         for step in accepted:
             if isinstance(step, bytes):
-                place = self._course.feed(place, step)
+                place = self._automaton.feed(place, step)
             else:
-                place = self._course.after[place << TOKEN_BITS | step]
+                place = self._automaton.after[place << TOKEN_BITS | step]
         return place
 
     def _spell(self, what: int | bytes | str) -> bytes:
@@ -81,9 +81,9 @@ class Why:
         """Return whether ``what`` can come, and why where its bytes do not tell."""
         try:
             if isinstance(what, int):
-                _ = self._course.after[place << TOKEN_BITS | what]
+                _ = self._automaton.after[place << TOKEN_BITS | what]
             else:
-                self._course.feed(place, data)
+                self._automaton.feed(place, data)
         except FinishedError:
             return False, "the text is over: nothing can follow"
         except RejectedError:

@@ -8,7 +8,7 @@ on the item set alone, never on the origin, so it is worked out once and kept.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from kbnf_core.tables import Tables
+from kbnf_core.lower.tables import Tables
 
 EMPTY = 0
 """The number of the empty item set."""

@@ -19,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.kernel.chosen import KERNEL
-from kbnf_core.kernel.interface import Explorer, Situations
+from kbnf_core.kernel.interface import Configurations, LazyTable
+from kbnf_core.lower.tables import Tables
 from kbnf_core.recognise.items import EMPTY, ItemSets
-from kbnf_core.recognise.origins import BOTTOM, SELF, Origins
-from kbnf_core.tables import Tables
+from kbnf_core.recognise.stack import BOTTOM, SELF, StackNodes
 
 DEAD = 0
 """The state in which nothing can come."""
@@ -44,14 +44,14 @@ class Contents:
 
     def __init__(self, tables: Tables) -> None:
         self.items = ItemSets(tables)
-        self.origins = Origins(self.items.reports)
-        self.situations = KERNEL.situations()
-        self.situations.number((), ())
+        self.origins = StackNodes(self.items.reports)
+        self.configurations = KERNEL.configurations()
+        self.configurations.number((), ())
 
     @property
     def size(self) -> int:
         """How many pairs, exits, items and triples all of it holds."""
-        return self.situations.size + self.items.size + self.origins.size
+        return self.configurations.size + self.items.size + self.origins.size
 
 
 class StoredStates(Protocol):
@@ -105,7 +105,7 @@ class StateTable:
             self._given += self._contents.size - before
 
     def __len__(self) -> int:
-        return len(self._known.situations if self._known else self.next)
+        return len(self._known.configurations if self._known else self.next)
 
     @property
     def classes(self) -> npt.NDArray[np.uint8]:
@@ -113,7 +113,7 @@ class StateTable:
         return self.tables.classes
 
     @cached_property
-    def explorer(self) -> Explorer:
+    def explorer(self) -> LazyTable:
         """What steps through this table and fills it; faster than the methods here."""
         return KERNEL.explorer(self)
 
@@ -131,9 +131,9 @@ class StateTable:
             return self._known
 
     @property
-    def situations(self) -> Situations:
+    def configurations(self) -> Configurations:
         """What the states are."""
-        return self._contents.situations
+        return self._contents.configurations
 
     @property
     def items(self) -> ItemSets:
@@ -141,7 +141,7 @@ class StateTable:
         return self._contents.items
 
     @property
-    def origins(self) -> Origins:
+    def origins(self) -> StackNodes:
         """The origin nodes."""
         return self._contents.origins
 
@@ -160,18 +160,18 @@ class StateTable:
         items = np.array(self.items.items(item_set), np.int64)
         return np.unique(blocks[items // radix] * radix + items % radix).tobytes()
 
-    def adopt(self, pairs: Iterable[Pair], exits: tuple[int, ...]) -> int:
+    def adopt(self, pairs: Iterable[Pair], completions: tuple[int, ...]) -> int:
         """Return the state with this content, as another table of the same grammar has it."""
         with self.lock:
-            return self.number_of(tuple(sorted(pairs)), exits)
+            return self.number_of(tuple(sorted(pairs)), completions)
 
     def pairs(self, state: int) -> tuple[Pair, ...]:
         """Return the (origin, item set) pairs of a state, without what they predict."""
-        return self._contents.situations.pairs(state)
+        return self._contents.configurations.pairs(state)
 
-    def exits(self, state: int) -> tuple[int, ...]:
+    def completions(self, state: int) -> tuple[int, ...]:
         """Return the nonterminals that completed into BOTTOM with the byte that led here."""
-        return self._contents.situations.exits(state)
+        return self._contents.configurations.completions(state)
 
     def step(self, state: int, byte_class: int) -> int:
         """Return the state after a byte of ``byte_class``, DEAD where none can come."""
@@ -210,12 +210,15 @@ class StateTable:
         with self.lock:
             reached: dict[int, list[int]] = {}
             for origin, item_set in (
-                *self._contents.situations.pairs(one),
-                *self._contents.situations.pairs(other),
+                *self._contents.configurations.pairs(one),
+                *self._contents.configurations.pairs(other),
             ):
                 reached.setdefault(origin, []).append(item_set)
-            exits = {*self._contents.situations.exits(one), *self._contents.situations.exits(other)}
-            return self._intern(reached, tuple(sorted(exits)))
+            completions = {
+                *self._contents.configurations.completions(one),
+                *self._contents.configurations.completions(other),
+            }
+            return self._intern(reached, tuple(sorted(completions)))
 
     def live_classes(self, state: int) -> list[int]:
         """Return the byte classes that can come in a state, ascending."""
@@ -232,17 +235,17 @@ class StateTable:
         return found
 
     def _find_sources(self, state: int) -> tuple[Pair, ...]:
-        pairs = self._contents.situations.pairs(state)
-        triples = [
+        pairs = self._contents.configurations.pairs(state)
+        edges = [
             (wait.nonterminal, origin, wait.after)
             for origin, item_set in pairs
             for wait in self.items.waits(item_set)
         ]
-        if not triples:
+        if not edges:
             return pairs
-        predicted = self.items.predicted(frozenset(triple[0] for triple in triples))
+        predicted = self.items.predicted(frozenset(triple[0] for triple in edges))
         inner = [(w.nonterminal, SELF, w.after) for w in self.items.waits(predicted)]
-        return (*pairs, (self.origins.intern([*triples, *inner]), predicted))
+        return (*pairs, (self.origins.intern([*edges, *inner]), predicted))
 
     def explore_plainly(self, state: int, byte_class: int) -> int:
         """Work out a transition; ``explorer`` does that faster. The caller holds the lock."""
@@ -272,21 +275,21 @@ class StateTable:
         Returns the nonterminals that complete into BOTTOM, ascending.
         """
         items, origins = self.items, self.origins
-        exits: set[int] = set()
+        completions: set[int] = set()
         work = list(done)
         while work:
             origin, report = work.pop()
             if origin == BOTTOM:
-                exits.add(report)
+                completions.add(report)
             for outer, after in origins.waiting(origin, report):
                 reached.setdefault(outer, []).append(after)
                 for more in items.completed(after):
                     if (outer, more) not in done:
                         done.add((outer, more))
                         work.append((outer, more))
-        return tuple(sorted(exits))
+        return tuple(sorted(completions))
 
-    def _intern(self, reached: dict[int, list[int]], exits: tuple[int, ...]) -> int:
+    def _intern(self, reached: dict[int, list[int]], completions: tuple[int, ...]) -> int:
         items, origins = self.items, self.origins
         narrowed: dict[int, list[int]] = {}
         for origin, sets in reached.items():
@@ -300,17 +303,17 @@ class StateTable:
         ]
         if len(pairs) > 1:
             pairs.sort()
-        return self.number_of(tuple(pairs), exits)
+        return self.number_of(tuple(pairs), completions)
 
-    def number_of(self, pairs: tuple[Pair, ...], exits: tuple[int, ...]) -> int:
+    def number_of(self, pairs: tuple[Pair, ...], completions: tuple[int, ...]) -> int:
         """Return the state with this content, a new one if need be. The caller holds the lock."""
-        situations = self._contents.situations
-        count = len(situations)
-        number = situations.number(pairs, exits)
+        configurations = self._contents.configurations
+        count = len(configurations)
+        number = configurations.number(pairs, completions)
         if number == count:
             if number == len(self.next):
                 self.grow()
-            self.has_exits[number] = bool(exits)
+            self.has_exits[number] = bool(completions)
         return number
 
     def grow(self) -> None:

@@ -17,9 +17,9 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING
 
-from kbnf_core import __version__
 from kbnf_core.errors import KbnfError
-from kbnf_core.vocab.loaders.stop_ids import FILES_BESIDE
+from kbnf_core.version import __version__
+from kbnf_core.vocab.formats.stop_ids import FILES_BESIDE
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary

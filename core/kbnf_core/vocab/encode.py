@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kbnf_core.errors import VocabularyError
-from kbnf_core.vocab.format import Encode
-from kbnf_core.vocab.formats import detect
+from kbnf_core.vocab.detect import detect
+from kbnf_core.vocab.formats.format import Encode
 from kbnf_core.vocab.spell import longest_tokens
 from kbnf_core.vocab.vocabulary import Vocabulary
 

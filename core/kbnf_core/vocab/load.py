@@ -5,7 +5,7 @@ from pathlib import Path
 
 from kbnf_core.errors import VocabularyError
 from kbnf_core.vocab.cache import find_entry
-from kbnf_core.vocab.formats import detect, file_of
+from kbnf_core.vocab.detect import detect, file_of
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 

@@ -10,8 +10,8 @@ from kbnf_cli.play.why import explanation
 
 
 def _assert(session: Session, text: str, world: World) -> Reply:
-    from kbnf_core.plays import Assertion
-    from kbnf_core.plays.replay import can_come
+    from kbnf_core.recordings import Assertion
+    from kbnf_core.recordings.replay import can_come
 
     word, _, rest = text.partition(" ")
     if word not in ("allowed", "rejected"):

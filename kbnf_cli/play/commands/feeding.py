@@ -12,7 +12,7 @@ from kbnf_cli.play.why import explanation
 from kbnf_core.errors import FinishedError, RejectedError
 
 if TYPE_CHECKING:
-    from kbnf_core.plays import What
+    from kbnf_core.recordings import What
 
 _Feed: TypeAlias = Callable[[Session, str, World], Reply]
 

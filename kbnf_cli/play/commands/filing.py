@@ -73,10 +73,10 @@ def _grammar(session: Session, text: str, world: World) -> Reply:
 
 def _save(session: Session, text: str, world: World) -> Reply:
     """Write the steps, the masks and the assertions as a play."""
-    from kbnf_core.plays import write_play
+    from kbnf_core.recordings import write_recording
 
     path = _path(text)
-    world.write(path, write_play(recorded(session, path.parent), session.vocabulary))
+    world.write(path, write_recording(recorded(session, path.parent), session.vocabulary))
     made = sum(map(len, session.assertions.values()))
     return Reply(session, (note(f"saved {session.count} steps and {made} assertions in {path}"),))
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.languages.kbnf.parse import parse_kbnf
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source, Span
-from kbnf_core.syntax.parse import parse_kbnf
 
 FILES = sorted(file.name for file in Path(__file__).parent.glob("*.txt"))
 DIVIDER = "====\n"

@@ -97,7 +97,7 @@ class Invariants:
 
     def _check_bytes(self) -> None:
         """Compare tokens that the grammar does not name with their bytes."""
-        named = self.engine._course.masks.terminals.ids()
+        named = self.engine._automaton.masks.terminals.ids()
         for token_id, data in self.engine.vocabulary.tokens.items():
             if token_id not in named and data:
                 by_id = subject.offer(copy.copy(self.engine), token_id)

@@ -78,7 +78,7 @@ def test_masks_from_an_artifact_equal_those_from_text(artifact: Path) -> None:
 def test_an_artifact_begins_without_walks(artifact: Path) -> None:
     engine = Engine(load_artifact(artifact), VOCABULARY)
     masks_along(engine, TEXT)
-    assert engine._course.masks.walk_count == 0
+    assert engine._automaton.masks.walk_count == 0
 
 
 def test_an_artifact_without_vocabulary_serves_any(tmp_path: Path) -> None:
@@ -125,9 +125,9 @@ def test_an_engine_writes_back_what_it_learnt(artifact: Path, tmp_path: Path) ->
     engine.save_artifact(path)
     assert describe_artifact(path).counts["states"] > describe_artifact(artifact).counts["states"]
     loaded = Engine(load_artifact(path), VOCABULARY)
-    known = len(loaded._course.masks.states)
+    known = len(loaded._automaton.masks.states)
     assert masks_along(loaded, TEXT) == expected
-    assert len(loaded._course.masks.states) == known
+    assert len(loaded._automaton.masks.states) == known
 
 
 def test_another_vocabulary_is_refused(artifact: Path) -> None:
@@ -346,7 +346,7 @@ def test_sections_of_other_versions_are_passed_over(artifact: Path) -> None:
         warnings.simplefilter("error")
         engine = Engine(load_artifact(artifact), VOCABULARY)
         masks_along(engine, TEXT)
-    assert engine._course.masks.walk_count == 0
+    assert engine._automaton.masks.walk_count == 0
 
 
 Lists = list[Array]

@@ -6,8 +6,8 @@ from kbnf_core import check
 from kbnf_core.examples.comments import read_comments
 from kbnf_core.examples.model import Example, ExampleError, Expectation
 from kbnf_core.examples.toml import read_toml
+from kbnf_core.languages.kbnf.parse import parse_kbnf
 from kbnf_core.source import Source
-from kbnf_core.syntax.parse import parse_kbnf
 
 FILE = """
 accept = ["a", { text = "é" }, { hex = "ff 00", why = "bytes" }]

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from kbnf_core.format.document import format_kbnf
+from kbnf_core.languages.kbnf.parse import parse_kbnf
 from kbnf_core.source import Source
-from kbnf_core.syntax.parse import parse_kbnf
 from kbnf_testing.data import DATA
 from kbnf_testing.shapes import shape
 

@@ -39,16 +39,16 @@ class Walked:
     """What a walk found: the words, and the nodes by nonterminal."""
 
     words: bytes
-    exits: list[tuple[int, list[int]]]
+    completions: list[tuple[int, list[int]]]
 
 
 def walk(kernel: Kernel, table: StateTable, start: int, roots: list[int]) -> Walked:
     trie = VOCABULARY.trie
     # What was there before must not shine through.
     words = np.full((VOCABULARY.size + 31) // 32, 0xDEADBEEF, np.uint32)
-    exits = kernel.walker(table, trie).walk(start, np.array(roots, np.int32), words)
-    assert all(nodes.dtype == np.int32 for _, nodes in exits)
-    return Walked(words.tobytes(), [(name, nodes.tolist()) for name, nodes in exits])
+    completions = kernel.walker(table, trie).walk(start, np.array(roots, np.int32), words)
+    assert all(nodes.dtype == np.int32 for _, nodes in completions)
+    return Walked(words.tobytes(), [(name, nodes.tolist()) for name, nodes in completions])
 
 
 def reached(table: StateTable) -> list[int]:
@@ -85,16 +85,16 @@ def test_a_walk_finds_what_feeding_finds(kernel: Kernel, grammar: str) -> None:
 @pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
 def test_exits_are_where_a_nonterminal_completed(kernel: Kernel, grammar: str) -> None:
     table, trie = StateTable(Grammar(grammar).tables), VOCABULARY.trie
-    exits = walk(kernel, table, table.initial, [0]).exits
+    completions = walk(kernel, table, table.initial, [0]).completions
     paths: dict[int, bytes] = {0: b""}
     for node in range(1, trie.node_count):
         paths[node] = paths[int(trie.parent[node])] + bytes([trie.byte[node]])
     after = {node: table.feed(table.initial, path)[0] for node, path in paths.items()}
     expected: dict[int, list[int]] = {}
     for node, state in after.items():
-        for name in table.exits(state) if node and state else ():
+        for name in table.completions(state) if node and state else ():
             expected.setdefault(name, []).append(node)
-    assert exits == sorted(expected.items())
+    assert completions == sorted(expected.items())
 
 
 @pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
@@ -121,7 +121,7 @@ def test_feeding_is_stepping(kernel: Kernel, grammar: str) -> None:
 def step_by_step(table: StateTable, data: bytes, eager: bool) -> tuple[int, int]:
     state = table.initial
     for offset, byte in enumerate(data):
-        if eager and offset and table.exits(state):
+        if eager and offset and table.completions(state):
             return 0, offset
         state = table.explore_plainly(state, int(table.classes[byte]))
         if state == 0:
@@ -149,7 +149,7 @@ def free(table: StateTable, state: int, letters: bytes, length: int) -> bool:
         here = state
         for byte in word:
             here = table.step(here, int(table.classes[byte]))
-            if here == 0 or table.exits(here):
+            if here == 0 or table.completions(here):
                 return False
     return True
 
@@ -157,13 +157,13 @@ def free(table: StateTable, state: int, letters: bytes, length: int) -> bool:
 @pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
 def test_gathering_is_what_it_is_in_python(kernel: Kernel, grammar: str) -> None:
     masks = Masks(StateTable(Grammar(grammar).tables), VOCABULARY)
-    gatherer = kernel.gatherer(masks)
+    assembler = kernel.assembler(masks)
     for state in reached(masks.states):
-        assert gatherer.gather(state) == masks.gather_plainly(state)
+        assert assembler.gather(state) == masks.gather_plainly(state)
 
 
 def test_situations_are_numbered_by_content(kernel: Kernel) -> None:
-    situations = kernel.situations()
+    configurations = kernel.configurations()
     contents: list[tuple[tuple[tuple[int, int], ...], tuple[int, ...]]] = [
         ((), ()),
         (((0, 1),), ()),
@@ -172,11 +172,11 @@ def test_situations_are_numbered_by_content(kernel: Kernel) -> None:
         ((), (0, 1)),
     ]
     for _ in range(2):
-        assert [situations.number(*content) for content in contents] == list(range(5))
-    assert len(situations) == 5
-    assert [(situations.pairs(i), situations.exits(i)) for i in range(5)] == contents
+        assert [configurations.number(*content) for content in contents] == list(range(5))
+    assert len(configurations) == 5
+    assert [(configurations.pairs(i), configurations.completions(i)) for i in range(5)] == contents
     with pytest.raises(IndexError):
-        situations.pairs(5)
+        configurations.pairs(5)
 
 
 @pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)

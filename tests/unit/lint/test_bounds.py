@@ -8,14 +8,13 @@ from types import FrameType
 import pytest
 
 from kbnf_core import check
-from kbnf_core.lint import (
-    common_texts,
-    derivations,
+from kbnf_core.lint.analysis import common_texts, derivations
+from kbnf_core.lint.rules import (
     empty_loops,
-    endless,
     never_entered,
     never_reached,
     overlaps,
+    unbounded_loops,
 )
 
 SUM = "start ::= sum ';'; sum ::= sum '+' sum | 'x';"
@@ -32,7 +31,7 @@ LARGE_START = "start ::= #'[a-z]{1,2000}x' | 'y';"
         (overlaps, "MAX_PAIRS", ALIKE, "I108"),
         (common_texts, "MOST_RESTS", ALIKE, "I108"),
         (empty_loops, "MAX_CYCLES", LOOPS, "W106"),
-        (endless, "MOST_STATES", "start ::= #'ab+c' ';';", "W302"),
+        (unbounded_loops, "MOST_STATES", "start ::= #'ab+c' ';';", "W302"),
         (never_entered, "MOST_STATES", "start ::= #'aaa+';", "W304"),
         (never_reached, "MAX_BRANCHES", "start ::= 'ab' | 'b' | 'c';", "W301"),
     ],

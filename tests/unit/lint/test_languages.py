@@ -5,9 +5,9 @@ from functools import partial
 import pytest
 
 from kbnf_core import check
-from kbnf_core.fixes import fix_text
 from kbnf_core.frontend import read_grammar
 from kbnf_core.languages import GBNF, KBNF, LANGUAGES, LARK, Language
+from kbnf_core.lint.fixes import fix_text
 from kbnf_core.lint.lints import run_lints
 from kbnf_core.lint.options import NO_OPTIONS
 from kbnf_core.source import Source

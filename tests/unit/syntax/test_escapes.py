@@ -2,9 +2,9 @@
 
 import pytest
 
+from kbnf_core.languages.kbnf.escapes import decode, decode_bytes
+from kbnf_core.languages.kbnf.parse import parse_kbnf
 from kbnf_core.source import Source, Span
-from kbnf_core.syntax.escapes import decode, decode_bytes
-from kbnf_core.syntax.parse import parse_kbnf
 from kbnf_core.syntax.tree import ByteString, Terminal
 
 SPELLINGS = [

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
+from kbnf_core.languages.kbnf.parse import parse_kbnf
 from kbnf_core.source import Source
-from kbnf_core.syntax.parse import parse_kbnf
 from kbnf_core.syntax.pragmas import read_pragmas
 
 N = 30_000

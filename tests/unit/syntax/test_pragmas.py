@@ -2,8 +2,8 @@
 
 import pytest
 
+from kbnf_core.languages.kbnf.parse import parse_kbnf
 from kbnf_core.source import Source
-from kbnf_core.syntax.parse import parse_kbnf
 from kbnf_core.syntax.pragmas import Pragmas, read_pragmas
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from kbnf_core.languages.kbnf.parse import parse_kbnf
 from kbnf_core.source import Source, Span
-from kbnf_core.syntax.parse import parse_kbnf
 from kbnf_core.syntax.printer import print_document, print_expression, quote, quote_bytes
 from kbnf_core.syntax.tree import Alternation, Name, Reference, Repetition, Sequence
 

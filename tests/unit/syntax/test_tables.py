@@ -10,10 +10,10 @@ from pathlib import Path
 import lark
 import pytest
 
-import kbnf_core.syntax.build_tables
-from kbnf_core.syntax.build_tables import tables
+import kbnf_core.languages.build_tables
+from kbnf_core.languages.build_tables import tables
 
-SYNTAX = Path(kbnf_core.syntax.build_tables.__file__).parent
+SYNTAX = Path(kbnf_core.languages.build_tables.__file__).parent
 GRAMMARS = sorted(SYNTAX.glob("*.lark"))
 
 
@@ -41,7 +41,8 @@ def test_tables_can_be_built_again(grammar: Path) -> None:
 def test_nothing_is_built_at_start() -> None:
     program = (
         "import lark; lark.Lark.__init__ = None\n"
-        "from kbnf_core.source import Source; from kbnf_core.syntax.parse import parse_kbnf\n"
+        "from kbnf_core.source import Source\n"
+        "from kbnf_core.languages.kbnf.parse import parse_kbnf\n"
         "assert parse_kbnf(Source('a ::= 1;')).diagnostics[0].code == 'E001'"
     )
     path = os.pathsep.join(entry for entry in sys.path if entry)

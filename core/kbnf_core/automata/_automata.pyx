@@ -1,0 +1,208 @@
+# cython: language_level=3, wraparound=False, cdivision=True
+# distutils: language = c++
+"""Finite automata, compiled: see ``kernel.Automata`` for what each function does."""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libcpp.algorithm cimport is_sorted, sort, unique
+from libcpp.string cimport string
+from libcpp.unordered_map cimport unordered_map
+from libcpp.vector cimport vector
+
+NAME = "compiled"
+
+cdef enum:
+    DEAD = -1
+    UNKNOWN = -4
+
+ctypedef vector[int32_t] Ints
+
+
+cdef struct Edges:
+    # The edges of state s are first[s] .. first[s + 1], by symbol.
+    Ints first
+    Ints symbol
+    Ints target
+
+
+include "subsets.pxi"
+include "partition.pxi"
+
+
+cdef _dense(const Edges& edges, Py_ssize_t states, Py_ssize_t symbols):
+    """Return the rows as lists, DEAD where there is no edge."""
+    cdef list rows = []
+    cdef list row, empty = [DEAD] * symbols
+    cdef Py_ssize_t i
+    cdef int32_t j
+    for i in range(states):
+        row = empty.copy()
+        for j in range(edges.first[i], edges.first[i + 1]):
+            row[edges.symbol[j]] = edges.target[j]
+        rows.append(row)
+    return rows
+
+
+cdef list _listed(const vector[uint64_t]& tags):
+    return [tags[i] for i in range(<Py_ssize_t> tags.size())]
+
+
+def determinise(
+    moves, tags, starts, Py_ssize_t symbols, int64_t limit, uint64_t stop, int64_t work
+):
+    """See ``kernel.Automata``."""
+    cdef _Subsets subsets = _Subsets()
+    cdef vector[uint64_t] pairs
+    cdef Py_ssize_t i
+    cdef Ints subset, first
+    cdef int32_t number
+    subsets.has_closures = False
+    subsets.work = work
+    subsets.stop = stop
+    subsets.limit = limit
+    subsets.per_state = ELEMENTS_PER_STATE
+    for row in moves:
+        subsets.edges.first.push_back(<int32_t> subsets.edges.symbol.size())
+        for symbol, targets in row.items():
+            for target in targets:
+                subsets.edges.symbol.push_back(symbol)
+                subsets.edges.target.push_back(target)
+    subsets.edges.first.push_back(<int32_t> subsets.edges.symbol.size())
+    for tag in tags:
+        subsets.state_tags.push_back(tag)
+    subsets.weigh()
+    subsets.known.assign(subsets.state_tags.size(), UNKNOWN)
+    for start in starts:
+        subset.clear()
+        for state in start:
+            subset.push_back(state)
+        number = subsets.number(subset)
+        if number == -2:
+            return None, subsets.steps()
+        first.push_back(number)
+    if subsets.run():
+        return None, subsets.steps()
+    rows = _dense(subsets.rows, subsets.members.size(), symbols)
+    numbers = [first[i] for i in range(<Py_ssize_t> first.size())]
+    return (rows, _listed(subsets.tags), numbers), subsets.steps()
+
+
+def minimise(rows, tags, starts):
+    """See ``kernel.Automata``."""
+    cdef Edges edges
+    cdef vector[uint64_t] kept
+    cdef Ints first
+    cdef int32_t target, symbol, start
+    cdef Py_ssize_t i, count = len(rows), width = len(rows[0]) if count else 0
+    for row in rows:
+        edges.first.push_back(<int32_t> edges.symbol.size())
+        symbol = 0
+        for target in row:
+            if target != DEAD:
+                edges.symbol.push_back(symbol)
+                edges.target.push_back(target)
+            symbol += 1
+    edges.first.push_back(<int32_t> edges.symbol.size())
+    for tag in tags:
+        kept.push_back(tag)
+    for start in starts:
+        # An automaton without states may still say where it starts.
+        first.push_back(start if start < count else DEAD)
+    _minimise(edges, kept, first)
+    found = _dense(edges, kept.size(), width)
+    return found, _listed(kept), [first[i] for i in range(<Py_ssize_t> first.size())]
+
+
+cdef void _gather(
+    const int32_t[::1] source,
+    const int32_t[::1] symbol,
+    const int32_t[::1] target,
+    Py_ssize_t states,
+    Edges& edges,
+) noexcept:
+    """Sort edges by their sources."""
+    cdef Py_ssize_t i, count = source.shape[0]
+    edges.first.assign(states + 1, 0)
+    edges.symbol.resize(count)
+    edges.target.resize(count)
+    for i in range(count):
+        edges.first[source[i] + 1] += 1
+    for i in range(states):
+        edges.first[i + 1] += edges.first[i]
+    cdef Ints at = edges.first
+    for i in range(count):
+        edges.symbol[at[source[i]]] = symbol[i]
+        edges.target[at[source[i]]] = target[i]
+        at[source[i]] += 1
+
+
+def compact(
+    const int32_t[::1] source,
+    const int32_t[::1] symbol,
+    const int32_t[::1] target,
+    const int32_t[::1] free_source,
+    const int32_t[::1] free_target,
+    Py_ssize_t states,
+    int32_t start,
+    int32_t accept,
+    int64_t limit,
+    int64_t closure_limit,
+    int64_t work,
+):
+    """See ``kernel.Automata``."""
+    cdef _Subsets subsets = _Subsets()
+    cdef Py_ssize_t i
+    cdef Ints first, found_source
+    cdef int32_t j, number
+    _gather(source, symbol, target, states, subsets.edges)
+    _gather(free_source, free_source, free_target, states, subsets.free)
+    subsets.has_closures = True
+    subsets.work = work
+    subsets.stop = 0
+    subsets.limit = limit
+    subsets.closure_limit = closure_limit
+    subsets.per_state = ELEMENTS_PER_STATE
+    subsets.closures.resize(states)
+    subsets.is_closed.assign(states, 0)
+    subsets.entered.assign(states, 0)
+    subsets.known.assign(states, UNKNOWN)
+    subsets.state_tags.assign(states, 0)
+    subsets.state_tags[accept] = 1
+    subsets.useful.assign(states, 0)
+    for i in range(states):
+        subsets.useful[i] = i == accept or subsets.edges.first[i] < subsets.edges.first[i + 1]
+    # All closures that some subset may need count, whether a limit stops it first or not.
+    for i in range(target.shape[0]):
+        if subsets.close(target[i]):
+            return None, subsets.steps()
+    if subsets.close(start):
+        return None, subsets.steps()
+    subsets.weigh()
+    number = subsets.number(subsets.closures[start])
+    if number == -2 or subsets.run():
+        return None, subsets.steps()
+    subsets.spent += subsets.rows.symbol.size()
+    if subsets.is_spent():
+        return None, subsets.steps()
+    first.push_back(number)
+    _minimise(subsets.rows, subsets.tags, first)
+    for i in range(<Py_ssize_t> subsets.tags.size()):
+        for j in range(subsets.rows.first[i], subsets.rows.first[i + 1]):
+            found_source.push_back(<int32_t> i)
+    accepting = bytes([subsets.tags[i] != 0 for i in range(<Py_ssize_t> subsets.tags.size())])
+    columns = (
+        _bytes(found_source), _bytes(subsets.rows.symbol), _bytes(subsets.rows.target), accepting
+    )
+    return columns, subsets.steps()
+
+
+cdef _bytes(const Ints& values):
+    return PyBytes_FromStringAndSize(
+        <const char*> values.data(), values.size() * sizeof(int32_t)
+    )
+
+
+ELEMENTS_PER_STATE = 10
+
+
+include "blocks.pxi"

@@ -1,0 +1,343 @@
+"""Finite automata in plain Python: see ``kernel.Automata`` for what each function does."""
+
+from array import array
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import itemgetter
+
+from kbnf_core.automata.kernel import DEAD, ELEMENTS_PER_STATE, Compacted, Ints, Table
+from kbnf_core.automata.plain_blocks import blocks
+
+__all__ = ["NAME", "blocks", "compact", "determinise", "minimise"]
+
+NAME = "plain"
+
+
+def determinise(
+    moves: Sequence[Mapping[int, tuple[int, ...]]],
+    tags: Sequence[int],
+    starts: Sequence[tuple[int, ...]],
+    symbols: int,
+    limit: int,
+    stop: int,
+    work: int,
+) -> tuple[Table | None, int]:
+    """See ``kernel.Automata``."""
+    weights = [sum(map(len, row.values())) for row in moves]
+    subsets = _Subsets(tags, weights, limit, stop, work)
+    return _determinise(moves, starts, symbols, subsets), subsets.steps
+
+
+def _determinise(
+    moves: Sequence[Mapping[int, tuple[int, ...]]],
+    starts: Sequence[tuple[int, ...]],
+    symbols: int,
+    subsets: "_Subsets",
+) -> Table | None:
+    """Follow all subsets, after Rabin & Scott (1959)."""
+    try:
+        numbers = [subsets.number(start) for start in starts]
+        rows: list[list[int]] = []
+        for subset in subsets.members:
+            row = [DEAD] * symbols
+            for symbol, targets in _step(moves, subset):
+                row[symbol] = subsets.number(targets)
+            rows.append(row)
+    except _BeyondLimitError:
+        return None
+    return rows, subsets.tags, numbers
+
+
+def _step(
+    moves: Sequence[Mapping[int, tuple[int, ...]]], subset: tuple[int, ...]
+) -> list[tuple[int, tuple[int, ...]]]:
+    if len(subset) == 1:
+        return sorted(moves[subset[0]].items())
+    gathered: dict[int, set[int]] = {}
+    for state in subset:
+        for symbol, targets in moves[state].items():
+            if symbol in gathered:
+                gathered[symbol].update(targets)
+            else:
+                gathered[symbol] = set(targets)
+    return [(symbol, tuple(sorted(targets))) for symbol, targets in sorted(gathered.items())]
+
+
+class _BeyondLimitError(Exception):
+    """There are more subsets, or larger ones, than allowed."""
+
+
+class _Subsets:
+    """The subsets met so far, numbered; ``members`` grows while it is iterated."""
+
+    def __init__(
+        self, state_tags: Sequence[int], weights: Sequence[int], limit: int, stop: int, work: int
+    ) -> None:
+        self.members: list[tuple[int, ...]] = []
+        self.tags: list[int] = []
+        self._state_tags = state_tags
+        self._limit = limit
+        self._stop = stop
+        self._numbers: dict[tuple[int, ...], int] = {(): DEAD}
+        self._elements = 0
+        self._weights = weights
+        self._work = work
+        self._spent = 0
+
+    @property
+    def steps(self) -> int:
+        return min(self._spent, self._work + 1)
+
+    def spend(self, steps: int) -> None:
+        self._spent += steps
+        if self._spent > self._work:
+            raise _BeyondLimitError
+
+    def number(self, subset: tuple[int, ...]) -> int:
+        known = self._numbers.get(subset)
+        return self._add(subset) if known is None else known
+
+    def _add(self, subset: tuple[int, ...]) -> int:
+        tag = 0
+        for state in subset:
+            tag |= self._state_tags[state]
+        if tag & self._stop:
+            self._numbers[subset] = DEAD
+            return DEAD
+        self._elements += len(subset)
+        if len(self.members) >= self._limit or self._elements > ELEMENTS_PER_STATE * self._limit:
+            raise _BeyondLimitError
+        self.spend(1 + sum(map(self._weights.__getitem__, subset)))
+        self._numbers[subset] = len(self.members)
+        self.members.append(subset)
+        self.tags.append(tag)
+        return len(self.members) - 1
+
+
+def minimise(rows: Sequence[Sequence[int]], tags: Sequence[int], starts: Sequence[int]) -> Table:
+    """See ``kernel.Automata``.
+
+    After Jacobs & Wissmann, "Fast Coalgebraic Bisimilarity Minimization" (POPL 2023), for the
+    deterministic case: a block is split by the signatures of its *dirty* states, the largest part
+    keeps the block's number, and only predecessors of renumbered states become dirty. So a state
+    is looked at O(log n) times, and the work on it is a few C-speed calls.
+    """
+    trimmed = _trim(rows, tags, starts)
+    if len(trimmed[0]) < 2:
+        return trimmed
+    return _quotient(trimmed, _Partition(trimmed[0], trimmed[1]).refine())
+
+
+def _trim(rows: Sequence[Sequence[int]], tags: Sequence[int], starts: Sequence[int]) -> Table:
+    """Keep the states that a start reaches and that reach a tag, in breadth-first order."""
+    live = _live(rows, tags)
+    order: dict[int, int] = {DEAD: DEAD}
+    for start in starts:
+        if start in live:
+            order.setdefault(start, len(order) - 1)
+    queue = [state for state in order if state != DEAD]
+    for state in queue:
+        for target in rows[state]:
+            if target not in order and target in live:
+                order[target] = len(order) - 1
+                queue.append(target)
+    return (
+        [[order.get(target, DEAD) for target in rows[state]] for state in queue],
+        [tags[state] for state in queue],
+        [order.get(start, DEAD) for start in starts],
+    )
+
+
+def _live(rows: Sequence[Sequence[int]], tags: Sequence[int]) -> set[int]:
+    sources = _predecessors(rows)
+    queue = [state for state, tag in enumerate(tags) if tag]
+    live = set(queue)
+    for state in queue:
+        for source in sources[state]:
+            if source not in live:
+                live.add(source)
+                queue.append(source)
+    return live
+
+
+def _predecessors(rows: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return, for each state, the states with an edge to it."""
+    sources: list[list[int]] = [[] for _ in rows]
+    for state, row in enumerate(rows):
+        for target in set(row):
+            if target != DEAD:
+                sources[target].append(state)
+    return sources
+
+
+def _quotient(table: Table, block: list[int]) -> Table:
+    rows, tags, starts = table
+    representative = {block[state]: state for state in reversed(range(len(rows)))}
+    number = {name: index for index, name in enumerate(representative)}
+    number[DEAD] = DEAD
+    return _trim(
+        [[number[block[target]] for target in rows[state]] for state in representative.values()],
+        [tags[state] for state in representative.values()],
+        [number[block[start]] for start in starts],
+    )
+
+
+def _signature(row: Sequence[int]) -> Callable[[list[int]], tuple[int, ...]]:
+    """Return the function from the blocks of all states to the blocks that ``row`` leads to."""
+    if len(row) == 1:
+        return lambda block: (block[row[0]],)
+    return itemgetter(*row)
+
+
+class _Partition:
+    """Blocks of states; ``block`` has one more element, so that ``block[DEAD]`` is DEAD."""
+
+    def __init__(self, rows: Sequence[Sequence[int]], tags: Sequence[int]) -> None:
+        self.sources = _predecessors(rows)
+        self.signature_of = [_signature(row) for row in rows]
+        self.block = [DEAD] * (len(rows) + 1)
+        self.members: list[set[int]] = []
+        self.dirty: dict[int, set[int]] = {}
+        by_tag: dict[int, set[int]] = defaultdict(set)
+        for state, tag in enumerate(tags):
+            by_tag[tag].add(state)
+        for states in by_tag.values():
+            self._add(states)
+            self.dirty[len(self.members) - 1] = set(states)
+
+    def _add(self, states: set[int]) -> None:
+        for state in states:
+            self.block[state] = len(self.members)
+        self.members.append(states)
+
+    def refine(self) -> list[int]:
+        """Return the block of each state, and DEAD last."""
+        while self.dirty:
+            name, states = self.dirty.popitem()
+            if len(self.members[name]) > 1:
+                self._split(name, states)
+        return self.block
+
+    def _split(self, name: int, dirty: set[int]) -> None:
+        members = self.members[name]
+        groups: dict[tuple[int, ...], set[int]] = defaultdict(set)
+        for state in dirty:
+            groups[self.signature_of[state](self.block)].add(state)
+        clean = len(members) - len(dirty)
+        if clean:
+            # Clean states all have the signature that the whole block had before.
+            witness = next(state for state in members if state not in dirty)
+            same = groups.pop(self.signature_of[witness](self.block), set())
+            parts = list(groups.values())
+            if not parts:
+                return
+            largest = max(parts, key=len)
+            if clean + len(same) < len(largest):
+                parts.remove(largest)
+                parts.append(members - dirty | same)
+        else:
+            parts = sorted(groups.values(), key=len)
+            parts.pop()
+        for part in parts:
+            members -= part
+            self._add(part)
+        for part in parts:
+            self._mark_sources(part)
+
+    def _mark_sources(self, part: set[int]) -> None:
+        for state in part:
+            for source in self.sources[state]:
+                self.dirty.setdefault(self.block[source], set()).add(source)
+
+
+def compact(
+    source: Ints,
+    symbol: Ints,
+    target: Ints,
+    free_source: Ints,
+    free_target: Ints,
+    states: int,
+    start: int,
+    accept: int,
+    limit: int,
+    closure_limit: int,
+    work: int,
+) -> tuple[Compacted | None, int]:
+    """See ``kernel.Automata``."""
+    edges: list[list[tuple[int, int]]] = [[] for _ in range(states)]
+    for here, label, there in zip(source.tolist(), symbol.tolist(), target.tolist(), strict=True):
+        edges[here].append((label, there))
+    free: list[list[int]] = [[] for _ in range(states)]
+    for here, there in zip(free_source.tolist(), free_target.tolist(), strict=True):
+        free[here].append(there)
+    useful = [bool(row) or state == accept for state, row in enumerate(edges)]
+    wanted = dict.fromkeys([*target.tolist(), start])
+    closures, spent = _closures(free, useful, wanted, closure_limit, work)
+    if closures is None:
+        return None, spent
+    symbols = sorted(set(symbol.tolist()))
+    dense = {label: number for number, label in enumerate(symbols)}
+    moves = [_closed(row, dense, closures) for row in edges]
+    tags = [int(state == accept) for state in range(states)]
+    weights = [sum(1 + len(closures[there]) for _, there in row) for row in edges]
+    subsets = _Subsets(tags, weights, limit, 0, work)
+    try:
+        subsets.spend(spent)
+        found = _determinise(moves, [closures[start]], len(symbols), subsets)
+        if found is None:
+            return None, subsets.steps
+        subsets.spend(sum(len(row) - row.count(DEAD) for row in found[0]))
+    except _BeyondLimitError:
+        return None, subsets.steps
+    return _columns(minimise(*found), symbols), subsets.steps
+
+
+def _closures(
+    free: Sequence[Sequence[int]],
+    useful: Sequence[bool],
+    wanted: Iterable[int],
+    limit: int,
+    work: int,
+) -> tuple[dict[int, tuple[int, ...]] | None, int]:
+    """Return the useful states entered with each wanted one, None beyond a limit; and steps."""
+    found: dict[int, tuple[int, ...]] = {}
+    elements = 0
+    for state in wanted:
+        entered = {state}
+        queue = [state]
+        for here in queue:
+            fresh = [there for there in free[here] if there not in entered]
+            entered.update(fresh)
+            queue.extend(dict.fromkeys(fresh))
+        elements += len(entered)
+        if elements > min(ELEMENTS_PER_STATE * limit, work):
+            return None, min(elements, work + 1)
+        found[state] = tuple(sorted(filter(useful.__getitem__, entered)))
+    return found, elements
+
+
+def _closed(
+    row: Sequence[tuple[int, int]],
+    dense: Mapping[int, int],
+    closures: Mapping[int, tuple[int, ...]],
+) -> dict[int, tuple[int, ...]]:
+    found: dict[int, tuple[int, ...]] = {}
+    for label, there in row:
+        number = dense[label]
+        known = found.get(number)
+        reached = closures[there]
+        found[number] = reached if known is None else tuple(sorted({*known, *reached}))
+    return found
+
+
+def _columns(table: Table, symbols: Sequence[int]) -> Compacted:
+    rows, tags, _ = table
+    triples = [
+        (state, symbols[number], target)
+        for state, row in enumerate(rows)
+        for number, target in enumerate(row)
+        if target != DEAD
+    ]
+    columns = (array("i", [triple[i] for triple in triples]).tobytes() for i in range(3))
+    source, symbol, target = columns
+    return source, symbol, target, bytes(map(bool, tags))

@@ -1,0 +1,48 @@
+"""Conversions between KBNF and other grammar languages: text in, ``Conversion`` out.
+
+Each raises ``GrammarError`` for a text with errors, and says of everything that it could not
+keep what is lost; nothing changes silently.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from kbnf_core.languages.conversion.result import Conversion, Example, Loss
+
+if TYPE_CHECKING:
+    from kbnf_core.languages.bnf.to_kbnf import from_bnf
+    from kbnf_core.languages.gbnf.to_kbnf import from_gbnf
+    from kbnf_core.languages.gbnf.writer.from_kbnf import to_gbnf
+    from kbnf_core.languages.json_schema import from_json_schema, json_schema_grammar
+    from kbnf_core.languages.lark import from_lark, to_lark
+
+_HOMES = {
+    "from_bnf": "languages.bnf.to_kbnf",
+    "from_gbnf": "languages.gbnf.to_kbnf",
+    "from_json_schema": "languages.json_schema",
+    "json_schema_grammar": "languages.json_schema",
+    "from_lark": "languages.lark",
+    "to_lark": "languages.lark",
+    "to_gbnf": "languages.gbnf.writer.from_kbnf",
+}
+
+__all__ = [
+    "Conversion",
+    "Example",
+    "Loss",
+    "from_bnf",
+    "from_gbnf",
+    "from_json_schema",
+    "from_lark",
+    "json_schema_grammar",
+    "to_gbnf",
+    "to_lark",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"kbnf_core.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,102 @@
+# What an engine does for every token; see ``interface.EngineCore``.
+
+from operator import index
+
+from kbnf_core.kernel.result import AcceptTokenResult
+
+cdef object _ONGOING = AcceptTokenResult.Ongoing
+cdef object _FINISHED = AcceptTokenResult.Finished
+
+
+cdef class EngineCore:
+    """A position in a text, and the way that led there."""
+
+    cdef public object _automaton
+    cdef public long long _position
+    cdef public list _accepted
+    cdef public list _positions
+    cdef public object _allowed
+    cdef object words
+    cdef bint ends_at_bytes
+    cdef bint ends_at_tokens
+    cdef LazyTable explorer
+    # A mask alone does not need the tokens' bytes: they are looked up with the first token.
+    cdef bint knows_tokens
+    cdef const int32_t[::1] starts
+    cdef const int32_t[::1] ends
+    cdef const uint8_t[::1] blob
+
+    def _use(self, automaton):
+        """See ``interface.EngineCore``."""
+        self._automaton = automaton
+        self.words = automaton.words
+        self.ends_at_bytes = automaton.rule.ends_at_bytes
+        self.ends_at_tokens = automaton.rule.ends_at_tokens
+        self.explorer = automaton.masks.states.explorer
+        self.knows_tokens = False
+
+    def try_accept_new_token(self, token_id):
+        """Append a token.
+
+        Raises ``FinishedError``, ``UnknownTokenError`` or ``RejectedError``, tested in that
+        order. An empty token changes nothing. The allowed tokens are not recomputed.
+        """
+        cdef long long after = UNKNOWN
+        if not PyLong_CheckExact(token_id):
+            token_id = index(token_id)
+        if self._position >= 0:
+            after = self._plain_after(token_id)
+        if after == UNKNOWN:
+            after = self._position_after(token_id)
+        self._accepted.append(token_id)
+        self._positions.append(self._position)
+        self._position = after
+        return _ONGOING if after >= 0 else _FINISHED
+
+    cdef long long _plain_after(self, token_id) except? UNKNOWN:
+        """The position after a token, UNKNOWN where its bytes do not lead to one."""
+        cdef LazyTable explorer = self.explorer
+        cdef int overflow = 0
+        cdef long token = PyLong_AsLongAndOverflow(token_id, &overflow)
+        cdef int32_t state, after, i
+        cdef bint has_room = False
+        if not self.knows_tokens:
+            self.starts, self.ends, self.blob = self._automaton.plain_tokens
+            self.knows_tokens = True
+        if overflow or token < 0 or token >= self.ends.shape[0]:
+            return UNKNOWN
+        if self.starts[token] == self.ends[token]:
+            return UNKNOWN
+        if self._position >= explorer.capacity:
+            explorer.refresh()
+        state = self._position
+        for i in range(self.starts[token], self.ends[token]):
+            if self.ends_at_bytes and i > self.starts[token] and explorer.completions[state]:
+                return UNKNOWN
+            after = explorer.rows[state * explorer.width + explorer.classes[self.blob[i]]]
+            if after == UNKNOWN:
+                has_room = has_room or not self._automaton.masks.is_full
+                if has_room:
+                    after = explorer.step(state, explorer.classes[self.blob[i]])
+            if after == DEAD or after == UNKNOWN:
+                return UNKNOWN
+            state = after
+        return ~state if self.ends_at_tokens and explorer.completions[state] else state
+
+    def compute_allowed_token_ids(self):
+        """Work out which tokens can come next; after the end, none."""
+        self._allowed = self._find_allowed()
+
+    def fill_bitmask(self, cnp.ndarray out not None):
+        """Compute what is allowed here and write it as bits into ``out``, int32[words].
+
+        Bit ``id % 32`` of word ``id // 32``; surplus words become 0. Raises ``ValueError`` unless
+        ``out`` is one-dimensional contiguous int32 with a bit for each id.
+        """
+        words = self._find_allowed()
+        _copy(out, words)
+        self._allowed = words
+
+    cdef object _find_allowed(self):
+        cdef PyObject* found = PyDict_GetItemWithError(self.words, self._position)
+        return <object> found if found is not NULL else self._mask_here()

@@ -1,0 +1,263 @@
+# The transition table as it grows; see ``interface.LazyTable``.
+#
+# What an item set or an origin *is* stays with ``recognise``. Here is only the putting together,
+# which would otherwise be most of the time.
+
+cdef class LazyTable:
+    """Steps through one ``recognise.states.StateTable`` and works out what it lacks.
+
+    ``rows`` and ``completions`` point into the table's arrays; they are replaced when it grows.
+    """
+
+    cdef object table
+    cdef object acquire
+    cdef object release
+    cdef object next_array
+    cdef int32_t[:, ::1] next_view
+    cdef uint8_t[::1] exits_view
+    cdef const uint8_t[::1] class_view
+    cdef int32_t* rows
+    cdef uint8_t* completions
+    cdef const uint8_t* classes
+    cdef Py_ssize_t width
+    cdef Py_ssize_t capacity
+    cdef _Items items
+    cdef _Origins origins
+    # By state, as far as ``has_sources`` tells.
+    cdef deque[vector[Pair]] sources
+    cdef vector[uint8_t] has_sources
+    cdef unordered_map[uint64_t, int32_t] settled
+    cdef Configurations configurations
+
+    def __cinit__(self, table):
+        self.table = table
+        self.acquire = table.lock.acquire
+        self.release = table.lock.release
+        self.class_view = table.classes
+        self.classes = &self.class_view[0]
+        self.refresh()
+
+    cdef int refresh(self) except -1:
+        """Look where the arrays are now."""
+        array = self.table.next
+        if array is not self.next_array:
+            self.next_array = array
+            self.next_view = array
+            self.exits_view = self.table.has_exits
+            self.capacity, self.width = self.next_view.shape[0], self.next_view.shape[1]
+            self.rows = &self.next_view[0, 0]
+            self.completions = &self.exits_view[0]
+        return 0
+
+    cdef inline int32_t step(self, int32_t state, uint8_t byte_class) except -2:
+        """The state after a byte of a class; it may replace the arrays."""
+        cdef int32_t found = self.rows[state * self.width + byte_class]
+        return found if found != UNKNOWN else self._find_step(state, byte_class)
+
+    cdef int32_t _find_step(self, int32_t state, uint8_t byte_class) except -2:
+        cdef int32_t found
+        self.acquire()
+        try:
+            self._wake()
+            found = self._explore(state, byte_class)
+            self.refresh()
+            self.rows[state * self.width + byte_class] = found
+        finally:
+            self.release()
+        return found
+
+    def explore(self, int32_t state, uint8_t byte_class):
+        """See ``interface.LazyTable``."""
+        self.refresh()
+        return self._find_step(state, byte_class)
+
+    def feed(self, int32_t state, const uint8_t[::1] data, bint eager):
+        """See ``interface.LazyTable``."""
+        cdef Py_ssize_t i
+        self.refresh()
+        for i in range(data.shape[0]):
+            if eager and i and self.completions[state]:
+                return DEAD, i
+            state = self.step(state, self.classes[data[i]])
+            if state == DEAD:
+                return DEAD, i
+        return state, data.shape[0]
+
+    def begin(self, int32_t item_set):
+        """See ``interface.LazyTable``."""
+        cdef vector[Pair] reached = vector[Pair](1, Pair(BOTTOM, item_set))
+        cdef vector[int32_t] no_exits
+        self.refresh()
+        self.acquire()
+        try:
+            self._wake()
+            return self._intern(reached, no_exits)
+        finally:
+            self.release()
+
+    def signature(self, int32_t item_set, const int32_t[::1] blocks):
+        """See ``interface.LazyTable``."""
+        cdef vector[int64_t] found
+        self._wake()
+        self.items.signature(item_set, blocks, found)
+        return PyBytes_FromStringAndSize(
+            <const char*> found.data(), found.size() * sizeof(int64_t)
+        )
+
+    cdef int _wake(self) except -1:
+        """Ask for item sets and origins only when they are needed: an artifact restores them."""
+        cdef _Items items
+        if self.items is None:
+            items = _Items(self.table.items, self.table.tables)
+            self.origins = _Origins(self.table.origins, items)
+            self.configurations = self.table.configurations
+            # Last, since not all who ask hold the lock: with these the others are there.
+            self.items = items
+        return 0
+
+    cdef int32_t _explore(self, int32_t state, uint8_t byte_class) except -2:
+        cdef vector[Pair]* sources = self._sources(state)
+        cdef vector[Pair] reached
+        cdef size_t i
+        cdef int32_t moved
+        for i in range(sources.size()):
+            moved = self.items.move(sources[0][i].second, byte_class)
+            if moved != EMPTY:
+                reached.push_back(Pair(sources[0][i].first, moved))
+        return self._settle_one(reached[0]) if reached.size() == 1 else self._settle(reached)
+
+    cdef int32_t _settle_one(self, Pair reached) except -2:
+        """Settle a single pair: many bytes lead to the same one."""
+        cdef uint64_t key = _key(reached.first, reached.second)
+        cdef vector[Pair] pairs
+        if not self.settled.count(key):
+            pairs.push_back(reached)
+            self.settled[key] = self._settle(pairs)
+        return self.settled[key]
+
+    cdef int32_t _settle(self, vector[Pair]& reached) except -2:
+        cdef vector[int32_t] completions
+        cdef vector[Pair] done
+        cdef vector[int32_t]* completed
+        cdef size_t i = 0, j
+        # The list of pairs grows with what goes on, so each is looked at once, in turn.
+        while i < reached.size():
+            completed = self.items.completed(reached[i].second)
+            for j in range(completed.size()):
+                self._complete(Pair(reached[i].first, completed[0][j]), reached, done, completions)
+            i += 1
+        sort(completions.begin(), completions.end())
+        return self._intern(reached, completions)
+
+    cdef int _complete(
+        self, Pair what, vector[Pair]& reached, vector[Pair]& done, vector[int32_t]& completions
+    ) except -1:
+        cdef size_t i
+        cdef vector[Pair]* pairs
+        if _holds(done, what):
+            return 0
+        done.push_back(what)
+        if what.first == BOTTOM:
+            completions.push_back(what.second)
+            return 0
+        pairs = self.origins.waiting(what)
+        for i in range(pairs.size()):
+            if not _holds(reached, pairs[0][i]):
+                reached.push_back(pairs[0][i])
+        return 0
+
+    cdef int32_t _intern(self, vector[Pair]& reached, vector[int32_t]& completions) except -2:
+        cdef vector[Pair] merged, pairs
+        cdef size_t i
+        cdef int32_t item_set
+        for i in range(reached.size()):
+            self._merge(merged, reached[i])
+        for i in range(merged.size()):
+            item_set = self.items.live(merged[i].second)
+            if item_set != EMPTY:
+                self._merge(pairs, Pair(self.origins.narrow(merged[i].first, item_set), item_set))
+        sort(pairs.begin(), pairs.end())
+        return self._number(pairs, completions)
+
+    cdef int _merge(self, vector[Pair]& pairs, Pair added) except -1:
+        """Add a pair to a list that has each origin once."""
+        cdef size_t i
+        for i in range(pairs.size()):
+            if pairs[i].first == added.first:
+                pairs[i].second = self.items.union(pairs[i].second, added.second)
+                return 0
+        pairs.push_back(added)
+        return 0
+
+    cdef int32_t _number(self, vector[Pair]& pairs, vector[int32_t]& completions) except -2:
+        cdef int32_t count = self.configurations.all_pairs.size()
+        cdef int32_t number = self.configurations.find(pairs, completions)
+        if number == count:
+            if number == self.capacity:
+                self.table.grow()
+                self.refresh()
+            self.completions[number] = not completions.empty()
+        return number
+
+    cdef vector[Pair]* _sources(self, int32_t state) except NULL:
+        """The pairs of a state together with the pair that they predict."""
+        if state >= <int32_t> self.sources.size():
+            self.sources.resize(state + 1)
+            self.has_sources.resize(state + 1)
+        if not self.has_sources[state]:
+            self.sources[state] = self._find_sources(state)
+            self.has_sources[state] = True
+            self._bury(state, self.sources[state])
+        return &self.sources[state]
+
+    cdef int _bury(self, int32_t state, vector[Pair]& sources) except -1:
+        """Note at once all bytes that cannot come in a state: they are most of them."""
+        cdef Py_ssize_t byte_class
+        cdef int32_t* row
+        cdef size_t i
+        for i in range(sources.size()):
+            self.items.know_moves(sources[i].second)
+        self.refresh()
+        row = self.rows + state * self.width
+        for byte_class in range(self.width):
+            for i in range(sources.size()):
+                if self.items.can_move(sources[i].second, byte_class):
+                    break
+            else:
+                row[byte_class] = DEAD
+        return 0
+
+    cdef vector[Pair] _find_sources(self, int32_t state) except *:
+        cdef vector[Pair] pairs = self.configurations.all_pairs.at(state)
+        cdef vector[Triple] edges
+        cdef vector[int32_t] called
+        cdef vector[Pair]* waits
+        cdef int32_t predicted
+        cdef size_t i, j
+        for i in range(pairs.size()):
+            waits = self.items.waits(pairs[i].second)
+            for j in range(waits.size()):
+                called.push_back(waits[0][j].first)
+                edges.push_back(Triple(waits[0][j].first, Pair(pairs[i].first, waits[0][j].second)))
+        if edges.empty():
+            return pairs
+        sort(called.begin(), called.end())
+        called.erase(unique(called.begin(), called.end()), called.end())
+        predicted = self.items.predicted(called)
+        waits = self.items.waits(predicted)
+        for j in range(waits.size()):
+            edges.push_back(Triple(waits[0][j].first, Pair(SELF, waits[0][j].second)))
+        pairs.push_back(Pair(self.origins.intern(edges), predicted))
+        return pairs
+
+
+explorer = LazyTable
+
+
+cdef bint _holds(vector[Pair]& pairs, Pair what) noexcept nogil:
+    """Tell whether a short list has a pair."""
+    cdef size_t i
+    for i in range(pairs.size()):
+        if pairs[i] == what:
+            return True
+    return False

@@ -1,0 +1,77 @@
+# StackNodes by number: what ``recognise.origins.StackNodes`` has told of them, and narrowing them.
+
+ctypedef pair[int32_t, Pair] Triple  # (nonterminal, (origin, item set that goes on))
+
+
+cdef class _Origins:
+    """Remembers origin nodes; new ones are made there, so that both have the same numbers."""
+
+    cdef object told
+    cdef _Items items
+    cdef unordered_map[string, int32_t] numbers
+    cdef unordered_map[int32_t, vector[Triple]] contents
+    cdef unordered_map[uint64_t, vector[Pair]] waiters
+    cdef unordered_map[uint64_t, int32_t] narrowed
+
+    def __cinit__(self, told, _Items items):
+        self.told = told
+        self.items = items
+
+    cdef int32_t intern(self, vector[Triple]& edges) except -2:
+        """The number of the node with this content, which may be in any order."""
+        cdef string key
+        sort(edges.begin(), edges.end())
+        key = string(<const char*> edges.data(), edges.size() * sizeof(Triple))
+        if not self.numbers.count(key):
+            self.numbers[key] = self.told.intern(
+                [(each.first, each.second.first, each.second.second) for each in edges]
+            )
+        return self.numbers[key]
+
+    cdef vector[Pair]* waiting(self, Pair complete) except NULL:
+        """The (origin, item set) pairs that go on when, in an origin, a nonterminal completes."""
+        cdef uint64_t key = _key(complete.first, complete.second)
+        if not self.waiters.count(key):
+            self.waiters[key] = self.told.waiting(complete.first, complete.second)
+        return &self.waiters[key]
+
+    cdef int32_t narrow(self, int32_t origin, int32_t item_set) except -2:
+        """The node that keeps what can matter while the items of a set are to be reported."""
+        cdef uint64_t key
+        if origin == BOTTOM:
+            return BOTTOM
+        key = _key(origin, item_set)
+        if not self.narrowed.count(key):
+            self.narrowed[key] = self._find_narrow(origin, item_set)
+        return self.narrowed[key]
+
+    cdef int32_t _find_narrow(self, int32_t origin, int32_t item_set) except -2:
+        cdef vector[Triple]* edges = self._triples(origin)
+        cdef vector[Triple] kept
+        cdef ordered_set[int32_t] needed
+        cdef size_t known = 0
+        cdef size_t i
+        _add_all(needed, self.items.reports(item_set))
+        while known != needed.size():
+            known = needed.size()
+            for i in range(edges.size()):
+                if edges[0][i].second.first == SELF and needed.count(edges[0][i].first):
+                    _add_all(needed, self.items.reports(edges[0][i].second.second))
+        for i in range(edges.size()):
+            if needed.count(edges[0][i].first):
+                kept.push_back(edges[0][i])
+        return origin if kept.size() == edges.size() else self.intern(kept)
+
+    cdef vector[Triple]* _triples(self, int32_t origin) except NULL:
+        cdef vector[Triple]* found
+        if not self.contents.count(origin):
+            found = &self.contents[origin]
+            for nonterminal, below, after in self.told.edges(origin):
+                found.push_back(Triple(nonterminal, Pair(below, after)))
+        return &self.contents[origin]
+
+
+cdef void _add_all(ordered_set[int32_t]& numbers, vector[int32_t]* more) noexcept:
+    cdef size_t i
+    for i in range(more.size()):
+        numbers.insert(more[0][i])

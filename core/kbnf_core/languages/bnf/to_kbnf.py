@@ -1,0 +1,105 @@
+"""From the dialect of bnf_sampler to KBNF.
+
+The dialect ends with the token that completes the start, which is ``finish=token``. With the
+vocabulary, ``<any!>`` is the texts of its tokens and ``<except!(..)>`` those that do not hold the
+excluded text; KBNF then takes such a text by whatever tokens spell it.
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from kbnf_core.errors import GrammarError
+from kbnf_core.frontend import Reading, read_grammar
+from kbnf_core.languages import BNF, KBNF
+from kbnf_core.languages.bnf.build import ANY, nothing
+from kbnf_core.languages.bnf.vocabulary import excluded_name, excluded_text, is_vocabulary
+from kbnf_core.languages.conversion.names import kbnf_names
+from kbnf_core.languages.conversion.result import Conversion
+from kbnf_core.languages.conversion.to_kbnf import LOSSES, write_kbnf
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.source import Source, Span
+from kbnf_core.syntax.tree import Alternation, ByteString, Definition, Expression, Terminal, Text
+
+if TYPE_CHECKING:
+    from kbnf_core.vocab.vocabulary import Vocabulary
+
+
+def from_bnf(
+    source: str,
+    *,
+    path: str | None = None,
+    start: str | None = None,
+    vocabulary: "Vocabulary | None" = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Conversion:
+    """Return the KBNF for a text of bnf_sampler.
+
+    ``path`` names the text in messages; ``start`` is the nonterminal that becomes ``start``.
+    Exact with a ``vocabulary``, or where the text asks for none. Raises ``GrammarError`` with all
+    findings for a text with errors.
+    """
+    reading = read_grammar(Source(source, path), start, limits=limits, language=BNF)
+    definitions = reading.document.definitions
+    losses = [d for d in reading.diagnostics if d.code in LOSSES]
+    rough = write_kbnf(reading, definitions, losses, limits)
+    if vocabulary is None or not losses:
+        return rough
+    filler = _Filler(rough.text, reading, vocabulary)
+    return write_kbnf(reading, [filler.fill(each) for each in definitions], (), limits)
+
+
+class _Filler:
+    """Puts tokens in the place of ``any!`` and ``except!``."""
+
+    def __init__(self, rough: str, reading: Reading, vocabulary: "Vocabulary") -> None:
+        self._rough = rough
+        self._names = kbnf_names(
+            (d.name.value for d in reading.document.definitions), {reading.start: KBNF.start}
+        )
+        self._vocabulary = vocabulary
+
+    def fill(self, definition: Definition) -> Definition:
+        """Return ``definition``, with the tokens it takes if it stands for some."""
+        name = definition.name.value
+        if not is_vocabulary(name):
+            return definition
+        excluded = () if name == ANY else self._excluded(name)
+        texts = sorted(
+            data
+            for data in set(self._vocabulary.tokens.values())
+            if data and not any(word in data for word in excluded)
+        )
+        return Definition(definition.name, _any_of(texts, definition.span), definition.span)
+
+    def _excluded(self, name: str) -> tuple[bytes, ...]:
+        text = excluded_text(name)
+        return self._first_tokens(excluded_name(name)) if text is None else (text,)
+
+    def _first_tokens(self, name: str) -> tuple[bytes, ...]:
+        """Return the tokens that may come first in a rule, as bnf_sampler lists them."""
+        from kbnf_core.config import Config
+        from kbnf_core.engine import Engine
+
+        config = Config(start_nonterminal=self._names[name], finish="eos")
+        try:
+            engine = Engine(self._rough, self._vocabulary, config)
+        except GrammarError:
+            return ()
+        engine.compute_allowed_token_ids()
+        ids = engine.get_allowed_token_ids_from_last_computation()
+        return tuple(data for each in ids if (data := self._vocabulary.token(each)))
+
+
+def _any_of(texts: Iterable[bytes], span: Span) -> Expression:
+    leaves = tuple(_leaf(data, span) for data in texts)
+    if not leaves:
+        return nothing(span)
+    return leaves[0] if len(leaves) == 1 else Alternation(leaves, span)
+
+
+def _leaf(data: bytes, span: Span) -> Expression:
+    try:
+        value = data.decode()
+    except UnicodeDecodeError:
+        return ByteString(data, span)
+    return Terminal(Text(value, span, (span.start,) * (len(value) + 1)), span)

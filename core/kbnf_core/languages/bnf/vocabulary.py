@@ -1,0 +1,100 @@
+"""``<any!>`` and ``<except!(..)>`` of bnf_sampler, which take one token of the vocabulary.
+
+Without a vocabulary they stand for any text, and any text without the excluded one: both may
+span several tokens. A conversion that has the vocabulary puts its tokens in their place.
+"""
+
+from collections.abc import Iterable
+
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.languages.bnf.build import ANY, EXCEPT
+from kbnf_core.languages.bnf.escapes import decode
+from kbnf_core.source import Source
+from kbnf_core.syntax.tree import (
+    Definition,
+    Exception_,
+    Expression,
+    Name,
+    Pattern,
+    PatternKind,
+    Reference,
+    Sequence,
+    Terminal,
+    Text,
+    postorder,
+)
+
+_ANY_TEXT = "(?s:.)+"
+
+
+def is_vocabulary(name: str) -> bool:
+    """Tell whether ``name`` stands for a token; a definition of it is not looked at."""
+    return name == ANY or name.startswith(EXCEPT)
+
+
+def excluded_text(name: str) -> bytes | None:
+    """Return the text that ``except!('text')`` excludes, None for ``except!([name])``."""
+    inner = name.removeprefix(EXCEPT)[1:-1]
+    return None if inner.startswith("[") else decode(inner[1:-1])
+
+
+def excluded_name(name: str) -> str:
+    """Return the name in ``except!([name])``."""
+    return name.removeprefix(EXCEPT)[2:-2]
+
+
+def define_vocabulary(
+    source: Source, definitions: list[Definition]
+) -> tuple[list[Definition], list[Diagnostic]]:
+    """Return a definition for every such name that is used, and a finding for each.
+
+    That is a W405, or the E101 of an excluded name that is not defined.
+    """
+    uses: dict[str, Name] = {}
+    for definition in definitions:
+        for node in postorder(definition.body):
+            if isinstance(node, Reference) and is_vocabulary(node.name.value):
+                uses.setdefault(node.name.value, node.name)
+    names = {definition.name.value for definition in definitions}
+    found = [Definition(name, _body(name, definitions), name.span) for name in uses.values()]
+    return found, [_finding(source, name, names) for name in uses.values()]
+
+
+def _body(name: Name, definitions: Iterable[Definition]) -> Expression:
+    if name.value != ANY:
+        text = excluded_text(name.value)
+        if text is None:
+            inner = excluded_name(name.value)
+            if _is_plain(inner, definitions):
+                return Exception_(Name(inner, name.span), 0, name.span)
+        else:
+            value = text.decode("utf-8", "replace")
+            terminal = Terminal(_text(value, name), name.span)
+            return Exception_(terminal, 0, name.span)
+    return Pattern(PatternKind.REGEX, _text(_ANY_TEXT, name), name.span)
+
+
+def _is_plain(name: str, definitions: Iterable[Definition]) -> bool:
+    """Tell whether a name has alternatives made of texts only."""
+    branches = [b for d in definitions if d.name.value == name for b in d.branches]
+    parts = [p for b in branches for p in (b.items if isinstance(b, Sequence) else (b,))]
+    return bool(parts) and all(isinstance(part, Terminal) for part in parts)
+
+
+def _text(value: str, name: Name) -> Text:
+    return Text(value, name.span, (name.span.start,) * (len(value) + 1))
+
+
+def _finding(source: Source, name: Name, names: set[str]) -> Diagnostic:
+    inner = excluded_name(name.value)
+    if name.value != ANY and excluded_text(name.value) is None and inner not in names:
+        message = f"the nonterminal `{inner}` is not defined"
+        return Diagnostic("E101", message, source, name.span)
+    return Diagnostic(
+        "W405",
+        f"`<{name.value}>` takes one token of a vocabulary that is not known",
+        source,
+        name.span,
+        notes=("without it any text is taken that fits, of several tokens too",),
+        helps=("`kbnf convert-bnf --vocab FILE` keeps it",),
+    )

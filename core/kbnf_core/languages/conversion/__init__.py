@@ -1,0 +1,1 @@
+"""What conversions between languages share: results, losses, names, layout, and checks."""

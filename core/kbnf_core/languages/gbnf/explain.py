@@ -1,0 +1,120 @@
+"""Findings about GBNF that cannot be read; each carries what llama.cpp says in its place."""
+
+from lark import Token
+
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Label
+from kbnf_core.languages.kbnf.lexer import span_of
+from kbnf_core.languages.kbnf.syntax_error import Mistake, shown
+from kbnf_core.source import Source, Span
+
+_OPERATORS = frozenset({"STAR", "PLUS", "QUESTION", "COUNT"})
+_OPEN = {
+    "OPEN_STRING": ("this string is never closed", '"'),
+    "OPEN_CLASS": ("this class is never closed", "]"),
+    "OPEN_COUNT": ("this count is never closed", "}"),
+}
+NO_OPERAND = "expecting preceding item to */+/?/{ at"
+
+
+def llama_says(message: str) -> str:
+    """Return the note that quotes llama.cpp."""
+    return f"llama.cpp: `{message}`"
+
+
+def no_rules(source: Source) -> Diagnostic:
+    """Return the finding for a text without any rule."""
+    notes = (llama_says("failed to parse grammar"),)
+    helps = ("a rule is written `name ::= ...` on a line of its own",)
+    return Diagnostic(
+        "E010", "this file defines no rule", source, Span(0, 0), notes=notes, helps=helps
+    )
+
+
+def no_name(source: Source, word: Token) -> Diagnostic:
+    """Return the finding for text in front of the first rule."""
+    message = f"expected a rule, found {shown(word.value)}"
+    notes = (llama_says("expecting name at"),)
+    helps = ("a rule begins with its name and `::=`, first on a line",)
+    return Diagnostic("E001", message, source, span_of(word), notes=notes, helps=helps)
+
+
+def wrong_sign(source: Source, word: Token) -> Diagnostic:
+    """Return the finding for a sign that is not ``::=``."""
+    fix = Fix("write `::=`", (Edit(span_of(word), "::="),))
+    message = f"a rule is defined with `::=`, not {shown(word.value)}"
+    notes = (llama_says("expecting ::= at"),)
+    return Diagnostic("E006", message, source, span_of(word), notes=notes, fixes=(fix,))
+
+
+def too_deep(source: Source, word: Token, limit: int) -> Diagnostic:
+    """Return the finding for one parenthesis too many inside one another."""
+    message = f"parentheses are nested more than {limit} deep"
+    helps = ("move the inner part into a rule of its own",)
+    return Diagnostic("E012", message, source, span_of(word), helps=helps)
+
+
+def explain(mistake: Mistake) -> Diagnostic:
+    """Return the finding for a rule that stops making sense."""
+    word = mistake.word
+    if word is not None and word.type in _OPEN:
+        return _unclosed(mistake.source, word)
+    if word is not None and word.type in _OPERATORS:
+        return operator_alone(mistake.source, word)
+    if mistake.inside is not None:
+        return _open_group(mistake, mistake.inside)
+    return _left_over(mistake)
+
+
+def operator_alone(source: Source, word: Token) -> Diagnostic:
+    """Return the finding for an operator with nothing to repeat."""
+    return nothing_to_repeat(source, span_of(word), shown(word.value))
+
+
+def nothing_to_repeat(source: Source, span: Span, operator: str) -> Diagnostic:
+    """Return the finding for an operator, as it is shown, behind nothing or an empty text."""
+    message = f"{operator} has nothing to repeat"
+    return Diagnostic("E001", message, source, span, notes=(llama_says(NO_OPERAND),))
+
+
+def _unclosed(source: Source, word: Token) -> Diagnostic:
+    message, closing = _OPEN[word.type]
+    start = span_of(word).start
+    return Diagnostic(
+        "E003" if word.type == "OPEN_COUNT" else "E004",
+        message,
+        source,
+        Span(start, start + 1),
+        notes=(llama_says("unexpected end of input"),),
+        helps=(f"close it with `{closing}`",),
+    )
+
+
+def _open_group(mistake: Mistake, opening: Token) -> Diagnostic:
+    label = Label(span_of(opening), "this parenthesis is open")
+    message = f"expected `)`, found {mistake.found}"
+    notes = (llama_says("expecting ')' at"),)
+    code = "E003" if mistake.word is None else "E001"
+    return Diagnostic(code, message, mistake.source, mistake.span, labels=(label,), notes=notes)
+
+
+def _left_over(mistake: Mistake) -> Diagnostic:
+    word = mistake.word
+    code = "E003" if word is not None and word.type == "RPAR" else "E001"
+    helps = ('texts are written `"..."`',) if mistake.found.startswith("`'") else ()
+    if word is not None and word.value == "<":
+        helps = ("a token is written `<[id]>` or `<text>`",)
+    message = f"{mistake.found} cannot stand here"
+    notes = (llama_says("expecting newline or end at"),)
+    return Diagnostic(code, message, mistake.source, mistake.span, notes=notes, helps=helps)
+
+
+def reads_on(source: Source, last: Token) -> Diagnostic:
+    """Return the finding for a rule that ends in ``::=`` or ``|``, with another rule behind."""
+    return Diagnostic(
+        "W411",
+        f"llama.cpp does not end a rule behind {shown(last.value)}",
+        source,
+        span_of(last),
+        notes=(llama_says("expecting newline or end at"),),
+        helps=('write `""` for an empty alternative',),
+    )

@@ -1,0 +1,134 @@
+"""Which parts may be empty, and each part without the empty text.
+
+llama.cpp takes an unbounded repetition of what may be empty for left recursion. Without the
+empty text the repetition matches the same.
+"""
+
+from collections.abc import Mapping
+
+from kbnf_core.languages.gbnf.writer.expression import (
+    NOTHING,
+    Alternation,
+    Call,
+    Node,
+    Repetition,
+    Rules,
+    Sequence,
+    alternation,
+    called,
+    children,
+    postorder,
+    repetition,
+    rewrite,
+    sequence,
+)
+
+SUFFIX = "-nonempty"
+"""Ends the name of a rule that stands for another one without the empty text."""
+
+
+def nullable_names(rules: Mapping[str, Node]) -> set[str]:
+    """Return the rules that may be empty: a worklist over who uses whom."""
+    users: dict[str, set[str]] = {}
+    for name, body in rules.items():
+        for used in called(body):
+            users.setdefault(used, set()).add(name)
+    nullable: set[str] = set()
+    pending = list(rules)
+    while pending:
+        name = pending.pop()
+        if name not in nullable and is_nullable(rules[name], nullable):
+            nullable.add(name)
+            pending.extend(users.get(name, ()))
+    return nullable
+
+
+def is_nullable(root: Node, names: set[str]) -> bool:
+    """Tell whether ``root`` may be empty; ``names`` are the rules that may."""
+    return nullable_parts(root, names)[id(root)]
+
+
+def nullable_parts(root: Node, names: set[str]) -> dict[int, bool]:
+    """Return for every part of ``root``, by identity, whether it may be empty."""
+    known: dict[int, bool] = {}
+    for node in postorder(root):
+        match node:
+            case Call():
+                known[id(node)] = node.name in names
+            case Sequence():
+                known[id(node)] = all(known[id(item)] for item in node.items)
+            case Alternation():
+                known[id(node)] = any(known[id(item)] for item in node.items)
+            case Repetition():
+                known[id(node)] = node.low == 0 or known[id(node.item)]
+            case _:
+                known[id(node)] = False
+    return known
+
+
+class Nonempty:
+    """Makes parts nonempty; rules that are needed for it are added to ``rules``."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self.nullable = nullable_names(rules)
+
+    def of(self, root: Node) -> Node:
+        """Return ``root`` without the empty text."""
+        result, wanted = self._strip(root)
+        pending = list(wanted)
+        while pending:
+            name = pending.pop()
+            if name + SUFFIX not in self._rules:
+                self._rules[name + SUFFIX], more = self._strip(self._rules[name])
+                pending.extend(more)
+        return result
+
+    def _strip(self, root: Node) -> tuple[Node, list[str]]:
+        """Return ``root`` without the empty text, and the rules it needs without it."""
+        nullable = nullable_parts(root, self.nullable)
+        values: list[Node] = []
+        for node in postorder(root):
+            first = len(values) - len(children(node))
+            values[first:] = [_stripped(node, values[first:], nullable)]
+        result = values.pop()
+        suffixed = (name for name in called(result) if name.endswith(SUFFIX))
+        return result, [name.removesuffix(SUFFIX) for name in suffixed]
+
+
+def _stripped(node: Node, parts: list[Node], nullable: Mapping[int, bool]) -> Node:
+    """Return ``node`` without the empty text; ``parts`` are its parts without it."""
+    if not nullable[id(node)]:
+        return node
+    match node:
+        case Call():
+            return Call(node.name + SUFFIX)
+        case Alternation():
+            return alternation(parts)
+        case Repetition():
+            return repetition(parts[0], 1, node.high) if parts[0] is not NOTHING else NOTHING
+        case Sequence():
+            # Each branch has one part that is not empty, and none before it.
+            return alternation(
+                sequence([part, *node.items[index + 1 :]]) for index, part in enumerate(parts)
+            )
+        case _:
+            return node
+
+
+def repeat_nonempty(rules: Rules) -> None:
+    """Rewrite unbounded repetitions of what may be empty, in place."""
+    nonempty = Nonempty(rules)
+
+    def change(node: Node) -> Node:
+        if not (isinstance(node, Repetition) and node.high is None):
+            return node
+        if not is_nullable(node.item, nonempty.nullable):
+            return node
+        return repetition(nonempty.of(node.item), 0, None)
+
+    done: set[str] = set()
+    while names := [name for name in rules if name not in done]:
+        for name in names:
+            rules[name] = rewrite(rules[name], change)
+            done.add(name)

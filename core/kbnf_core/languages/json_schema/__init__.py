@@ -1,0 +1,26 @@
+"""JSON Schema to KBNF.
+
+A schema is read into a document (``document``), its places are named by expressions
+(``expressions``), these are brought into a normal form by type (``shapes``, from ``schemas``), and
+that is written as rules (``writer``). Everything a grammar cannot keep is a problem with the JSON
+Pointer of its keyword.
+"""
+
+from kbnf_core.languages.json_schema.limits import SchemaLimits
+from kbnf_core.languages.json_schema.options import Escapes, Options, Order, Whitespace
+from kbnf_core.languages.json_schema.to_kbnf import (
+    embed_json_schema,
+    from_json_schema,
+    json_schema_grammar,
+)
+
+__all__ = [
+    "Escapes",
+    "Options",
+    "Order",
+    "SchemaLimits",
+    "Whitespace",
+    "embed_json_schema",
+    "from_json_schema",
+    "json_schema_grammar",
+]

@@ -1,0 +1,91 @@
+"""All strings but some, as an automaton and as an expression: the names of additional members."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from kbnf_core.automata.codepoints import ANY, complement, from_text
+from kbnf_core.automata.columns import join, rows_over, separate
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.expression import NOTHING, Builder, Expression
+from kbnf_core.automata.machine import Machine
+from kbnf_core.automata.operations import from_machine
+from kbnf_core.automata.regex import compile_regex
+from kbnf_core.languages.json_schema.characters import CHARACTER, is_spelt_once, spell_text
+
+
+def all_but(words: Sequence[str]) -> Dfa | None:
+    """Return the texts of all other strings; None where a word has several texts.
+
+    The words' trie is followed side by side with the automaton of any string: who leaves it is
+    free, who comes to the end of a word has no way on.
+    """
+    if not all(map(is_spelt_once, words)):
+        return None
+    texts = [spell_text(word).encode() for word in words]
+    anything = _any_string()
+    columns = join([anything.columns, separate(b"".join(texts))])
+    rows = rows_over(anything, columns)
+    # A node of the trie is a state; beside it, where any string would be.
+    first = len(rows)
+    rows.append(rows[0].copy())
+    beside = [0]
+    inner: dict[tuple[int, int], int] = {}
+    for text in texts:
+        here = 0
+        for byte in text:
+            there = inner.get((here, byte))
+            if there is None:
+                there = inner[here, byte] = len(beside)
+                state = anything.rows[beside[here]][anything.columns[byte]]
+                beside.append(state)
+                rows.append(rows[state].copy())
+                rows[first + here][columns[byte]] = first + there
+            here = there
+    tags = [*map(int, anything.ends), *([0] * len(beside))]
+    return from_machine(Machine(rows, tags, [first]), columns)
+
+
+@lru_cache(maxsize=1)
+def _any_string() -> Dfa:
+    compiled = compile_regex(f'"{CHARACTER}*"')
+    assert compiled.dfa is not None  # noqa: S101 - the pattern is ours
+    return compiled.dfa
+
+
+def regex_but(words: Sequence[str], builder: Builder) -> Expression:
+    """Return an expression for all other strings.
+
+    They leave the words' trie and go on as they like, or end at a node that is no word. What
+    follows those that leave is written once, not at every node.
+    """
+    children: list[dict[str, int]] = [{}]
+    ends = {0: False}
+    for word in words:
+        node = 0
+        for char in word:
+            node = children[node].setdefault(char, len(children))
+            if node == len(children):
+                children.append({})
+        ends[node] = True
+    leaving: list[Expression] = [NOTHING] * len(children)
+    ending: list[Expression] = [NOTHING] * len(children)
+    for node in reversed(range(len(children))):
+        away = _other_than(children[node], builder)
+        leaving[node] = builder.alternation([away, *_below(children[node], leaving, builder)])
+        inner = builder.alternation(_below(children[node], ending, builder))
+        ending[node] = inner if ends.get(node) else builder.optional(inner)
+    anything = builder.star(builder.characters(ANY))
+    return builder.alternation([builder.sequence([leaving[0], anything]), ending[0]])
+
+
+def _below(children: dict[str, int], found: list[Expression], builder: Builder) -> list[Expression]:
+    """Return what is found below a node of the trie, each behind its character."""
+    return [
+        builder.sequence([builder.text(char), found[child]])
+        for char, child in children.items()
+        if found[child] != NOTHING
+    ]
+
+
+def _other_than(children: dict[str, int], builder: Builder) -> Expression:
+    return builder.characters(complement(from_text("".join(children))))

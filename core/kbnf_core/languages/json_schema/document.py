@@ -1,0 +1,211 @@
+"""The schema document: its JSON, where everything stands, and what references lead to.
+
+References are resolved by ``referencing``. Nothing is ever fetched: what is not in the document
+must be one of the meta-schemas, which come with the library.
+"""
+
+import json
+from dataclasses import dataclass
+from decimal import Decimal
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, Ref
+from kbnf_core.languages.json_schema.limits import SchemaLimits
+from kbnf_core.languages.json_schema.problems import (
+    INVALID,
+    UNRESOLVED,
+    Problem,
+    ProblemError,
+    invalid,
+    too_large,
+)
+from kbnf_core.languages.json_schema.quick_validate import is_sound
+
+if TYPE_CHECKING:
+    from referencing import Registry, Specification
+    from referencing._core import Resolver
+
+Json: TypeAlias = Any
+"""JSON as ``read_json`` returns it: numbers are decimals."""
+
+
+def read_json(text: str) -> Json:
+    """Return the value of a JSON text; raises ProblemError where it is none."""
+    try:
+        return json.loads(
+            text, parse_float=Decimal, parse_int=Decimal, parse_constant=_refuse_constant
+        )
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise invalid(f"the schema is not JSON: {error.msg} at {where}", "") from None
+    except RecursionError:
+        raise invalid("the schema is nested too deeply", "") from None
+
+
+def _refuse_constant(name: str) -> Json:
+    raise invalid(f"the schema is not JSON: it holds `{name}`", "")
+
+
+def escape(name: str) -> str:
+    """Return a name as a step of a JSON Pointer."""
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A schema object, where it stands, and what its references are relative to."""
+
+    contents: dict[str, Json]
+    pointer: str
+    resolver: "Resolver[Json]"
+
+
+class Document:
+    """A document and the places in it that expressions name."""
+
+    def __init__(self, value: Json, limits: SchemaLimits) -> None:
+        self._value = value
+        self._pointers = _pointers(value, limits.depth)
+        self._places: dict[str, Place] = {}
+        self._dialect = _dialect(value)
+
+    def root(self) -> Expression:
+        """Return the whole document as an expression."""
+        # The meta-schemas; the module has no types.
+        registry: Registry[Json] = import_module("jsonschema_specifications").REGISTRY
+        resource = self._dialect.create_resource(self._value)
+        return self._expression(self._value, "", registry.resolver_with_root(resource))
+
+    def place(self, at: Ref) -> Place:
+        """Return the schema that an expression names."""
+        return self._places[at.pointer]
+
+    def inside(self, place: Place, *steps: str) -> Expression:
+        """Return the schema below ``place``: by keyword, and by index or name."""
+        value = place.contents
+        for step in steps:
+            value = value[int(step)] if isinstance(value, list) else value[step]
+        pointer = "/".join((place.pointer, *map(escape, steps)))
+        return self._expression(value, pointer, place.resolver)
+
+    def _expression(self, value: Json, pointer: str, resolver: "Resolver[Json]") -> Expression:
+        if isinstance(value, bool):
+            return ANYTHING if value else NOTHING
+        if not isinstance(value, dict):
+            raise invalid("a schema is an object, `true` or `false`", pointer)
+        if not value:
+            return ANYTHING
+        if pointer not in self._places:
+            own = self._dialect.create_resource(value)
+            inner = resolver.in_subresource(own) if _has_id(value) else resolver
+            self._places[pointer] = Place(value, pointer, inner)
+        return Ref(pointer)
+
+    def follow(self, place: Place, keyword: str) -> Expression:
+        """Return what the reference in ``keyword`` of a schema leads to."""
+        from referencing.exceptions import Unresolvable
+
+        pointer = f"{place.pointer}/{escape(keyword)}"
+        reference = place.contents[keyword]
+        if not isinstance(reference, str):
+            raise invalid(f"`{keyword}` is a string", pointer)
+        try:
+            found = place.resolver.lookup(reference)
+        except (Unresolvable, ValueError, KeyError, TypeError):
+            raise ProblemError(
+                Problem(
+                    UNRESOLVED,
+                    f"`{reference}` leads nowhere in this document",
+                    pointer,
+                    "references to other documents are never fetched; put them under `$defs`",
+                )
+            ) from None
+        name = self._pointers.get(id(found.contents), reference)
+        return self._expression(found.contents, name, found.resolver)
+
+    def anchors(self, name: str) -> int:
+        """Return how many schemas of the document have a dynamic anchor."""
+        return sum(
+            isinstance(value, dict) and value.get("$dynamicAnchor") == name
+            for value in _parts(self._value)
+        )
+
+
+def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]:
+    """Return what the meta-schema finds wrong with a schema: the worst, if any.
+
+    ``text`` is its JSON text.
+    """
+    if is_sound(schema):
+        return []
+    from jsonschema.exceptions import best_match
+    from jsonschema.validators import Draft202012Validator, validator_for
+
+    # The library knows no decimals.
+    value = json.loads(text, parse_int=_as_number)
+    if not isinstance(value, dict | bool):
+        return [Problem(INVALID, "a schema is an object, `true` or `false`", "")]
+    if isinstance(value, dict) and not isinstance(value.get("$schema", ""), str):
+        return [Problem(INVALID, "`$schema` is a string", "/$schema")]
+    chosen = validator_for(value, default=Draft202012Validator)
+    try:
+        best = best_match(chosen(chosen.META_SCHEMA).iter_errors(value))
+    except RecursionError:
+        raise too_large("schemas nested in one another", limits.depth, "depth") from None
+    if best is None:
+        return []
+    pointer = "".join(f"/{escape(str(step))}" for step in best.absolute_path)
+    return [Problem(INVALID, best.message[:200], pointer)]
+
+
+def _as_number(text: str) -> int | float:
+    """Return a whole number; Python refuses to read very long ones, which floats then stand for."""
+    return int(text) if len(text) < 400 else float(text)
+
+
+def _dialect(value: Json) -> "Specification[Json]":
+    from referencing.jsonschema import DRAFT202012, specification_with
+
+    named = value.get("$schema") if isinstance(value, dict) else None
+    if not isinstance(named, str):
+        return DRAFT202012
+    return specification_with(named, default=DRAFT202012)
+
+
+def _has_id(value: dict[str, Json]) -> bool:
+    return isinstance(value.get("$id", value.get("id")), str)
+
+
+def _parts(root: Json) -> list[Json]:
+    found = [root]
+    for value in found:
+        if isinstance(value, dict):
+            found.extend(value.values())
+        elif isinstance(value, list):
+            found.extend(value)
+    return found
+
+
+def _pointers(root: Json, most: int) -> dict[int, str]:
+    """Return the pointer of every object, by identity; refuse what is nested too deeply."""
+    found: dict[int, str] = {}
+    level = [(root, "")]
+    depth = 0
+    while level:
+        if depth > most:
+            raise too_large("values nested in one another", most, "depth", level[0][1])
+        found.update((id(value), pointer) for value, pointer in level if isinstance(value, dict))
+        level = [
+            (item, f"{pointer}/{escape(str(name))}")
+            for value, pointer in level
+            for name, item in _children(value)
+        ]
+        depth += 1
+    return found
+
+
+def _children(value: Json) -> list[tuple[str, Json]]:
+    if isinstance(value, dict):
+        return list(value.items())
+    return [(str(i), item) for i, item in enumerate(value)] if isinstance(value, list) else []

@@ -1,0 +1,78 @@
+"""Whether an expression certainly has no value: deep enough for ``oneOf`` and for pruning."""
+
+from typing import TYPE_CHECKING
+
+from kbnf_core.languages.json_schema.arrays import Arrays
+from kbnf_core.languages.json_schema.expressions import NOTHING, Expression, both
+from kbnf_core.languages.json_schema.normal_form import NormalForm, Part
+from kbnf_core.languages.json_schema.objects import Objects
+from kbnf_core.languages.json_schema.problems import ProblemError
+from kbnf_core.languages.json_schema.value_sets import STEPS, Restricted
+
+if TYPE_CHECKING:
+    from kbnf_core.languages.json_schema.schemas import Schemas
+
+DEPTH = 6
+"""Values inside values that are looked at; below, everything is thought to be possible."""
+
+
+def is_void(schemas: "Schemas", expression: Expression, depth: int = DEPTH) -> bool:
+    """Tell whether no value is certain to be allowed; False may mean that nobody knows."""
+    if expression == NOTHING:
+        return True
+    if depth == 0:
+        return False
+    schemas.budget.spend(STEPS)
+    try:
+        shape = schemas.shape(expression)
+    except ProblemError:
+        # It is being worked out just now, or cannot be; who needs it will find out.
+        return False
+    return is_shape_void(schemas, shape, depth)
+
+
+def is_shape_void(schemas: "Schemas", shape: NormalForm, depth: int = DEPTH) -> bool:
+    """Tell whether a shape certainly has no value."""
+    return all(is_part_void(schemas, part, depth) for parts in shape.values() for part in parts)
+
+
+def is_part_void(schemas: "Schemas", part: Part, depth: int = DEPTH) -> bool:
+    """Tell whether one part of a shape has no value."""
+    match part:
+        case Restricted(literals=literals):
+            return len(literals) > 1 and part.dfa(schemas.budget).is_empty
+        case Objects():
+            return _is_object_void(schemas, part, depth - 1)
+        case Arrays():
+            return _is_array_void(schemas, part, depth - 1)
+        case _:
+            return False
+
+
+def _is_object_void(schemas: "Schemas", part: Objects, depth: int) -> bool:
+    return any(is_void(schemas, part.lookup(name), depth) for name in part.required) or any(
+        (not keys.finite and is_part_void(schemas, keys))
+        or all(
+            is_void(schemas, both((held, value)), depth) for held in _held_by(schemas, part, keys)
+        )
+        for keys, value in part.present
+    )
+
+
+def _held_by(schemas: "Schemas", part: Objects, keys: Restricted) -> list[Expression]:
+    """Return what the members may hold whose names may be in ``keys``."""
+    budget = schemas.budget
+    budget.spend(STEPS * len(part.named))
+    named = [value for name, value in part.named if keys.holds(name)]
+    return named + [value for known, value in part.regions if known.meet(keys, budget) is not None]
+
+
+def _is_array_void(schemas: "Schemas", part: Arrays, depth: int) -> bool:
+    places = range(min(part.low, len(part.prefix) + 1))
+    if any(is_void(schemas, part.item(place), depth) for place in places):
+        return True
+    needed = [each.item for each in part.contains if each.low]
+    return any(
+        all(is_void(schemas, both((held, item)), depth) for held in (*part.prefix, part.rest))
+        for item in needed
+    )

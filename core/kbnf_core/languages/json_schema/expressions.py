@@ -1,0 +1,86 @@
+"""What a place in a JSON text may hold, as an expression over the schemas of a document.
+
+Expressions name schemas by their JSON Pointer instead of holding them, so recursion is no
+concern here, and equal expressions are equal values: that is what makes the rules of a grammar
+finite in number.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from kbnf_core.languages.json_schema.values import Constant
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """The schema at a JSON Pointer of the document (or at a URI with one, of a meta-schema)."""
+
+    pointer: str
+
+
+@dataclass(frozen=True, slots=True)
+class AllOf:
+    """The values of all parts; of none, any value."""
+
+    parts: tuple["Expression", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """The values of any part; of none, no value."""
+
+    parts: tuple["Expression", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """Every other value."""
+
+    part: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutProperty:
+    """Objects without a member of this name, and everything that is no object."""
+
+    name: str
+
+
+Expression: TypeAlias = Ref | AllOf | AnyOf | Not | WithoutProperty | Constant
+
+ANYTHING = AllOf(())
+NOTHING = AnyOf(())
+
+
+def both(parts: Iterable[Expression]) -> Expression:
+    """Return what all the parts allow."""
+    found: dict[Expression, None] = {}
+    for part in parts:
+        if part == NOTHING:
+            return NOTHING
+        found.update(dict.fromkeys(part.parts if isinstance(part, AllOf) else (part,)))
+    return next(iter(found)) if len(found) == 1 else AllOf(tuple(found))
+
+
+def either(parts: Iterable[Expression]) -> Expression:
+    """Return what any of the parts allows."""
+    found: dict[Expression, None] = {}
+    for part in parts:
+        if part == ANYTHING:
+            return ANYTHING
+        found.update(dict.fromkeys(part.parts if isinstance(part, AnyOf) else (part,)))
+    return next(iter(found)) if len(found) == 1 else AnyOf(tuple(found))
+
+
+def other(part: Expression) -> Expression:
+    """Return what the part does not allow."""
+    match part:
+        case Not(inner):
+            return inner
+        case AllOf(parts):
+            return either(map(other, parts))
+        case AnyOf(parts):
+            return both(map(other, parts))
+        case _:
+            return Not(part)

@@ -1,0 +1,129 @@
+"""What a place may hold, by type: the normal form that grammars are written from.
+
+A shape is a union of parts, each of one type. Unions are listed, intersections are worked out
+pair by pair, complements type by type; so ``allOf``, ``not``, ``if`` and ``oneOf`` need nothing
+of their own.
+"""
+
+import enum
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+from kbnf_core.budget import Budget
+from kbnf_core.languages.json_schema.arrays import Arrays
+from kbnf_core.languages.json_schema.objects import Objects
+from kbnf_core.languages.json_schema.problems import too_large
+from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted, united
+
+
+class Type(enum.Enum):
+    """The types of JSON values; integers are numbers."""
+
+    NULL = "null"
+    BOOLEAN = "boolean"
+    NUMBER = "number"
+    STRING = "string"
+    ARRAY = "array"
+    OBJECT = "object"
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """Values listed one by one: null, true, false."""
+
+    values: tuple[bool | None, ...]
+    all: tuple[bool | None, ...]
+
+    def meet(self, more: "Plain", budget: Budget) -> "Plain | None":
+        """Return the common values; None for none."""
+        budget.spend(STEPS)
+        values = tuple(value for value in self.values if value in more.values)
+        return Plain(values, self.all) if values else None
+
+    def remainder(self, budget: Budget) -> tuple["Plain", ...]:
+        """Return the other values."""
+        budget.spend(STEPS)
+        values = tuple(value for value in self.all if value not in self.values)
+        return (Plain(values, self.all),) if values else ()
+
+
+Part: TypeAlias = Plain | Restricted | Arrays | Objects
+NormalForm: TypeAlias = Mapping[Type, tuple[Part, ...]]
+"""The parts of each type; a type that cannot be has none and no entry."""
+
+FULL: Mapping[Type, Part] = {
+    Type.NULL: Plain((None,), (None,)),
+    Type.BOOLEAN: Plain((True, False), (True, False)),
+    Type.NUMBER: Restricted(Kind.NUMBER),
+    Type.STRING: Restricted(Kind.STRING),
+    Type.ARRAY: Arrays(),
+    Type.OBJECT: Objects(),
+}
+ANY_SHAPE: NormalForm = {type_: (part,) for type_, part in FULL.items()}
+
+
+def shape_of(type_: Type, part: Part | None) -> NormalForm:
+    """Return the shape of one part, or of none."""
+    return {} if part is None else {type_: (part,)}
+
+
+def union(shapes: Iterable[NormalForm]) -> NormalForm:
+    """Return what any of the shapes holds."""
+    found: dict[Type, list[Part]] = {}
+    for shape in shapes:
+        for type_, parts in shape.items():
+            found.setdefault(type_, []).extend(parts)
+    return {type_: _merged(type_, parts) for type_, parts in found.items()}
+
+
+def _merged(type_: Type, parts: Sequence[Part]) -> tuple[Part, ...]:
+    if FULL[type_] in parts:
+        return (FULL[type_],)
+    if isinstance(parts[0], Plain):
+        values = dict.fromkeys(value for part in parts for value in cast(Plain, part).values)
+        return (Plain(tuple(values), parts[0].all),)
+    if isinstance(parts[0], Restricted):
+        return united(cast(Sequence[Restricted], parts))
+    return tuple(dict.fromkeys(parts))
+
+
+def meet(left: NormalForm, right: NormalForm, most: int, budget: Budget) -> NormalForm:
+    """Return what both shapes hold; ``most`` bounds the parts of a type."""
+    found = {}
+    for type_ in left:
+        parts = _meet_parts(type_, left[type_], right.get(type_, ()), most, budget)
+        if parts:
+            found[type_] = parts
+    return found
+
+
+def _meet_parts(
+    type_: Type, left: tuple[Part, ...], right: tuple[Part, ...], most: int, budget: Budget
+) -> tuple[Part, ...]:
+    if not left or not right:
+        return ()
+    if FULL[type_] in (left[0], right[0]):
+        return right if left[0] == FULL[type_] else left
+    found: dict[Part, None] = {}
+    for part in left:
+        for more in right:
+            # Parts of one type are of one class.
+            common = cast(Callable[[Any, Budget], Part | None], part.meet)(more, budget)
+            if common is not None:
+                found[common] = None
+        if len(found) > most:
+            raise too_large(f"kinds of {type_.value}s in one place", most, "alternatives")
+    return _merged(type_, list(found)) if found else ()
+
+
+def complement(shape: NormalForm, most: int, budget: Budget) -> NormalForm:
+    """Return everything that the shape does not hold."""
+    found = {}
+    for type_, full in FULL.items():
+        parts: tuple[Part, ...] = (full,)
+        for part in shape.get(type_, ()):
+            parts = _meet_parts(type_, parts, part.remainder(budget), most, budget)
+        if parts:
+            found[type_] = parts
+    return found

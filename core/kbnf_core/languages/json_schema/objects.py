@@ -1,0 +1,128 @@
+"""Sets of objects, closed under intersection, with complements as unions."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from kbnf_core.budget import Budget
+from kbnf_core.languages.json_schema.atoms import OneOf
+from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, both, other
+from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted
+
+KEYS = Restricted(Kind.STRING)
+"""All names."""
+
+Region = tuple[Restricted, Expression]
+"""Names, and what members with these names hold."""
+
+
+@dataclass(frozen=True)
+class Objects:
+    """Objects by their members.
+
+    ``named`` are the names with a say of their own, in the order in which they come; all others
+    fall in exactly one of the disjoint ``regions``. Names that are ``required`` are always there;
+    there are ``low`` to ``high`` members; and for each of ``present`` some member that fits it.
+    """
+
+    named: tuple[tuple[str, Expression], ...] = ()
+    regions: tuple[Region, ...] = ((KEYS, ANYTHING),)
+    required: tuple[str, ...] = ()
+    low: int = 0
+    high: int | None = None
+    present: tuple[Region, ...] = ()
+
+    @cached_property
+    def _by_name(self) -> dict[str, Expression]:
+        return dict(self.named)
+
+    def lookup(self, name: str) -> Expression:
+        """Return what the member with a name holds."""
+        if name in self._by_name:
+            return self._by_name[name]
+        found = (value for keys, value in self.regions if keys.holds(name))
+        return next(found, NOTHING)
+
+    def meet(self, more: "Objects", budget: Budget) -> "Objects | None":
+        """Return the common objects; None where there is certainly none."""
+        names = self._by_name | more._by_name
+        budget.spend(STEPS * (1 + 4 * len(names) + len(self.required) + len(more.required)))
+        highs = [high for high in (self.high, more.high) if high is not None]
+        return checked(
+            Objects(
+                tuple((name, both((self.lookup(name), more.lookup(name)))) for name in names),
+                common_regions(self.regions, more.regions, budget),
+                tuple(dict.fromkeys((*self.required, *more.required))),
+                max(self.low, more.low),
+                min(highs, default=None),
+                tuple(dict.fromkeys((*self.present, *more.present))),
+            )
+        )
+
+    def remainder(self, budget: Budget) -> tuple["Objects", ...]:
+        """Return all other objects."""
+        budget.spend(STEPS * (len(self.named) + len(self.required)))
+        return (
+            *self._of_other_size(),
+            *(Objects(((name, NOTHING),)) for name in self.required),
+            *self._with_other_members(budget),
+            *self._without_present(budget),
+        )
+
+    def _of_other_size(self) -> Iterator["Objects"]:
+        if self.low:
+            yield Objects(high=self.low - 1)
+        if self.high is not None:
+            yield Objects(low=self.high + 1)
+
+    def _with_other_members(self, budget: Budget) -> Iterator["Objects"]:
+        for name, value in self.named:
+            if value != ANYTHING:
+                yield Objects(((name, other(value)),), required=(name,))
+        names = without(KEYS, tuple(name for name, _ in self.named))
+        for keys, value in self.regions:
+            shared = keys.meet(names, budget)
+            if value != ANYTHING and shared is not None:
+                yield Objects(present=((shared, other(value)),))
+
+    def _without_present(self, budget: Budget) -> Iterator["Objects"]:
+        for keys, value in self.present:
+            rest = tuple((part, ANYTHING) for part in keys.remainder(budget))
+            yield Objects(regions=((keys, other(value)), *rest))
+
+
+def without(keys: Restricted, names: tuple[str, ...]) -> Restricted:
+    """Return ``keys`` but for some names."""
+    if not names:
+        return keys
+    return Restricted(keys.kind, (*keys.literals, (OneOf(names), False)))
+
+
+def common_regions(
+    left: tuple[Region, ...], right: tuple[Region, ...], budget: Budget
+) -> tuple[Region, ...]:
+    """Return disjoint regions that refine both."""
+    found = []
+    # Where one side is all names the other is not looked at.
+    for keys, value in left:
+        for more, also in right:
+            shared = keys.meet(more, budget)
+            if shared is None:
+                continue
+            if shared in (keys, more) or not is_void(shared, budget):
+                found.append((shared, both((value, also))))
+    return tuple(found)
+
+
+def is_void(keys: Restricted, budget: Budget) -> bool:
+    """Tell whether there is no such name; one literal alone always leaves some."""
+    return len(keys.literals) > 1 and keys.dfa(budget).is_empty
+
+
+def checked(found: Objects) -> Objects | None:
+    """Return the objects, or None where a member that is needed cannot be."""
+    impossible = any(found.lookup(name) == NOTHING for name in found.required)
+    too_few = found.high is not None and found.high < max(found.low, len(found.required))
+    if impossible or too_few:
+        return None
+    return replace(found, low=found.low if found.low > len(found.required) else 0)

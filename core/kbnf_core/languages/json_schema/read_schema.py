@@ -1,0 +1,196 @@
+"""Reads one schema object: which keywords it has, and what they mean together."""
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from kbnf_core.languages.json_schema import (
+    normal_form,
+    read_arrays,
+    read_numbers,
+    read_objects,
+    read_strings,
+)
+from kbnf_core.languages.json_schema.applicators import read_applicator
+from kbnf_core.languages.json_schema.arguments import pointer_to, take_names
+from kbnf_core.languages.json_schema.arrays import Arrays
+from kbnf_core.languages.json_schema.atoms import INTEGER, Literal
+from kbnf_core.languages.json_schema.document import Place
+from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression
+from kbnf_core.languages.json_schema.keywords import APPLICATORS, ARRAYS, LOCAL, NUMBERS, STRINGS
+from kbnf_core.languages.json_schema.normal_form import ANY_SHAPE, FULL, NormalForm, Type, shape_of
+from kbnf_core.languages.json_schema.objects import Objects, checked
+from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema.problems import (
+    UNSUPPORTED,
+    Problem,
+    ProblemError,
+    invalid,
+    unsupported,
+)
+from kbnf_core.languages.json_schema.value_sets import Kind, Restricted, restrict
+
+if TYPE_CHECKING:
+    from kbnf_core.languages.json_schema.schemas import Schemas
+
+R = TypeVar("R")
+_TYPES = tuple(type_.value for type_ in Type)
+
+
+class Reader:
+    """Reads one schema object."""
+
+    def __init__(self, schemas: "Schemas", place: Place, options: Options) -> None:
+        self._schemas = schemas
+        self._place = place
+        self._options = options
+
+    def read(self) -> Iterator[NormalForm | Expression]:
+        """Yield what the keywords mean, in their order; those of one type together."""
+        local_done = False
+        for keyword in self._place.contents:
+            if keyword in APPLICATORS:
+                yield self._applied(keyword)
+            elif keyword in LOCAL and not local_done:
+                local_done = True
+                shape = self._local()
+                if shape != ANY_SHAPE:
+                    yield shape
+
+    def _applied(self, keyword: str) -> Expression:
+        dropped: Expression = ANYTHING
+        with self._schemas.working_at(pointer_to(self._place, keyword)):
+            return self._try(
+                keyword,
+                lambda: read_applicator(self._schemas, self._place, keyword, self._siblings),
+                dropped,
+            )
+
+    def _try(self, keyword: str, read: Callable[[], R], dropped: R) -> R:
+        """Return what ``read`` returns; where it is unsupported, report it and maybe go on."""
+        try:
+            return read()
+        except ProblemError as error:
+            problem = error.problem
+            if problem.code != UNSUPPORTED:
+                raise
+            pointer = problem.pointer or pointer_to(self._place, keyword)
+            found = Problem(problem.code, problem.message, pointer, problem.help)
+            if not self._options.lossy:
+                raise ProblemError(found) from None
+            self._schemas.losses.append(found)
+            return dropped
+
+    def _siblings(self) -> NormalForm:
+        return self._local() if self._place.contents.keys() & LOCAL else ANY_SHAPE
+
+    def _local(self) -> NormalForm:
+        return normal_form.union(self._of_type(name) for name in self._types)
+
+    @cached_property
+    def _types(self) -> tuple[str, ...]:
+        value = self._place.contents.get("type", "any")
+        if value == "any":
+            # Draft 3 has a word for it.
+            return _TYPES
+        pointer = pointer_to(self._place, "type")
+        names = (value,) if isinstance(value, str) else take_names(value, pointer)
+        for name in names:
+            if name not in {*_TYPES, "integer"}:
+                raise invalid(f"there is no type `{name}`", pointer)
+        return names
+
+    def _of_type(self, name: str) -> NormalForm:
+        if name == "integer":
+            literals: list[Literal] = [(INTEGER, True), *self._number_literals]
+            return shape_of(Type.NUMBER, restrict(Kind.NUMBER, literals))
+        type_ = Type(name)
+        match type_:
+            case Type.NUMBER:
+                return shape_of(type_, restrict(Kind.NUMBER, self._number_literals))
+            case Type.STRING:
+                return shape_of(type_, restrict(Kind.STRING, self._string_literals))
+            case Type.ARRAY:
+                return shape_of(type_, self._arrays)
+            case Type.OBJECT:
+                return shape_of(type_, self._objects)
+            case _:
+                return shape_of(type_, FULL[type_])
+
+    @cached_property
+    def _number_literals(self) -> list[Literal]:
+        place = self._place
+        nothing: list[Literal] = []
+        if not place.contents.keys() & NUMBERS:
+            return nothing
+        return [
+            *self._try("minimum", lambda: list(read_numbers.read_bounds(place)), nothing),
+            *self._try("multipleOf", lambda: list(read_numbers.read_multiple(place)), nothing),
+        ]
+
+    @cached_property
+    def _string_literals(self) -> list[Literal]:
+        place = self._place
+        nothing: list[Literal] = []
+        if not place.contents.keys() & STRINGS:
+            return nothing
+        return [
+            *read_strings.read_length(place, self._options.limits),
+            *self._try("pattern", lambda: list(read_strings.read_pattern(place)), nothing),
+            *read_strings.read_format(place, self._schemas.notes),
+        ]
+
+    @property
+    def _arrays(self) -> Arrays | None:
+        place, document, limits = self._place, self._schemas.document, self._options.limits
+        if not place.contents.keys() & ARRAYS:
+            return Arrays()
+        self._refuse("unevaluatedItems")
+        parts = (
+            read_arrays.read_size(place, limits),
+            read_arrays.read_contains(place, document, limits),
+            read_arrays.read_unique(place),
+        )
+        found: Arrays | None = read_arrays.read_items(place, document)
+        for part in parts:
+            found = found and found.meet(part, self._schemas.budget)
+        return found
+
+    @cached_property
+    def _objects(self) -> Objects | None:
+        place, document, limits = self._place, self._schemas.document, self._options.limits
+        self._refuse("unevaluatedProperties")
+        found: Objects | None = self._try(
+            "patternProperties",
+            lambda: read_objects.read_members(
+                place, document, self._additional, limits, self._schemas.budget
+            ),
+            Objects(),
+        )
+        parts = [read_objects.read_required(place), read_objects.read_count(place, limits)]
+        if "propertyNames" in place.contents:
+            names = self._schemas.shape(document.inside(place, "propertyNames"))
+            strings = [part for part in names.get(Type.STRING, ()) if isinstance(part, Restricted)]
+            parts.append(read_objects.read_names(tuple(strings), self._schemas.budget))
+        for part in parts:
+            if part != Objects():
+                found = found and found.meet(part, self._schemas.budget)
+        return found and checked(found)
+
+    @property
+    def _additional(self) -> Expression:
+        if "additionalProperties" in self._place.contents:
+            return self._schemas.document.inside(self._place, "additionalProperties")
+        # A schema without properties of its own leaves it to others what is additional.
+        closed = "properties" in self._place.contents and not self._options.additional_properties
+        return NOTHING if closed else ANYTHING
+
+    def _refuse(self, keyword: str) -> None:
+        """Report a keyword that no grammar of ours keeps."""
+        if keyword not in self._place.contents:
+            return
+
+        def refuse() -> None:
+            raise unsupported(f"`{keyword}` cannot be kept", pointer_to(self._place, keyword))
+
+        self._try(keyword, refuse, None)

@@ -1,0 +1,155 @@
+"""From expressions to shapes: reads schemas, keyword by keyword, when they are needed."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.budget import Budget
+from kbnf_core.languages.json_schema import normal_form
+from kbnf_core.languages.json_schema.constants import constant_shape
+from kbnf_core.languages.json_schema.document import Document
+from kbnf_core.languages.json_schema.emptiness import is_part_void
+from kbnf_core.languages.json_schema.expressions import (
+    NOTHING,
+    AllOf,
+    AnyOf,
+    Expression,
+    Not,
+    Ref,
+    WithoutProperty,
+    both,
+)
+from kbnf_core.languages.json_schema.normal_form import ANY_SHAPE, NormalForm, Type
+from kbnf_core.languages.json_schema.objects import Objects
+from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema.problems import (
+    UNSATISFIABLE,
+    Problem,
+    ProblemError,
+    too_large,
+    unsupported,
+)
+from kbnf_core.languages.json_schema.read_schema import Reader
+from kbnf_core.languages.json_schema.value_sets import STEPS
+from kbnf_core.languages.json_schema.values import Constant
+
+FEW_PARTS = 4
+"""Parts of a type that are kept without asking whether they have a value."""
+
+PRUNING_DEPTH = 2
+"""Values inside values that are looked at when parts are left out."""
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A schema as it was read: its own restrictions, and the expressions of its applicators.
+
+    ``parts`` holds them in the order in which their keywords stand.
+    """
+
+    parts: list["NormalForm | Expression"] = field(default_factory=list)
+
+
+class Schemas:
+    """The schemas of a document and their shapes; ``losses`` are keywords that were dropped.
+
+    ``budget`` counts the work of the whole conversion; its part is the JSON Pointer of what is
+    being read. ``notes`` are keywords that say nothing about values, though it may seem so.
+    """
+
+    def __init__(self, document: Document, options: Options) -> None:
+        self.document = document
+        self.losses: list[Problem] = []
+        self.notes: list[Problem] = []
+        self._options = options
+        self.limits = options.limits
+        self.budget = Budget(options.limits.work)
+        self._readings: dict[Ref, _Reading] = {}
+        self._shapes: dict[Expression, NormalForm] = {}
+        self._open: dict[Expression, None] = {}
+
+    @contextmanager
+    def working_at(self, pointer: str) -> Iterator[None]:
+        """Name what is being worked at; an error leaves the name as it is."""
+        before, self.budget.part = self.budget.part, pointer
+        yield
+        self.budget.part = before
+
+    def alias(self, at: Ref) -> Expression | None:
+        """Return the expression that a schema merely stands for; None if it has more to say."""
+        parts = self._read(at).parts
+        if any(isinstance(part, Mapping) for part in parts):
+            return None
+        return both([part for part in parts if not isinstance(part, Mapping)])
+
+    def shape(self, expression: Expression) -> NormalForm:
+        """Return the normal form of an expression. Raises ProblemError."""
+        known = self._shapes.get(expression)
+        if known is None:
+            known = self._shapes[expression] = self._find(expression)
+        return known
+
+    def _find(self, expression: Expression) -> NormalForm:
+        if expression in self._open:
+            pointer = next((e.pointer for e in self._open if isinstance(e, Ref)), "")
+            message = "a schema refers to itself without a value in between"
+            raise ProblemError(Problem(UNSATISFIABLE, message, pointer))
+        if len(self._open) >= self.limits.applied:
+            raise too_large("schemas applied to one value", self.limits.applied, "applied")
+        self._open[expression] = None
+        self.budget.spend(STEPS * (1 + len(getattr(expression, "parts", ()))))
+        try:
+            with self.working_at(_pointer_of(expression) or self.budget.part):
+                return self._work_out(expression)
+        except LimitError as error:
+            raise unsupported(f"an automaton needs {error}", _pointer_of(expression)) from None
+        finally:
+            del self._open[expression]
+
+    def _work_out(self, expression: Expression) -> NormalForm:
+        most = self.limits.alternatives
+        match expression:
+            case Ref():
+                parts = self._read(expression).parts
+                return self.meet([p if isinstance(p, Mapping) else self.shape(p) for p in parts])
+            case AllOf(members):
+                return self.meet([self.shape(part) for part in members])
+            case AnyOf(members):
+                return normal_form.union(self.shape(part) for part in members)
+            case Not(part):
+                return normal_form.complement(self.shape(part), most, self.budget)
+            case WithoutProperty(name):
+                return {**ANY_SHAPE, Type.OBJECT: (Objects(((name, NOTHING),)),)}
+            case Constant():
+                return constant_shape(expression)
+
+    def meet(self, parts: list[NormalForm]) -> NormalForm:
+        """Return what all the shapes hold."""
+        whole = ANY_SHAPE
+        for part in parts:
+            self.budget.spend(STEPS * (len(whole) + len(part)))
+            common = normal_form.meet(whole, part, self.limits.alternatives, self.budget)
+            whole = self._without_void(common)
+        return whole
+
+    def _without_void(self, shape: NormalForm) -> NormalForm:
+        """Leave out parts without a value, where there are so many that it pays to look."""
+        if all(len(parts) <= FEW_PARTS for parts in shape.values()):
+            return shape
+        kept = {
+            type_: tuple(part for part in parts if not is_part_void(self, part, PRUNING_DEPTH))
+            for type_, parts in shape.items()
+        }
+        return {type_: parts for type_, parts in kept.items() if parts}
+
+    def _read(self, at: Ref) -> _Reading:
+        known = self._readings.get(at)
+        if known is None:
+            reader = Reader(self, self.document.place(at), self._options)
+            known = self._readings[at] = _Reading(list(reader.read()))
+        return known
+
+
+def _pointer_of(expression: Expression) -> str:
+    return expression.pointer if isinstance(expression, Ref) else ""

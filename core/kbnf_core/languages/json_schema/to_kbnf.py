@@ -1,0 +1,153 @@
+"""The conversions that callers use."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kbnf_core import ir
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.config import Finish
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.errors import GrammarError, WorkLimitError
+from kbnf_core.languages.conversion.result import Conversion, Loss
+from kbnf_core.languages.json_schema.build_tree import document as as_document
+from kbnf_core.languages.json_schema.document import Document, Json, check_schema, read_json
+from kbnf_core.languages.json_schema.expressions import Expression
+from kbnf_core.languages.json_schema.locate import locate
+from kbnf_core.languages.json_schema.normal_form import Type
+from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema.problems import (
+    UNSATISFIABLE,
+    Problem,
+    ProblemError,
+    too_large,
+)
+from kbnf_core.languages.json_schema.schemas import Schemas
+from kbnf_core.languages.json_schema.writer import Writer
+from kbnf_core.lower.analyse import Analysis, analyse
+from kbnf_core.lower.translate import translate
+from kbnf_core.source import Source
+from kbnf_core.syntax import tree
+from kbnf_core.syntax.printer import print_document
+
+if TYPE_CHECKING:
+    from kbnf_core.grammar import Grammar
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Rules for a schema inside another grammar: ``definitions``, of which ``start`` is called.
+
+    ``losses`` are keywords that were dropped, ``notes`` those that say nothing; ``eager`` tells
+    whether every text ends where its value does; ``automata`` are those of regular expressions
+    that are known already.
+    """
+
+    start: str
+    definitions: tuple[tree.Definition, ...]
+    losses: tuple[Problem, ...]
+    notes: tuple[Problem, ...]
+    eager: bool
+    automata: Mapping[tree.Pattern, Dfa]
+
+
+def from_json_schema(
+    source: str, options: Options | None = None, *, path: str | None = None
+) -> Conversion:
+    """Return a KBNF grammar for the JSON texts that a schema, itself a JSON text, allows.
+
+    Raises ``GrammarError`` for a schema that is malformed, cannot be satisfied, passes a limit or,
+    unless ``options.lossy``, holds a keyword that no grammar can honour; each finding names the
+    JSON Pointer.
+    """
+    text = Source(source, path)
+    embedded = _convert(text, options)
+    _meaning(embedded, text)
+    losses = tuple(
+        Loss(problem.code, _message(problem), locate(source, problem.pointer))
+        for problem in embedded.losses
+    )
+    notes = tuple(_diagnostic(problem, text) for problem in embedded.notes)
+    return Conversion(_written(embedded), not losses, losses, notes)
+
+
+def json_schema_grammar(source: str, options: Options | None = None) -> "Grammar":
+    """Return the grammar that ``from_json_schema`` writes, without writing and reading it.
+
+    Raises what that raises. The grammar's text is written when somebody asks for it.
+    """
+    from kbnf_core.grammar import Grammar
+
+    text = Source(source)
+    embedded = _convert(text, options)
+    grammar, analysis = _meaning(embedded, text)
+    return Grammar.of_rules(grammar, analysis, _finish(embedded), lambda: _written(embedded))
+
+
+def _convert(text: Source, options: Options | None) -> Embedded:
+    try:
+        value = read_json(text.text)
+        limits = (options or Options()).limits
+        Document(value, limits)
+        problems = check_schema(value, text.text, limits)
+        if problems:
+            raise ProblemError(problems[0])
+        return embed_json_schema(value, options)
+    except ProblemError as error:
+        raise GrammarError([_diagnostic(error.problem, text)]) from None
+
+
+def _finish(embedded: Embedded) -> Finish:
+    return Finish.EAGER if embedded.eager else Finish.EOS
+
+
+def _written(embedded: Embedded) -> str:
+    body = print_document(as_document(embedded.definitions))
+    return f"(* kbnf: finish={_finish(embedded).value} *)\n{body}"
+
+
+def embed_json_schema(schema: Json, options: Options | None = None, prefix: str = "") -> Embedded:
+    """Return rules for a schema, all names beginning with ``prefix``. Raises ProblemError.
+
+    ``schema`` is as ``document.read_json`` returns it: numbers are decimals.
+    """
+    options = options or Options()
+    document = Document(schema, options.limits)
+    writer = Writer(document, options, prefix)
+    root = document.root()
+    try:
+        definitions = writer.write(root)
+        eager = _is_prefix_free(writer.schemas, root)
+    except WorkLimitError as error:
+        raise too_large("steps of work", error.limit, "work", error.part) from None
+    losses = tuple(dict.fromkeys(writer.schemas.losses))
+    notes = tuple(dict.fromkeys(writer.schemas.notes))
+    start = prefix + "start"
+    return Embedded(start, tuple(definitions), losses, notes, eager, writer.automata)
+
+
+def _meaning(embedded: Embedded, source: Source) -> tuple[ir.Grammar, Analysis]:
+    """Return the grammar; refuse one in which every value holds another one, without an end."""
+    document = as_document(embedded.definitions)
+    grammar = translate(document, embedded.start, automata=embedded.automata).grammar
+    if grammar is not None:
+        analysis = analyse(grammar)
+        if analysis.facts[grammar.start].filled:
+            return grammar, analysis
+    problem = Problem(UNSATISFIABLE, "every value needs another one inside", "")
+    raise GrammarError([_diagnostic(problem, source)])
+
+
+def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:
+    """Tell whether a text ends where its value ends: all but numbers do."""
+    return Type.NUMBER not in schemas.shape(root)
+
+
+def _message(problem: Problem) -> str:
+    return f"{problem.pointer or 'the whole schema'}: {problem.message}"
+
+
+def _diagnostic(problem: Problem, source: Source) -> Diagnostic:
+    helps = (problem.help,) if problem.help else ()
+    span = locate(source.text, problem.pointer)
+    return Diagnostic(problem.code, _message(problem), source, span, helps=helps)

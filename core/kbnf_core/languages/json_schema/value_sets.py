@@ -1,0 +1,132 @@
+"""Sets of strings, or of numbers, as conjunctions of atoms and of complements of atoms."""
+
+import enum
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial, reduce
+from typing import Any
+
+from kbnf_core.automata import operations
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.budget import Budget
+from kbnf_core.languages.json_schema.atoms import Length, Literal, Matching, OneOf
+
+STEPS = 8
+"""What looking at one value, member or part is counted as."""
+
+
+class Kind(enum.Enum):
+    """What a set holds; the value is the regular expression of all texts of the kind."""
+
+    STRING = "(?s:.)*"
+    NUMBER = "-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?"
+
+
+@dataclass(frozen=True)
+class Restricted:
+    """All values that every literal allows; without any, all of the kind.
+
+    At most one finite atom is wanted, at most one range of lengths: ``restrict`` sees to it.
+    """
+
+    kind: Kind
+    literals: tuple[Literal, ...] = ()
+
+    @property
+    def finite(self) -> tuple[Any, ...] | None:
+        """The values, where they are listed."""
+        for atom, wanted in self.literals:
+            if wanted and isinstance(atom, OneOf):
+                return atom.values
+        return None
+
+    @property
+    def excluded(self) -> tuple[Any, ...]:
+        """The values that are left out by name."""
+        return tuple(
+            value
+            for atom, wanted in self.literals
+            if not wanted and isinstance(atom, OneOf)
+            for value in atom.values
+        )
+
+    def holds(self, value: object) -> bool:
+        """Tell whether a value is in the set."""
+        return all(atom.holds(value) == wanted for atom, wanted in self.literals)
+
+    def dfa(self, budget: Budget) -> Dfa:
+        """Return the set as an automaton; raises LimitError where it is too large."""
+        known: Dfa | None = vars(self).get("_dfa")
+        if known is None:
+            known = vars(self)["_dfa"] = self._product(budget)
+        return known
+
+    def _product(self, budget: Budget) -> Dfa:
+        intersect = partial(operations.intersect, budget=budget)
+        difference = partial(operations.difference, budget=budget)
+        wanted = [atom.dfa() for atom, positive in self.literals if positive]
+        whole = reduce(intersect, wanted or [Matching(self.kind.value).dfa()])
+        unwanted = [atom.dfa() for atom, positive in self.literals if not positive]
+        return reduce(difference, unwanted, whole)
+
+    def meet(self, other: "Restricted", budget: Budget) -> "Restricted | None":
+        """Return the common values; None where there is certainly none."""
+        if not self.literals or not other.literals:
+            return self if self.literals else other
+        literals = [*self.literals, *other.literals]
+        budget.spend(STEPS * len(literals) * (1 + len(self.finite or other.finite or ())))
+        return restrict(self.kind, literals)
+
+    def remainder(self, budget: Budget) -> tuple["Restricted", ...]:
+        """Return all other values, in disjoint parts."""
+        budget.spend(STEPS * len(self.literals) ** 2)
+        parts: list[Restricted] = []
+        before: list[Literal] = []
+        for atom, wanted in self.literals:
+            part = restrict(self.kind, [*before, (atom, not wanted)])
+            if part is not None:
+                parts.append(part)
+            before.append((atom, wanted))
+        return tuple(parts)
+
+
+def united(parts: Sequence[Restricted]) -> tuple[Restricted, ...]:
+    """Return parts with the same values together, each once; all listed values are one part."""
+    first: Restricted | None = None
+    values: dict[Any, None] = {}
+    for part in parts:
+        if part.finite is not None:
+            first = first or part
+            values.update(dict.fromkeys(part.finite))
+    if first is None:
+        return tuple(dict.fromkeys(parts))
+    listed = Restricted(first.kind, ((OneOf(tuple(values)), True),))
+    return tuple(dict.fromkeys(listed if part.finite is not None else part for part in parts))
+
+
+def restrict(kind: Kind, literals: Iterable[Literal]) -> Restricted | None:
+    """Return the values that all literals allow; None where there is certainly none."""
+    kept = dict.fromkeys(literals)
+    if any((atom, not wanted) in kept for atom, wanted in kept):
+        return None
+    lists = [atom.values for atom, wanted in kept if wanted and isinstance(atom, OneOf)]
+    if lists:
+        rest = Restricted(kind, tuple(kept))
+        values = tuple(value for value in lists[0] if rest.holds(value))
+        return Restricted(kind, ((OneOf(values), True),)) if values else None
+    return _with_one_length(kind, kept)
+
+
+def _with_one_length(kind: Kind, kept: dict[Literal, None]) -> Restricted | None:
+    lengths = [atom for atom, wanted in kept if wanted and isinstance(atom, Length)]
+    if any(length.high is not None and length.high < length.low for length in lengths):
+        return None
+    if len(lengths) < 2:
+        return Restricted(kind, tuple(kept))
+    low = max(length.low for length in lengths)
+    highs = [length.high for length in lengths if length.high is not None]
+    high = min(highs, default=None)
+    if high is not None and high < low:
+        return None
+    rest = [literal for literal in kept if literal[0] not in lengths or not literal[1]]
+    return Restricted(kind, (*rest, (Length(low, high), True)))

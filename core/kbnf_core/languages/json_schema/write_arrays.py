@@ -1,0 +1,150 @@
+"""Writes sets of arrays."""
+
+from kbnf_core.languages.json_schema.arrays import Arrays
+from kbnf_core.languages.json_schema.build_tree import (
+    EMPTY,
+    Form,
+    optional,
+    repeated,
+    sequence,
+)
+from kbnf_core.languages.json_schema.enumerate import list_values
+from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, both, other
+from kbnf_core.languages.json_schema.linear import Step, write_linear
+from kbnf_core.languages.json_schema.problems import unsupported
+from kbnf_core.languages.json_schema.value_sets import STEPS
+from kbnf_core.languages.json_schema.writer import Writer
+
+_State = tuple[int, tuple[int, ...], frozenset[int]]
+"""Items so far (as far as it matters), how many fit each ``contains``, and which values came."""
+
+
+def write_array(part: Arrays, writer: Writer, wish: str) -> Form | None:
+    """Return the JSON texts of a set of arrays; None if there is none."""
+    contains = [each for each in part.contains if each.low or each.high is not None]
+    if part.unique and part.high != 0 and part.high != 1:
+        return _Counted(part, writer, wish).write()
+    if contains:
+        return _Counted(part, writer, wish).write()
+    return _plain(part, writer, wish)
+
+
+def _plain(part: Arrays, writer: Writer, wish: str) -> Form | None:
+    """Write prefix items, each but the first behind a comma, and then the rest."""
+    comma, items = writer.prelude.comma, f"{wish}_item"
+    count = len(part.prefix)
+    rest = _rest(part, writer, items)
+    if rest is None:
+        return None
+    whole = rest
+    for place in reversed(range(count if part.high is None else min(count, part.high))):
+        item = writer.place(part.prefix[place], items)
+        if item is None:
+            if place < part.low:
+                return None
+            whole = EMPTY
+            continue
+        whole = sequence(comma if place else EMPTY, item, whole)
+        if place >= part.low:
+            whole = optional(whole)
+    return writer.prelude.enclosed("[", "]", whole)
+
+
+def _rest(part: Arrays, writer: Writer, wish: str) -> Form | None:
+    """Return what comes behind the prefix; None where it must come and cannot."""
+    count = len(part.prefix)
+    low = max(part.low - count, 0)
+    high = None if part.high is None else max(part.high - count, 0)
+    if high == 0 or part.rest == NOTHING:
+        return None if low else EMPTY
+    item = writer.place(part.rest, wish)
+    if item is None:
+        return None if low else EMPTY
+    following = sequence(writer.prelude.comma, item)
+    if count:
+        return repeated(following, low, high)
+    more = repeated(following, max(low - 1, 0), None if high is None else high - 1)
+    whole = sequence(item, more)
+    return whole if low else optional(whole)
+
+
+class _Counted:
+    """Arrays as an automaton over items: for ``contains`` and ``uniqueItems``."""
+
+    def __init__(self, part: Arrays, writer: Writer, wish: str) -> None:
+        self._part = part
+        self._writer = writer
+        self._wish = wish
+        self._limits = writer.limits
+        self._budget = writer.schemas.budget
+        self._contains = [each for each in part.contains if each.low or each.high is not None]
+        self._values = self._listed() if part.unique else ()
+        self._most = max(len(part.prefix), part.low, part.high or 0)
+
+    def _listed(self) -> tuple[Expression, ...]:
+        found = list_values(self._writer.schemas, (*self._part.prefix, self._part.rest))
+        if found is None or len(found) > self._limits.distinct:
+            raise unsupported(
+                "`uniqueItems` over more values than can be told apart", "",
+                f"list the values with `enum`, at most {self._limits.distinct}",
+            )  # fmt: skip
+        return found
+
+    def write(self) -> Form | None:
+        """Return the whole array."""
+        start: _State = (0, (0,) * len(self._contains), frozenset())
+        content = write_linear(
+            start, self._step, self._writer.rules, f"{self._wish}_items", self._limits.steps
+        )
+        return None if content is None else self._writer.prelude.enclosed("[", "]", content)
+
+    def _step(self, state: _State) -> Step[_State]:
+        count, fitting, used = state
+        enough = all(n >= each.low for n, each in zip(fitting, self._contains, strict=True))
+        edges: list[tuple[Form, _State]] = []
+        if self._part.high is None or count < self._part.high:
+            for item, fits, value in self._choices(count, used):
+                after = self._count(fitting, fits)
+                form = None if after is None else self._writer.place(item, f"{self._wish}_item")
+                if after is not None and form is not None:
+                    comma = self._writer.prelude.comma if count else EMPTY
+                    seen = used if value is None else used | {value}
+                    edges.append((sequence(comma, form), (self._after(count), after, seen)))
+        return Step(count >= self._part.low and enough, edges)
+
+    def _after(self, count: int) -> int:
+        """Return the next count; one that only says "enough" stays, but never as the first."""
+        return min(count + 1, max(self._most, 1))
+
+    def _choices(
+        self, count: int, used: frozenset[int]
+    ) -> list[tuple[Expression, tuple[bool, ...], int | None]]:
+        """Return the kinds of items that may come: what, which ``contains`` fit, which value."""
+        item = self._part.item(count)
+        kinds: list[tuple[Expression, tuple[bool, ...]]] = [(item, ())]
+        for each in self._contains:
+            # Where only a lower bound matters, an item that fits may as well not be counted.
+            unfit = ANYTHING if each.high is None else other(each.item)
+            kinds = [
+                (both((known, each.item if fits else unfit)), (*before, fits))
+                for known, before in kinds
+                for fits in (True, False)
+            ]
+            self._budget.spend(STEPS * len(kinds) * (1 + len(self._contains)))
+        if not self._part.unique:
+            return [(known, fits, None) for known, fits in kinds]
+        return [
+            (both((known, value)), fits, number)
+            for known, fits in kinds
+            for number, value in enumerate(self._values)
+            if number not in used
+        ]
+
+    def _count(self, fitting: tuple[int, ...], fits: tuple[bool, ...]) -> tuple[int, ...] | None:
+        found = []
+        for n, one, each in zip(fitting, fits, self._contains, strict=True):
+            top = each.low if each.high is None else each.high
+            if one and each.high is not None and n == each.high:
+                return None
+            found.append(min(n + one, top))
+        return tuple(found)

@@ -1,0 +1,1 @@
+"""KBNF: from text to its syntax tree and findings."""

@@ -1,0 +1,137 @@
+"""Puts the parser's errors into the words of people who write grammars.
+
+Each function looks at the words around a mistake, and returns a finding if it knows the slip;
+the first that does is believed.
+"""
+
+from kbnf_core.diagnostics import Diagnostic, Label
+from kbnf_core.languages.kbnf.explain_arguments import explain_arguments
+from kbnf_core.languages.kbnf.explain_statements import missing_semicolon, open_comment
+from kbnf_core.languages.kbnf.lexer import NAMES, SIGNS, span_of
+from kbnf_core.languages.kbnf.syntax_error import CLOSERS, CLOSING, Mistake, shown
+
+_OPERATORS = frozenset({"QUESTION", "STAR", "PLUS", "COUNT_OPEN"})
+_BEFORE_ALTERNATIVE = frozenset({"DEFINE", "_OR", "LPAR", "LSQB", "LBRACE"})
+_BEFORE_SYMBOL = _BEFORE_ALTERNATIVE | {"_COMMA"}
+_AFTER_ALTERNATIVE = CLOSING | {"END", "_OR"}
+
+_SYMBOL = "a name, a quoted text, a pattern or a bracket"
+_MARKS = '`#"..."`, `#e"..."`, `#ex"..."`, `#substrs"..."`, `#b"..."` and `#token"..."`'
+
+_FOREIGN_CHARACTERS = {
+    **dict.fromkeys("‘’“”„`´", "texts are quoted with `'` or `\"`"),
+    **dict.fromkeys("<>", "names are written without `<` and `>`"),
+    "/": 'a regex is written `#"..."`, a comment `(* ... *)`',
+    "!": "only `except!` has a `!`, without a blank before it",
+}
+
+
+def explain(mistake: Mistake) -> Diagnostic:
+    """Return the one finding that ``mistake`` deserves."""
+    for explanation in _EXPLANATIONS:
+        finding = explanation(mistake)
+        if finding is not None:
+            return finding
+    return _unexpected(mistake)
+
+
+def _comment(mistake: Mistake) -> Diagnostic | None:
+    word = mistake.word
+    if word is None or word.type != "OPEN_COMMENT":
+        return None
+    return open_comment(mistake.source, word)
+
+
+def _next_definition(mistake: Mistake) -> Diagnostic | None:
+    """Explain ``a = 'x' b = 'y';``: the second sign is what the parser stumbles over."""
+    name, last = mistake.before, mistake.words[mistake.index - 2]
+    if mistake.kind not in SIGNS or name.type not in NAMES or last.type in _BEFORE_SYMBOL:
+        return None
+    return missing_semicolon(mistake.source, last, name.value)
+
+
+def _bracket(mistake: Mistake) -> Diagnostic | None:
+    opener = mistake.inside
+    if mistake.kind in CLOSING:
+        return _wrong_closer(mistake)
+    if mistake.kind != "END" or opener is None:
+        return None
+    closer = CLOSERS[opener.type]
+    message = f"this {shown(opener.value)} is never closed"
+    labels = (Label(mistake.span, f"expected `{closer}` before this point"),)
+    return Diagnostic("E003", message, mistake.source, span_of(opener), labels=labels)
+
+
+def _wrong_closer(mistake: Mistake) -> Diagnostic | None:
+    opener = mistake.inside
+    if opener is None:
+        return mistake.finding("E003", f"this {mistake.found} closes nothing")
+    closer = CLOSERS[opener.type]
+    if mistake.word is None or mistake.word.value == closer:
+        return None
+    message = f"{mistake.found} cannot close {shown(opener.value)}"
+    label = Label(span_of(opener), "opened here")
+    expected = f"expected `{closer}`"
+    return Diagnostic("E003", message, mistake.source, mistake.span, expected, (label,))
+
+
+def _empty_alternative(mistake: Mistake) -> Diagnostic | None:
+    if mistake.kind not in _AFTER_ALTERNATIVE or mistake.before.type not in _BEFORE_ALTERNATIVE:
+        return None
+    return mistake.finding(
+        "E011",
+        "this alternative is empty",
+        "expected a symbol before this point",
+        "write `''` for the empty text, or `[x]` for something that may be missing",
+    )
+
+
+def _operator(mistake: Mistake) -> Diagnostic | None:
+    if mistake.kind not in _OPERATORS:
+        return None
+    code = "E013" if mistake.kind == "COUNT_OPEN" else "E001"
+    written = "`{...}`" if mistake.kind == "COUNT_OPEN" else mistake.found
+    if mistake.before.type in _BEFORE_SYMBOL:
+        return mistake.finding(code, f"{written} has nothing to repeat", "expected a symbol")
+    message = f"{written} follows another operator"
+    first = "{...}" if mistake.before.type == "RBRACE" else mistake.before.value
+    help_ = f"use parentheses: `(x{first}){written[1:]}"
+    return mistake.finding("E015", message, "a symbol takes one operator", help_)
+
+
+def _mark(mistake: Mistake) -> Diagnostic | None:
+    if mistake.kind != "BAD_MARK":
+        return None
+    if mistake.found == "`#token`":
+        help_ = 'write `#token"name"`, `#token[5]` or `#token[1-5,7]`'
+        return mistake.finding("E016", "`#token` needs a name or ids", "", help_)
+    help_ = f"there are {_MARKS}, without a blank before the quote"
+    return mistake.finding("E001", f"{mistake.found} starts no pattern", "", help_)
+
+
+def _character(mistake: Mistake) -> Diagnostic | None:
+    help_ = _FOREIGN_CHARACTERS.get(mistake.word.value) if mistake.word is not None else None
+    if help_ is None:
+        return None
+    return mistake.finding("E001", f"unexpected {mistake.found}", "", help_)
+
+
+def _unexpected(mistake: Mistake) -> Diagnostic:
+    closer = f"`{CLOSERS[mistake.inside.type]}`" if mistake.inside is not None else "`;`"
+    if mistake.before.type in _BEFORE_SYMBOL:
+        expected = f"expected {_SYMBOL}"
+    else:
+        expected = f"expected another symbol, `|` or {closer}"
+    return mistake.finding("E001", f"unexpected {mistake.found}", expected)
+
+
+_EXPLANATIONS = (
+    _comment,
+    _next_definition,
+    explain_arguments,
+    _bracket,
+    _empty_alternative,
+    _operator,
+    _mark,
+    _character,
+)

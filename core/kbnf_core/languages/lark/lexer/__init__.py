@@ -1,0 +1,1 @@
+"""The lexer as part of the grammar: which lexemes end where."""

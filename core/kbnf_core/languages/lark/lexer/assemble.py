@@ -1,0 +1,152 @@
+"""From rules over lexemes to a document of KBNF: as exact as it can be within the limits."""
+
+from dataclasses import dataclass
+
+from kbnf_core.budget import Budget
+from kbnf_core.languages.lark.build_tree import reference
+from kbnf_core.languages.lark.lexer.emit import Writer, definition, wanted_name
+from kbnf_core.languages.lark.lexer.ignore import end_bare, insert_skipped
+from kbnf_core.languages.lark.lexer.lalr import Expected, TooManyExpansionsError, expected
+from kbnf_core.languages.lark.lexer.lexer import Lexed, apply_lexer
+from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
+from kbnf_core.languages.lark.lexer.product import Key, Product
+from kbnf_core.languages.lark.lexer.prune import only_useful
+from kbnf_core.languages.lark.lexer.reachability import TooManyVariantsError
+from kbnf_core.languages.lark.lexer.trailing_ignore import open_ends
+from kbnf_core.languages.lark.reader.dialect import Dialect
+from kbnf_core.languages.lark.reader.embedded import Embedding
+from kbnf_core.languages.lark.reader.model import (
+    Lexeme,
+    LexicalGrammar,
+    Lexing,
+    Terminal,
+    postorder,
+)
+from kbnf_core.languages.lark.reader.names import Names
+from kbnf_core.languages.lark.reader.report import LEXING, Report
+from kbnf_core.source import Source
+from kbnf_core.syntax import tree
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """What the grammar is written with."""
+
+    source: Source
+    dialect: Dialect
+    lexing: Lexing
+    names: Names
+    embedding: Embedding
+    report: Report
+    budget: Budget
+
+    def document(self, grammar: LexicalGrammar) -> tree.Document | None:
+        """Return the document; None after a report.
+
+        What the lexer looks at is first kept whole, then up to the next byte, then not at all:
+        each needs fewer variants of the rules.
+        """
+        for byte_only in (False, True):
+            report = Report(self.source)
+            try:
+                found = self._written(grammar, self.lexing, report, byte_only)
+            except TooManyVariantsError:
+                continue
+            self.report.add(report)
+            return found
+        self._lose_lexer(grammar)
+        return self._written(grammar, Lexing.SCANNERLESS, self.report)
+
+    def _lose_lexer(self, grammar: LexicalGrammar) -> None:
+        lexed = self._lexed(grammar, self.lexing, Report(self.source))
+        conflict = lexed.conflict()
+        shown = "" if conflict is None else f", as where {conflict}"
+        self.report.loss(
+            LEXING,
+            f"the lexer would need too many variants of the rules; here any cut will do{shown}",
+            grammar.spans[grammar.start],
+        )
+
+    def _lexed(
+        self, grammar: LexicalGrammar, lexing: Lexing, report: Report, byte_only: bool = False
+    ) -> Lexed:
+        cutter = LexemeSplitter(lexing, self.budget)
+        useful = only_useful(grammar)
+        if self.dialect is Dialect.LLGUIDANCE:
+            skipping = open_ends(end_bare(useful), cutter.confusable, report)
+            return apply_lexer(skipping, cutter, report, byte_only)
+        one_by_one = lexing is Lexing.LALR
+        skipping = insert_skipped(useful, one_by_one)
+        expected = self._expected(skipping, useful, report) if one_by_one else None
+        return apply_lexer(skipping, cutter, report, byte_only, expected)
+
+    def _expected(
+        self, grammar: LexicalGrammar, original: LexicalGrammar, report: Report
+    ) -> Expected | None:
+        span = grammar.spans[grammar.start]
+        skipped = _terminals(grammar) - _terminals(original)
+        try:
+            found = expected(grammar, skipped)
+        except TooManyExpansionsError:
+            report.loss(LEXING, "Lark's LALR analysis of these rules is too large to know", span)
+            return None
+        if found.conflict is not None:
+            report.loss(
+                LEXING, f"Lark's LALR parser does not follow all rules: {found.conflict}", span
+            )
+        return found
+
+    def _written(
+        self, grammar: LexicalGrammar, lexing: Lexing, report: Report, byte_only: bool = False
+    ) -> tree.Document | None:
+        lexed = self._lexed(grammar, lexing, report, byte_only)
+        names = self.names.copy()
+        writer = Writer(names)
+
+        def name(key: Key) -> str:
+            top = key.rule == lexed.grammar.start and key.before == lexed.start
+            return names.of(key, f"{wanted_name(key)}_body" if top else wanted_name(key))
+
+        product = Product(lexed.grammar, lexed, writer.lexeme, name)
+        written, start = product.run()
+        if start is None or not product.has_text:
+            self._report_empty(grammar, report, "no" if start is None else "only the empty")
+            return None
+        bodies = dict(written)
+        called = name(start)
+        first: tree.Expression = reference(called, lexed.grammar.spans[start.rule])
+        if not any(_calls(body, called) for body in bodies.values()):
+            first = bodies.pop(start)
+        top = names.of(("start",), start.rule)
+        definitions = [definition(top, first, lexed.grammar.spans[start.rule])]
+        for key, body in bodies.items():
+            place = lexed.grammar.spans.get(key.rule, lexed.grammar.spans[start.rule])
+            definitions.append(definition(name(key), body, place))
+        definitions += [definition(*each) for each in writer.definitions]
+        definitions += self.embedding.definitions
+        return tree.Document(self.source, tuple(definitions), ())
+
+    def _report_empty(self, grammar: LexicalGrammar, report: Report, which: str) -> None:
+        report.error(
+            "E105",
+            f"{which} text matches `{grammar.start}`: every other way through it goes on for ever"
+            " or needs a lexeme that the lexer never ends there",
+            grammar.spans[grammar.start],
+            "a terminal takes as much as it can; let it exclude what follows it",
+        )
+
+
+def _calls(body: tree.Expression, name: str) -> bool:
+    return any(
+        isinstance(node, tree.Reference) and node.name.value == name
+        for node in tree.postorder(body)
+    )
+
+
+def _terminals(grammar: LexicalGrammar) -> frozenset[Terminal]:
+    return frozenset(
+        node.terminal
+        for body in grammar.rules.values()
+        for node in postorder(body)
+        if isinstance(node, Lexeme)
+    )

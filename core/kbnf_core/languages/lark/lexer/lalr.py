@@ -1,0 +1,260 @@
+"""What Lark's LALR parser accepts where, from Lark's own analysis of the rules.
+
+Its contextual lexer knows the terminals that the parser's state has an action for, which may be
+more than can follow; and where the parser could both shift and reduce, it shifts.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+from kbnf_core.languages.lark.reader.model import (
+    Call,
+    Choice,
+    Embedded,
+    Lexeme,
+    LexicalGrammar,
+    Node,
+    Repeat,
+    Sequence,
+    Terminal,
+    children,
+    postorder,
+)
+
+_MOST_EXPANSIONS = 2_000
+"""Alternatives of one rule once its groups are multiplied out."""
+
+_MOST_WORK = 10_000_000
+"""Steps of Lark's analysis, which grow with the cube of the length of an alternative."""
+
+_Word = tuple[bool, str]
+"""A symbol of a plain rule: whether it is a terminal, and its name."""
+
+_Expansion = tuple[_Word, ...]
+
+_Placed = tuple[tuple[_Word, int], ...]
+"""An expansion, each symbol with the identity of its node."""
+
+
+Terminals = frozenset[Terminal]
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """By use of a terminal: what Lark's lexer always, and at times, looks for in its place.
+
+    ``conflict`` is what Lark says of the rules where it would not parse all that they describe.
+    """
+
+    must: Mapping[int, Terminals]
+    may: Mapping[int, Terminals]
+    conflict: str | None
+
+    def together(self, leaf: Lexeme) -> tuple[Terminals, Terminals]:
+        """Return what is always, and what may be, looked for with ``leaf``."""
+        key = id(leaf) if id(leaf) in self.must else _ANYWHERE
+        return self.must.get(key, frozenset()), self.may.get(key, frozenset())
+
+
+_ANYWHERE = -1
+"""Instead of the identity of a leaf: ignored text, which may come wherever anything may."""
+
+
+class TooManyExpansionsError(Exception):
+    """More alternatives than the limit, so Lark's analysis is not known."""
+
+
+def expected(grammar: LexicalGrammar, skipped: Terminals) -> Expected:
+    """Return what Lark's LALR parser makes of the rules; its lexer drops what is ``skipped``."""
+    plain = _Plain(skipped)
+    for name, body in grammar.rules.items():
+        plain.add(name, body)
+    if not all(plain.rules.values()):
+        # Only a start without any text is left with no alternative.
+        return Expected({}, {}, None)
+    analyzer, found = _analysed(plain.rules, grammar.start)
+    titles = {name: f"`{terminal.title}`" for name, terminal in plain.terminals.items()}
+    conflict = found and re.sub(r"\bT\d+\b", lambda m: titles.get(m[0], m[0]), found)
+    must: dict[int, Terminals] = {}
+    may: dict[int, Terminals] = {}
+    if analyzer is None:
+        return Expected(must, may, conflict)
+    shifts = _Shifts(analyzer, plain)
+    for state, actions in analyzer.parse_table.states.items():
+        looked_for = frozenset(plain.terminals[n] for n in actions if n in plain.terminals)
+        leaves = {leaf for name in actions for leaf in shifts.leaves(state, name)}
+        for leaf in leaves | {_ANYWHERE}:
+            must[leaf] = must.get(leaf, looked_for) & looked_for
+            may[leaf] = may.get(leaf, looked_for) | looked_for
+    return Expected(must, may, conflict)
+
+
+def _analysed(rules: Mapping[str, list[_Expansion]], start: str) -> tuple[Any, str | None]:
+    """Return Lark's analysis, None where it refuses the rules; and the first conflict."""
+    from lark.common import ParserConf
+    from lark.exceptions import GrammarError
+    from lark.grammar import NonTerminal, Rule
+    from lark.grammar import Terminal as Word
+    from lark.parsers.lalr_analysis import LALR_Analyzer
+
+    made = [
+        Rule(
+            NonTerminal(origin),
+            [Word(name) if is_terminal else NonTerminal(name) for is_terminal, name in expansion],
+            order,
+        )
+        for origin, expansions in rules.items()
+        for order, expansion in enumerate(dict.fromkeys(expansions))
+    ]
+    conf = ParserConf(made, {}, [start])
+    conflict = None
+    if sum(len(rule.expansion) ** 3 for rule in made) > _MOST_WORK:
+        raise TooManyExpansionsError
+    for strict in (True, False):
+        # With `debug` the table keeps its items.
+        analyzer: Any = LALR_Analyzer(conf, debug=True, strict=strict)
+        try:
+            analyzer.compute_lalr()
+        except GrammarError as error:
+            conflict = str(error).partition("\n")[0].removesuffix(" [strict-mode]")
+        except RecursionError:
+            # Lark follows chains of rules by recursion.
+            raise TooManyExpansionsError from None
+        else:
+            return analyzer, conflict
+    return None, conflict
+
+
+class _Shifts:
+    """Which uses of a terminal are shifted in the end where Lark has read it in a state."""
+
+    def __init__(self, analyzer: Any, plain: "_Plain") -> None:
+        self._actions = analyzer.parse_table.states
+        self._leaves = plain.leaves
+        self._sets = {itemset.closure: itemset for itemset in analyzer.lr0_itemsets}
+        self._sources: dict[int, list[Any]] = {}
+        for itemset in analyzer.lr0_itemsets:
+            for target in itemset.transitions.values():
+                self._sources.setdefault(id(target), []).append(itemset)
+
+    def leaves(self, state: Any, name: str) -> set[int]:
+        """Return the leaves by identity; the parser may reduce before it shifts."""
+        from lark.parsers.lalr_analysis import Shift
+
+        found: set[int] = set()
+        seen = {state}
+        queue = [state]
+        while queue:
+            current = queue.pop()
+            action = self._actions[current].get(name)
+            if action is None:
+                continue
+            if action[0] is Shift:
+                for item in current:
+                    if not item.is_satisfied and item.next.is_term and item.next.name == name:
+                        expansion = tuple((w.is_term, w.name) for w in item.rule.expansion)
+                        key = (item.rule.origin.name, expansion, item.index)
+                        found |= self._leaves.get(key, set())
+                continue
+            fresh = [target for target in self._after(current, action[1]) if target not in seen]
+            seen.update(fresh)
+            queue.extend(fresh)
+        return found
+
+    def _after(self, state: Any, rule: Any) -> Iterator[Any]:
+        """Yield the states after a reduction, whatever has come before."""
+        current = {id(self._sets[state]): self._sets[state]}
+        for _ in rule.expansion:
+            sources = (s for key in current for s in self._sources.get(key, ()))
+            current = {id(source): source for source in sources}
+        for itemset in current.values():
+            if rule.origin in itemset.transitions:
+                yield itemset.transitions[rule.origin].closure
+
+
+@dataclass(slots=True)
+class _Plain:
+    """Rules without operators, made as Lark makes them: equal repetitions share a rule."""
+
+    skipped: Terminals
+    rules: dict[str, list[_Expansion]] = field(default_factory=dict)
+    leaves: dict[tuple[str, _Expansion, int], set[int]] = field(default_factory=dict)
+    """The uses of terminals, by identity, at a place of an expansion of a rule."""
+    terminals: dict[str, Terminal] = field(default_factory=dict)
+    _names: dict[int, str] = field(default_factory=dict)
+    _repeated: dict[tuple[_Expansion, ...], str] = field(default_factory=dict)
+
+    def add(self, name: str, body: Node) -> None:
+        """Add a rule."""
+        self._define(name, self._expansions(body))
+
+    def _define(self, name: str, expansions: list[_Placed]) -> None:
+        self.rules[name] = [tuple(word for word, _ in placed) for placed in expansions]
+        for expansion, placed in zip(self.rules[name], expansions, strict=True):
+            for index, (_, node) in enumerate(placed):
+                self.leaves.setdefault((name, expansion, index), set()).add(node)
+
+    def _expansions(self, root: Node) -> list[_Placed]:
+        values: list[list[_Placed]] = []
+        for node in postorder(root):
+            first = len(values) - len(children(node))
+            values[first:] = [self._multiplied(node, values[first:])]
+            if len(values[-1]) > _MOST_EXPANSIONS:
+                raise TooManyExpansionsError
+        return values.pop()
+
+    def _multiplied(self, node: Node, parts: list[list[_Placed]]) -> list[_Placed]:
+        match node:
+            case Lexeme(terminal) if terminal in self.skipped:
+                return [()]
+            case Lexeme(terminal):
+                return [(((True, self._name(terminal)), id(node)),)]
+            case Call(name):
+                return [(((False, name), id(node)),)]
+            case Sequence():
+                return _side_by_side(parts)
+            case Choice():
+                return [expansion for part in parts for expansion in part]
+            case Repeat(_, low, high):
+                skips = bool(parts[0]) and not any(parts[0])
+                return [()] if skips else self._rounds(parts[0], low, high)
+            case Embedded():
+                # Lark has none.
+                return []
+
+    def _name(self, terminal: Terminal) -> str:
+        if id(terminal) not in self._names:
+            self._names[id(terminal)] = f"T{len(self._names)}"
+            self.terminals[self._names[id(terminal)]] = terminal
+        return self._names[id(terminal)]
+
+    def _rounds(self, body: list[_Placed], low: int, high: int | None) -> list[_Placed]:
+        if high is None and low <= 1:
+            more: list[_Placed] = [(((False, self._repetition(body)), 0),)]
+            return more if low else [*more, ()]
+        if high is None or len(body) ** high > _MOST_EXPANSIONS:
+            raise TooManyExpansionsError
+        return [
+            expansion
+            for count in range(low, high + 1)
+            for expansion in _side_by_side([body] * count)
+        ]
+
+    def _repetition(self, body: list[_Placed]) -> str:
+        key = tuple(tuple(word for word, _ in placed) for placed in body)
+        name = self._repeated.setdefault(key, f"@plus{len(self._repeated)}")
+        again = ((False, name), 0)
+        self._define(name, [*body, *((again, *placed) for placed in body)])
+        return name
+
+
+def _side_by_side(parts: list[list[_Placed]]) -> list[_Placed]:
+    count = 1
+    for part in parts:
+        count *= len(part)
+    if count > _MOST_EXPANSIONS:
+        raise TooManyExpansionsError
+    return [tuple(word for one in ways for word in one) for ways in product(*parts)]

@@ -1,0 +1,180 @@
+"""The patterns of Lark's own terminals: joined to one regular expression just as Lark does it.
+
+Lark joins texts, not languages: ``A: /a|b/ "c"`` becomes ``a|bc``. Alternatives are tried widest
+first. Both decide what Python matches, so both are kept.
+"""
+
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from kbnf_core.languages.lark.reader.dialect import Dialect
+from kbnf_core.languages.lark.reader.modules import MOST_NESTED, Entry, Module
+from kbnf_core.languages.lark.reader.report import INVALID, Report
+from kbnf_core.languages.lark.reader.strings import InvalidStringError, decode, unescape
+from kbnf_core.languages.lark.reader.tree import (
+    Alternation,
+    Expression,
+    Group,
+    Range,
+    Regexp,
+    Repeat,
+    Sequence,
+    String,
+    TemplateUse,
+    Use,
+    children,
+    postorder,
+)
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A pattern as Lark keeps it; ``text`` is that of a plain string, None for all others."""
+
+    value: str
+    flags: frozenset[str] = frozenset()
+    text: str | None = None
+
+    @property
+    def regexp(self) -> str:
+        """The regular expression, flags included."""
+        inner = self.value
+        for flag in sorted(self.flags):
+            inner = f"(?{flag}:{inner})"
+        return inner
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """The least and the greatest number of characters, as Lark reckons them.
+
+        None at all for what Python does not take, which is said where it is read.
+        """
+        import regex
+        from lark.utils import get_regexp_width
+
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", FutureWarning)
+                low, high = get_regexp_width(self.regexp)
+        except (re.error, regex.error):
+            return 0, 0
+        return int(low), int(high)
+
+
+@dataclass(slots=True)
+class LarkTerminals:
+    """Builds the patterns of terminals; those of named terminals once."""
+
+    entries: Callable[[str], Entry | None]
+    declared: set[str]
+    report: Report
+    limits: Limits = DEFAULT_LIMITS
+    _known: dict[str, Pattern | None] = field(default_factory=dict)
+    _open: list[str] = field(default_factory=list)
+
+    def named(self, flat: str, span: Span) -> Pattern | None:
+        """Return the pattern of a named terminal; None after a report."""
+        if flat in self._open:
+            self.report.error(INVALID, f"the terminal `{flat}` refers to itself", span)
+            return None
+        if flat not in self._known:
+            if len(self._open) > MOST_NESTED:
+                self.report.error("E012", "terminals refer to one another too deeply", span)
+                return None
+            entry = self.entries(flat)
+            if entry is None:
+                return None
+            self._open.append(flat)
+            self._known[flat] = self.build(entry.definition.body, entry.module)
+            self._open.pop()
+        return self._known[flat]
+
+    def build(self, root: Expression, module: Module) -> Pattern | None:
+        """Return the pattern of a terminal expression; None after a report."""
+        values: list[Pattern | None] = []
+        for node in postorder(root):
+            first = len(values) - len(children(node))
+            parts = [part for part in values[first:] if part is not None]
+            whole = len(parts) == len(values) - first
+            values[first:] = [self._combine(node, parts, module) if whole else None]
+        return values.pop()
+
+    def _combine(self, node: Expression, parts: list[Pattern], module: Module) -> Pattern | None:
+        match node:
+            case Group():
+                return parts[0]
+            case Sequence():
+                return Pattern("".join(part.regexp for part in parts)) if parts else Pattern("")
+            case Alternation():
+                ordered = sorted(parts, key=lambda p: (-p.widths[1], -p.widths[0], -len(p.value)))
+                return Pattern(f"(?:{'|'.join(part.regexp for part in ordered)})")
+            case Repeat():
+                return self._repeat(node, parts[0], module)
+            case Use(name):
+                return self._used(node, name.is_terminal, module)
+            case _:
+                return self.leaf(node, module)
+
+    def _repeat(self, node: Repeat, part: Pattern, module: Module) -> Pattern | None:
+        low, high = node.low, node.high
+        if low < 0 or (high is not None and high < low):
+            self.report.error("E013", "this range is impossible", module.place(node.span))
+            return None
+        bounds = {(0, 1): "?", (0, None): "*", (1, None): "+"}
+        operator = bounds.get((low, high)) or f"{{{low},{'' if high is None else high}}}"
+        return Pattern(f"(?:{part.regexp}){operator}", part.flags)
+
+    def _used(self, node: Use, is_terminal: bool, module: Module) -> Pattern | None:
+        name = node.name.value
+        flat = module.names.get(name)
+        place = module.place(node.span)
+        if not is_terminal:
+            self.report.error(INVALID, f"rules are not allowed inside terminals: `{name}`", place)
+        elif flat is None or (self.entries(flat) is None and flat not in self.declared):
+            self.report.error("E101", f"the terminal `{name}` is not defined", place)
+        elif flat in self.declared:
+            self.report.error(INVALID, f"`{name}` is declared only, it has no pattern", place)
+        else:
+            return self.named(flat, place)
+        return None
+
+    def leaf(self, node: Expression, module: Module) -> Pattern | None:
+        """Return the pattern of a string, a range or a regular expression."""
+        try:
+            match node:
+                case String():
+                    return self._string(node)
+                case Range():
+                    return self._range(node, module)
+                case Regexp():
+                    flags = frozenset(node.flags)
+                    return Pattern(unescape(node.raw).replace("\\/", "/"), flags)
+                case TemplateUse():
+                    message = "templates are not allowed inside terminals"
+                case _:
+                    message = "this is not allowed inside terminals"
+        except InvalidStringError as error:
+            self.report.error("E007", str(error), module.place(node.span))
+            return None
+        self.report.error(INVALID, message, module.place(node.span))
+        return None
+
+    def _string(self, node: String) -> Pattern:
+        text = decode(node.raw, Dialect.LARK)
+        flags = frozenset("i" if node.ignores_case else "")
+        return Pattern(re.escape(text), flags, text)
+
+    def _range(self, node: Range, module: Module) -> Pattern | None:
+        first, last = decode(node.first.raw, Dialect.LARK), decode(node.last.raw, Dialect.LARK)
+        if len(first) != 1 or len(last) != 1 or first > last:
+            self.report.error(
+                INVALID,
+                "the ends of a range are two characters in order",
+                module.place(node.span),
+            )
+            return None
+        return Pattern(f"[{re.escape(first)}-{re.escape(last)}]")

@@ -1,0 +1,266 @@
+"""Applies a lexer to rules over lexemes: which lexemes end where, and what cannot be known."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from kbnf_core.automata import operations
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.witness import common_word
+from kbnf_core.languages.lark.lexer.byte_sets import END, first_bytes
+from kbnf_core.languages.lark.lexer.co_expected import members
+from kbnf_core.languages.lark.lexer.first_follow import Positions, analyse
+from kbnf_core.languages.lark.lexer.lalr import Expected
+from kbnf_core.languages.lark.lexer.lexer_state import State
+from kbnf_core.languages.lark.lexer.lookahead import (
+    ANYTHING,
+    NOTHING,
+    both,
+    cut,
+    others,
+    outside,
+    refused,
+    relaxed,
+    touched,
+    union,
+)
+from kbnf_core.languages.lark.lexer.maximal_munch import Class, Doubt, LexemeSplit, LexemeSplitter
+from kbnf_core.languages.lark.reader.model import (
+    Embedded,
+    Lexeme,
+    LexicalGrammar,
+    Lexing,
+    Node,
+    Terminal,
+)
+from kbnf_core.languages.lark.reader.report import LEXING, Report
+from kbnf_core.source import Span
+
+
+@dataclass(slots=True)
+class Lexed:
+    """A grammar under a lexer: where its lexemes end, from state to state."""
+
+    grammar: LexicalGrammar
+    lexing: Lexing
+    report: Report
+    cutter: LexemeSplitter
+    positions: Positions
+    byte_only: bool = False
+    expected: Expected | None = None
+    _cuts: dict[tuple[int, bool], LexemeSplit] = field(default_factory=dict)
+    _following: dict[int, int] = field(default_factory=dict)
+    _after: dict[tuple[int, State], dict[State, Dfa]] = field(default_factory=dict)
+    _words: dict[tuple[int, State, frozenset[State]], Dfa] = field(default_factory=dict)
+    _masks: dict[tuple[int, bool], int] = field(default_factory=dict)
+
+    @property
+    def start(self) -> State:
+        """The state before the text."""
+        bare = self.grammar.ignored is not None and not self.grammar.skips_first
+        return State(is_start=bare and self.lexing is Lexing.LLGUIDANCE)
+
+    def after(self, node: Lexeme | Embedded, before: State) -> Mapping[State, Dfa | None]:
+        """Return the words of ``node`` in a state, by the state that they lead to.
+
+        An embedded part has no words, and leads to one state or to none.
+        """
+        if isinstance(node, Embedded):
+            return self._after_embedded(node, before)
+        key = (id(node), before)
+        if key not in self._after:
+            self._after[key] = self._after_lexeme(node, before)
+        return self._after[key]
+
+    def entering(self, place: str | Node, before: State) -> State:
+        """Return ``before`` as far as it makes a difference where a rule or node begins."""
+        return self._as_seen(before, self.positions.entering, place)
+
+    def leaving(self, place: str | Node, after: State) -> State:
+        """Return ``after`` as far as it makes a difference where a rule or node ends."""
+        return self._as_seen(after, self.positions.leaving, place)
+
+    def _as_seen(
+        self, state: State, by_place: Mapping[str | int, tuple[int, bool]], place: str | Node
+    ) -> State:
+        key = place if isinstance(place, str) else id(place)
+        leaves, is_end = by_place[key]
+        if (leaves, is_end) not in self._masks:
+            self._masks[leaves, is_end] = self._first(leaves) | (END if is_end else 0)
+        rest = relaxed(state.rest, self._masks[leaves, is_end])
+        return state if rest == state.rest else replace(state, rest=rest)
+
+    def words(self, node: Lexeme, before: State, afters: frozenset[State]) -> Dfa:
+        """Return the words of ``node`` that lead to any of ``afters``; as they are if all do."""
+        key = (id(node), before, afters)
+        if key not in self._words:
+            found = self.after(node, before)
+            dfa = union([d for state, d in found.items() if state in afters and d is not None])
+            is_whole = afters >= found.keys() and operations.is_equal(dfa, node.terminal.dfa)
+            self._words[key] = node.terminal.dfa if is_whole else dfa
+        return self._words[key]
+
+    def _after_lexeme(self, node: Lexeme, before: State) -> dict[State, Dfa]:
+        number = self.positions.number(node)
+        following, bars = self._followed_by(number), self._bars(node, number)
+        found: dict[State, list[Dfa]] = {}
+        for part in self._cut(node, number, before.is_start).classes:
+            for rest, dfa in cut(part.dfa, before.rest):
+                left = relaxed(both(rest, part.rest), following)
+                if left != NOTHING:
+                    found.setdefault(State(left, is_skipped=bars), []).append(dfa)
+        return {state: union(dfas) for state, dfas in found.items()}
+
+    def _after_embedded(self, node: Embedded, before: State) -> dict[State, Dfa | None]:
+        if node.is_grammar and before.is_skipped:
+            return {}
+        if node.first & touched(before.rest):
+            self.report.loss(
+                LEXING,
+                "this may follow a lexeme that would go on with its first byte",
+                node.span,
+            )
+        return {State(): None}
+
+    def _bars(self, node: Lexeme, number: int) -> bool:
+        """Tell whether ``node`` is ignored text before what may be an embedded grammar."""
+        if self.lexing is not Lexing.LLGUIDANCE or node.terminal is not self.grammar.ignored:
+            return False
+        leaves = (self.positions.leaves[each] for each in members(self.positions.follow[number]))
+        return any(isinstance(leaf, Embedded) and leaf.is_grammar for leaf in leaves)
+
+    def _followed_by(self, number: int) -> int:
+        """Return the bytes that may come next, END among them."""
+        if number not in self._following:
+            following = self._first(self.positions.follow[number])
+            self._following[number] = following | (END if self.positions.last[number] else 0)
+        return self._following[number]
+
+    def _cut(self, node: Lexeme, number: int, is_start: bool) -> LexemeSplit:
+        key = (number, is_start)
+        if key not in self._cuts:
+            self._cuts[key] = self._cut_now(node, number, is_start)
+        return self._cuts[key]
+
+    def _cut_now(self, node: Lexeme, number: int, is_start: bool) -> LexemeSplit:
+        if self.lexing is Lexing.SCANNERLESS:
+            return LexemeSplit((Class(ANYTHING, node.terminal.dfa),), ())
+        ignored = self.grammar.ignored
+        if self.lexing is Lexing.LALR and ignored is not None and node.terminal in ignored.parts:
+            # Lark drops every lexeme of an ignored terminal, wherever it comes.
+            return LexemeSplit((), ())
+        positions = self.positions
+        must, may = positions.must[number], positions.may[number]
+        if is_start:
+            must = may = positions.first
+        certain, possible = self._terminals(must), self._terminals(may)
+        if self.expected is not None:
+            certain, possible = ([*found] for found in self.expected.together(node))
+        if ignored is not None and not is_start:
+            # Ignored text can go on after ignored text, wherever a lexeme has come before.
+            certain.append(ignored)
+        found = self.cutter.cut(node.terminal, certain, possible, self._followed_by(number))
+        for doubt in found.doubts:
+            self._lose(node, doubt)
+        self._check_embedded(node, number)
+        return self._only_next_byte(node, found) if self.byte_only else found
+
+    def _only_next_byte(self, node: Lexeme, found: LexemeSplit) -> LexemeSplit:
+        """Return ``found`` with what the next byte alone decides."""
+        classes = []
+        for part in found.classes:
+            near = outside(refused(part.rest))
+            classes.append(Class(near, part.dfa))
+            left = both(near, others(part.rest))
+            if left != NOTHING:
+                word, text = (operations.shortest_word(d) or b"" for d in (part.dfa, left.dfa))
+                self.report.loss(
+                    LEXING,
+                    f"whether `{node.terminal.title}` ends after {_spelt(word)} depends on more"
+                    f" than the next byte; here it always may, as before {_spelt(text)}",
+                    node.terminal.span,
+                )
+        return LexemeSplit(tuple(classes), found.doubts)
+
+    def conflict(self) -> str | None:
+        """Return two lexemes side by side that the lexer does not cut so, in words."""
+        for number, leaf in enumerate(self.positions.leaves):
+            if not isinstance(leaf, Lexeme):
+                continue
+            for part in self._cut(leaf, number, is_start=False).classes:
+                for other in members(self.positions.follow[number]):
+                    following = self.positions.leaves[other]
+                    if isinstance(following, Embedded):
+                        continue
+                    barred = common_word(others(part.rest).dfa, following.terminal.dfa)
+                    if barred is not None:
+                        word = operations.shortest_word(part.dfa) or b""
+                        return (
+                            f"{_spelt(barred)} of `{following.terminal.title}` would go on with"
+                            f" {_spelt(word)} of `{leaf.terminal.title}`"
+                        )
+        return None
+
+    def _first(self, leaves: int) -> int:
+        mask = 0
+        for number in members(leaves):
+            leaf = self.positions.leaves[number]
+            mask |= leaf.first if isinstance(leaf, Embedded) else first_bytes(leaf.terminal.dfa)
+        return mask
+
+    def _terminals(self, leaves: int) -> list[Terminal]:
+        found = (self.positions.leaves[number] for number in members(leaves))
+        return [*{leaf.terminal: None for leaf in found if isinstance(leaf, Lexeme)}]
+
+    def _check_embedded(self, node: Lexeme, number: int) -> None:
+        """Report embedded parts that start alike: their lexemes are not known here."""
+        if self.lexing is not Lexing.LLGUIDANCE:
+            return
+        for other in members(self.positions.may[number]):
+            leaf = self.positions.leaves[other]
+            if isinstance(leaf, Embedded) and leaf.first & first_bytes(node.terminal.dfa):
+                self.report.loss(
+                    LEXING,
+                    f"`{node.terminal.title}` and what is embedded here start alike: which of them"
+                    " a text belongs to may be decided too late",
+                    leaf.span,
+                )
+
+    def _lose(self, node: Lexeme, doubt: Doubt) -> None:
+        before = f"before {_spelt(doubt.following)}" if doubt.following else "at the end"
+        self.report.loss(
+            LEXING,
+            f"`{node.terminal.title}` and `{doubt.companion.title}` can be confused: in some"
+            f" places {_spelt(doubt.word)} {before} is no lexeme of its own; here it always may be",
+            _shown(node),
+        )
+
+
+def _spelt(data: bytes) -> str:
+    return repr(data.decode("utf-8", "backslashreplace"))
+
+
+def _shown(node: Lexeme) -> Span:
+    return node.span if node.span.end > node.span.start else node.terminal.span
+
+
+def apply_lexer(
+    grammar: LexicalGrammar,
+    cutter: LexemeSplitter,
+    report: Report,
+    byte_only: bool = False,
+    expected: Expected | None = None,
+) -> Lexed:
+    """Return ``grammar`` under a lexer; ``byte_only``: as if it saw one byte ahead.
+
+    ``expected`` is what Lark's LALR parser expects, which decides what its lexer looks for.
+    """
+    with_others = cutter.lexing is Lexing.LLGUIDANCE or (
+        cutter.lexing is Lexing.LALR and expected is None
+    )
+    positions = analyse(grammar, cutter.confusable if with_others else _never)
+    return Lexed(grammar, cutter.lexing, report, cutter, positions, byte_only, expected)
+
+
+def _never(_one: Terminal, _other: Terminal) -> bool:
+    """Follow nothing together: no companions are known, or the parser has told which."""
+    return False

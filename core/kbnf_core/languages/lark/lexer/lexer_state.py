@@ -1,0 +1,28 @@
+"""What is known between two lexemes: the states that rules are multiplied with."""
+
+from dataclasses import dataclass
+
+from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, Lookahead
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Between two lexemes: what may follow.
+
+    ``is_start``: no lexeme has come yet, and no ignored text may. ``is_skipped``: ignored text
+    has come, so that no embedded grammar may, as none may follow ignored text.
+    """
+
+    rest: Lookahead = ANYTHING
+    is_start: bool = False
+    is_skipped: bool = False
+
+    @property
+    def order(self) -> tuple[int, tuple[bytes, bytes, bytes], bool, bool]:
+        """A key to sort by, the simplest first."""
+        return len(self.rest.key[1]), self.rest.key, self.is_start, self.is_skipped
+
+
+def in_order(states: frozenset[State]) -> list[State]:
+    """Return ``states`` in an order that does not depend on chance."""
+    return sorted(states, key=lambda state: state.order)

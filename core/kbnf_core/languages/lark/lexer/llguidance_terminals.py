@@ -1,0 +1,309 @@
+"""The languages of LLGuidance's terminals: every one a set of words, with Rust's regex syntax."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial, reduce
+
+from kbnf_core.automata import operations
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.substrings import chunk_runs, substrings
+from kbnf_core.languages.lark.reader.dialect import Dialect
+from kbnf_core.languages.lark.reader.modules import MOST_NESTED, Entry, Module
+from kbnf_core.languages.lark.reader.report import INVALID, Report
+from kbnf_core.languages.lark.reader.strings import InvalidStringError, decode
+from kbnf_core.languages.lark.reader.tree import (
+    Alternation,
+    Complement,
+    Expression,
+    GrammarReference,
+    Group,
+    Guarded,
+    Intersection,
+    Json,
+    Nested,
+    Range,
+    RegexObject,
+    Regexp,
+    Repeat,
+    Sequence,
+    Special,
+    String,
+    TemplateUse,
+    Use,
+    children,
+    postorder,
+)
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.source import Span
+
+EPSILON = operations.literal(b"")
+_EDGES = re.compile(r"\A\^|(?<!\\)\$\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A set of words; ``regex`` writes it, where the pieces it was made of could be written."""
+
+    dfa: Dfa
+    regex: str | None
+
+
+@dataclass(slots=True)
+class LlguidanceTerminals:
+    """Evaluates terminal expressions; named terminals once.
+
+    ``entries`` finds the definition of a flat name.
+    """
+
+    entries: Callable[[str], Entry | None]
+    report: Report
+    limits: Limits = DEFAULT_LIMITS
+    _known: dict[str, Language | None] = field(default_factory=dict)
+    _open: list[str] = field(default_factory=list)
+
+    def named(self, flat: str, span: Span) -> Language | None:
+        """Return the language of a named terminal; None after a report."""
+        if flat in self._open:
+            self.report.error(INVALID, f"circular reference in token `{flat}`", span)
+            return None
+        if flat not in self._known:
+            if len(self._open) > MOST_NESTED:
+                self.report.error("E012", "terminals refer to one another too deeply", span)
+                return None
+            entry = self.entries(flat)
+            self._open.append(flat)
+            self._known[flat] = self._defined(entry)
+            self._open.pop()
+        return self._known[flat]
+
+    def _defined(self, entry: Entry | None) -> Language | None:
+        if entry is None:
+            return None
+        definition = entry.definition
+        if definition.attributes:
+            self.report.error(
+                INVALID,
+                "attributes belong to rules, not to terminals; name it in small letters",
+                entry.module.place(definition.attributes[0].span),
+            )
+        return self.evaluate(definition.body, entry.module)
+
+    def evaluate(self, root: Expression, module: Module) -> Language | None:
+        """Return the language of a terminal expression; None after a report."""
+        values: list[Language | None] = []
+        for node in postorder(root):
+            first = len(values) - len(children(node))
+            parts = values[first:]
+            whole = [part for part in parts if part is not None]
+            value = None
+            if len(whole) == len(parts):
+                try:
+                    value = self._combine(node, whole, module)
+                except LimitError as error:
+                    place = module.place(node.span)
+                    self.report.error("E203", f"this terminal needs {error}", place)
+            values[first:] = [value]
+        return values.pop()
+
+    def _combine(self, node: Expression, parts: list[Language], module: Module) -> Language | None:
+        dfas = [part.dfa for part in parts]
+        match node:
+            case Group():
+                return parts[0]
+            case Sequence():
+                return Language(
+                    operations.concatenate(*dfas, limits=self.limits), joined("", parts)
+                )
+            case Alternation():
+                return Language(operations.union(*dfas, limits=self.limits), joined("|", parts))
+            case Intersection():
+                common = partial(operations.intersect, limits=self.limits)
+                return Language(reduce(common, dfas), None)
+            case Complement():
+                return Language(operations.complement(dfas[0]), None)
+            case Repeat(_, low, high):
+                if not self.check_counts(low, high, module.place(node.span)):
+                    return None
+                dfa = operations.repeat(dfas[0], low, high, self.limits)
+                return Language(dfa, counted(parts[0].regex, low, high))
+            case Use():
+                return self._used(node, module)
+            case _:
+                return self.leaf(node, module)
+
+    def _used(self, node: Use, module: Module) -> Language | None:
+        flat = module.names.get(node.name.value)
+        if not node.name.is_terminal:
+            message = f"a terminal cannot contain the rule `{node.name.value}`"
+            self.report.error(INVALID, message, module.place(node.span))
+            return None
+        if flat is None or self.entries(flat) is None:
+            self.report.error("E101", f"unknown name: `{node.name.value}`", module.place(node.span))
+            return None
+        return self.named(flat, module.place(node.span))
+
+    def check_counts(self, low: int, high: int | None, span: Span) -> bool:
+        """Report impossible repetition counts."""
+        if low < 0:
+            self.report.error("E013", f"range start must be >= 0, got {low}", span)
+        elif high is not None and high < low:
+            self.report.error("E013", f"range end must be >= start, got ({low}, {high})", span)
+        elif max(low, high or 0) > self.limits.repetition:
+            self.report.error("E013", f"counts go up to {self.limits.repetition:,}", span)
+        else:
+            return True
+        return False
+
+    def leaf(self, node: Expression, module: Module) -> Language | None:
+        """Return the language of a string, a range or a regular expression."""
+        place = module.place(node.span)
+        match node:
+            case String():
+                text = self.text(node, module)
+                return None if text is None else literal(text, node.ignores_case)
+            case Range():
+                return self._range(node, module)
+            case Regexp():
+                return self._regexp(node, module)
+            case RegexObject():
+                return self._regex_object(node, place)
+        what = _FOREIGN.get(type(node), "this")
+        if isinstance(node, Special):
+            what = f"special tokens (like {node.text})"
+        self.report.error(INVALID, f"{what} cannot be used in terminals", place)
+        return None
+
+    def text(self, node: String, module: Module) -> str | None:
+        """Return the decoded string; None after a report."""
+        try:
+            return decode(node.raw, Dialect.LLGUIDANCE)
+        except InvalidStringError as error:
+            self.report.error("E007", str(error), module.place(node.span))
+            return None
+
+    def _range(self, node: Range, module: Module) -> Language | None:
+        first, last = self.text(node.first, module), self.text(node.last, module)
+        if first is None or last is None:
+            return None
+        return character_range(first, last, module.place(node.span), self.report)
+
+    def _regexp(self, node: Regexp, module: Module) -> Language | None:
+        place = module.place(node.span)
+        if "l" in node.flags:
+            self.report.error(INVALID, "l-flag is not supported in regexes", place)
+            return None
+        raw = node.raw.replace("\\/", "/")
+        flags = "".join(dict.fromkeys(flag for flag in node.flags if flag != "u"))
+        regex = _EDGES.sub("", raw)
+        if flags:
+            regex = f"(?{flags}:{regex}\n)" if "x" in flags else f"(?{flags}:{regex})"
+        return compiled(regex, place, self.report, self.limits)
+
+    def _regex_object(self, node: RegexObject, place: Span) -> Language | None:
+        value = json.loads(node.text)
+        if not isinstance(value, dict) or len(value) != 1:
+            self.report.error(INVALID, "`%regex` takes an object with exactly one key", place)
+            return None
+        ((key, given),) = value.items()
+        if key == "substring_chunks" and _is_texts(given):
+            return Language(substring_chunks(given, self.limits), None)
+        if key == "substring_words" and isinstance(given, str):
+            return Language(substring_chunks(_words(given), self.limits), None)
+        if key == "substring_chars" and isinstance(given, str):
+            return Language(substring_chunks(list(given), self.limits), None)
+        self.report.error(
+            INVALID,
+            "`%regex` knows substring_chunks (texts), substring_words and substring_chars (a text)",
+            place,
+        )
+        return None
+
+
+_FOREIGN: dict[type, str] = {
+    Json: "%json literals",
+    Nested: "%lark literals",
+    GrammarReference: "grammar references",
+    Guarded: "%if",
+    TemplateUse: "templates",
+}
+
+
+def joined(mark: str, parts: list[Language]) -> str | None:
+    """Return the regular expressions of ``parts``, one after the other or separated by ``|``."""
+    pieces = []
+    for part in parts:
+        if part.regex is None:
+            return None
+        pieces.append(part.regex if mark else _grouped(part.regex))
+    return mark.join(pieces)
+
+
+def counted(regex: str | None, low: int, high: int | None) -> str | None:
+    """Return ``regex``, repeated."""
+    if regex is None:
+        return None
+    bounds = {(0, 1): "?", (0, None): "*", (1, None): "+"}
+    operator = bounds.get((low, high)) or f"{{{low},{'' if high is None else high}}}"
+    return f"(?:{regex}){operator}"
+
+
+def _grouped(regex: str) -> str:
+    return f"(?:{regex})" if "|" in regex else regex
+
+
+def literal(text: str, ignores_case: bool = False) -> Language:
+    """Return the language of one text, or of its spellings in either case."""
+    regex = escape(text)
+    if not ignores_case:
+        return Language(operations.literal(text.encode()), regex)
+    regex = f"(?i:{regex})"
+    dfa = compile_regex(regex).dfa
+    return Language(EPSILON if dfa is None else dfa, regex)
+
+
+def escape(text: str) -> str:
+    """Return a regular expression of exactly ``text``."""
+    return "".join(
+        f"\\{char}" if char in r"\.+*?()|[]{}^$#&-~/" and char != "/" else char for char in text
+    )
+
+
+def compiled(regex: str, place: Span, report: Report, limits: Limits) -> Language | None:
+    """Return the language of a Rust regular expression; None after a report."""
+    result = compile_regex(regex, limits)
+    for problem in result.problems:
+        helps = (problem.help,) if problem.help else ()
+        report.error(problem.code, problem.message, place, *helps)
+    return None if result.dfa is None else Language(result.dfa, regex)
+
+
+def character_range(first: str, last: str, place: Span, report: Report) -> Language | None:
+    """Return the language of ``"first".."last"``; None after a report."""
+    if len(first) != 1 or len(last) != 1:
+        which = "start" if len(first) != 1 else "end"
+        report.error(INVALID, f"range {which} must be a single character", place)
+        return None
+    if first > last:
+        report.error(INVALID, f"invalid range order: {first!r}..{last!r}", place)
+        return None
+    return compiled(f"[{escape(first)}-{escape(last)}]", place, report, DEFAULT_LIMITS)
+
+
+def substring_chunks(chunks: list[str], limits: Limits = DEFAULT_LIMITS) -> Dfa:
+    """Return the language of all runs of neighbouring chunks, the empty run included."""
+    if all(len(chunk) == 1 and chunk.isascii() for chunk in chunks):
+        return substrings("".join(chunks).encode())
+    return chunk_runs([chunk.encode() for chunk in chunks], limits)
+
+
+def _words(text: str) -> list[str]:
+    """Split like LLGuidance: runs of letters and digits, of blanks, and of anything else."""
+    return re.findall(r"\w+|\s+|[^\w\s]+", text)
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)

@@ -1,0 +1,194 @@
+"""Sets of texts that may follow a lexeme.
+
+What a lexer looks ahead at is a condition on all the text that follows, often on one byte, at
+times on more; a regular language says it exactly. Equal sets are equal values, so that they can
+be states.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+
+from kbnf_core.automata import operations
+from kbnf_core.automata.classes import class_count, join_classes, representatives, rows_over
+from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.automata.machine import Machine
+from kbnf_core.languages.lark.lexer.byte_sets import ALL_BYTES, END, exits
+
+_REMEMBERED = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Lookahead:
+    """A set of texts; ``key`` is the same for the same set."""
+
+    key: tuple[bytes, bytes, bytes]
+    dfa: Dfa = field(compare=False)
+
+    @property
+    def allows_end(self) -> bool:
+        """Whether the text may end here."""
+        return self.dfa.is_nullable
+
+
+def rest_of(dfa: Dfa) -> Lookahead:
+    """Return the words of ``dfa`` as a value."""
+    if dfa.is_empty:
+        return NOTHING
+    # Classes are numbered by their first byte, states as they are met: there is one way only.
+    rows = dfa.next.tolist()
+    return numbered(Machine(rows, dfa.accepting.astype(int).tolist(), [0]), dfa.classes)
+
+
+def numbered(machine: Machine, classes: "np.ndarray[tuple[int], np.dtype[np.uint8]]") -> Lookahead:
+    """Return the words of a machine over classes that ``join_classes`` has numbered."""
+    dfa = operations.from_machine(machine, classes)
+    return Lookahead((dfa.classes.tobytes(), dfa.next.tobytes(), dfa.accepting.tobytes()), dfa)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def outside(mask: int) -> Lookahead:
+    """Return the texts that start with no byte of ``mask``; they are not empty if END is in it."""
+    flags = np.array([mask >> byte & 1 for byte in range(256)], dtype=np.uint8)
+    classes = join_classes([flags])
+    barred = [bool(flags[byte]) for byte in representatives(classes)]
+    first = [DEAD if bar else 1 for bar in barred]
+    return numbered(Machine([first, [1] * len(barred)], [int(not mask & END), 1], [0]), classes)
+
+
+ANYTHING = outside(0)
+NOTHING = outside(ALL_BYTES | END)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def both(left: Lookahead, right: Lookahead) -> Lookahead:
+    """Return the texts in both sets."""
+    if left in (ANYTHING, right) or right == NOTHING:
+        return right
+    if right == ANYTHING or left == NOTHING:
+        return left
+    return rest_of(operations.intersect(left.dfa, right.dfa))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def either(left: Lookahead, right: Lookahead) -> Lookahead:
+    """Return the texts in any of the two sets."""
+    if left in (NOTHING, right) or right == ANYTHING:
+        return right
+    if right == NOTHING or left == ANYTHING:
+        return left
+    return rest_of(operations.union(left.dfa, right.dfa))
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def others(rest: Lookahead) -> Lookahead:
+    """Return all texts but these."""
+    return rest_of(operations.complement(rest.dfa))
+
+
+def relaxed(rest: Lookahead, following: int) -> Lookahead:
+    """Return ``rest`` and all texts that cannot follow, as only the bytes ``following`` can.
+
+    Sets that make no difference there become equal.
+    """
+    return either(rest, outside(following)) if touched(rest) & following else ANYTHING
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def touched(rest: Lookahead) -> int:
+    """Return the first bytes that make a difference; END where the text may not end."""
+    mask = 0 if rest.allows_end else END
+    if rest.dfa.is_empty:
+        return ALL_BYTES | END
+    free = [after(rest, state) == ANYTHING for state in range(rest.dfa.state_count)]
+    row = rest.dfa.next[0].tolist()
+    for byte, symbol in enumerate(rest.dfa.classes.tolist()):
+        if row[symbol] == DEAD or not free[row[symbol]]:
+            mask |= 1 << byte
+    return mask
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def refused(rest: Lookahead) -> int:
+    """Return the bytes that may not come first; END where the text may not end."""
+    going_on = 0 if rest.dfa.is_empty else exits(rest.dfa)[0]
+    return (ALL_BYTES & ~going_on) | (0 if rest.allows_end else END)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def after(rest: Lookahead, state: int) -> Lookahead:
+    """Return what may follow where the automaton of ``rest`` is in ``state``."""
+    dfa = rest.dfa
+    machine = Machine(dfa.next.tolist(), dfa.accepting.astype(int).tolist(), [state])
+    return numbered(machine, dfa.classes)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def after_byte(rest: Lookahead, byte: int) -> Lookahead:
+    """Return what may follow once ``byte`` has come."""
+    if rest.dfa.is_empty:
+        return NOTHING
+    state = int(rest.dfa.next[0, rest.dfa.classes[byte]])
+    return NOTHING if state == DEAD else after(rest, state)
+
+
+def cut(dfa: Dfa, rest: Lookahead) -> list[tuple[Lookahead, Dfa]]:
+    """Return the words that may come where ``rest`` may, by what may follow them then."""
+    if dfa.is_empty or not exits(dfa)[0] & touched(rest):
+        return [(ANYTHING, dfa)]
+    if rest.dfa.is_empty:
+        return []
+    rows, ends, classes = _side_by_side(dfa, rest.dfa)
+    found = []
+    for state, numbers in ends.items():
+        tags = [0] * len(rows)
+        for number in numbers:
+            tags[number] = 1
+        part = operations.from_machine(Machine(rows, tags, [0]), classes)
+        found.append((after(rest, state), part))
+    joined = _joined(found)
+    if len(joined) == 1 and operations.is_equal(joined[0][1], dfa):
+        return [(joined[0][0], dfa)]
+    return joined
+
+
+def _joined(found: Iterable[tuple[Lookahead, Dfa]]) -> list[tuple[Lookahead, Dfa]]:
+    """Put together the words with equal rests."""
+    by_rest: dict[Lookahead, list[Dfa]] = {}
+    for rest, dfa in found:
+        by_rest.setdefault(rest, []).append(dfa)
+    return [(rest, union(dfas)) for rest, dfas in by_rest.items()]
+
+
+def union(dfas: list[Dfa]) -> Dfa:
+    """Return the words of any; one automaton alone stays what it is."""
+    return dfas[0] if len(dfas) == 1 else operations.union(*dfas)
+
+
+def _side_by_side(
+    left: Dfa, right: Dfa
+) -> tuple[list[list[int]], dict[int, list[int]], "np.ndarray[tuple[int], np.dtype[np.uint8]]"]:
+    """Walk both while both are alive; return the rows, and by right state where left has words."""
+    classes = join_classes([left.classes, right.classes])
+    left_rows, right_rows = rows_over(left, classes).tolist(), rows_over(right, classes).tolist()
+    numbers = {(0, 0): 0}
+    pairs = [(0, 0)]
+    rows: list[list[int]] = []
+    ends: dict[int, list[int]] = {}
+    for number, (i, j) in enumerate(pairs):
+        if left.accepting[i]:
+            ends.setdefault(j, []).append(number)
+        row = []
+        for symbol in range(class_count(classes)):
+            pair = (left_rows[i][symbol], right_rows[j][symbol])
+            if DEAD in pair:
+                row.append(DEAD)
+                continue
+            if pair not in numbers:
+                numbers[pair] = len(pairs)
+                pairs.append(pair)
+            row.append(numbers[pair])
+        rows.append(row)
+    return rows, ends, classes

@@ -1,0 +1,249 @@
+"""Where a lexeme may end, given what else could have gone on: one lexeme against its companions.
+
+The automaton of a terminal runs together with those of the companions that matter. Its accepting
+states fall into classes by the texts that may follow; the words of each class are a regular
+language of their own. What only may be expected together makes a doubt, with a shortest word and
+a text after it that show it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import reduce
+
+from kbnf_core.automata import operations
+from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.automata.machine import Machine
+from kbnf_core.automata.witness import common_word
+from kbnf_core.budget import Budget
+from kbnf_core.languages.lark.lexer.byte_sets import exits, first_bytes
+from kbnf_core.languages.lark.lexer.lookahead import (
+    ANYTHING,
+    NOTHING,
+    Lookahead,
+    after,
+    both,
+    others,
+    outside,
+    refused,
+    relaxed,
+)
+from kbnf_core.languages.lark.lexer.terminal_priority import precedes, reserves
+from kbnf_core.languages.lark.lexer.walk import Walk
+from kbnf_core.languages.lark.reader.model import Lexing, Terminal
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Class:
+    """Words of one terminal that may stand before the same texts."""
+
+    rest: Lookahead
+    dfa: Dfa
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """``word`` may or may not be a lexeme before ``following``: ``companion`` could go on."""
+
+    word: bytes
+    following: bytes
+    companion: Terminal
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LexemeSplit:
+    """The words of a terminal at one place, by what may follow them; and the doubts."""
+
+    classes: tuple[Class, ...]
+    doubts: tuple[Doubt, ...]
+
+
+COMPARISON = 100
+"""What comparing two small automata is counted as."""
+
+_CutKey = tuple[int, tuple[int, ...], tuple[int, ...], int]
+
+
+@dataclass(slots=True)
+class LexemeSplitter:
+    """Cuts terminals; remembers what it has worked out.
+
+    ``LLGUIDANCE`` and ``LALR`` know companions; with the other lexers a lexeme has only itself.
+    """
+
+    lexing: Lexing
+    budget: Budget
+    _cuts: dict[_CutKey, LexemeSplit] = field(default_factory=dict)
+    _meetings: dict[tuple[int, int], int] = field(default_factory=dict)
+    _shared: dict[tuple[int, int], bool] = field(default_factory=dict)
+
+    def confusable(self, one: Terminal, other: Terminal) -> bool:
+        """Tell whether the two have a word in common."""
+        if one is other:
+            return True
+        if not first_bytes(one.dfa) & first_bytes(other.dfa):
+            return False
+        key = (min(id(one), id(other)), max(id(one), id(other)))
+        if key not in self._shared:
+            self.budget.spend(COMPARISON)
+            self._shared[key] = common_word(one.dfa, other.dfa) is not None
+        return self._shared[key]
+
+    def cut(
+        self, terminal: Terminal, must: Iterable[Terminal], may: Iterable[Terminal], following: int
+    ) -> LexemeSplit:
+        """Return the words of ``terminal`` before the bytes ``following``.
+
+        ``must`` are terminals that are certainly expected with it, ``may`` others that might be.
+        """
+        if self.lexing is Lexing.LALR:
+            # Lark's scanner knows the ignored terminals one by one.
+            must, may = ([*_split(each)] for each in (must, may))
+        certain = self._relevant(terminal, must, following)
+        possible = [c for c in self._relevant(terminal, may, following) if c not in certain]
+        key = (
+            id(terminal),
+            tuple(sorted(map(id, certain))),
+            tuple(sorted(map(id, possible))),
+            following,
+        )
+        if key not in self._cuts:
+            self._cuts[key] = self._cut(terminal, certain, possible, following)
+        return self._cuts[key]
+
+    def _relevant(
+        self, terminal: Terminal, companions: Iterable[Terminal], following: int
+    ) -> list[Terminal]:
+        if self.lexing not in (Lexing.LLGUIDANCE, Lexing.LALR):
+            return []
+        found = {
+            id(other): other
+            for other in companions
+            if other is not terminal and self._matters(terminal, other, following)
+        }
+        return [found[key] for key in sorted(found, key=lambda k: found[k].title)]
+
+    def _matters(self, terminal: Terminal, other: Terminal, following: int) -> bool:
+        if not first_bytes(terminal.dfa) & first_bytes(other.unit or other.dfa):
+            return False
+        if self.lexing is Lexing.LALR or other.is_lazy or other.unit is not None:
+            return True
+        return bool(self._going_on(terminal, other) & following)
+
+    def _going_on(self, terminal: Terminal, other: Terminal) -> int:
+        """Return the bytes with which ``other`` alone goes on where ``terminal`` has a word."""
+        key = (id(terminal), id(other))
+        if key not in self._meetings:
+            self.budget.spend(COMPARISON)
+            alive = exits(other.dfa)
+            self._meetings[key] = 0
+            for (i, j), _ in Walk([terminal.dfa, other.dfa], self.budget).states:
+                if terminal.dfa.accepting[i] and j != DEAD:
+                    self._meetings[key] |= alive[j] & ~refused(terminal.rests[i])
+        return self._meetings[key]
+
+    def _cut(
+        self, terminal: Terminal, certain: list[Terminal], possible: list[Terminal], following: int
+    ) -> LexemeSplit:
+        companions = [*certain, *possible]
+        if not companions:
+            return LexemeSplit(tuple(_by_rest(terminal, following)), ())
+        judge = _Judge(self.lexing, terminal)
+        automata = [terminal.dfa, *map(judge.automaton, companions)]
+        self.budget.part = terminal.title
+        walk = Walk(automata, self.budget, judge.watched(companions))
+        groups: dict[Lookahead, list[int]] = {}
+        doubts: dict[Terminal, Doubt] = {}
+        for number, ((state, *states), passed) in enumerate(walk.states):
+            if not terminal.dfa.accepting[state]:
+                continue
+            verdicts = [
+                judge.verdict(companion, at, bool(passed >> index & 1))
+                for index, (companion, at) in enumerate(zip(companions, states, strict=True), 1)
+            ]
+            sure = reduce(both, verdicts[: len(certain)], terminal.rests[state])
+            rest = relaxed(sure, following)
+            groups.setdefault(rest, []).append(number)
+            for companion, verdict in zip(possible, verdicts[len(certain) :], strict=True):
+                left = both(both(rest, others(verdict)), others(outside(following)))
+                if left != NOTHING and companion not in doubts:
+                    text = operations.shortest_word(left.dfa) or b""
+                    doubts[companion] = Doubt(walk.words[number], text, companion)
+        whole = len(groups) == 1
+        classes = tuple(
+            Class(rest, terminal.dfa if whole else walk.dfa(numbers))
+            for rest, numbers in groups.items()
+            if rest != NOTHING
+        )
+        return LexemeSplit(classes, tuple(doubts.values()))
+
+
+def _by_rest(terminal: Terminal, following: int) -> Iterable[Class]:
+    """Yield the words of a terminal without companions."""
+    groups: dict[Lookahead, list[int]] = {}
+    for state, rest in enumerate(terminal.rests):
+        if terminal.dfa.accepting[state]:
+            groups.setdefault(relaxed(rest, following), []).append(state)
+    for rest, states in groups.items():
+        if rest == NOTHING:
+            continue
+        yield Class(rest, terminal.dfa if len(groups) == 1 else _ending(terminal.dfa, states))
+
+
+def _ending(dfa: Dfa, states: list[int]) -> Dfa:
+    tags = [0] * dfa.state_count
+    for state in states:
+        tags[state] = 1
+    return operations.from_machine(Machine(dfa.next.tolist(), tags, [0]), dfa.classes)
+
+
+def _split(terminals: Iterable[Terminal]) -> Iterable[Terminal]:
+    for terminal in terminals:
+        yield from terminal.parts or (terminal,)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Decides what may follow a word of ``terminal``, given where a companion stands."""
+
+    lexing: Lexing
+    terminal: Terminal
+
+    def automaton(self, companion: Terminal) -> Dfa:
+        """Return what is run beside the terminal."""
+        if companion.beginnings is not None and not self._is_by_word(companion):
+            return companion.beginnings.dfa
+        return companion.unit or companion.dfa
+
+    def watched(self, companions: list[Terminal]) -> int:
+        """Return the companions, as bits, whose shorter words take a lexeme's place."""
+        return sum(1 << index for index, each in enumerate(companions, 1) if each.is_lazy)
+
+    def verdict(self, companion: Terminal, state: int, passed: bool) -> Lookahead:
+        """Return what may follow; ``passed``: the companion has matched a shorter word."""
+        if self.lexing is Lexing.LALR:
+            return self._by_order(companion, state)
+        unit = companion.unit or companion.dfa
+        is_word = state != DEAD and bool(unit.accepting[state])
+        if companion.is_lazy and (passed or (is_word and not self.terminal.is_lazy)):
+            return NOTHING
+        if companion.unit is not None and is_word:
+            # The same text as ignored text is taken for ignored text.
+            return NOTHING
+        if self.terminal.is_lazy or state == DEAD:
+            return ANYTHING
+        return outside(exits(unit)[state])
+
+    def _is_by_word(self, companion: Terminal) -> bool:
+        """Tell whether one of the two is a keyword that is found by the other's pattern."""
+        return reserves(self.terminal, companion) or reserves(companion, self.terminal)
+
+    def _by_order(self, companion: Terminal, state: int) -> Lookahead:
+        if self._is_by_word(companion):
+            is_word = state != DEAD and bool(companion.dfa.accepting[state])
+            if reserves(companion, self.terminal):
+                return NOTHING if is_word else ANYTHING
+            # The keyword is found by the companion's pattern, so that must end here too.
+            return companion.rests[state] if is_word else NOTHING
+        if state == DEAD or companion.beginnings is None or not precedes(companion, self.terminal):
+            return ANYTHING
+        return others(after(companion.beginnings, state))

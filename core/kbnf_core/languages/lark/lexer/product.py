@@ -1,0 +1,272 @@
+"""The grammar times its lexer: rules whose lexemes end only where the lexer ends them.
+
+After a lexeme only certain texts may follow; that is all the lexer remembers, so it is a state,
+and the rules are multiplied with the states (Bar-Hillel, Perles & Shamir 1961): a variant of a
+rule is what it matches from one state to any of some others. Where nothing can be confused there
+is one state, and the rules stay as they are.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.languages.lark import build_tree
+from kbnf_core.languages.lark.lexer.lexer import Lexed
+from kbnf_core.languages.lark.lexer.lexer_state import State, in_order
+from kbnf_core.languages.lark.lexer.reachability import (
+    MOST_VARIANTS,
+    Reach,
+    States,
+    TooManyVariantsError,
+)
+from kbnf_core.languages.lark.reader.model import (
+    Call,
+    Choice,
+    Embedded,
+    Lexeme,
+    LexicalGrammar,
+    Node,
+    Repeat,
+    Sequence,
+)
+from kbnf_core.source import Span
+from kbnf_core.syntax import tree
+
+MOST_PARTS = 30_000
+"""Parts of all variants together; beyond it the conversion gives the lexer up."""
+
+_MOST_UNROLLED = 8
+"""Rounds of a bounded repetition that are written one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A variant: what a rule, or the rounds of a repetition, match from a state to others."""
+
+    rule: str
+    before: State
+    afters: States
+
+
+@dataclass(slots=True, eq=False)
+class Product:
+    """Writes the variants of rules that are needed; ``write`` writes words of a lexeme."""
+
+    grammar: LexicalGrammar
+    lexed: Lexed
+    write: Callable[[Lexeme, Dfa, bool], tree.Expression]
+    name: Callable[[Key], str]
+    _reach: Reach = field(init=False)
+    _rounds: dict[str, Repeat] = field(default_factory=dict)
+    _round_names: dict[int, str] = field(default_factory=dict)
+    _wanted: dict[Key, None] = field(default_factory=dict)
+    _parts: int = 0
+    has_text: bool = False
+    """Whether anything but the empty text has been written."""
+
+    def __post_init__(self) -> None:
+        self._reach = Reach(self.grammar, self.lexed)
+
+    def run(self) -> tuple[list[tuple[Key, tree.Expression]], Key | None]:
+        """Return the definitions of all variants needed, and the variant of the start.
+
+        There is none if no text matches.
+        """
+        ends = frozenset(state for state in self._reach.solve() if state.rest.allows_end)
+        if not ends:
+            return [], None
+        start = Key(self.grammar.start, self.lexed.start, ends)
+        self._want(start)
+        written: list[tuple[Key, tree.Expression]] = []
+        # Writing one variant asks for others.
+        while len(written) < len(self._wanted):
+            fresh = list(self._wanted)[len(written) :]
+            written.extend((key, self._variant(key)) for key in fresh)
+        return written, start
+
+    def _want(self, key: Key) -> None:
+        self._wanted.setdefault(key)
+        if len(self._wanted) > MOST_VARIANTS + len(self.grammar.rules):
+            raise TooManyVariantsError
+
+    def _variant(self, key: Key) -> tree.Expression:
+        if key.rule in self._rounds:
+            return self._next_round(key)
+        body = self.grammar.rules[key.rule]
+        afters = frozenset(
+            state
+            for state in self._reach.after(body, key.before)
+            if self.lexed.leaving(key.rule, state) in key.afters
+        )
+        return self._between(body, key.before, afters)
+
+    def _between(self, node: Node, before: State, afters: States) -> tree.Expression:
+        """Write what ``node`` matches from a state to any of others, all of them reachable."""
+        self._parts += 1
+        if self._parts > MOST_PARTS:
+            raise TooManyVariantsError
+        before = self.lexed.entering(node, before)
+        match node:
+            case Lexeme():
+                self.has_text = True
+                dfa = self.lexed.words(node, before, afters)
+                return self.write(node, dfa, dfa is node.terminal.dfa)
+            case Embedded(expression):
+                self.has_text = True
+                return expression
+            case Call(name, span):
+                return self._call(node, name, before, afters, span)
+            case Sequence(items, span):
+                return build_tree.sequence(self._sequence(items, before, afters, span), span)
+            case Choice(branches, span):
+                written = [
+                    self._between(branch, before, reached)
+                    for branch in branches
+                    if (reached := self._reach.after(branch, before) & afters)
+                ]
+                return build_tree.choice(written, span)
+            case Repeat():
+                return self._repeat(node, before, afters)
+
+    def _call(
+        self, node: Call, name: str, before: State, afters: States, span: Span
+    ) -> tree.Expression:
+        states = self._reach.of_rule(name, before)
+        wanted = frozenset(s for s in states if self.lexed.leaving(node, s) in afters)
+        key = Key(name, self.lexed.entering(name, before), wanted)
+        self._want(key)
+        return build_tree.reference(self.name(key), span)
+
+    def _sequence(
+        self, items: tuple[Node, ...], before: State, afters: States, span: Span
+    ) -> list[tree.Expression]:
+        """Join the items over all ways through states between them, from the back."""
+        if not items:
+            return []
+        layers = [frozenset((before,))]
+        for item, following in pairwise(items):
+            reached = (s for state in layers[-1] for s in self._reach.after(item, state))
+            layers.append(frozenset(self.lexed.entering(following, s) for s in reached))
+        last = items[-1]
+        rest = {
+            state: [self._between(last, state, found)]
+            for state in in_order(layers[-1])
+            if (found := self._reach.after(last, state) & afters)
+        }
+        for (item, following), states in zip(
+            reversed([*pairwise(items)]), reversed(layers[:-1]), strict=True
+        ):
+            rest = {
+                state: self._joined(ways, span)
+                for state in in_order(states)
+                if (ways := self._ways(item, following, state, rest))
+            }
+        return rest[before]
+
+    def _ways(
+        self, item: Node, following: Node, before: State, rest: dict[State, list[tree.Expression]]
+    ) -> list[list[tree.Expression]]:
+        """Write ``item`` with each of the rests that it leads to."""
+        groups = self._reach.grouped(following, self._reach.after(item, before))
+        return [
+            [self._between(item, before, group), *rest[seen]]
+            for seen, group in groups.items()
+            if seen in rest
+        ]
+
+    def _joined(self, ways: list[list[tree.Expression]], span: Span) -> list[tree.Expression]:
+        if len(ways) == 1:
+            return ways[0]
+        return [build_tree.choice([build_tree.sequence(way, span) for way in ways], span)]
+
+    # ---- Repetitions -----------------------------------------------------------------------
+
+    def _repeat(self, node: Repeat, before: State, afters: States) -> tree.Expression:
+        afters = frozenset(
+            state
+            for state in self._reach.rounds(node, before, node.low, node.high)
+            if self.lexed.leaving(node, state) in afters
+        )
+        return self._times(node, node.low, node.high, before, afters)
+
+    def _times(
+        self, node: Repeat, low: int, high: int | None, before: State, afters: States
+    ) -> tree.Expression:
+        """Write ``low`` to ``high`` rounds; states are as seen between rounds."""
+        span = node.span
+        empty = low == 0 and before in afters
+        direct = self._steady(node, low, high, before, afters)
+        if direct is None and high is None and low == 0:
+            direct = self._more_rounds(node, before, afters)
+            empty = False
+        if direct is None:
+            if (low if high is None else high) > _MOST_UNROLLED:
+                raise TooManyVariantsError
+            direct = self._unrolled(node, low, high, before, afters)
+        branches = [build_tree.terminal("", span)] if empty else []
+        return build_tree.choice([*branches, *direct], span)
+
+    def _steady(
+        self, node: Repeat, low: int, high: int | None, before: State, afters: States
+    ) -> list[tree.Expression] | None:
+        """Write rounds of which all, or all but the first, keep the state; else None."""
+        if high == 0:
+            return []
+        groups = self._reach.round(node, before)
+        if not groups:
+            return []
+        if len(groups) > 1:
+            return None
+        ((middle, group),) = groups.items()
+        once = self._between(node.body, before, group)
+        if middle == before:
+            return [build_tree.repeat(once, low, high, node.span)] if before in afters else []
+        least, most = max(low - 1, 0), None if high is None else high - 1
+        again = {} if most == 0 else self._reach.round(node, middle)
+        if not again:
+            return [once] if least == 0 and middle in afters else []
+        if list(again) != [middle]:
+            return None
+        more = self._between(node.body, middle, again[middle])
+        rounds = build_tree.repeat(more, least, most, node.span)
+        return [build_tree.sequence([once, rounds], node.span)] if middle in afters else []
+
+    def _unrolled(
+        self, node: Repeat, low: int, high: int | None, before: State, afters: States
+    ) -> list[tree.Expression]:
+        branches = []
+        least, most = max(low - 1, 0), None if high is None else high - 1
+        for middle, group in self._reach.round(node, before).items():
+            reached = self._reach.rounds(node, middle, least, most) & afters
+            if reached:
+                once = self._between(node.body, before, group)
+                more = self._times(node, least, most, middle, reached)
+                branches.append(build_tree.sequence([once, more], node.span))
+        return branches
+
+    def _more_rounds(self, node: Repeat, before: State, afters: States) -> list[tree.Expression]:
+        """Write any number of rounds as a call of a rule."""
+        if id(node) not in self._round_names:
+            name = f"@rounds{len(self._round_names)}"
+            self._round_names[id(node)] = name
+            self._rounds[name] = node
+        key = Key(self._round_names[id(node)], before, afters)
+        self._want(key)
+        return [build_tree.reference(self.name(key), node.span)]
+
+    def _next_round(self, key: Key) -> tree.Expression:
+        """Write ``rounds(before) = empty | body(before, s) rounds(s)``."""
+        node = self._rounds[key.rule]
+        branches: list[tree.Expression] = []
+        if key.before in key.afters:
+            branches.append(build_tree.terminal("", node.span))
+        for middle, group in self._reach.round(node, key.before).items():
+            reached = self._reach.rounds(node, middle, 0, None) & key.afters
+            if reached:
+                once = self._between(node.body, key.before, group)
+                rest = Key(key.rule, middle, reached)
+                self._want(rest)
+                more = build_tree.reference(self.name(rest), node.span)
+                branches.append(build_tree.sequence([once, more], node.span))
+        return build_tree.choice(branches, node.span)

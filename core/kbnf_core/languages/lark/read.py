@@ -1,0 +1,301 @@
+"""Reads Lark: from text to a tree of KBNF and what is to be said about it."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.budget import Budget
+from kbnf_core.errors import WorkLimitError
+from kbnf_core.imports import Imports
+from kbnf_core.languages.lark.lexer.assemble import Assembly
+from kbnf_core.languages.lark.lexer.ignore_terminal import make_skipped
+from kbnf_core.languages.lark.lexer.lark_terminals import LarkTerminals
+from kbnf_core.languages.lark.lexer.llguidance_terminals import LlguidanceTerminals
+from kbnf_core.languages.lark.lexer.reachability import MOST_VARIANTS, TooManyVariantsError
+from kbnf_core.languages.lark.lexer.split_deep import make_shallow
+from kbnf_core.languages.lark.lexer.terminals import (
+    Factory,
+    LarkFactory,
+    LlguidanceFactory,
+    entry_of,
+)
+from kbnf_core.languages.lark.reader.dialect import (
+    Dialect,
+    check_dialect,
+    default_lexing,
+    dialect_of,
+)
+from kbnf_core.languages.lark.reader.embedded import Embedding
+from kbnf_core.languages.lark.reader.libraries import LARK_LIBRARIES, LLGUIDANCE_LIBRARIES
+from kbnf_core.languages.lark.reader.model import (
+    Lexeme,
+    LexicalGrammar,
+    Lexing,
+    Node,
+    Repeat,
+    Terminal,
+)
+from kbnf_core.languages.lark.reader.modules import Entry, Gathered, gather
+from kbnf_core.languages.lark.reader.names import Names
+from kbnf_core.languages.lark.reader.parse import parse_lark
+from kbnf_core.languages.lark.reader.report import INVALID, Report
+from kbnf_core.languages.lark.reader.rules import RuleBuilder
+from kbnf_core.languages.lark.reader.tree import Document, Expression, Use
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.source import Source, Span
+from kbnf_core.syntax import tree
+
+_MOST_NESTED = 16
+"""Grammars inside one another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """How to read a Lark file.
+
+    ``lexing`` None is the default of the file's dialect; ``start`` None is ``start``. ``imports``
+    says which files may be imported.
+    """
+
+    imports: Imports
+    lexing: Lexing | None = None
+    start: str | None = None
+    limits: Limits = DEFAULT_LIMITS
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was read: ``document`` is a tree of KBNF, None where errors leave none.
+
+    Its first definition is the start; spans are in the Lark source.
+    """
+
+    document: tree.Document | None
+    report: Report
+
+
+def read_lark(source: Source, setting: Setting) -> Outcome:
+    """Read a Lark file, or a list of grammars as JSON. Never raises."""
+    report = Report(source)
+    if source.text.lstrip().startswith("{"):
+        return Outcome(_read_list(source, setting, report), report)
+    names = Names()
+    document = _read(source, setting, report, names, {})
+    return Outcome(document, report)
+
+
+def _read(
+    source: Source,
+    setting: Setting,
+    report: Report,
+    names: Names,
+    others: dict[str, tree.Document | None],
+) -> tree.Document | None:
+    parsed = parse_lark(source, setting.limits)
+    report.errors.extend(parsed.diagnostics)
+    reader = _Reader(parsed.document, setting, report, names, others)
+    return reader.read()
+
+
+def _read_list(source: Source, setting: Setting, report: Report) -> tree.Document | None:
+    """Read ``{"grammars": [...]}``: the first is the top, the others can be called by name."""
+    whole = Span(0, len(source.text))
+    try:
+        grammars = json.loads(source.text)["grammars"]
+        texts = [(each.get("name"), each.get("lark_grammar")) for each in grammars]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        report.error("E001", "this is neither Lark nor a list of grammars", whole)
+        return None
+    others: dict[str, tree.Document | None] = {}
+    for index in reversed(range(1, len(texts))):
+        name, text = texts[index]
+        schema = grammars[index].get("json_schema")
+        inner = text if schema is None else f"start: %json {json.dumps(schema)}"
+        if isinstance(inner, str):
+            document = _placed(inner, whole, setting, report, others)
+            others[str(index)] = document
+            if isinstance(name, str):
+                others[name] = document
+    top = texts[0][1] if texts else None
+    if not isinstance(top, str):
+        report.error("E001", "the list has no `lark_grammar` at its top", whole)
+        return None
+    return _placed(top, whole, setting, report, others)
+
+
+def _placed(
+    text: str,
+    place: Span,
+    setting: Setting,
+    report: Report,
+    others: dict[str, tree.Document | None],
+) -> tree.Document | None:
+    """Read a grammar inside another text; all that is said about it is said at ``place``."""
+    inner = Report(Source(text, report.source.path))
+    document = _read(inner.source, setting, inner, Names(), others)
+    for finding in inner.errors:
+        report.error(finding.code, finding.message, place, *finding.helps)
+    for finding in inner.notes:
+        report.note(finding.code, finding.message, place, *finding.helps)
+    for loss in inner.losses:
+        report.loss(loss.code, loss.message, place, loss.example)
+    return document
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads one grammar, in the steps of this package."""
+
+    document: Document
+    setting: Setting
+    report: Report
+    names: Names
+    others: dict[str, tree.Document | None]
+
+    def read(self) -> tree.Document | None:
+        """Return the tree of KBNF; None after a report."""
+        dialect = dialect_of(self.document, self.setting.lexing)
+        lexing = self.setting.lexing or default_lexing(dialect)
+        check_dialect(self.document, dialect, self.report)
+        libraries = LARK_LIBRARIES if dialect is Dialect.LARK else LLGUIDANCE_LIBRARIES
+        gathered = gather(self.document, libraries, self.setting.imports, self.report)
+        start = self._start(gathered)
+        if start is None:
+            return None
+        self.names.of(("start",), start)
+        factory = self._factory(dialect, lexing, gathered)
+        embedding = Embedding(
+            self.report, self.names, self._nested, self.others, self.setting.limits
+        )
+        builder = RuleBuilder(
+            gathered, dialect, factory, embedding, self.report, self.setting.limits
+        )
+        builder.build(start)
+        options = self._options(gathered)
+        try:
+            ignored = self._ignored(gathered, factory, dialect, lexing, options)
+            if self.report.errors:
+                return None
+            grammar = LexicalGrammar(
+                start,
+                *make_shallow(builder.rules, builder.spans),
+                ignored,
+                dialect is Dialect.LARK or bool(options.get("allow_initial_skip")),
+            )
+            assembly = Assembly(
+                self.document.source,
+                dialect,
+                lexing,
+                self.names,
+                embedding,
+                self.report,
+                Budget(self.setting.limits.work),
+            )
+            return assembly.document(grammar)
+        except LimitError as error:
+            self.report.error("E106", f"the grammar needs {error}", Span(0, 0))
+            return None
+        except TooManyVariantsError:
+            message = f"the grammar needs more than {MOST_VARIANTS:,} variants of rules"
+            self.report.error("E106", message, Span(0, 0), "make several grammars of it")
+            return None
+        except WorkLimitError as error:
+            self._too_much_work(error)
+            return None
+
+    def _too_much_work(self, error: WorkLimitError) -> None:
+        where = f", in the end on `{error.part}`" if error.part else ""
+        self.report.error(
+            "E107",
+            f"telling the lexemes apart takes more than {error.limit:,} steps{where}",
+            Span(0, min(1, len(self.document.source.text))),
+            "let fewer terminals match the same text, choose the lexing `scannerless`, or raise"
+            " `Limits.work`",
+        )
+
+    def _start(self, gathered: Gathered) -> str | None:
+        start = self.setting.start or "start"
+        if start in gathered.entries:
+            return start
+        if self.report.errors and start in gathered.broken:
+            return None
+        self.report.error(
+            "E102",
+            f"no start rule found: `{start}` is not defined",
+            Span(0, min(1, len(self.document.source.text))),
+            "name it with `--start`",
+        )
+        return None
+
+    def _nested(self, text: str, _start: int, place: Span) -> tree.Document | None:
+        if self.setting.depth >= _MOST_NESTED:
+            self.report.error("E012", f"grammars are nested {_MOST_NESTED} deep at most", place)
+            return None
+        deeper = replace(self.setting, depth=self.setting.depth + 1)
+        return _placed(text, place, deeper, self.report, self.others)
+
+    def _factory(self, dialect: Dialect, lexing: Lexing, gathered: Gathered) -> Factory:
+        def entries(flat: str) -> Entry | None:
+            return entry_of(gathered.entries, flat)
+
+        limits = self.setting.limits
+        if dialect is Dialect.LLGUIDANCE:
+            return LlguidanceFactory(LlguidanceTerminals(entries, self.report, limits), lexing)
+
+        def priority(flat: str) -> int:
+            found = gathered.entries.get(flat)
+            return (found[0].definition.priority or 0) if found else 0
+
+        terminals = LarkTerminals(entries, gathered.declared, self.report, limits)
+        names = [
+            flat for flat, found in gathered.entries.items() if found[0].definition.name.is_terminal
+        ]
+        return LarkFactory(terminals, names, priority, lexing, self.report, limits)
+
+    def _options(self, gathered: Gathered) -> Mapping[str, object]:
+        merged: dict[str, object] = {}
+        for options in gathered.options:
+            value = json.loads(options.text)
+            if isinstance(value, dict):
+                merged.update(value)
+            else:
+                self.report.error(INVALID, "`%llguidance` takes a JSON object", options.span)
+        if merged.get("allow_invalid_utf8"):
+            self.report.error(
+                INVALID,
+                "`allow_invalid_utf8` changes what every regular expression means; there is no"
+                " counterpart",
+                gathered.options[0].span,
+            )
+        return merged
+
+    def _ignored(
+        self,
+        gathered: Gathered,
+        factory: Factory,
+        dialect: Dialect,
+        lexing: Lexing,
+        options: Mapping[str, object],
+    ) -> Terminal | None:
+        parts: list[Terminal] = []
+        for body, span in gathered.ignored:
+            node = self._ignored_node(body, span, gathered, factory)
+            while isinstance(node, Repeat):
+                node = node.body
+            if isinstance(node, Lexeme):
+                parts.append(node.terminal)
+        if not parts:
+            return None
+        together = dialect is Dialect.LLGUIDANCE and lexing is not Lexing.SCANNERLESS
+        once = bool(options.get("ignore_once"))
+        return make_skipped(parts, together, once, gathered.ignored[0][1])
+
+    def _ignored_node(
+        self, body: Expression, span: Span, gathered: Gathered, factory: Factory
+    ) -> Node | None:
+        flat = gathered.main.names.get(body.name.value) if isinstance(body, Use) else None
+        if flat is not None and flat in gathered.entries:
+            return factory.named(flat, span)
+        return factory.anonymous(body, gathered.main)

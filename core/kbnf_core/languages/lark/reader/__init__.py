@@ -1,0 +1,1 @@
+"""From Lark text to rules over lexemes."""

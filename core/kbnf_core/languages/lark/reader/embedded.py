@@ -1,0 +1,192 @@
+"""What stands in a Lark grammar but is none of its rules: tokens, JSON schemas, other grammars."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from kbnf_core import ir
+from kbnf_core.languages.conversion.rewrite import rename
+from kbnf_core.languages.lark.build_tree import reference, text_of
+from kbnf_core.languages.lark.lexer.byte_sets import ALL_BYTES, exits
+from kbnf_core.languages.lark.reader.model import Embedded, Node, Repeat, Sequence
+from kbnf_core.languages.lark.reader.names import Names
+from kbnf_core.languages.lark.reader.report import INVALID, UNSUPPORTED, Report
+from kbnf_core.languages.lark.reader.schema_keys import unimplemented
+from kbnf_core.languages.lark.reader.tree import GrammarReference, Json, Nested, Special
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.lower.analyse import analyse
+from kbnf_core.lower.translate import translate
+from kbnf_core.source import Source, Span
+from kbnf_core.syntax import tree
+
+_TOKEN_SET = re.compile(r"<\[(?P<negated>\^)?(?P<body>[^\]]*)\]>")
+_IDS = re.compile(r"(\d+)(?:-(\d+))?")
+
+ReadGrammar = Callable[[str, int, Span], tree.Document | None]
+"""Reads a nested grammar, which starts at an index of the source; None after a report."""
+
+
+@dataclass(slots=True)
+class Embedding:
+    """Collects the definitions that embedded parts need.
+
+    ``read`` converts a nested grammar; ``others`` are the grammars of a list, by name.
+    """
+
+    report: Report
+    names: Names
+    read: ReadGrammar
+    others: dict[str, tree.Document | None]
+    limits: Limits = DEFAULT_LIMITS
+    definitions: list[tree.Definition] = field(default_factory=list)
+
+    def special(self, node: Special, place: Span) -> Node | None:
+        """``<name>`` or ``<[1-5,7]>``."""
+        match = _TOKEN_SET.fullmatch(node.text)
+        if match is None:
+            leaf: tree.Expression = tree.TokenName(text_of(node.text, place), place)
+            return Embedded(leaf, 0, place)
+        ranges = self._ranges(match["body"], place)
+        if ranges is None:
+            return None
+        return Embedded(tree.TokenSet(ranges, match["negated"] is not None, place), 0, place)
+
+    def _ranges(self, body: str, place: Span) -> tuple[tuple[int, int], ...] | None:
+        if body.strip() == "*":
+            self.report.error(
+                UNSUPPORTED,
+                "a wildcard for any token has no counterpart; `#token[0-...]` names ids",
+                place,
+            )
+            return None
+        ranges = []
+        for part in body.split(","):
+            match = _IDS.fullmatch(part.strip())
+            low, high = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+            if low > high:
+                self.report.error(INVALID, f'invalid token range: "{part.strip()}"', place)
+                return None
+            ranges.append((low, high))
+        return tuple(ranges)
+
+    def json(self, node: Json, place: Span) -> Node | None:
+        """``%json {...}``, with LLGuidance's meaning."""
+        from kbnf_core.languages.json_schema import Options, Whitespace, embed_json_schema
+        from kbnf_core.languages.json_schema.document import read_json
+        from kbnf_core.languages.json_schema.problems import ProblemError
+
+        refused = unimplemented(json.loads(node.text))
+        if refused:
+            keys = ", ".join(f'"{key}"' for key in refused)
+            self.report.error(INVALID, f"Unimplemented keys: [{keys}]", place)
+            return None
+        prefix = self.names.fresh("json") + "_"
+        try:
+            embedded = embed_json_schema(
+                read_json(node.text), Options(whitespace=Whitespace.FLEXIBLE), prefix
+            )
+        except ProblemError as error:
+            problem = error.problem
+            helps = (problem.help,) if problem.help else ()
+            where = problem.pointer or "the schema"
+            self.report.error(problem.code, f"{where}: {problem.message}", place, *helps)
+            return None
+        return self._embed(embedded.start, embedded.definitions, place)
+
+    def nested(self, node: Nested, place: Span) -> Node | None:
+        """``%lark {...}``."""
+        document = self.read(node.text, node.start, place)
+        return None if document is None else self._document(document, "nested", place)
+
+    def reference(self, node: GrammarReference, place: Span) -> Node | None:
+        """``@name``, or ``@1`` as LLGuidance once had it: the grammar at that index of the list."""
+        if node.name not in self.others:
+            there = ", ".join(f"@{name}" for name in self.others)
+            helps = (f"there is {there}",) if there else ()
+            message = f"there is no grammar `{node.name}` in a list with this one"
+            self.report.error(INVALID, message, place, *helps)
+            return None
+        document = self.others[node.name]
+        wanted = f"grammar_{node.name}" if node.name.isdigit() else node.name
+        return None if document is None else self._document(document, wanted, place)
+
+    def _document(self, document: tree.Document, wanted: str, place: Span) -> Node:
+        """Rename the rules of another grammar and call its start."""
+        names = {
+            each.name.value: self.names.fresh(f"{wanted}_{each.name.value}")
+            for each in document.definitions
+        }
+        start = names[document.definitions[0].name.value]
+        renamed = tuple(rename(each, names) for each in document.definitions)
+        return self._embed(start, renamed, place)
+
+    def _embed(self, start: str, definitions: tuple[tree.Definition, ...], place: Span) -> Node:
+        here = tuple(replace(each, span=place) for each in definitions)
+        self.definitions.extend(here)
+        document = tree.Document(Source(""), here, ())
+        first, nullable = _first(document, start, self.limits)
+        node = Embedded(reference(start, place), first, place, is_grammar=True)
+        return Repeat(node, 0, 1, place) if nullable else Sequence((node,), place)
+
+
+def _first(document: tree.Document, start: str, limits: Limits) -> tuple[int, bool]:
+    """Return the bytes that the texts of ``start`` may begin with, and whether one is empty."""
+    grammar = translate(document, start, limits).grammar
+    if grammar is None:
+        return ALL_BYTES, False
+    facts = analyse(grammar).facts
+    firsts = dict.fromkeys(grammar.rules, 0)
+    changed = True
+    while changed:
+        changed = False
+        for name, body in grammar.rules.items():
+            mask, _ = _first_of(body, firsts, {n: f.nullable for n, f in facts.items()})
+            if mask != firsts[name]:
+                firsts[name] = mask
+                changed = True
+    return firsts[start], start in facts and facts[start].nullable
+
+
+def _first_of(root: ir.Node, firsts: dict[str, int], nullable: dict[str, bool]) -> tuple[int, bool]:
+    values: list[tuple[int, bool]] = []
+    for node in ir.postorder(root):
+        start = len(values) - len(ir.children(node))
+        parts = values[start:]
+        values[start:] = [_combine(node, parts, firsts, nullable)]
+    return values.pop()
+
+
+def _combine(
+    node: ir.Node,
+    parts: list[tuple[int, bool]],
+    firsts: dict[str, int],
+    nullable: dict[str, bool],
+) -> tuple[int, bool]:
+    match node:
+        case ir.Literal(data):
+            return (1 << data[0], False) if data else (0, True)
+        case ir.Regular(dfa):
+            return (0, False) if dfa.is_empty else (exits(dfa)[0], dfa.is_nullable)
+        case ir.Token():
+            return 0, False
+        case ir.Call(name):
+            return firsts[name], nullable.get(name, False)
+        case ir.Sequence():
+            return _of_sequence(parts)
+        case ir.Choice():
+            mask = 0
+            for part, _ in parts:
+                mask |= part
+            return mask, any(empty for _, empty in parts)
+        case ir.Repeat(_, low):
+            return parts[0][0], low == 0 or parts[0][1]
+
+
+def _of_sequence(parts: list[tuple[int, bool]]) -> tuple[int, bool]:
+    mask = 0
+    for part, empty in parts:
+        mask |= part
+        if not empty:
+            return mask, False
+    return mask, True

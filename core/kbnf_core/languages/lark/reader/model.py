@@ -1,0 +1,184 @@
+"""A Lark grammar as a grammar over lexemes: names, imports and templates are gone.
+
+Rules are made of lexemes (one use of a terminal each), calls, and KBNF that was made elsewhere.
+Nodes are compared by identity: where a lexeme stands decides what may be confused with it.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from kbnf_core import traversal
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.languages.lark.lexer.lookahead import Lookahead
+from kbnf_core.source import Span
+from kbnf_core.syntax import tree
+
+
+class Lexing(Enum):
+    """How text is cut into lexemes.
+
+    ``LLGUIDANCE``: a lexeme goes on as long as the next byte keeps any terminal alive that may
+    come here. ``EARLEY``: Lark's dynamic lexer, each terminal matches as Python's ``re`` does,
+    whatever else could. ``LALR``: Lark's contextual lexer, the first terminal in Lark's order that
+    matches wins. ``SCANNERLESS``: any cut will do.
+    """
+
+    LLGUIDANCE = "llguidance"
+    EARLEY = "earley"
+    LALR = "lalr"
+    SCANNERLESS = "scannerless"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Order:
+    """Lark's order of terminals in one scanner: the first in order wins.
+
+    ``keyword`` holds the text of a terminal that is a plain string.
+    """
+
+    key: tuple[int, int, int, str]
+    keyword: bytes | None = None
+    flags: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Terminal:
+    """A set of lexemes.
+
+    ``dfa`` has their words, none of them empty; its states may be more than the fewest.
+    ``rests[state]`` are the texts before which a lexeme may end in that accepting state.
+    ``written`` is the terminal in KBNF, where there is a plain way to write it.
+    ``name`` is None for terminals that stand in a rule. A lexeme of a lazy terminal ends at once,
+    whatever else is alive. Where the empty text is a lexeme too (``is_nullable``), uses are
+    optional. Ignored text is a run of lexemes of the terminals ``parts``;
+    ``unit`` has the words of one of them. ``beginnings`` are the texts at whose start Lark's
+    contextual lexer finds one.
+    """
+
+    key: str
+    name: str | None
+    dfa: Dfa
+    span: Span
+    rests: tuple[Lookahead, ...]
+    written: tree.Expression | None = None
+    order: Order | None = None
+    is_lazy: bool = False
+    is_nullable: bool = False
+    unit: Dfa | None = None
+    parts: tuple["Terminal", ...] = ()
+    beginnings: Lookahead | None = None
+
+    @property
+    def title(self) -> str:
+        """What to call it in messages."""
+        return self.name or self.key
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lexeme:
+    """One use of a terminal."""
+
+    terminal: Terminal
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """A rule."""
+
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Embedded:
+    """Something that has no lexemes: a special token, a JSON schema, a nested grammar.
+
+    ``first`` are the bytes it may start with, as in ``masks``; it is never empty.
+    ``is_grammar`` tells a grammar of its own from a token: no ignored text stands before it.
+    """
+
+    expression: tree.Expression
+    first: int
+    span: Span
+    is_grammar: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sequence:
+    """One part after the other; none at all is the empty text."""
+
+    items: tuple["Node", ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """Any one of the branches; no branch at all is the empty language."""
+
+    branches: tuple["Node", ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repeat:
+    """``low`` to ``high`` times the body; ``high`` None has no bound."""
+
+    body: "Node"
+    low: int
+    high: int | None
+    span: Span
+
+
+Node: TypeAlias = Lexeme | Call | Embedded | Sequence | Choice | Repeat
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LexicalGrammar:
+    """Rules over lexemes; ``ignored`` is the terminal of texts between lexemes.
+
+    ``embedded`` are definitions in KBNF that ``Embedded`` nodes refer to. ``skips_first`` tells
+    whether ignored text may stand before the first lexeme.
+    """
+
+    start: str
+    rules: Mapping[str, Node]
+    spans: Mapping[str, Span]
+    ignored: Terminal | None
+    skips_first: bool
+    embedded: tuple[tree.Definition, ...] = field(default=())
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """Return the direct parts of ``node``."""
+    match node:
+        case Sequence():
+            return node.items
+        case Choice():
+            return node.branches
+        case Repeat():
+            return (node.body,)
+        case _:
+            return ()
+
+
+def with_children(node: Node, parts: tuple[Node, ...]) -> Node:
+    """Return ``node`` with other parts; itself if they are the same."""
+    if all(new is old for new, old in zip(parts, children(node), strict=True)):
+        return node
+    match node:
+        case Sequence():
+            return Sequence(parts, node.span)
+        case Choice():
+            return Choice(parts, node.span)
+        case Repeat():
+            return Repeat(parts[0], node.low, node.high, node.span)
+        case _:
+            return node
+
+
+def postorder(root: Node) -> Iterator[Node]:
+    """Yield every part of ``root``, parts before wholes, without recursion."""
+    return traversal.postorder(root, children)

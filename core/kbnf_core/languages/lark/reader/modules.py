@@ -1,0 +1,209 @@
+"""Gathers the definitions of a Lark file and of all files that it imports under flat names.
+
+As in Lark, what an imported rule needs comes along as ``module__name``, and a module's
+``%ignore`` does not.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from posixpath import dirname, join, normpath
+
+from kbnf_core.imports import Imports
+from kbnf_core.languages.lark.reader.parse import parse_lark
+from kbnf_core.languages.lark.reader.report import IMPORT, INVALID, Report
+from kbnf_core.languages.lark.reader.tree import (
+    Declare,
+    Definer,
+    Definition,
+    Document,
+    Expression,
+    Ignore,
+    Import,
+    Options,
+)
+from kbnf_core.source import Source, Span
+
+MOST_NESTED = 100
+"""Terminals that refer to one another in a chain."""
+
+_DEEPEST = 32
+"""Files that import one another in a chain; more are taken for a cycle."""
+
+
+@dataclass(slots=True, eq=False)
+class Module:
+    """A file: ``names`` are its names and the flat ones they stand for.
+
+    ``site`` is where the main file imports it, None for the main file itself.
+    """
+
+    source: Source
+    site: Span | None
+    prefix: str
+    depth: int
+    names: dict[str, str] = field(default_factory=dict)
+
+    def place(self, span: Span) -> Span:
+        """Return where ``span`` is shown in the main file."""
+        return span if self.site is None else self.site
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry:
+    """A definition and the file in which its names have their meaning."""
+
+    definition: Definition
+    module: Module
+
+
+@dataclass(slots=True, eq=False)
+class Gathered:
+    """All definitions by flat name; several of one name are alternatives (``%extend``)."""
+
+    main: Module
+    entries: dict[str, list[Entry]] = field(default_factory=dict)
+    ignored: list[tuple[Expression, Span]] = field(default_factory=list)
+    declared: set[str] = field(default_factory=set)
+    options: list[Options] = field(default_factory=list)
+    broken: frozenset[str] = frozenset()
+
+
+def gather(
+    document: Document, libraries: Mapping[str, str], imports: Imports, report: Report
+) -> Gathered:
+    """Return the definitions of ``document`` and of what it imports."""
+    main = Module(document.source, None, "", 0)
+    gathered = Gathered(main, broken=document.broken_names)
+    _Gatherer(libraries, imports, report, gathered).add(document, main, {})
+    return gathered
+
+
+@dataclass(slots=True)
+class _Gatherer:
+    libraries: Mapping[str, str]
+    imports: Imports
+    report: Report
+    gathered: Gathered
+
+    def add(self, document: Document, module: Module, wanted: Mapping[str, str]) -> None:
+        """Add the statements of a file whose names ``wanted`` get the names given there."""
+        for statement in document.statements:
+            if isinstance(statement, Definition) and statement.definer is Definer.NEW:
+                name = statement.name.value
+                module.names.setdefault(name, wanted.get(name, _mangle(module.prefix, name)))
+            elif isinstance(statement, Declare):
+                for declared in statement.names:
+                    flat = wanted.get(declared.value, _mangle(module.prefix, declared.value))
+                    module.names[declared.value] = flat
+                    self.gathered.declared.add(flat)
+        self._import_all(document, module, wanted)
+        for statement in document.statements:
+            if isinstance(statement, Definition):
+                self._define(statement, module)
+            elif module.site is None and isinstance(statement, Ignore):
+                self.gathered.ignored.append((statement.body, statement.span))
+            elif module.site is None and isinstance(statement, Options):
+                self.gathered.options.append(statement)
+
+    def _define(self, definition: Definition, module: Module) -> None:
+        name = definition.name.value
+        flat = module.names.get(name, name)
+        entry = Entry(definition, module)
+        entries = self.gathered.entries
+        known = flat in entries
+        if definition.definer is Definer.NEW and known:
+            self.report.error(
+                INVALID, f"`{name}` is defined twice", module.place(definition.name.span)
+            )
+        elif definition.definer is not Definer.NEW and not known:
+            self.report.error(
+                INVALID,
+                f"`{definition.definer.value}` of `{name}`, which is not defined",
+                module.place(definition.name.span),
+            )
+        elif definition.definer is Definer.EXTEND:
+            entries[flat].append(entry)
+        else:
+            entries[flat] = [entry]
+
+    def _import_all(self, document: Document, module: Module, wanted: Mapping[str, str]) -> None:
+        """Import each file once, with all names that are wanted from it."""
+        merged: dict[tuple[int, tuple[str, ...]], list[Import]] = {}
+        for statement in document.statements:
+            if isinstance(statement, Import):
+                merged.setdefault((statement.dots, statement.module), []).append(statement)
+        for statements in merged.values():
+            self._import(statements, module, wanted)
+
+    def _import(self, statements: list[Import], module: Module, wanted: Mapping[str, str]) -> None:
+        first = statements[0]
+        site = module.place(first.span)
+        source = self._find(first, module, site)
+        if source is None:
+            return
+        aliases: dict[str, str] = {}
+        for old, new in (pair for statement in statements for pair in statement.names):
+            flat = wanted.get(new.value, _mangle(module.prefix, new.value))
+            module.names[new.value] = aliases[old.value] = flat
+        parsed = parse_lark(source)
+        for finding in parsed.diagnostics:
+            place = source.position(finding.span.start)
+            message = f"{source.name}:{place.line}: {finding.message}"
+            self.report.error(finding.code, message, site)
+        prefix = _mangle(module.prefix, "__".join(first.module))
+        inner = Module(source, site, prefix, module.depth + 1)
+        self.add(parsed.document, inner, aliases)
+        self._check_names(statements, inner, module)
+
+    def _check_names(self, statements: list[Import], inner: Module, module: Module) -> None:
+        for old, _ in (pair for statement in statements for pair in statement.names):
+            if old.value not in inner.names:
+                close = get_close_matches(old.value, inner.names, n=1)
+                there = ", ".join(sorted(inner.names))
+                helps = f"did you mean `{close[0]}`?" if close else f"there are {there}"
+                if not old.is_terminal and inner.source.name in self.libraries:
+                    helps = (
+                        "only terminals of libraries are here; put the grammar beside this file and"
+                        " import it with a dot in front"
+                    )
+                message = f"`{inner.source.name}` does not define `{old.value}`"
+                self.report.error(IMPORT, message, module.place(old.span), helps)
+
+    def _find(self, statement: Import, module: Module, site: Span) -> Source | None:
+        name = ".".join(statement.module)
+        if module.depth >= _DEEPEST:
+            self.report.error(IMPORT, "these files import one another without an end", site)
+            return None
+        if statement.dots == 0:
+            text = self.libraries.get(name)
+            if text is None:
+                known = ", ".join(sorted(self.libraries))
+                self.report.error(
+                    IMPORT,
+                    f"there is no library `{name}` here; there is {known}",
+                    site,
+                    "import a file beside this one with a dot in front: `%import .name.RULE`",
+                )
+            return None if text is None else Source(text, name)
+        above = [".."] * (statement.dots - 1)
+        path = join(dirname(module.source.path or ""), *above, *statement.module) + ".lark"
+        if not self.imports.permit(path, self.gathered.main.source.path):
+            self.report.error(
+                IMPORT,
+                f"`{normpath(path)}` is not in the folder of the grammar or below it",
+                site,
+                "put it there, or let the caller permit imports from anywhere",
+            )
+            return None
+        text = self.imports.load(normpath(path))
+        if text is None:
+            self.report.error(IMPORT, f"cannot read `{normpath(path)}`", site)
+        return None if text is None else Source(text, normpath(path))
+
+
+def _mangle(prefix: str, name: str) -> str:
+    if not prefix:
+        return name
+    mark, rest = ("_", name[1:]) if name.startswith("_") else ("", name)
+    return f"{mark}{prefix}__{rest}"

@@ -1,0 +1,52 @@
+"""Collects what a conversion has to say: errors, losses, and notes that change nothing."""
+
+from dataclasses import dataclass, field
+
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.languages.conversion.result import Example, Loss
+from kbnf_core.source import Source, Span
+
+INVALID = "E421"
+IMPORT = "E422"
+UNSUPPORTED = "E423"
+LEXING = "W421"
+APPROXIMATE = "W422"
+NEVER = "W423"
+
+
+@dataclass(slots=True)
+class Report:
+    """Findings about one Lark file; spans of imported files become those of the import."""
+
+    source: Source
+    errors: list[Diagnostic] = field(default_factory=list)
+    notes: list[Diagnostic] = field(default_factory=list)
+    losses: list[Loss] = field(default_factory=list)
+    _said: set[tuple[str, Span]] = field(default_factory=set)
+
+    def error(self, code: str, message: str, span: Span, *helps: str) -> None:
+        """Note something that leaves no grammar."""
+        if self._is_new(message, span):
+            self.errors.append(Diagnostic(code, message, self.source, span, helps=helps))
+
+    def note(self, code: str, message: str, span: Span, *helps: str) -> None:
+        """Note something about the original that the conversion keeps."""
+        if self._is_new(message, span):
+            self.notes.append(Diagnostic(code, message, self.source, span, helps=helps))
+
+    def loss(self, code: str, message: str, span: Span, example: Example | None = None) -> None:
+        """Note something that the conversion does not keep."""
+        if self._is_new(message, span):
+            self.losses.append(Loss(code, message, span, example))
+
+    def add(self, other: "Report") -> None:
+        """Note everything that ``other`` has noted about the same source."""
+        self.errors.extend(e for e in other.errors if self._is_new(e.message, e.span))
+        self.notes.extend(n for n in other.notes if self._is_new(n.message, n.span))
+        self.losses.extend(loss for loss in other.losses if self._is_new(loss.message, loss.span))
+
+    def _is_new(self, message: str, span: Span) -> bool:
+        key = (message, span)
+        new = key not in self._said
+        self._said.add(key)
+        return new

@@ -1,0 +1,1 @@
+"""Regular expressions of Python's ``re``, with its rule of the leftmost match."""

@@ -1,0 +1,297 @@
+"""From Python regular expressions to automata that match as Python does.
+
+Python tries alternatives in order and takes the first that leads to a match, so what it matches
+of a text may be shorter than the longest match, and may depend on what follows. The automaton
+keeps the attempts in their order and drops those behind a match; its states are the ordered
+lists. What may follow a match is what makes all attempts before it fail.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+
+import numpy as np
+import numpy.typing as npt
+
+from kbnf_core.automata import operations
+from kbnf_core.automata.classes import class_count, join_classes, rows_over
+from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.automata.machine import Machine
+from kbnf_core.automata.minimise import minimise
+from kbnf_core.languages.lark.lexer.explore import explore
+from kbnf_core.languages.lark.lexer.lookahead import NOTHING, Lookahead, either, numbered
+from kbnf_core.languages.lark.lexer.walk import trimmed
+from kbnf_core.languages.lark.regex import tree as regex
+from kbnf_core.languages.lark.regex.program import Instruction, Kind, Program
+
+_EARLIER = 1
+"""The state of a match that ended at an earlier place and still waits for its look-aheads."""
+
+_Trackers = frozenset[tuple[int, bool, int]]
+"""Look-aheads that are still open: the automaton, whether it must fail, its state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matcher:
+    """The words that Python matches, and by state the texts before which it ends there.
+
+    The automaton is trimmed. ``looks_back`` tells whether a match depends on text before it.
+    """
+
+    dfa: Dfa
+    rests: tuple[Lookahead, ...]
+    looks_back: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Thread:
+    """An attempt: its instruction, the state inside a leaf, the look-aheads that run beside."""
+
+    place: int
+    state: int
+    trackers: _Trackers
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """An ordered list of attempts, and the states of the look-behinds."""
+
+    threads: tuple[_Thread, ...]
+    behind: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Fate:
+    """A match that may be undone: the attempts before it, and its own open look-aheads."""
+
+    above: tuple[_Thread, ...]
+    trackers: _Trackers
+    behind: tuple[int, ...]
+
+
+def matcher(node: regex.Node, ordered: bool = True) -> Matcher:
+    """Return the automaton of a pattern; without ``ordered`` that of all that it could match.
+
+    Raises LimitError, and ``PatternError`` for what has no automaton.
+    """
+    return _Machine(Program(node), ordered).run()
+
+
+def beginnings(node: regex.Node) -> Dfa:
+    """Return the automaton of all texts that begin with a match, to their end."""
+    return _Machine(Program(node), ordered=False).beginnings()
+
+
+@dataclass(slots=True)
+class _Machine:
+    """Runs all attempts at once over byte classes."""
+
+    program: Program
+    ordered: bool
+    _classes: npt.NDArray[np.uint8] = field(init=False)
+    _rows: list[list[list[int]]] = field(default_factory=list)
+    _accepting: list[list[bool]] = field(default_factory=list)
+    _certain: list[list[bool]] = field(default_factory=list)
+    _looks_back: bool = False
+
+    def __post_init__(self) -> None:
+        automata = self.program.automata
+        self._classes = join_classes([dfa.classes for dfa in automata])
+        for dfa in automata:
+            rows = [] if dfa.is_empty else rows_over(dfa, self._classes).tolist()
+            accepting = dfa.accepting.tolist()
+            self._rows.append(rows)
+            self._accepting.append([*accepting, False])
+            certain = [
+                yes and set(row) == {s}
+                for s, (row, yes) in enumerate(zip(rows, accepting, strict=False))
+            ]
+            self._certain.append([*certain, False])
+
+    def run(self) -> Matcher:
+        """Return the words, and what may follow them."""
+        states, rows = self._explore()
+        fates = [self._fates(state) for state in states]
+        rests = self._rests([fate for some in fates for fate in some])
+        by_state = [reduce(either, (rests[fate] for fate in some), NOTHING) for some in fates]
+        dfa, kept = trimmed(rows, [bool(some) for some in fates], self._classes)
+        return Matcher(dfa, tuple(by_state[state] for state in kept), self._looks_back)
+
+    def beginnings(self) -> Dfa:
+        """Return the texts that begin with a match."""
+        states, rows = self._explore()
+        tags = [int(any(self._stands(thread) for thread in state.threads)) for state in states]
+        for number, state in enumerate(states):
+            if any(_is_sure(self.program, thread) for thread in state.threads):
+                rows[number] = [number] * len(rows[number])
+        return operations.from_machine(Machine(rows, tags, [0]), self._classes)
+
+    def _explore(self) -> tuple[list[_State], list[list[int]]]:
+        """Return all lists of attempts that any text leads to, and the steps between them."""
+        return explore([self._start()], class_count(self._classes), self._step_alive)
+
+    def _step_alive(self, state: _State, symbol: int) -> _State | None:
+        target = self._step(state, symbol)
+        return target if target.threads else None
+
+    def _start(self) -> _State:
+        behind = tuple(0 for _ in self.program.behind)
+        self._looks_back = bool(self.program.behind) and self._begins_behind()
+        threads = self._closure(self.program.start, frozenset(), behind)
+        return _State(tuple(self._cut(threads)), behind)
+
+    def _begins_behind(self) -> bool:
+        """Tell whether a look-behind may come before the first character."""
+        seen: set[int] = set()
+        stack = [self.program.start]
+        while stack:
+            place = stack.pop()
+            instruction = self.program.code[place]
+            if instruction.kind is Kind.BEHIND:
+                return True
+            if place not in seen and instruction.kind in (Kind.SPLIT, Kind.AHEAD):
+                seen.add(place)
+                stack.extend(instruction.targets)
+        return False
+
+    def _closure(
+        self, start: int, trackers: _Trackers, behind: tuple[int, ...]
+    ) -> Iterator[_Thread]:
+        """Yield the attempts that stand before a leaf or at a match, in order."""
+        seen: set[tuple[int, _Trackers]] = set()
+        stack = [(start, trackers)]
+        while stack:
+            place, trackers = stack.pop()
+            if (place, trackers) in seen:
+                continue
+            seen.add((place, trackers))
+            instruction = self.program.code[place]
+            match instruction.kind:
+                case Kind.MATCH | Kind.LEAF:
+                    yield _Thread(place, 0, trackers)
+                case Kind.SPLIT:
+                    stack.extend((target, trackers) for target in reversed(instruction.targets))
+                case Kind.AHEAD:
+                    followed = self._look_ahead(instruction, trackers)
+                    if followed is not None:
+                        stack.append((instruction.targets[0], followed))
+                case Kind.BEHIND:
+                    state = behind[self.program.behind.index(instruction.automaton)]
+                    if self._accepting[instruction.automaton][state] != instruction.is_negated:
+                        stack.append((instruction.targets[0], trackers))
+
+    def _look_ahead(self, instruction: Instruction, trackers: _Trackers) -> _Trackers | None:
+        number, negated = instruction.automaton, instruction.is_negated
+        if not self._rows[number]:
+            return trackers if negated else None
+        if self._certain[number][0]:
+            return None if negated else trackers
+        return trackers | {(number, negated, 0)}
+
+    def _track(self, trackers: _Trackers, symbol: int) -> _Trackers | None:
+        """Move the look-aheads; None where one has failed."""
+        moved = set()
+        for number, negated, state in trackers:
+            target = self._rows[number][state][symbol]
+            if self._certain[number][target]:
+                if negated:
+                    return None
+            elif target != DEAD:
+                moved.add((number, negated, target))
+            elif not negated:
+                return None
+        return frozenset(moved)
+
+    def _move(
+        self, threads: tuple[_Thread, ...], behind: tuple[int, ...], symbol: int
+    ) -> list[_Thread]:
+        """Return the attempts after a byte, up to an earlier match that it has confirmed."""
+        moved: dict[_Thread, None] = {}
+        for thread in threads:
+            instruction = self.program.code[thread.place]
+            trackers = self._track(thread.trackers, symbol)
+            if trackers is None:
+                continue
+            if instruction.kind is Kind.MATCH:
+                moved[_Thread(thread.place, _EARLIER, trackers)] = None
+                if not trackers:
+                    break
+                continue
+            target = self._rows[instruction.automaton][thread.state][symbol]
+            if target == DEAD:
+                continue
+            if self._accepting[instruction.automaton][target]:
+                starts = self._closure(instruction.targets[0], trackers, behind)
+                moved.update(dict.fromkeys(starts))
+            else:
+                moved[_Thread(thread.place, target, trackers)] = None
+        return list(moved)
+
+    def _behind(self, behind: tuple[int, ...], symbol: int) -> tuple[int, ...]:
+        return tuple(
+            DEAD if at == DEAD else self._rows[number][at][symbol]
+            for number, at in zip(self.program.behind, behind, strict=True)
+        )
+
+    def _step(self, state: _State, symbol: int) -> _State:
+        behind = self._behind(state.behind, symbol)
+        return _State(tuple(self._cut(self._move(state.threads, behind, symbol))), behind)
+
+    def _cut(self, threads: Iterable[_Thread]) -> Iterator[_Thread]:
+        """Drop what stands behind a match that nothing can undo."""
+        for thread in threads:
+            sure = self.ordered and _is_sure(self.program, thread)
+            if not (sure and thread.state == _EARLIER):
+                yield thread
+            if sure:
+                return
+
+    # ---- What may follow a match -----------------------------------------------------------
+
+    def _fates(self, state: _State) -> tuple[_Fate, ...]:
+        """Return the matches that end in ``state``, each with what can undo it."""
+        return tuple(
+            _Fate(state.threads[: index if self.ordered else 0], thread.trackers, state.behind)
+            for index, thread in enumerate(state.threads)
+            if self.program.code[thread.place].kind is Kind.MATCH and thread.state != _EARLIER
+        )
+
+    def _rests(self, fates: Sequence[_Fate]) -> dict[_Fate, Lookahead]:
+        """Return the texts after which each match stands."""
+        wanted = len(set(fates))
+        met, rows = explore(fates, class_count(self._classes), self._next_fate)
+        tags = [int(self._stands_at_end(fate)) for fate in met]
+        small = minimise(Machine(rows, tags, range(wanted)))
+        machines = (Machine(small.rows, small.tags, [start]) for start in small.starts)
+        return {
+            fate: numbered(machine, self._classes)
+            for fate, machine in zip(met[:wanted], machines, strict=True)
+        }
+
+    def _next_fate(self, fate: _Fate, symbol: int) -> _Fate | None:
+        """Return what can still undo a match after a byte; None if it is undone."""
+        trackers = self._track(fate.trackers, symbol)
+        if trackers is None:
+            return None
+        behind = self._behind(fate.behind, symbol) if fate.above else ()
+        above = self._move(fate.above, behind, symbol)
+        if any(_is_sure(self.program, thread) for thread in above):
+            return None
+        # Without anything that can undo it, it does not matter what has come before.
+        return _Fate(tuple(above), trackers, behind if above else ())
+
+    def _stands_at_end(self, fate: _Fate) -> bool:
+        return self._end_well(fate.trackers) and not any(map(self._stands, fate.above))
+
+    def _stands(self, thread: _Thread) -> bool:
+        """Tell whether ``thread`` is a match if the text ends here."""
+        kind = self.program.code[thread.place].kind
+        return kind is Kind.MATCH and self._end_well(thread.trackers)
+
+    def _end_well(self, trackers: _Trackers) -> bool:
+        return all(self._accepting[number][state] != negated for number, negated, state in trackers)
+
+
+def _is_sure(program: Program, thread: _Thread) -> bool:
+    """Tell whether ``thread`` is a match that no look-ahead can undo."""
+    return program.code[thread.place].kind is Kind.MATCH and not thread.trackers

@@ -1,0 +1,82 @@
+"""From Lark, in either dialect, to KBNF.
+
+Lark's and LLGuidance's grammars let generation go on as long as they can, so the result says
+``finish=eos``.
+"""
+
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.errors import ConfigError, GrammarError
+from kbnf_core.imports import BELOW, Imports
+from kbnf_core.languages import KBNF
+from kbnf_core.languages.conversion.layout import Style, Written, lay_out
+from kbnf_core.languages.conversion.result import Conversion
+from kbnf_core.languages.conversion.verify import verified
+from kbnf_core.languages.gbnf.to_kbnf import from_gbnf
+from kbnf_core.languages.lark.read import Setting, read_lark
+from kbnf_core.languages.lark.reader.model import Lexing
+from kbnf_core.languages.lark.reader.words import comments, is_gbnf
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.source import Source
+from kbnf_core.syntax.printer import print_expression
+from kbnf_core.syntax.tree import Comment, Definition
+
+
+def from_lark(
+    source: str,
+    *,
+    path: str | None = None,
+    start: str | None = None,
+    lexing: Lexing | str | None = None,
+    imports: Imports = BELOW,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Conversion:
+    """Return the KBNF for a Lark text, or for a list of grammars in LLGuidance's JSON form.
+
+    ``path`` names the text and is where its imports are looked for, as ``imports`` permits;
+    ``start`` is the start rule, ``start`` if not given. ``lexing`` (``llguidance``, ``earley``,
+    ``lalr``, ``scannerless``) says how text is cut into lexemes; without it files that use
+    LLGuidance's constructs are read as LLGuidance does, all others as Lark's default parser does,
+    and a text that defines all its rules with ``::=``, ``root`` among them, is GBNF, which
+    LLGuidance once read too. Raises ``GrammarError`` with all findings for a text with errors,
+    ``ConfigError`` for an unknown ``lexing``.
+    """
+    text = Source(source, path)
+    if lexing is None and is_gbnf(source):
+        return from_gbnf(source, path=path, start=start, limits=limits)
+    outcome = read_lark(text, Setting(imports, _parsed(lexing), start, limits))
+    report = outcome.report
+    if outcome.document is None or report.errors:
+        errors = sorted(report.errors, key=Diagnostic.sort_key)
+        raise GrammarError([*errors, *report.notes])
+    document = outcome.document
+    remarks = [Comment(value, span) for value, span in comments(source)]
+    written = [_written(each) for each in document.definitions]
+    body = lay_out(text, written, remarks, Style(_comment, ";", bar_first=True))
+    top = document.definitions[0].name.value
+    settings = "finish=eos" if top == KBNF.start else f"finish=eos start={top}"
+    converted = f"(* kbnf: {settings} *)\n\n{body}"
+    verified(converted, KBNF, limits)
+    losses = tuple(sorted(report.losses, key=lambda loss: loss.span))
+    return Conversion(converted, not losses, losses, tuple(report.notes))
+
+
+def _parsed(lexing: Lexing | str | None) -> Lexing | None:
+    if lexing is None:
+        return None
+    try:
+        return Lexing(lexing)
+    except ValueError:
+        known = ", ".join(each.value for each in Lexing)
+        raise ConfigError(f"lexing must be one of {known}, not {lexing!r}") from None
+
+
+def _written(definition: Definition) -> Written:
+    branches = definition.branches
+    texts = tuple(print_expression(branch) for branch in branches)
+    places = tuple(branch.span for branch in branches)
+    return Written(definition.name.value, texts, places, definition.span)
+
+
+def _comment(text: str) -> str:
+    inner = text.strip().replace("*)", "* )")
+    return f"(* {inner} *)" if inner else "(* *)"

@@ -1,0 +1,1 @@
+"""From KBNF to LLGuidance's Lark."""

@@ -1,0 +1,248 @@
+"""From KBNF to LLGuidance's Lark.
+
+Strings, regular expressions and whole regular rules become lexemes where LLGuidance's lexer can
+cut no text of them wrongly, see ``lark_forms``; the others are written character by character.
+"""
+
+from kbnf_core import ir
+from kbnf_core.automata import operations
+from kbnf_core.automata.characters import NotTextError, to_characters
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.regex import compile_regex
+from kbnf_core.config import Finish
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.errors import GrammarError
+from kbnf_core.frontend import Reading, name_span, read_grammar
+from kbnf_core.languages.conversion.difference import MOST_STATES
+from kbnf_core.languages.conversion.prefix_free import is_prefix_free, shortest_longer
+from kbnf_core.languages.conversion.result import Conversion, Example, Loss
+from kbnf_core.languages.conversion.verify import ConversionError
+from kbnf_core.languages.lark.reader.parse import parse_lark
+from kbnf_core.languages.lark.writer.lexeme_forms import Forms, choose_forms
+from kbnf_core.languages.lark.writer.print import (
+    EMPTY,
+    lay_out,
+    print_class,
+    print_definition,
+    print_regex,
+    print_text,
+)
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.lower.build import build_tables
+from kbnf_core.recognise.states import StateTable
+from kbnf_core.source import Source, Span
+from kbnf_core.syntax import tree
+
+LOST_BYTES = "W401"
+LOST_FINISH = "W403"
+_MOST_STATES = 5_000
+"""States of a part that may have to be written as one rule each; LLGuidance cannot hold many."""
+
+_TEXTS = compile_regex("(?s:.)*").dfa or operations.empty()
+
+
+def to_lark(
+    source: str,
+    *,
+    path: str | None = None,
+    start: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Conversion:
+    """Return LLGuidance's Lark for a KBNF text.
+
+    ``path`` names the text in messages; ``start`` wins over its pragma and becomes ``start``.
+    Raises ``GrammarError`` with all findings for a text with errors.
+    """
+    reading = read_grammar(Source(source, path), start, limits=limits)
+    if reading.grammar is None:
+        raise GrammarError(reading.diagnostics)
+    writer = _Writer(reading, reading.grammar, limits)
+    text = writer.write()
+    wrong = parse_lark(Source(text), limits).diagnostics
+    if wrong:
+        raise ConversionError(f"the converted grammar is wrong: {wrong[0].message}")
+    losses = (*writer.losses, *_finish(reading))
+    return Conversion(text, not losses, losses, reading.diagnostics)
+
+
+def _finish(reading: Reading) -> list[Loss]:
+    if reading.finish is Finish.EOS or reading.grammar is None:
+        return []
+    states = StateTable(build_tables(reading.grammar))
+    if is_prefix_free(states.tables):
+        return []
+    longer = shortest_longer(states, MOST_STATES)
+    return [
+        Loss(
+            LOST_FINISH,
+            "generation ends at the first complete text, and LLGuidance may go on",
+            name_span(reading.document, reading.start),
+            None if longer is None else Example(longer, kept_out=False),
+        )
+    ]
+
+
+class _Writer:
+    """Writes rules and terminals; the start comes first."""
+
+    def __init__(self, reading: Reading, grammar: ir.Grammar, limits: Limits) -> None:
+        self.losses: list[Loss] = []
+        self._source = reading.document.source
+        self._grammar = grammar
+        self._texts: dict[int, Dfa] = {}
+        for body in grammar.rules.values():
+            for node in ir.postorder(body):
+                if isinstance(node, ir.Literal | ir.Regular) and id(node) not in self._texts:
+                    self._texts[id(node)] = self._words(node)
+        self._patterns = {
+            node.span: node.text.value
+            for definition in reading.document.definitions
+            for node in tree.postorder(definition.body)
+            if isinstance(node, tree.Pattern) and node.kind is tree.PatternKind.REGEX
+        }
+        self._check_sizes()
+        self._forms: Forms = choose_forms(grammar, self._texts, limits)
+        self._used = {"start", "nothing"}
+        self._numbers: dict[str, int] = {}
+        self._names = {grammar.start: "start"}
+        for name in grammar.rules:
+            self._names.setdefault(name, self._fresh(name))
+        self._lines: list[str] = []
+        self._spelt: dict[int, str] = {}
+        self._needs_nothing = False
+
+    def _check_sizes(self) -> None:
+        """Refuse parts that LLGuidance would need too many rules for."""
+        for body in self._grammar.rules.values():
+            for node in ir.postorder(body):
+                if (
+                    isinstance(node, ir.Regular)
+                    and self._texts[id(node)].state_count > _MOST_STATES
+                ):
+                    count = self._texts[id(node)].state_count
+                    message = (
+                        f"this part has {count:,} states; in Lark each would be a rule, and there"
+                        f" may be {_MOST_STATES:,}"
+                    )
+                    raise GrammarError([Diagnostic("E106", message, self._source, node.span)])
+
+    def _words(self, node: ir.Literal | ir.Regular) -> Dfa:
+        """Return the words of a part that are texts."""
+        dfa = operations.literal(node.data) if isinstance(node, ir.Literal) else node.dfa
+        try:
+            to_characters(dfa)
+        except NotTextError:
+            message = "LLGuidance's rules match texts; these bytes are no UTF-8"
+            self.losses.append(Loss(LOST_BYTES, message, node.span))
+            return operations.intersect(dfa, _TEXTS)
+        return dfa
+
+    def write(self) -> str:
+        """Return the whole grammar: rules, then terminals, each after those that use it."""
+        rules, terminals = [self._grammar.start], dict[str, None]()
+        for name in rules:
+            for call in ir.calls(self._grammar.rules[name]):
+                if call.nonterminal in self._forms.terminals:
+                    terminals.setdefault(call.nonterminal)
+                elif call.nonterminal not in rules:
+                    rules.append(call.nonterminal)
+            place = len(self._lines)
+            written = print_definition(self._names[name], self._grammar.rules[name], self._in_rule)
+            self._lines.insert(place, written)
+        reached = [*terminals]
+        for name in reached:
+            body = self._grammar.rules[name]
+            reached.extend(c.nonterminal for c in ir.calls(body) if c.nonterminal not in reached)
+            title = self._names[name].upper()
+            self._lines.append(print_definition(title, body, self._in_terminal))
+        if self._needs_nothing:
+            self._lines.append('nothing: "x" nothing')
+        return "".join(f"{line}\n" for line in self._lines)
+
+    def _fresh(self, name: str) -> str:
+        """Return a name of a rule: small letters, not beginning with a digit or two underscores."""
+        base = name.lower().lstrip("_") or "rule"
+        if not base[0].isalpha():
+            base = f"r_{base}"
+        chosen = base
+        while chosen in self._used:
+            self._numbers[base] = self._numbers.get(base, 1) + 1
+            chosen = f"{base}_{self._numbers[base]}"
+        self._used.add(chosen)
+        return chosen
+
+    def _in_rule(self, node: ir.Node) -> str:
+        match node:
+            case ir.Call(name):
+                title = self._names[name]
+                return title.upper() if name in self._forms.terminals else title
+            case ir.Token(terminal, span):
+                return self._token(terminal, span)
+            case ir.Literal() | ir.Regular() if id(node) in self._forms.split:
+                return self._characters(node)
+            case ir.Literal() | ir.Regular():
+                return self._whole(node)
+            case _:
+                return self._nothing()
+
+    def _in_terminal(self, node: ir.Node) -> str:
+        return (
+            self._names[node.nonterminal].upper()
+            if isinstance(node, ir.Call)
+            else (
+                self._whole(node) if isinstance(node, ir.Literal | ir.Regular) else self._nothing()
+            )
+        )
+
+    def _whole(self, node: ir.Literal | ir.Regular) -> str:
+        dfa = self._texts[id(node)]
+        if dfa.is_empty:
+            return self._nothing()
+        if isinstance(node, ir.Literal):
+            return print_text(node.data.decode())
+        try:
+            return print_regex(dfa, self._patterns.get(node.span))
+        except LimitError:
+            return self._characters(node)
+
+    def _characters(self, node: ir.Literal | ir.Regular) -> str:
+        dfa = self._texts[id(node)]
+        if dfa.is_empty:
+            return self._nothing()
+        if isinstance(node, ir.Literal):
+            steps = " ".join(print_text(char) for char in node.data.decode())
+            return f"({steps})" if len(node.data.decode()) > 1 else steps or EMPTY
+        if id(dfa) not in self._spelt:
+            self._spelt[id(dfa)] = self._states(dfa)
+        return self._spelt[id(dfa)]
+
+    def _states(self, dfa: Dfa) -> str:
+        """Write an automaton as right-linear rules over characters; return the first."""
+        characters = to_characters(dfa)
+        names = [self._fresh("chars") for _ in characters.edges]
+        for name, edges, accepting in zip(
+            names, characters.edges, characters.accepting, strict=True
+        ):
+            branches = [EMPTY] if accepting else []
+            for points, target in edges:
+                step = f"/{print_class(points)}/"
+                last = characters.accepting[target] and not characters.edges[target]
+                branches.append(step if last else f"{step} {names[target]}")
+            self._lines.append(lay_out(name, branches))
+        return names[0]
+
+    def _token(self, terminal: ir.TokenTerminal, span: Span) -> str:
+        if terminal.name is not None:
+            if terminal.name.startswith("<") and terminal.name.endswith(">"):
+                return terminal.name
+            message = f"LLGuidance names tokens as `<...>`: {terminal.name!r}"
+            self.losses.append(Loss("W402", message, span))
+            return self._nothing()
+        ids = ",".join(str(a) if a == b else f"{a}-{b}" for a, b in terminal.ranges)
+        return f"<[{'^' if terminal.negated else ''}{ids}]>"
+
+    def _nothing(self) -> str:
+        """Return a rule that matches nothing."""
+        self._needs_nothing = True
+        return "nothing"

@@ -1,0 +1,1 @@
+"""What several lints ask of a grammar."""

@@ -1,0 +1,118 @@
+"""W106: loops that can go round without consuming anything, and rules that become themselves."""
+
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix
+from kbnf_core.frontend import Reading, name_span
+from kbnf_core.ir import Call, Choice, Node, Repeat, Sequence
+from kbnf_core.lint.analysis.format_text import show_name
+from kbnf_core.lint.analysis.stopped_early import stopped_early
+from kbnf_core.lower.analyse import Analysis, Facts
+from kbnf_core.source import Span
+from kbnf_core.syntax import tree
+
+MAX_CYCLES = 20
+"""Cycles that are reported; a grammar with more has seen enough."""
+
+
+def check_empty_loops(reading: Reading) -> Iterator[Diagnostic]:
+    """Yield a finding for each such loop. They are harmless to recognition, but rarely meant."""
+    grammar, analysis = reading.grammar, reading.analysis
+    if grammar is None or analysis is None:
+        return
+    becomes: dict[str, set[str]] = {}
+    for name, body in grammar.rules.items():
+        facts: dict[int, Facts] = {}
+        for node, found in analysis.within(body):
+            facts[id(node)] = found
+            if isinstance(node, Repeat) and node.high is None and facts[id(node.body)].nullable:
+                yield _loop(reading, node)
+        becomes[name] = set(_alone(body, facts, analysis))
+    cycles = list(_cycles(becomes))
+    for cycle in cycles[:MAX_CYCLES]:
+        yield _cycle(reading, cycle)
+    if len(cycles) > MAX_CYCLES:
+        first = name_span(reading.document, cycles[-1][0])
+        yield stopped_early(reading, first, "too many rules become themselves", "W106")
+
+
+def _alone(root: Node, facts: dict[int, Facts], analysis: Analysis) -> Iterator[str]:
+    """Yield the nonterminals that can be all that ``root`` consists of."""
+    stack = [root]
+    while stack:
+        match stack.pop():
+            case Call(name):
+                if analysis.facts[name].productive:
+                    yield name
+            case Repeat(body, low):
+                if low <= 1 or facts[id(body)].nullable:
+                    stack.append(body)
+            case Choice(branches):
+                stack.extend(branches)
+            case Sequence(parts):
+                filled = [part for part in parts if not facts[id(part)].nullable]
+                stack.extend(filled if len(filled) == 1 else parts if not filled else ())
+
+
+def _cycles(becomes: dict[str, set[str]]) -> Iterator[list[str]]:
+    """Yield cycles until there are none, or one more than are reported."""
+    for _ in range(MAX_CYCLES + 1):
+        try:
+            TopologicalSorter(becomes).prepare()
+        except CycleError as error:
+            cycle: list[str] = error.args[1]
+            yield cycle[:0:-1]
+            becomes[cycle[1]].discard(cycle[0])
+        else:
+            return
+
+
+def _loop(reading: Reading, node: Repeat) -> Diagnostic:
+    return Diagnostic(
+        "W106",
+        "this loop can go round without consuming anything",
+        reading.document.source,
+        node.span,
+        label="what is repeated may be empty",
+        helps=("repeat something that is never empty: `(x?)*` is `x*`",),
+        fixes=_fixes(reading, node.span),
+    )
+
+
+def _fixes(reading: Reading, span: Span) -> tuple[Fix, ...]:
+    """Return the fix where what is repeated is optional as a whole."""
+    for node in reading.written.get(span, ()):
+        if not isinstance(node, tree.Bracket | tree.Repetition):
+            continue
+        compulsory = _compulsory(node.body)
+        if compulsory and isinstance(node, tree.Repetition) and node.low:
+            compulsory.append(Edit(node.operator, "*"))
+        if compulsory:
+            return (Fix("leave only the outer one optional", tuple(compulsory)),)
+    return ()
+
+
+def _compulsory(node: tree.Expression) -> list[Edit]:
+    """Return the edits that make an optional or repeated part stand once, if it is one."""
+    while isinstance(node, tree.Bracket) and node.kind is tree.BracketKind.GROUP:
+        node = node.body
+    match node:
+        case tree.Repetition(_, 0, high, operator) if high in (1, None):
+            return [Edit(operator, "")]
+        case tree.Bracket(_, _, (start, end)):
+            return [Edit(Span(start, start + 1), "("), Edit(Span(end - 1, end), ")")]
+        case _:
+            return []
+
+
+def _cycle(reading: Reading, cycle: list[str]) -> Diagnostic:
+    first = min(range(len(cycle)), key=lambda i: name_span(reading.document, cycle[i]))
+    names = [*cycle[first:], *cycle[:first], cycle[first]]
+    return Diagnostic(
+        "W106",
+        f"{show_name(reading, names[0])} can become itself without consuming anything",
+        reading.document.source,
+        name_span(reading.document, names[0]),
+        notes=("the way round: " + " -> ".join(names),),
+    )

@@ -1,0 +1,80 @@
+"""W501: escapes that mean something else in the languages that grammars come from and go to."""
+
+from collections.abc import Iterator
+
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix
+from kbnf_core.frontend import Reading
+from kbnf_core.languages import KBNF
+from kbnf_core.languages.kbnf.escapes import Piece, pieces
+from kbnf_core.syntax.tree import Pattern, PatternKind, Terminal, Text, postorder
+
+_META = frozenset(".*+?()[]{}|^$\\")
+_OCTAL = frozenset("1234567")
+_FIRST_BEYOND_ASCII = 0x80
+
+
+def check_escapes(reading: Reading) -> Iterator[Diagnostic]:
+    """Yield a finding for each escape that a reader of another dialect takes for something else."""
+    if reading.language is not KBNF:
+        return
+    for definition in reading.document.definitions:
+        for node in postorder(definition.body):
+            match node:
+                case Terminal(text):
+                    yield from _in_text(reading, text)
+                case Pattern(kind, text) if kind is not PatternKind.SUBSTRINGS:
+                    yield from _in_pattern(reading, text)
+
+
+def _pieces(reading: Reading, text: Text) -> Iterator[tuple[str, Piece]]:
+    """Yield the escapes of a text as they are written, and what they are."""
+    end = text.origins[-1]
+    start = text.span.start if text.span.end == end + 1 else text.span.start - 1
+    raw = reading.document.source.text[start : end + 1]
+    for piece in pieces(raw, start):
+        written = reading.document.source.slice(piece.span)
+        if written.startswith("\\") and piece.value is not None:
+            yield written, piece
+
+
+def _in_text(reading: Reading, text: Text) -> Iterator[Diagnostic]:
+    for written, piece in _pieces(reading, text):
+        if piece.byte is not None and piece.byte >= _FIRST_BEYOND_ASCII:
+            message = f"`{written}` is the character U+00{piece.byte:02X} here, not a byte"
+            same = f"\\u{{{piece.byte:x}}}"
+            note = "in bnf_sampler, and in `#b'...'` here, it is one byte"
+            yield _finding(
+                reading, piece, message, note, Fix(f"write `{same}`", (Edit(piece.span, same),))
+            )
+
+
+def _in_pattern(reading: Reading, text: Text) -> Iterator[Diagnostic]:
+    for written, piece in _pieces(reading, text):
+        if written == r"\b":
+            message = "`\\b` is a backspace here, not a word boundary"
+            yield _as_code(reading, piece, message)
+        elif written[1] in _OCTAL:
+            message = f"`{written}` is an octal number here, not a back reference"
+            yield _as_code(reading, piece, message)
+        elif piece.value in _META and written[1] in "xu0":
+            yield _meta(reading, written, piece)
+
+
+def _as_code(reading: Reading, piece: Piece, message: str) -> Diagnostic:
+    same = f"\\x{ord(piece.value or ''):02x}"
+    note = "escapes are decoded before the regular expression is read"
+    fix = Fix(f"write `{same}`", (Edit(piece.span, same),))
+    return _finding(reading, piece, message, note, fix)
+
+
+def _meta(reading: Reading, written: str, piece: Piece) -> Diagnostic:
+    message = f"`{written}` is the operator `{piece.value}` here, not a character"
+    note = "escapes are decoded before the regular expression is read"
+    text = f"\\{written}"
+    fix = Fix(f"write `{text}` for the character", (Edit(piece.span, text),), safe=False)
+    return _finding(reading, piece, message, note, fix)
+
+
+def _finding(reading: Reading, piece: Piece, message: str, note: str, fix: Fix) -> Diagnostic:
+    source = reading.document.source
+    return Diagnostic("W501", message, source, piece.span, notes=(note,), fixes=(fix,))

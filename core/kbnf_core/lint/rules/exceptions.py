@@ -1,0 +1,67 @@
+"""W305 and W306: what ``except!`` does not exclude although it seems to."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from kbnf_core.diagnostics import Diagnostic, Label
+from kbnf_core.frontend import Reading
+from kbnf_core.lint.analysis.format_text import show
+from kbnf_core.lower.excepted import excluded_words
+from kbnf_core.syntax.tree import Exception_, Sequence, Terminal, postorder
+
+
+def check_exceptions(reading: Reading) -> Iterator[Diagnostic]:
+    """Yield a finding for each border over which an excluded text comes back, and odd limits."""
+    if reading.grammar is None:
+        return
+    for definition in reading.document.definitions:
+        for node in postorder(definition.body):
+            if isinstance(node, Exception_):
+                yield from _limit(reading, node)
+            elif isinstance(node, Sequence):
+                for item, following in pairwise(node.items):
+                    if isinstance(item, Exception_) and isinstance(following, Terminal):
+                        yield from _border(reading, item, following)
+
+
+def _border(reading: Reading, node: Exception_, following: Terminal) -> Iterator[Diagnostic]:
+    after = following.text.value.encode()
+    words, _ = excluded_words(node, reading.document)
+    for word in words:
+        head = next((word[:i] for i in range(1, len(word)) if _goes_on(word[i:], after)), None)
+        if head is None or after == word:
+            continue
+        yield Diagnostic(
+            "W305",
+            f"{show(word)} can still come about where this ends",
+            reading.document.source,
+            node.span,
+            labels=(Label(following.span, "the text before it does not count here"),),
+            notes=(f"{show(head)} is allowed by the exception, and {show(after)} may follow it",),
+            helps=("let what follows begin with something that no excluded text holds",),
+        )
+        return
+
+
+def _goes_on(rest: bytes, after: bytes) -> bool:
+    """Tell whether ``after`` begins with ``rest``, or ends while it still may."""
+    return bool(after) and after.startswith(rest)
+
+
+def _limit(reading: Reading, node: Exception_) -> Iterator[Diagnostic]:
+    words, _ = excluded_words(node, reading.document)
+    if not node.limit or not words:
+        return
+    shortest = min(words, key=len)
+    if node.limit < len(shortest):
+        notes = (f"{show(shortest)} has {len(shortest)} bytes, so it cannot occur anyway",)
+        yield _odd_limit(reading, node, "this exception excludes nothing", notes)
+    elif any(not word.isascii() for word in words):
+        notes = ("a character beyond ASCII has 2 to 4 bytes, and may be cut in two",)
+        yield _odd_limit(reading, node, f"the limit counts bytes: {node.limit} of them", notes)
+
+
+def _odd_limit(
+    reading: Reading, node: Exception_, message: str, notes: tuple[str, ...]
+) -> Diagnostic:
+    return Diagnostic("W306", message, reading.document.source, node.span, notes=notes)

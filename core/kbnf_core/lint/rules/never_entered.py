@@ -1,0 +1,104 @@
+"""W304: loops and optional parts at the end of the start, which eager finish never enters."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from kbnf_core.automata import operations
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.config import Finish
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix
+from kbnf_core.frontend import Reading
+from kbnf_core.ir import Call, Choice, Grammar, Node, Regular, Repeat, Sequence, calls
+from kbnf_core.languages import KBNF
+from kbnf_core.lint.analysis.format_text import show
+from kbnf_core.lint.analysis.stopped_early import stopped_early
+from kbnf_core.lower.analyse import Analysis, Facts
+from kbnf_core.source import Span
+
+MOST_STATES = 10_000
+"""An automaton with more is left alone."""
+
+_PRAGMA = "(* kbnf: finish=eos *)\n"
+
+
+def check_never_entered(reading: Reading) -> Iterator[Diagnostic]:
+    """Yield a finding for each part that could only follow on a complete text."""
+    grammar, analysis = reading.grammar, reading.analysis
+    if grammar is None or analysis is None or reading.finish is not Finish.EAGER:
+        return
+    called = _call_counts(grammar, analysis)
+    facts: dict[int, Facts] = {}
+    stack = [grammar.rules[grammar.start]]
+    while stack:
+        node = stack.pop()
+        facts.update((id(part), found) for part, found in analysis.within(node))
+        match node:
+            case Choice(branches):
+                stack.extend(branches)
+            case Call(name) if called[name] == 1 and name != grammar.start:
+                # With more than one caller it may also stand where more text follows.
+                stack.append(grammar.rules[name])
+            case Sequence(parts):
+                last = _last_compulsory(parts, facts)
+                if last is not None:
+                    yield from _tail(reading, parts[last + 1 :], facts)
+                    stack.append(parts[last])
+            case Repeat():
+                yield from _further_turns(reading, node, facts)
+                stack.append(node.body)
+            case Regular(dfa, span):
+                yield from _cut_short(reading, dfa, span)
+
+
+def _call_counts(grammar: Grammar, analysis: Analysis) -> Mapping[str, int]:
+    bodies = (grammar.rules[name] for name in analysis.reachable)
+    return Counter(call.nonterminal for body in bodies for call in calls(body))
+
+
+def _last_compulsory(parts: tuple[Node, ...], facts: Mapping[int, Facts]) -> int | None:
+    found = [index for index, part in enumerate(parts) if not facts[id(part)].nullable]
+    return found[-1] if found else None
+
+
+def _tail(
+    reading: Reading, parts: tuple[Node, ...], facts: Mapping[int, Facts]
+) -> Iterator[Diagnostic]:
+    filled = [part for part in parts if facts[id(part)].filled]
+    if filled:
+        span = filled[0].span.cover(filled[-1].span)
+        yield _finding(reading, span, "this part is never entered", "what is before it is complete")
+
+
+def _further_turns(
+    reading: Reading, node: Repeat, facts: Mapping[int, Facts]
+) -> Iterator[Diagnostic]:
+    once = max(node.low, 1)
+    if facts[id(node.body)].nullable or (node.high is not None and node.high <= once):
+        return
+    why = "one turn completes it" if once == 1 else f"{once} turns complete it"
+    yield _finding(reading, node.span, "this loop is left early", why)
+
+
+def _cut_short(reading: Reading, dfa: Dfa, span: Span) -> Iterator[Diagnostic]:
+    if dfa.state_count > MOST_STATES:
+        what = f"this automaton has {dfa.state_count:,} states"
+        yield stopped_early(reading, span, what, "W304")
+        return
+    taken = operations.union(operations.shortest_matches(dfa), operations.literal(b""))
+    word = operations.shortest_word(operations.difference(dfa, taken))
+    if word is not None:
+        why = f"{show(word)} is over before its end"
+        yield _finding(reading, span, "longer matches of this are never generated", why)
+
+
+def _finding(reading: Reading, span: Span, message: str, why: str) -> Diagnostic:
+    fix = Fix("let the model choose the end", (Edit(Span(0, 0), _PRAGMA),), safe=False)
+    return Diagnostic(
+        "W304",
+        message,
+        reading.document.source,
+        span,
+        notes=(f"`finish=eager` ends at the first complete text: {why}",),
+        helps=("end with something that must follow, or set `(* kbnf: finish=eos *)`",),
+        fixes=(fix,) if not reading.pragmas.finish and reading.language is KBNF else (),
+    )

@@ -1,0 +1,75 @@
+"""W301: alternatives of the start that eager finish can never reach."""
+
+from collections.abc import Iterator
+
+from kbnf_core.automata import operations
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.config import Finish
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.frontend import EFFORT, Reading, name_span
+from kbnf_core.ir import Choice, Node
+from kbnf_core.lint.analysis.stopped_early import TOO_LARGE, stopped_early
+from kbnf_core.lower.regular import NotRegularError
+
+MAX_BRANCHES = 200
+"""Alternatives that are looked at."""
+
+
+def check_never_reached(reading: Reading) -> Iterator[Diagnostic]:
+    """Yield a finding for each regular alternative all of whose texts begin with a complete one."""
+    if reading.grammar is None or reading.finish is not Finish.EAGER:
+        return
+    branches = _branches(reading.grammar.rules[reading.start])
+    if len(branches) == 1:
+        return
+    if len(branches) > MAX_BRANCHES:
+        yield _stopped(reading, "the start has too many alternatives")
+    regular: list[tuple[Node, Dfa]] = []
+    for branch in branches[:MAX_BRANCHES]:
+        try:
+            regular.append((branch, reading.regulars.of(branch)))
+        except NotRegularError:
+            if reading.regulars.is_regular(branch):
+                yield stopped_early(reading, branch.span, TOO_LARGE, "W301")
+    try:
+        generated = operations.shortest_matches(
+            operations.union(*(dfa for _, dfa in regular), limits=EFFORT)
+        )
+        for branch, dfa in regular:
+            if not dfa.is_empty and operations.intersect(dfa, generated, EFFORT).is_empty:
+                yield _finding(reading, branch, dfa)
+    except LimitError as error:
+        yield _stopped(reading, f"comparing the alternatives of the start takes {error}")
+
+
+def _branches(root: Node) -> list[Node]:
+    """Return the alternatives of ``root``, those of nested ones in their place."""
+    found: list[Node] = []
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Choice):
+            stack.extend(reversed(node.branches))
+        else:
+            found.append(node)
+    return found
+
+
+def _stopped(reading: Reading, what: str) -> Diagnostic:
+    return stopped_early(reading, name_span(reading.document, reading.start), what, "W301")
+
+
+def _finding(reading: Reading, branch: Node, dfa: Dfa) -> Diagnostic:
+    word = operations.shortest_word(dfa) or b""
+    shown = word.decode("utf-8", "backslashreplace")
+    return Diagnostic(
+        "W301",
+        "this alternative is never generated in full",
+        reading.document.source,
+        branch.span,
+        notes=(
+            f"`finish=eager` ends at the first complete text: {shown!r} is over before its end",
+        ),
+        helps=("set `(* kbnf: finish=eos *)` or `finish=token`, or make no text begin another",),
+    )

@@ -1,0 +1,242 @@
+"""W302 and I303: loops of nothing but whitespace, or digits, in which a model can idle for ever."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cached_property
+from operator import itemgetter
+
+from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix
+from kbnf_core.frontend import Reading, name_span
+from kbnf_core.ir import (
+    Call,
+    Choice,
+    Grammar,
+    Literal,
+    Node,
+    Regular,
+    Repeat,
+    Sequence,
+    calls,
+    children,
+    postorder,
+)
+from kbnf_core.lint.analysis.components import cyclic_components
+from kbnf_core.lint.analysis.stopped_early import stopped_early
+from kbnf_core.source import Span
+from kbnf_core.syntax import tree
+
+Bytes = frozenset[int]
+
+_ANY: Bytes = frozenset(range(256))
+_SPACES = (
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+)
+_WHITESPACE: Bytes = frozenset(f"{_SPACES}\u2028\u2029\u202f\u205f\u3000".encode())
+_DIGITS: Bytes = frozenset(b"0123456789")
+
+MOST_STATES = 50_000
+"""An automaton with more is left alone."""
+
+FEWEST = 16
+"""Turns that the fix leaves to a loop."""
+
+
+def check_endless(reading: Reading) -> Iterator[Diagnostic]:
+    """Yield a finding for each unbounded loop that consumes whitespace only, or digits only."""
+    if reading.grammar is None or reading.analysis is None:
+        return
+    loops = _Loops(reading.grammar)
+    for name in sorted(reading.analysis.reachable):
+        yield from _in_rule(reading, loops, reading.grammar.rules[name])
+    for names, consumed in loops.recursive():
+        if names <= reading.analysis.reachable:
+            first = min((name_span(reading.document, name) for name in names), default=Span(0, 0))
+            yield from _finding(reading, consumed, first)
+
+
+def _in_rule(reading: Reading, loops: "_Loops", body: Node) -> Iterator[Diagnostic]:
+    told: list[Span] = []
+    for node in postorder(body):
+        if isinstance(node, Regular) and node.dfa.state_count > MOST_STATES:
+            what = f"this automaton has {node.dfa.state_count:,} states"
+            yield stopped_early(reading, node.span, what, "W302")
+            continue
+        if any(span.start >= node.span.start and span.end <= node.span.end for span in told):
+            continue
+        for consumed in loops.at(node):
+            findings = list(_finding(reading, consumed, node.span))
+            told.extend(finding.span for finding in findings)
+            yield from findings
+
+
+class _Loops:
+    """What the loops of one grammar consume."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self._grammar = grammar
+        self._automata: dict[int, set[Bytes]] = {}
+
+    def at(self, node: Node) -> set[Bytes]:
+        """Return the bytes that each unbounded loop of one node consumes."""
+        if isinstance(node, Repeat) and node.high is None:
+            return {_bytes_in(node.body, self._bytes_of)}
+        return self._in_automaton(node.dfa) if isinstance(node, Regular) else set()
+
+    def _in_automaton(self, dfa: Dfa) -> set[Bytes]:
+        if id(dfa) not in self._automata:
+            self._automata[id(dfa)] = loop_bytes(dfa) if _may_idle(dfa) else set()
+        return self._automata[id(dfa)]
+
+    def recursive(self) -> Iterator[tuple[frozenset[str], Bytes]]:
+        """Yield nonterminals that call each other, and what is consumed on the way round."""
+        graph = self._calls
+        for names in cyclic_components(graph):
+            parts = [self._beside(self._grammar.rules[name], names) for name in sorted(names)]
+            yield names, frozenset().union(*parts)
+
+    @cached_property
+    def _calls(self) -> dict[str, list[str]]:
+        rules = self._grammar.rules
+        return {name: [call.nonterminal for call in calls(body)] for name, body in rules.items()}
+
+    @cached_property
+    def _bytes_of(self) -> dict[str, Bytes]:
+        """The bytes in the texts of each nonterminal: own ones, and those of all it leads to."""
+        rules = self._grammar.rules
+        nothing = dict.fromkeys(rules, Bytes())
+        own = {name: _bytes_in(body, nothing) for name, body in rules.items()}
+        callers = defaultdict(list)
+        for name, callees in self._calls.items():
+            for callee in callees:
+                callers[callee].append(name)
+        # Callees tend to stand below their callers, so most rules are looked at once.
+        waiting = dict.fromkeys(rules)
+        while waiting:
+            name, _ = waiting.popitem()
+            joined = own[name].union(*(own[callee] for callee in self._calls[name]))
+            if joined != own[name]:
+                own[name] = joined
+                waiting.update(dict.fromkeys(callers[name]))
+        return own
+
+    def _beside(self, root: Node, names: frozenset[str]) -> Bytes:
+        """Return what stands in sequence with a call of one of ``names``."""
+        consumed = Bytes()
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            inner = [part for part in children(node) if self._leads_to(part, names)]
+            stack.extend(inner)
+            if isinstance(node, Sequence) and inner:
+                others = [part for part in node.parts if part not in inner]
+                consumed = consumed.union(*(_bytes_in(part, self._bytes_of) for part in others))
+                if len(inner) > 1:
+                    consumed = _ANY
+        return consumed
+
+    @staticmethod
+    def _leads_to(node: Node, names: frozenset[str]) -> bool:
+        return any(call.nonterminal in names for call in calls(node))
+
+
+def _may_idle(dfa: Dfa) -> bool:
+    """Tell quickly whether some loop of ``dfa`` may consume only what is looked for here.
+
+    Going round such a loop takes classes of bytes that hold nothing else, and most automata have
+    none, or no way round by them.
+    """
+    return any(_has_loop(dfa, classes_of(dfa.columns)) for classes_of in _CLASSES_OF_OTHERS)
+
+
+_CLASSES_OF_OTHERS = [itemgetter(*sorted(_ANY - wanted)) for wanted in (_WHITESPACE, _DIGITS)]
+
+
+def _has_loop(dfa: Dfa, others: tuple[int, ...]) -> bool:
+    """Tell whether classes lead round that are none of ``others``."""
+    symbols = set(dfa.columns).difference(others)
+    if not symbols:
+        return False
+    moves = (
+        (state, {row[symbol] for symbol in symbols} - {DEAD}) for state, row in enumerate(dfa.rows)
+    )
+    graph = {state: targets for state, targets in moves if targets}
+    return any(True for _ in cyclic_components({s: graph.keys() & t for s, t in graph.items()}))
+
+
+def bytes_of(dfa: Dfa) -> Bytes:
+    """Return the bytes in the words of ``dfa``."""
+    live = [any(target != DEAD for target in column) for column in zip(*dfa.rows, strict=True)]
+    return frozenset(byte for byte, symbol in enumerate(dfa.columns) if live and live[symbol])
+
+
+def loop_bytes(dfa: Dfa) -> set[Bytes]:
+    """Return for each set of states that reach each other the bytes that lead round in it."""
+    rows = dfa.rows
+    graph = {state: {t for t in row if t != DEAD} for state, row in enumerate(rows)}
+    found = set()
+    for states in cyclic_components(graph):
+        symbols = {
+            symbol
+            for state in states
+            for symbol, target in enumerate(rows[state])
+            if target in states
+        }
+        found.add(frozenset(b for b, symbol in enumerate(dfa.columns) if symbol in symbols))
+    return found
+
+
+def _bytes_in(root: Node, known: dict[str, Bytes]) -> Bytes:
+    found = Bytes()
+    for node in postorder(root):
+        match node:
+            case Literal(data):
+                found |= frozenset(data)
+            case Regular(dfa):
+                found |= bytes_of(dfa)
+            case Call(name):
+                found |= known[name]
+            case Choice() | Sequence() | Repeat():
+                pass
+            case _:
+                found = _ANY
+    return found
+
+
+def _finding(reading: Reading, consumed: Bytes, span: Span) -> Iterator[Diagnostic]:
+    if not consumed or not (consumed <= _WHITESPACE or consumed <= _DIGITS):
+        return
+    what, code = ("whitespace", "W302") if consumed <= _WHITESPACE else ("digits", "I303")
+    yield Diagnostic(
+        code,
+        f"this loop of {what} has no end",
+        reading.document.source,
+        span,
+        notes=(f"a model may go on with {what} until it runs out of tokens",),
+        helps=("bound it: `{0,16}` rather than `*`, `{1,16}` rather than `+`",),
+        fixes=_bounded(reading, span),
+    )
+
+
+def _bounded(reading: Reading, span: Span) -> tuple[Fix, ...]:
+    """Return the fix for a loop that is written as ``*`` or ``+`` behind what it repeats."""
+    for node in reading.written.get(span, ()):
+        match node:
+            case tree.Repetition(_, low, None, operator):
+                edit = Edit(operator, f"{{{low},{max(low, FEWEST)}}}")
+                return (Fix(f"allow at most {max(low, FEWEST)}", (edit,), safe=False),)
+            case tree.Pattern(tree.PatternKind.REGEX, text):
+                return _bounded_pattern(text)
+    return ()
+
+
+def _bounded_pattern(text: tree.Text) -> tuple[Fix, ...]:
+    """Return the fix for a pattern that is one class and ``*`` or ``+``."""
+    end = len(text.value)
+    class_ = text.value[:-1]
+    one_class = class_.startswith("[") and "]" not in class_[1:-1] and class_.endswith("]")
+    if text.value[-1:] not in ("*", "+") or not (one_class or class_ in {r"\s", r"\d", " "}):
+        return ()
+    low = 0 if text.value.endswith("*") else 1
+    edit = Edit(text.spell(end - 1, end), f"{{{low},{FEWEST}}}")
+    return (Fix(f"allow at most {FEWEST}", (edit,), safe=False),)

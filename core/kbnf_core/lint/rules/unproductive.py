@@ -1,0 +1,63 @@
+"""W103: rules and alternatives that can never be completed, and are therefore ignored."""
+
+from collections.abc import Iterator
+
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.frontend import Reading, name_span
+from kbnf_core.ir import Call, Choice, Grammar, Node, calls
+from kbnf_core.lint.analysis.format_text import show_name
+from kbnf_core.lower.analyse import Analysis, Facts
+
+
+def check_unproductive(reading: Reading) -> Iterator[Diagnostic]:
+    """Yield a finding for each rule, and each alternative of other rules, that derives nothing."""
+    grammar, analysis = reading.grammar, reading.analysis
+    if grammar is None or analysis is None:
+        return
+    for name in grammar.rules:
+        if not analysis.facts[name].productive:
+            yield _rule(reading, name)
+        else:
+            yield from _alternatives(reading, grammar, analysis, name)
+
+
+def _rule(reading: Reading, name: str) -> Diagnostic:
+    return Diagnostic(
+        "W103",
+        f"{show_name(reading, name)} can never be completed",
+        reading.document.source,
+        name_span(reading.document, name),
+        notes=("everything that leads here is ignored",),
+        helps=("give it an alternative that does not call itself",),
+    )
+
+
+def _alternatives(
+    reading: Reading, grammar: Grammar, analysis: Analysis, name: str
+) -> Iterator[Diagnostic]:
+    facts: dict[int, Facts] = {}
+    for node, found in analysis.within(grammar.rules[name]):
+        facts[id(node)] = found
+        if not isinstance(node, Choice):
+            continue
+        for branch in node.branches:
+            if found.productive and not facts[id(branch)].productive:
+                yield _alternative(reading, branch, analysis)
+
+
+def _alternative(reading: Reading, branch: Node, analysis: Analysis) -> Diagnostic:
+    culprit = _culprit(branch, analysis)
+    label = f"`{culprit.nonterminal}` has no end" if culprit else ""
+    return Diagnostic(
+        "W103",
+        "this alternative can never be completed",
+        reading.document.source,
+        branch.span,
+        label=label,
+        notes=("the alternative is ignored",),
+    )
+
+
+def _culprit(branch: Node, analysis: Analysis) -> Call | None:
+    dead = (call for call in calls(branch) if not analysis.facts[call.nonterminal].productive)
+    return next(dead, None)

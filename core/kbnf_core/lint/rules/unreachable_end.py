@@ -1,0 +1,53 @@
+"""E601: a start that the tokens of a vocabulary cannot complete, or cannot end."""
+
+from collections.abc import Iterator
+
+from kbnf_core.config import Finish
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.errors import EngineError
+from kbnf_core.frontend import name_span
+from kbnf_core.lint.analysis.completions import describe
+from kbnf_core.lint.analysis.masks_context import Generation
+from kbnf_core.lint.analysis.stopped_early import stopped_early
+from kbnf_core.mask.shortest import MAX_WORK, shortest_completion
+from kbnf_core.vocab.findings import missing_bytes
+
+
+def check_unreachable_end(generation: Generation) -> Iterator[Diagnostic]:
+    """Yield a finding if no row of tokens is a complete text, or none can be ended."""
+    reading, vocabulary = generation.reading, generation.vocabulary
+    start = name_span(reading.document, reading.start)
+    name = f"`{vocabulary.name}`" if vocabulary.name else "the vocabulary"
+    if reading.finish is Finish.EOS and not vocabulary.eos_token_ids:
+        yield Diagnostic(
+            "E601",
+            f"{name} has no end of sequence, which `finish=eos` needs",
+            reading.document.source,
+            start,
+            helps=("name it with `--eos ID`",),
+        )
+    if generation.automaton is None:
+        return
+    try:
+        completion = shortest_completion(generation.automaton, generation.automaton.beginning)
+    except EngineError as error:
+        yield stopped_early(reading, start, str(error), "E601")
+        return
+    if completion.tokens is None and completion.is_fewest:
+        yield Diagnostic(
+            "E601",
+            f"no tokens of {name} complete `{reading.start}`",
+            reading.document.source,
+            start,
+            notes=(*describe(completion, vocabulary), _reason(generation, completion.data)),
+        )
+    elif completion.tokens is None:
+        what = f"the search took {MAX_WORK:,} steps"
+        yield stopped_early(reading, start, what, "E601")
+
+
+def _reason(generation: Generation, shortest: bytes | None) -> str:
+    missing = frozenset(missing_bytes(generation.vocabulary.tokens.values()))
+    if missing.intersection(shortest or b""):
+        return "every text needs a byte that no token has"
+    return "no text can be cut into tokens"

@@ -1,0 +1,36 @@
+"""A bounded memo."""
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class LruDict(dict[K, V], Generic[K, V]):
+    """A dict that computes what it lacks and keeps about the ``capacity`` last used values.
+
+    Two generations stand in for a list by last use: when one is full it becomes the older one,
+    and what is used again moves over; the rest is forgotten. So a hit costs a dict's hit. Threads
+    may share it: at worst a value is computed twice.
+    """
+
+    def __init__(self, compute: Callable[[K], V], capacity: int) -> None:
+        super().__init__()
+        self._compute = compute
+        self._half = max(1, capacity // 2)
+        self._older: dict[K, V] = {}
+
+    def known(self) -> dict[K, V]:
+        """Return all values that are kept."""
+        return {**self._older, **self}
+
+    def __missing__(self, key: K) -> V:
+        value = self._older.get(key)
+        if value is None:
+            value = self._compute(key)
+        if len(self) >= self._half:
+            self._older = dict(self)
+            self.clear()
+        self[key] = value
+        return value

@@ -1,0 +1,82 @@
+"""All that one grammar remembers, for whatever vocabularies and ways to end it is used with."""
+
+from collections.abc import Callable
+from threading import RLock
+from typing import Protocol
+
+from kbnf_core.config import Finish
+from kbnf_core.limits import Limits
+from kbnf_core.lower.tables import Tables
+from kbnf_core.mask.masks import Masks, StoredMasks
+from kbnf_core.mask.token_automaton import TokenAutomaton
+from kbnf_core.recognise.states import StateTable, StoredStates
+from kbnf_core.vocab.vocabulary import Vocabulary
+
+MAX_VOCABULARIES = 4
+"""Vocabularies that a grammar remembers masks for."""
+
+
+class StoredMemo(Protocol):
+    """What was worked out earlier, as an artifact holds it."""
+
+    def states(self) -> StoredStates:
+        """Return the states."""
+
+    def masks(self, vocabulary: Vocabulary) -> StoredMasks | None:
+        """Return the masks over ``vocabulary``, None where there are none.
+
+        Raises ``VocabularyError`` where they are for another vocabulary.
+        """
+
+
+class TokenAutomata:
+    """The courses of one grammar: they share its state table, and per vocabulary its masks.
+
+    Those of the last few vocabularies are kept; an engine keeps its own. When the table is full it
+    is begun anew, without what was stored.
+    """
+
+    def __init__(
+        self, tables: Callable[[], Tables], limits: Limits, stored: StoredMemo | None = None
+    ) -> None:
+        self._tables = tables
+        self._limits = limits
+        self._stored = stored
+        self._states: StateTable | None = None
+        self._courses: dict[Vocabulary, dict[Finish, TokenAutomaton]] = {}
+        self._lock = RLock()
+
+    def get(self, vocabulary: Vocabulary, finish: Finish) -> TokenAutomaton:
+        """Return the course over ``vocabulary``, the same object for equal arguments."""
+        with self._lock:
+            token_automata = self._of(vocabulary)
+            found = token_automata.get(finish)
+            if found is None:
+                masks = next((automaton.masks for automaton in token_automata.values()), None)
+                masks = masks or self._make_masks(vocabulary)
+                found = token_automata[finish] = TokenAutomaton(masks, finish, self._limits)
+            return found
+
+    def _of(self, vocabulary: Vocabulary) -> dict[Finish, TokenAutomaton]:
+        """Return the courses over a vocabulary, which is now the last one used."""
+        token_automata = self._courses.pop(vocabulary, {})
+        self._courses[vocabulary] = token_automata
+        if len(self._courses) > MAX_VOCABULARIES:
+            del self._courses[next(iter(self._courses))]
+        return token_automata
+
+    def renew(self, vocabulary: Vocabulary, finish: Finish) -> TokenAutomaton:
+        """Return a course that has room, over a table begun anew if need be."""
+        with self._lock:
+            if self.get(vocabulary, finish).masks.is_full:
+                self._states = StateTable(self._tables())
+                self._stored = None
+                self._courses.clear()
+            return self.get(vocabulary, finish)
+
+    def _make_masks(self, vocabulary: Vocabulary) -> Masks:
+        stored = self._stored.masks(vocabulary) if self._stored else None
+        if self._states is None:
+            states = self._stored.states() if self._stored else None
+            self._states = StateTable(self._tables(), states)
+        return Masks(self._states, vocabulary, self._limits, stored)

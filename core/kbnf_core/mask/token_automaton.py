@@ -1,0 +1,148 @@
+"""The course of a text under one way to end: masks and token steps, each worked out once.
+
+A *place* is what an engine holds: the number of a state, or its complement (``~state``) where the
+text is over. So a token's step is one lookup, by place and token id packed into one integer.
+"""
+
+from functools import cached_property
+from math import inf
+
+import numpy as np
+import numpy.typing as npt
+
+from kbnf_core.config import Finish
+from kbnf_core.errors import FinishedError, RejectedError, UnknownTokenError
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.mask.bits import Bitmask, word_count
+from kbnf_core.mask.cache import LruDict
+from kbnf_core.mask.finish import finish_rule
+from kbnf_core.mask.masks import Masks
+from kbnf_core.recognise.distance import DistanceToEnd
+from kbnf_core.recognise.states import DEAD
+
+Ids = npt.NDArray[np.int32]
+
+TOKEN_BITS = 24
+"""Token ids are below 2**24; see ``Vocabulary``."""
+
+_TOKEN_MASK = (1 << TOKEN_BITS) - 1
+
+
+class TableFullError(Exception):
+    """So many states are known that the table should be begun anew. Never seen by users."""
+
+
+class TokenAutomaton:
+    """What engines of one grammar, vocabulary and way to end share.
+
+    ``after[place << TOKEN_BITS | token_id]`` is the place after a token, and ``words[place]`` the
+    tokens allowed; both raise what the engine's methods raise, and TableFullError.
+    """
+
+    def __init__(self, masks: Masks, finish: Finish, limits: Limits = DEFAULT_LIMITS) -> None:
+        self.masks = masks
+        self.rule = finish_rule(finish)
+        self.after: LruDict[int, int] = LruDict(self._find_after, limits.cached_steps)
+        self.words: LruDict[int, Bitmask] = LruDict(self._find_words, masks.mask_capacity)
+        self._no_words = np.zeros(word_count(masks.vocabulary.size), np.uint32)
+        self._no_words.setflags(write=False)
+
+    @property
+    def beginning(self) -> int:
+        """The place before the first byte."""
+        return self.masks.states.initial
+
+    @cached_property
+    def plain_tokens(self) -> tuple[Ids, Ids, npt.NDArray[np.uint8]]:
+        """Starts and ends of the tokens' bytes by id, int32[size], and the bytes, uint8.
+
+        A token that is more, or less, than its bytes has an end like its start: a special one,
+        one that ends the sequence, one that a token terminal matches.
+        """
+        spelled = self.masks.vocabulary.spellings
+        starts, ends = spelled.starts[:-1], spelled.starts[1:]
+        if self.masks.terminals:
+            odd = sorted(self.masks.terminals.ids())
+            ends = ends.copy()
+            ends[odd] = starts[odd]
+        return starts, ends, spelled.blob
+
+    @cached_property
+    def bytes_left(self) -> DistanceToEnd:
+        """The bytes that the shortest completions of states take."""
+        states = self.masks.states
+        return DistanceToEnd(states, np.ones(states.tables.class_count), token=inf)
+
+    @cached_property
+    def steps_left(self) -> DistanceToEnd:
+        """The same in bytes that some token has, a token terminal counting as much as a byte."""
+        states = self.masks.states
+        byte = np.full(states.tables.class_count, inf)
+        byte[states.tables.classes[self.masks.vocabulary.trie.byte[1:]]] = 1
+        return DistanceToEnd(states, byte, token=1)
+
+    def no_mask(self) -> Bitmask:
+        """Return the mask in which nothing is allowed."""
+        return self._no_words
+
+    def feed(self, position: int, data: bytes) -> int:
+        """Return the place after ``data``; raise FinishedError or RejectedError."""
+        if position < 0:
+            raise FinishedError
+        self._make_room()
+        state, taken = self.rule.feed(self.masks.states, position, data)
+        if state == DEAD:
+            raise RejectedError(None, data, taken)
+        return self.settle(state) if data else position
+
+    def can_finish(self, position: int) -> bool:
+        """Tell whether the text is over, or may be ended by the end of sequence."""
+        return position < 0 or self.rule.takes_eos(self.masks.is_complete(position))
+
+    def settle(self, state: int) -> int:
+        """Return the place of a state that was reached with a token's end."""
+        over = self.rule.ends_at_tokens and self.masks.is_complete(state)
+        return ~state if over else state
+
+    def _make_room(self) -> None:
+        if self.masks.is_full:
+            raise TableFullError
+
+    def _find_words(self, position: int) -> Bitmask:
+        if position < 0:
+            return self._no_words
+        self._make_room()
+        return self.rule.mask(self.masks, position)
+
+    def _find_after(self, key: int) -> int:
+        position, token_id = key >> TOKEN_BITS, key & _TOKEN_MASK
+        if position < 0:
+            raise FinishedError
+        self._make_room()
+        return self.step(position, token_id)
+
+    def step(self, state: int, token_id: int) -> int:
+        """Return the place after a token in a state, neither looked up nor remembered.
+
+        Raises RejectedError or UnknownTokenError.
+        """
+        vocabulary = self.masks.vocabulary
+        data = vocabulary.token(token_id)
+        if data is None and not vocabulary.is_special(token_id):
+            raise UnknownTokenError(token_id)
+        if token_id in vocabulary.eos_token_ids and self.can_finish(state):
+            return ~state
+        if data == b"":
+            return state
+        return self._follow(state, token_id, data)
+
+    def _follow(self, state: int, token_id: int, data: bytes | None) -> int:
+        """Return the place after a token: by its bytes if it has any, and by its id."""
+        states = self.masks.states
+        after, taken = self.rule.feed(states, state, data) if data else (DEAD, 0)
+        terminals = self.masks.terminals.matching(token_id)
+        if terminals:
+            after = states.merge(after, states.step_token(state, terminals))
+        if after == DEAD:
+            raise RejectedError(token_id, data or b"", taken)
+        return self.settle(after)

@@ -1,0 +1,165 @@
+"""How far it is to the end: the length of a shortest way to complete the start, by state.
+
+Lengths within one nonterminal come from Knuth, "A Generalization of Dijkstra's Algorithm" (1977):
+the least cost to acceptance of all automaton states at once, a call costing what its nonterminal
+costs. A state of the recogniser adds what waits for the nonterminals that its items report, from
+origin to origin down to BOTTOM; as the lengths belong to origins, they are worked out once.
+"""
+
+import heapq
+from collections import defaultdict
+from math import inf
+
+import numpy as np
+import numpy.typing as npt
+
+from kbnf_core.lower.tables import Ids, Tables
+from kbnf_core.recognise.stack import BOTTOM, SELF
+from kbnf_core.recognise.states import StateTable
+
+Costs = npt.NDArray[np.float64]
+
+
+class DistanceToEnd:
+    """Lengths for the states of one table, by what an edge counts; infinite ones are never taken.
+
+    ``byte``: float64[byte classes], what a byte of each class counts. ``token``: what a token
+    terminal does.
+    """
+
+    def __init__(self, states: StateTable, byte: Costs, token: float) -> None:
+        self._states = states
+        self._to_end = lengths_to_end(states.tables, byte, token)
+        self._beyond = _filled_lengths(states.tables, self._to_end, byte, token)
+        self._upward: dict[int, dict[int, float]] = {BOTTOM: {states.tables.start: 0}}
+        self._left: dict[int, dict[int, float]] = {}
+
+    def length(self, state: int) -> float:
+        """Return the length of the shortest text, not empty, that completes the start.
+
+        Infinite if there is none.
+        """
+        best = inf
+        for origin, item_set in self._states.pairs(state):
+            upward = self._up_from(origin)
+            for item in self._states.items.items(item_set):
+                position, report = self._states.items.unpack(item)
+                best = min(best, self._beyond[position] + upward.get(report, inf))
+        return float(best)
+
+    def _up_from(self, root: int) -> dict[int, float]:
+        """Return the length after each nonterminal completes into ``root``."""
+        if root in self._upward:
+            return self._upward[root]
+        stack = [root]
+        while stack:
+            origin = stack[-1]
+            outer = {t[1] for t in self._states.origins.edges(origin)} - {SELF}
+            missing = [each for each in outer if each not in self._upward]
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            if origin not in self._upward:
+                self._upward[origin] = self._find_upward(origin)
+        return self._upward[root]
+
+    def _find_upward(self, origin: int) -> dict[int, float]:
+        """Lower the lengths until none can be: items predicted together wait for each other."""
+        lengths: dict[int, float] = {}
+        changed = True
+        while changed:
+            changed = False
+            for nonterminal, outer, after in self._states.origins.edges(origin):
+                known = lengths if outer == SELF else self._upward[outer]
+                ways = (left + known.get(r, inf) for r, left in self._left_in(after).items())
+                found = min(ways, default=inf)
+                if found < lengths.get(nonterminal, inf):
+                    lengths[nonterminal] = found
+                    changed = True
+        return lengths
+
+    def _left_in(self, item_set: int) -> dict[int, float]:
+        """Return, by nonterminal, the length within it from the items of a set."""
+        found = self._left.get(item_set)
+        if found is None:
+            found = self._left[item_set] = {}
+            for item in self._states.items.items(item_set):
+                position, report = self._states.items.unpack(item)
+                found[report] = min(found.get(report, inf), float(self._to_end[position]))
+        return found
+
+
+def lengths_to_end(tables: Tables, byte: Costs, token: float) -> Costs:
+    """Return float64[states]: the least length from each state to acceptance, 0 if it accepts.
+
+    Behind the automaton's states come the nonterminals, each as the nonempty text of it: its
+    entry once more, but not accepting.
+    """
+    count = tables.state_count
+    lengths = np.full(count + len(tables.names), inf)
+    rules = _Rules(tables, byte, token)
+    heap = [(0.0, int(state)) for state in np.flatnonzero(tables.accepting)]
+    while heap:
+        length, node = heapq.heappop(heap)
+        if lengths[node] < inf:
+            continue
+        lengths[node] = length
+        for source, cost in rules.edges[node]:
+            heapq.heappush(heap, (length + cost, source))
+        for source, other in rules.calls[node]:
+            if lengths[other] < inf:
+                heapq.heappush(heap, (length + float(lengths[other]), source))
+    return lengths
+
+
+class _Rules:
+    """The tables turned round: by a node, which nodes' lengths follow from it.
+
+    ``edges[node]`` are (source, cost); ``calls[node]`` are (source, the other part of the sum).
+    """
+
+    def __init__(self, tables: Tables, byte: Costs, token: float) -> None:
+        self._first_name = tables.state_count
+        self._names_at: dict[int, list[int]] = defaultdict(list)
+        for name, entry in enumerate(tables.entry.tolist()):
+            self._names_at[entry].append(self._first_name + name)
+        self.edges: dict[int, set[tuple[int, float]]] = defaultdict(set)
+        self.calls: dict[int, set[tuple[int, int]]] = defaultdict(set)
+        self._add_edges(_sources(tables.edge_start), tables.edge_target, byte[tables.edge_class])
+        token_costs = np.full(len(tables.token_target), token)
+        self._add_edges(_sources(tables.token_start), tables.token_target, token_costs)
+        self._add_calls(tables)
+
+    def _add_edges(self, sources: Ids, targets: Ids, costs: Costs) -> None:
+        taken = costs < inf
+        columns = (column[taken].tolist() for column in (sources, targets, costs))
+        for source, target, cost in zip(*columns, strict=True):
+            for each in (source, *self._names_at.get(source, ())):
+                self.edges[target].add((each, cost))
+
+    def _add_calls(self, tables: Tables) -> None:
+        sources, returns = _sources(tables.call_start).tolist(), tables.call_return.tolist()
+        called = (tables.call_nonterminal + self._first_name).tolist()
+        for source, callee, back in zip(sources, called, returns, strict=True):
+            for each in (source, *self._names_at.get(source, ())):
+                self.calls[back].add((each, callee))
+                self.calls[callee].add((each, back))
+
+
+def _filled_lengths(tables: Tables, to_end: Costs, byte: Costs, token: float) -> Costs:
+    """Return float64[states]: the least length to acceptance by way of at least one edge."""
+    lengths = np.full(tables.state_count, inf)
+    callee = to_end[tables.call_nonterminal + tables.state_count]
+    for start, costs in (
+        (tables.edge_start, byte[tables.edge_class] + to_end[tables.edge_target]),
+        (tables.token_start, token + to_end[tables.token_target]),
+        (tables.call_start, callee + to_end[tables.call_return]),
+    ):
+        np.minimum.at(lengths, _sources(start), costs)
+    return lengths
+
+
+def _sources(start: Ids) -> Ids:
+    """Return the state that each column of ``start`` slices belongs to."""
+    return np.repeat(np.arange(len(start) - 1, dtype=np.int32), np.diff(start))

@@ -1,0 +1,26 @@
+"""Positions that no token is long enough to tell apart.
+
+In ``x{0,1000}`` a position far from both bounds behaves like its neighbours for as long as one
+token lasts. Refining a partition of all positions for as many rounds as the longest token has
+bytes tells which are the same for that long; their item sets can share one walk.
+"""
+
+import numpy as np
+
+from kbnf_core.automata.chosen_kernel import AUTOMATA
+from kbnf_core.lower.tables import Ids, Tables
+
+
+def blocks_of_positions(tables: Tables, rounds: int) -> list[int]:
+    """Return for each automaton state its block: equal for ``rounds`` bytes, equal block."""
+    source = np.concatenate((_sources(tables.edge_start), _sources(tables.call_start)))
+    # A call is a symbol behind the byte classes.
+    calls = tables.class_count + 2 * tables.call_nonterminal + tables.call_tail
+    symbol = np.concatenate((tables.edge_class, calls)).astype(np.int32)
+    target = np.concatenate((tables.edge_target, tables.call_return))
+    return AUTOMATA.blocks(source, symbol, target, tables.accepting.tobytes(), rounds)
+
+
+def _sources(starts: Ids) -> Ids:
+    """Return the state of each edge."""
+    return np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))

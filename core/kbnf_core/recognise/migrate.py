@@ -1,0 +1,46 @@
+"""Carry states from one table to a new one of the same grammar, by content."""
+
+from kbnf_core.recognise.stack import BOTTOM, SELF, Triple
+from kbnf_core.recognise.states import StateTable
+
+
+class Migration:
+    """Copies what single states hold, and no more than that, from ``old`` into ``new``."""
+
+    def __init__(self, old: StateTable, new: StateTable) -> None:
+        self._old = old
+        self._new = new
+        self._origins = {BOTTOM: BOTTOM}
+
+    def position(self, position: int) -> int:
+        """Return the new number of a state, or the complement of it for one that is over."""
+        return self.state(position) if position >= 0 else ~self.state(~position)
+
+    def state(self, state: int) -> int:
+        """Return the number in the new table of a state of the old one."""
+        pairs = self._old.pairs(state)
+        for origin, _ in pairs:
+            self._copy_origin(origin)
+        moved = [(self._origins[origin], self._items(items)) for origin, items in pairs]
+        return self._new.adopt(moved, self._old.completions(state))
+
+    def _items(self, number: int) -> int:
+        return self._new.items.number(self._old.items.items(number))
+
+    def _copy_origin(self, root: int) -> None:
+        """Copy an origin after all origins it speaks of; they form no cycle."""
+        stack = [root]
+        while stack:
+            origin = stack[-1]
+            edges = self._old.origins.edges(origin)
+            missing = [t[1] for t in edges if t[1] != SELF and t[1] not in self._origins]
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            if origin not in self._origins:
+                self._origins[origin] = self._new.origins.intern(map(self._triple, edges))
+
+    def _triple(self, triple: Triple) -> Triple:
+        nonterminal, origin, after = triple
+        return nonterminal, SELF if origin == SELF else self._origins[origin], self._items(after)

@@ -1,0 +1,22 @@
+"""Plays: what was typed at a grammar, kept so that it can be played again and compared."""
+
+from kbnf_core.recordings.model import Assertion, Recording, Step, What
+from kbnf_core.recordings.record import grammar_hash, mask_hash, record
+from kbnf_core.recordings.replay import Divergence, Replay, replay
+from kbnf_core.recordings.text import RecordingError, read_recording, write_recording
+
+__all__ = [
+    "Assertion",
+    "Divergence",
+    "Recording",
+    "RecordingError",
+    "Replay",
+    "Step",
+    "What",
+    "grammar_hash",
+    "mask_hash",
+    "read_recording",
+    "record",
+    "replay",
+    "write_recording",
+]

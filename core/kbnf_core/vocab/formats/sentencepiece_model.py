@@ -1,0 +1,78 @@
+"""SentencePiece ``.model``: a protocol buffer, read by the ``sentencepiece`` library.
+
+In a piece U+2581 stands for a space; byte pieces ``<0xNN>`` stand for one byte. Control and
+unknown pieces have no text, and unused ones are never to be produced: all three are special
+here. User-defined pieces are ordinary text. The space that SentencePiece puts before a text
+(``add_dummy_prefix``) belongs to encoding, not to any piece, and is kept: the first token of
+``hello`` spells `` hello``.
+"""
+
+from typing import TYPE_CHECKING
+
+from kbnf_core.errors import MissingExtraError, VocabularyError
+from kbnf_core.vocab.formats.contents import Contents, encode
+from kbnf_core.vocab.formats.format import Encode, Format, VocabularyFile
+from kbnf_core.vocab.formats.spelling import SPACE_MARK
+from kbnf_core.vocab.formats.stop_ids import common_stop_ids
+
+if TYPE_CHECKING:
+    from sentencepiece import SentencePieceProcessor
+
+
+def read_sentencepiece(data: bytes) -> Contents:
+    """Return the tokens; ``VocabularyError`` if the library refuses the data.
+
+    ``MissingExtraError`` if the library is not installed.
+    """
+    try:
+        from sentencepiece import SentencePieceProcessor
+    except ImportError:
+        raise MissingExtraError("reading a SentencePiece model", "sentencepiece") from None
+    try:
+        return _contents(SentencePieceProcessor(model_proto=data))
+    except (RuntimeError, UnicodeDecodeError):
+        # The library's pieces, and even its error messages, may be no UTF-8.
+        raise VocabularyError("not a SentencePiece model, or a damaged one") from None
+
+
+def _contents(processor: "SentencePieceProcessor") -> Contents:
+    tokens: dict[int, bytes] = {}
+    special: dict[str, int] = {}
+    for token_id in range(processor.get_piece_size()):
+        piece = processor.id_to_piece(token_id)
+        if _is_special(processor, token_id):
+            special[piece] = token_id
+        elif processor.is_byte(token_id):
+            # The library has checked that these are of the form <0xNN>.
+            tokens[token_id] = bytes([int(piece[3:5], 16)])
+        else:
+            tokens[token_id] = encode(piece.replace(SPACE_MARK, " "), f"token {token_id}")
+    eos = processor.eos_id()
+    return Contents(tokens, special, {eos} if eos >= 0 else common_stop_ids(special))
+
+
+def _is_special(processor: "SentencePieceProcessor", token_id: int) -> bool:
+    return bool(
+        processor.is_control(token_id)
+        or processor.is_unknown(token_id)
+        or processor.is_unused(token_id)
+    )
+
+
+def _encoder(file: VocabularyFile) -> Encode:
+    try:
+        from sentencepiece import SentencePieceProcessor
+    except ImportError:
+        raise MissingExtraError("this tokenizer", "sentencepiece") from None
+    processor = SentencePieceProcessor(model_proto=file.data)
+    return lambda words: list(processor.encode(words))
+
+
+FORMAT = Format(
+    "SentencePiece .model",
+    # A model starts with its first piece: field 1 of the protocol buffer.
+    lambda file: file.text is None and file.data.startswith(b"\n"),
+    lambda file: read_sentencepiece(file.data),
+    "sentencepiece",
+    _encoder,
+)

@@ -1,0 +1,130 @@
+"""Finite automata by both kernels: the same results, to the number of each state."""
+
+from array import array
+from collections.abc import Iterable
+from importlib import import_module
+from importlib.util import find_spec
+from random import Random
+from typing import cast
+
+import pytest
+
+from kbnf_core.automata import plain_kernel
+from kbnf_core.automata.kernel import Automata
+
+PLAIN = cast(Automata, plain_kernel)
+
+DEAD = -1
+
+
+@pytest.fixture(scope="module")
+def compiled() -> Automata:
+    """Return the compiled kernel."""
+    if find_spec("kbnf_core.automata._automata") is None:
+        pytest.skip("the compiled kernel was not built")
+    return cast(Automata, import_module("kbnf_core.automata._automata"))
+
+
+def subset(random: Random, states: int, most: int) -> tuple[int, ...]:
+    return tuple(sorted(random.sample(range(states), random.randint(0, min(most, states)))))
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_both_determinise_and_minimise_alike(compiled: Automata, seed: int) -> None:
+    random = Random(seed)
+    states, symbols = random.randint(1, 8), random.randint(1, 4)
+    moves = [
+        {s: subset(random, states, 3) for s in range(symbols) if random.random() < 0.7}
+        for _ in range(states)
+    ]
+    tags = [random.choice([0, 0, 1, 2, 3, 1 << 62]) for _ in range(states)]
+    starts = [subset(random, states, states) for _ in range(random.randint(1, 3))]
+    limit, stop = random.choice([3, 10, 1_000]), random.choice([0, 0, 2])
+    work = random.choice([1, 5, 20, 10_000])
+    found, steps = compiled.determinise(moves, tags, starts, symbols, limit, stop, work)
+    assert (found, steps) == PLAIN.determinise(moves, tags, starts, symbols, limit, stop, work)
+    if found is not None:
+        assert steps <= work
+        assert compiled.minimise(*found) == PLAIN.minimise(*found)
+
+
+def numbers(values: Iterable[int]) -> "array[int]":
+    return array("i", values)
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_both_compact_alike(compiled: Automata, seed: int) -> None:
+    random = Random(seed)
+    states = random.randint(2, 9)
+
+    def some(count: int) -> "array[int]":
+        return numbers(random.randrange(states) for _ in range(count))
+
+    edges, free = random.randint(0, 3 * states), random.randint(0, 2 * states)
+    source, symbol = some(edges), numbers(random.choice([3, 5, 100]) for _ in range(edges))
+    target, free_source, free_target = some(edges), some(free), some(free)
+    work = random.choice([3, 10, 30, 10_000])
+    limits = random.choice([3, 10, 1_000]), random.choice([1, 2, 100]), work
+    columns = (source, symbol, target, free_source, free_target)
+    assert compiled.compact(*columns, states, 0, 1, *limits) == PLAIN.compact(
+        *columns, states, 0, 1, *limits
+    )
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_both_find_the_same_blocks(compiled: Automata, seed: int) -> None:
+    random = Random(seed)
+    states, edges = random.randint(1, 12), random.randint(0, 30)
+    source, symbol, target = (
+        numbers(random.randrange(below) for _ in range(edges)) for below in (states, 3, states)
+    )
+    accepting = bytes(random.randrange(2) for _ in range(states))
+    for rounds in (0, 1, 2, 100):
+        found = compiled.blocks(source, symbol, target, accepting, rounds)
+        assert found == PLAIN.blocks(source, symbol, target, accepting, rounds)
+
+
+@pytest.mark.parametrize("kernel", ["plain", "compiled"])
+def test_states_that_few_steps_do_not_tell_apart_share_a_block(
+    kernel: str, request: pytest.FixtureRequest
+) -> None:
+    automata: Automata = PLAIN if kernel == "plain" else request.getfixturevalue("compiled")
+    # A chain of six; the last state accepts.
+    chain = numbers(range(5)), numbers([0] * 5), numbers(range(1, 6)), bytes([0, 0, 0, 0, 0, 1])
+    assert automata.blocks(*chain, 0) == [0, 0, 0, 0, 0, 1]
+    assert automata.blocks(*chain, 2) == [0, 0, 0, 1, 2, 3]
+    assert automata.blocks(*chain, 100) == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("kernel", ["plain", "compiled"])
+def test_equal_languages_have_equal_automata(kernel: str, request: pytest.FixtureRequest) -> None:
+    automata: Automata = PLAIN if kernel == "plain" else request.getfixturevalue("compiled")
+    # ab|cb with the ends apart, a state that nothing reaches and one that reaches nothing.
+    rows = [[1, DEAD, 2], [5, 3, DEAD], [DEAD, 4, DEAD], *[[DEAD] * 3] * 3, [0, DEAD, DEAD]]
+    tags = [0, 0, 0, 1, 1, 0, 0]
+    smallest = [[1, DEAD, 1], [DEAD, 2, DEAD], [DEAD, DEAD, DEAD]]
+    assert automata.minimise(rows, tags, [0]) == (smallest, [0, 0, 1], [0])
+    assert automata.minimise(rows, tags, [5]) == ([], [], [DEAD])
+
+
+@pytest.mark.parametrize("name", ["compiled", "plain"])
+def test_a_start_without_a_row_is_dead(name: str, request: pytest.FixtureRequest) -> None:
+    automata = PLAIN if name == "plain" else request.getfixturevalue("compiled")
+    assert automata.minimise([], [], [0]) == ([], [], [DEAD])
+    assert automata.minimise([[0]], [1], [0, 3]) == ([[0]], [1], [0, DEAD])
+
+
+@pytest.mark.parametrize("kernel", ["plain", "compiled"])
+def test_what_passes_a_limit_has_no_result(kernel: str, request: pytest.FixtureRequest) -> None:
+    automata: Automata = PLAIN if kernel == "plain" else request.getfixturevalue("compiled")
+    # (a|b)*a(a|b){3}: 16 subsets.
+    moves: list[dict[int, tuple[int, ...]]] = [{0: (0, 1), 1: (0,)}]
+    moves += [{0: (i + 1,), 1: (i + 1,)} for i in range(1, 4)]
+    moves.append({})
+    tags = [0, 0, 0, 0, 1]
+    found, steps = automata.determinise(moves, tags, [(0,)], 2, 16, 0, 1_000)
+    assert found is not None
+    assert len(found[0]) == 16
+    assert automata.determinise(moves, tags, [(0,)], 2, 15, 0, 1_000)[0] is None
+    assert automata.determinise(moves, tags, [(0,)], 2, 16, 0, steps) == (found, steps)
+    assert automata.determinise(moves, tags, [(0,)], 2, 16, 0, steps - 1) == (None, steps)

@@ -1,0 +1,105 @@
+"""What the options change, and how the rules look."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kbnf_core import check
+from kbnf_core.convert import from_json_schema as by_the_package
+from kbnf_core.languages.json_schema import (
+    Escapes,
+    Options,
+    Order,
+    Whitespace,
+    embed_json_schema,
+    from_json_schema,
+)
+
+Prepare = Callable[..., Callable[[str], bool]]
+PAIR = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "null"}}}
+TREE = {
+    "$ref": "#/$defs/tree node",
+    "$defs": {
+        "tree node": {
+            "type": "object",
+            "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/tree node"}}},
+            "additionalProperties": False,
+        }
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("whitespace", "accepted", "rejected"),
+    [
+        (Whitespace.COMPACT, ['{"a":1}'], ['{"a": 1}', '{ "a":1}']),
+        (
+            Whitespace.BOUNDED,
+            ['{"a":1}', '{"a": 1, "b": null}', '{\n\t"a": 1,\r\n    "b":null\n}'],
+            ['{"a":  1}', '{\n\n"a": 1}', f'{{\n{" " * 65}"a": 1}}'],
+        ),
+        (Whitespace.FLEXIBLE, ['{\n\n "a" :\t1 \n, "b":null}'], [' {"a":1}', '{"a":1} ']),
+    ],
+)
+def test_whitespace(
+    whitespace: Whitespace, accepted: list[str], rejected: list[str], judge: Prepare
+) -> None:
+    allows = judge(PAIR, Options(whitespace))
+    assert all(map(allows, accepted))
+    assert not any(map(allows, rejected))
+
+
+def test_members_in_any_order(judge: Prepare) -> None:
+    schema = {**PAIR, "required": ["a"], "additionalProperties": {"type": "boolean"}}
+    allows = judge(schema, Options(order=Order.ANY))
+    good = ['{"a": 1}', '{"b": null, "a": 1}', '{"x": true, "b": null, "y": false, "a": 2}']
+    assert all(map(allows, good))
+    assert not any(map(allows, ["{}", '{"b": null}', '{"a": 1, "a": 2}', '{"a": 1, "x": 1}']))
+
+
+def test_additional_properties_default(judge: Prepare) -> None:
+    allows = judge(PAIR, Options(additional_properties=False))
+    assert allows('{"a": 1}')
+    assert not allows('{"a": 1, "c": 2}')
+
+
+def test_escapes(judge: Prepare) -> None:
+    texts = ['"\\u0041"', '"\\/"', '"\\ud83d\\ude00"']
+    assert all(map(judge({"type": "string"}, Options(escapes=Escapes.ANY)), texts))
+    assert not any(map(judge({"type": "string"}), texts))
+
+
+def test_rules_are_named_after_definitions() -> None:
+    text = from_json_schema(json.dumps(TREE)).text
+    assert re.findall(r"^(\w+) ::=", text, re.M)[:3] == ["start", "tree_node", "children"]
+    assert "start ::= tree_node;" in text
+
+
+@pytest.mark.parametrize(
+    ("schema", "finish"),
+    [(PAIR, "eager"), ({"type": "string"}, "eager"), ({"type": "integer"}, "eos"), ({}, "eos")],
+    ids=str,
+)
+def test_pragma_says_how_it_finishes(schema: Any, finish: str) -> None:
+    assert from_json_schema(json.dumps(schema)).text.startswith(f"(* kbnf: finish={finish} *)\n")
+
+
+@pytest.mark.parametrize("schema", [PAIR, TREE, {}, {"minProperties": 3}], ids=str)
+def test_the_grammar_has_no_errors_or_warnings(schema: Any) -> None:
+    found = [finding.code for finding in check(from_json_schema(json.dumps(schema)).text)]
+    assert [code for code in found if not code.startswith("I")] == []
+
+
+def test_embedded_rules_all_begin_with_the_prefix() -> None:
+    embedded = embed_json_schema(TREE, Options(), "json_1_")
+    names = [rule.name.value for rule in embedded.definitions]
+    assert embedded.start == "json_1_start"
+    assert all(name.startswith("json_1_") for name in names)
+    assert embedded.eager
+
+
+def test_the_package_offers_the_conversion() -> None:
+    assert by_the_package is from_json_schema

@@ -1,0 +1,27 @@
+"""The examples of the pages about schemas, converted."""
+
+import re
+
+import pytest
+
+from kbnf_core.diagnostics import CATALOGUE
+from kbnf_core.diagnostics.explain import read_page
+from kbnf_core.errors import GrammarError
+from kbnf_core.languages.json_schema import from_json_schema
+
+CODES = ["E801", "E802", "E803", "E804", "E805", "W806"]
+
+
+def codes(schema: str) -> list[str]:
+    try:
+        conversion = from_json_schema(schema)
+    except GrammarError as error:
+        return [finding.code for finding in error.diagnostics]
+    return [finding.code for finding in conversion.notes]
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_page_examples(code: str) -> None:
+    wrong, right = re.findall(r"^```json\n(.*?)\n```$", read_page(CATALOGUE[code]), re.M | re.S)
+    assert codes(wrong) == [code]
+    assert codes(right) == []

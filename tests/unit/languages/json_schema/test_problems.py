@@ -1,0 +1,135 @@
+"""What cannot be converted: the code, the JSON Pointer, and where it is in the text."""
+
+import json
+from typing import Any
+
+import pytest
+
+from kbnf_core.errors import GrammarError
+from kbnf_core.languages.json_schema import Options, SchemaLimits, from_json_schema
+
+STRINGS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
+
+# schema, code, the pointer that the message begins with
+PROBLEMS: list[tuple[Any, str, str]] = [
+    ({"properties": {"a": {"pattern": "(?=a)"}}}, "E801", "/properties/a/pattern"),
+    ({"properties": {"a": {"pattern": "(a)\\1"}}}, "E801", "/properties/a/pattern"),
+    ({"properties": {"a": STRINGS}}, "E801", "/properties/a/uniqueItems"),
+    ({"unevaluatedProperties": False}, "E801", "/unevaluatedProperties"),
+    ({"unevaluatedItems": False}, "E801", "/unevaluatedItems"),
+    ({"multipleOf": 0.123456789}, "E801", "/multipleOf"),
+    ({"type": "object", "minLength": "3"}, "E802", "/minLength"),
+    ({"type": "strnig"}, "E802", "/type"),
+    ([1], "E802", "the whole schema"),
+    (False, "E803", "the whole schema"),
+    ({"$ref": "#"}, "E803", "the whole schema"),
+    ({"anyOf": [{"$ref": "#"}]}, "E803", "the whole schema"),
+    ({"type": "integer", "minimum": 3, "maximum": 2}, "E803", "the whole schema"),
+    ({"type": "array", "minItems": 2, "maxItems": 1}, "E803", "the whole schema"),
+    ({"type": "object", "required": ["a"], "properties": {"a": False}}, "E803", "the whole schema"),
+    ({"type": "array", "items": {"$ref": "#"}, "minItems": 1}, "E803", "the whole schema"),
+    ({"type": "array", "maxItems": 10**7}, "E804", "/maxItems"),
+    ({"$ref": "https://example.org/schema"}, "E805", "/$ref"),
+    ({"$ref": "#/$defs/missing"}, "E805", "/$ref"),
+    ({"$ref": "file:///etc/passwd"}, "E805", "/$ref"),
+]
+
+
+@pytest.mark.parametrize(("schema", "code", "pointer"), PROBLEMS, ids=str)
+def test_problem(schema: Any, code: str, pointer: str) -> None:
+    with pytest.raises(GrammarError) as caught:
+        from_json_schema(json.dumps(schema))
+    (finding,) = caught.value.diagnostics
+    assert finding.code == code
+    assert finding.message.startswith(f"{pointer}: ")
+
+
+@pytest.mark.parametrize("text", ["", "{", "{'a': 1}", "[1,]", '{"minimum": NaN}', "nul"])
+def test_text_that_is_not_json(text: str) -> None:
+    with pytest.raises(GrammarError) as caught:
+        from_json_schema(text)
+    assert [finding.code for finding in caught.value.diagnostics] == ["E802"]
+
+
+def test_span_is_that_of_the_keyword() -> None:
+    text = '{\n  "properties": {"a": {}, "b": {"pattern": "(?=a)"}}\n}'
+    with pytest.raises(GrammarError) as caught:
+        from_json_schema(text)
+    (finding,) = caught.value.diagnostics
+    assert finding.source.slice(finding.span) == '"pattern"'
+
+
+def test_lossy_drops_and_lists() -> None:
+    properties = {
+        "a": {**STRINGS, "maxItems": 3},
+        "b": {"not": {}},
+        "c": {"pattern": "(?=a)", "type": "string"},
+    }
+    schema = {"type": "object", "properties": properties}
+    conversion = from_json_schema(json.dumps(schema), Options(lossy=True))
+    assert not conversion.exact
+    assert [loss.code for loss in conversion.losses] == ["E801", "E801"]
+    pointers = {loss.message.partition(":")[0] for loss in conversion.losses}
+    assert pointers == {"/properties/a/uniqueItems", "/properties/c/pattern"}
+
+
+def test_unknown_format_is_a_note_and_no_loss() -> None:
+    conversion = from_json_schema('{"type": "string", "format": "dat-time"}')
+    assert conversion.exact
+    assert [note.code for note in conversion.notes] == ["W806"]
+
+
+def nested(depth: int) -> Any:
+    schema: Any = {}
+    for _ in range(depth):
+        schema = {"items": schema}
+    return schema
+
+
+def chain(count: int) -> Any:
+    refs = {f"d{i}": {"allOf": [{"$ref": f"#/$defs/d{i + 1}"}]} for i in range(count)}
+    return {"$ref": "#/$defs/d0", "$defs": {**refs, f"d{count}": {"type": "null"}}}
+
+
+def exponential(count: int) -> Any:
+    choices = [{"required": [f"x{i}"]} for i in range(count)]
+    return {
+        "type": "object",
+        "allOf": [{"anyOf": [choice, {"required": [f"y{i}"]}]} for i, choice in enumerate(choices)],
+    }
+
+
+HOSTILE: dict[str, Any] = {
+    "many that overlap": {"oneOf": [{"properties": {f"k{i}": {}, "k": {}}} for i in range(200)]},
+    "many patterns": {"patternProperties": {f"x{i}.*y{i}": {"minimum": i} for i in range(12)}},
+    "long pattern": {"type": "string", "format": "uri", "maxLength": 255},
+    "deep": nested(300),
+    "long chain": chain(200),
+    "exponential": exponential(30),
+    "counted object": {
+        "type": "object",
+        "properties": {f"p{i}": {} for i in range(300)},
+        "minProperties": 100,
+        "maxProperties": 200,
+    },
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_schemas_meet_named_limits(name: str) -> None:
+    with pytest.raises(GrammarError) as caught:
+        from_json_schema(json.dumps(HOSTILE[name]))
+    (finding,) = caught.value.diagnostics
+    assert finding.code == "E804"
+    assert finding.helps[0].split("`")[1] in SchemaLimits.__dataclass_fields__
+
+
+def test_very_deep_json_is_refused() -> None:
+    with pytest.raises(GrammarError):
+        from_json_schema('{"items":' * 100_000 + "{}" + "}" * 100_000)
+
+
+@pytest.mark.parametrize("number", ["1" * 5000, "1e400", "1e999999999", "-1e-999999999"])
+def test_huge_numbers_are_answered_quickly(number: str) -> None:
+    with pytest.raises(GrammarError):
+        from_json_schema(f'{{"type": "integer", "minimum": {number}, "multipleOf": 1e999999}}')

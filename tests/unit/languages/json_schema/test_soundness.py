@@ -1,0 +1,84 @@
+"""What is called well formed without a meta-schema is so by the meta-schema."""
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+from jsonschema.validators import Draft202012Validator, validator_for
+
+from kbnf_core.languages.json_schema import quick_validate as quick
+from kbnf_core.languages.json_schema.document import check_schema, read_json
+from kbnf_core.languages.json_schema.limits import SchemaLimits
+from kbnf_core.languages.json_schema.quick_validate import is_sound
+
+DRAFTS = (
+    *(f"http://json-schema.org/draft-0{number}/schema#" for number in (3, 4, 6, 7)),
+    *(f"https://json-schema.org/draft/{year}/schema" for year in ("2019-09", "2020-12")),
+)
+VALUES: tuple[Any, ...] = (
+    *(True, False, None, 0, 1, 3, -1, 1.5, "x", "#a#b", "string"),
+    *([], ["a"], ["a", "a"], [1, 1], [{}], [True], [{"type": "x"}], ["string", "null"]),
+    *({}, {"type": "string"}, {"a": 1}, {"a": ["b"]}, {"a": []}, {"a": {"minimum": "1"}}),
+)
+KEYWORDS = sorted(
+    {
+        *quick._RULES, *quick._SCHEMA, *quick._SCHEMAS_BY_NAME, "const", "default",
+        *quick._LIST_OF_SCHEMAS, *quick._UNJUDGED,
+    }
+    - {"$schema"}
+)  # fmt: skip
+
+
+def by_the_meta_schema(schema: Any) -> bool:
+    validator = validator_for(schema, default=Draft202012Validator)
+    return bool(validator(validator.META_SCHEMA).is_valid(schema))
+
+
+@pytest.mark.parametrize("draft", DRAFTS)
+@pytest.mark.parametrize("keyword", KEYWORDS)
+def test_no_value_of_a_keyword_is_called_sound_wrongly(keyword: str, draft: str) -> None:
+    for value in VALUES:
+        for inner in ({keyword: value}, {"properties": {"p": {keyword: value}}}):
+            schema = {"$schema": draft, **inner}
+            if is_sound(read_json(json.dumps(schema))):
+                assert by_the_meta_schema(schema), schema
+
+
+def test_no_combination_is_called_sound_wrongly() -> None:
+    random = Random(1)
+    sound = 0
+    for _ in range(3_000):
+        inner = {random.choice(KEYWORDS): random.choice(VALUES) for _ in range(2)}
+        schema = {"$schema": random.choice(DRAFTS), **inner}
+        if is_sound(read_json(json.dumps(schema))):
+            sound += 1
+            assert by_the_meta_schema(schema), schema
+    assert sound > 20
+
+
+def test_usual_schemas_are_sound_without_the_meta_schema(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = json.dumps(
+        {
+            "$schema": "http://json-schema.org/draft-07/schema#",
+            "$id": "https://example.com/a.json",
+            "type": ["object", "null"],
+            "properties": {
+                "a": {"type": "integer", "minimum": 0, "multipleOf": 0.5, "default": 3},
+                "b": {"enum": [1, "x", None]},
+                "c": {"items": [{"minLength": 1, "pattern": "^x"}], "additionalItems": False},
+                "d": {"anyOf": [{"$ref": "#/definitions/d"}, True], "uniqueItems": True},
+            },
+            "required": ["a"],
+            "additionalProperties": False,
+            "definitions": {"d": {"const": {"x": [1]}}},
+        }
+    )
+    monkeypatch.setattr("jsonschema.validators.validator_for", None)
+    assert check_schema(read_json(text), text, SchemaLimits()) == []
+
+
+@pytest.mark.parametrize("schema", ['{"type": "strin"}', '{"properties": {"a": {"minimum": "1"}}}'])
+def test_what_is_wrong_is_told_by_the_meta_schema(schema: str) -> None:
+    (problem,) = check_schema(read_json(schema), schema, SchemaLimits())
+    assert problem.pointer in {"/type", "/properties/a/minimum"}

@@ -1,0 +1,77 @@
+"""The bounded memo: it computes once, keeps what is used, and forgets the rest."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from kbnf_core.mask.cache import LruDict
+
+
+def doubled(capacity: int) -> tuple[LruDict[int, int], list[int]]:
+    """Return a memo of doubles, and the keys that it computed."""
+    computed: list[int] = []
+
+    def double(key: int) -> int:
+        computed.append(key)
+        return 2 * key
+
+    return LruDict(double, capacity), computed
+
+
+def test_what_is_kept_is_not_computed_again() -> None:
+    memo, computed = doubled(10)
+    assert [memo[3], memo[4], memo[3]] == [6, 8, 6]
+    assert computed == [3, 4]
+    assert memo.known() == {3: 6, 4: 8}
+
+
+@pytest.mark.parametrize("capacity", [0, 1, 2, 3, 10, 101])
+def test_it_never_keeps_more_than_its_capacity(capacity: int) -> None:
+    memo, _ = doubled(capacity)
+    for key in range(500):
+        assert memo[key] == 2 * key
+        assert len(memo.known()) <= max(2, capacity)
+
+
+def test_what_is_used_all_the_time_stays() -> None:
+    memo, computed = doubled(20)
+    for key in range(1, 1000):
+        assert memo[0] == 0
+        assert memo[key] == 2 * key
+    assert computed.count(0) == 1
+
+
+def test_what_was_used_last_is_kept() -> None:
+    memo, computed = doubled(20)
+    for key in range(1000):
+        _ = memo[key]
+    computed.clear()
+    for key in range(990, 1000):
+        _ = memo[key]
+    assert computed == []
+
+
+def test_an_error_is_not_remembered() -> None:
+    answers = iter([ZeroDivisionError, 7])
+
+    def compute(key: str) -> object:
+        answer = next(answers)
+        if answer is ZeroDivisionError:
+            raise ZeroDivisionError
+        return answer
+
+    memo: LruDict[str, object] = LruDict(compute, 4)
+    with pytest.raises(ZeroDivisionError):
+        _ = memo["x"]
+    assert memo.known() == {}
+    assert memo["x"] == 7
+
+
+def test_threads_may_share_it() -> None:
+    memo, _ = doubled(8)
+
+    def use(offset: int) -> bool:
+        return all(memo[key % 37] == 2 * (key % 37) for key in range(offset, offset + 3000))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(use, range(16)))
