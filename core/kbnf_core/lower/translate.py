@@ -189,7 +189,7 @@ class _Translator:
         self.diagnostics.extend(problems)
         if problems or not words:
             return ir.Choice((), node.span)
-        from kbnf_core.automata.exceptions import avoid_literals
+        from kbnf_core.automata.avoid import avoid_literals
 
         try:
             return ir.Regular(avoid_literals(words, node.limit, self._limits), node.span)
@@ -213,7 +213,7 @@ class _Translator:
 def _compiler_of(kind: tree.PatternKind) -> Callable[[str, Limits], Compiled]:
     if kind is not tree.PatternKind.COMPLEMENT:
         return compile_regex
-    from kbnf_core.automata.search import avoid_regex
+    from kbnf_core.automata.avoid import avoid_regex
 
     return avoid_regex
 

@@ -58,3 +58,10 @@ class Repetition(NamedTuple):
 Node = Characters | Assertion | Sequence | Alternation | Repetition
 
 NOTHING_TO_READ = Sequence(())
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """Return the direct parts of ``node``."""
+    if isinstance(node, Sequence | Alternation):
+        return node.items
+    return (node.item,) if isinstance(node, Repetition) else ()

@@ -2,7 +2,7 @@
 
 from collections import deque
 
-from kbnf_core.automata.classes import join_classes, representatives
+from kbnf_core.automata.alphabet import first_bytes, join
 from kbnf_core.recognise.states import DEAD, StateTable
 
 MOST_STATES = 1_000
@@ -21,9 +21,10 @@ def shortest_difference(
     is very ambiguous: a state that holds many positions takes long to leave. Tokens that a grammar
     names by id have no bytes and are not followed.
     """
-    bytes_ = representatives(join_classes([left.tables.classes, right.tables.classes])).tolist()
+    left_classes, right_classes = left.tables.classes.tobytes(), right.tables.classes.tobytes()
     columns = [
-        (byte, int(left.tables.classes[byte]), int(right.tables.classes[byte])) for byte in bytes_
+        (byte, left_classes[byte], right_classes[byte])
+        for byte in first_bytes(join([left_classes, right_classes]))
     ]
     start = (left.initial, right.initial)
     found = {start: b""}

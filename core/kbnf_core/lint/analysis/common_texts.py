@@ -98,7 +98,7 @@ class CommonTexts:
     def _row(self, node: Regular, state: int) -> list[tuple[int, int]]:
         key = (id(node.dfa), state)
         if key not in self._rows:
-            row, classes = node.dfa.rows[state], node.dfa.columns
+            row, classes = node.dfa.rows[state], node.dfa.classes
             self._rows[key] = [
                 (byte, row[classes[byte]]) for byte in self._spelling if row[classes[byte]] != DEAD
             ]
@@ -134,7 +134,7 @@ class CommonTexts:
             case Literal(data):
                 return ([], True) if place < len(data) else ([after], False)
             case Regular(dfa):
-                return [after] * (not dfa.is_empty and bool(dfa.ends[place])), not dfa.is_empty
+                return [after] * (not dfa.is_empty and bool(dfa.accepting[place])), not dfa.is_empty
             case Call(name):
                 return [self._number(self._rules[name], 0, after)], False
             case Choice(branches):

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.witness import short_words
+from kbnf_core.automata.operations import short_words
 from kbnf_core.ir import (
     Call,
     Choice,
@@ -151,7 +151,7 @@ class _Spelling:
     def words(self, dfa: Dfa) -> list[bytes]:
         """Return a few short words, different in length where there are such."""
         if id(dfa) not in self._known:
-            symbols = [(byte, dfa.columns[byte]) for byte in self._bytes]
+            symbols = [(byte, dfa.classes[byte]) for byte in self._bytes]
             words = (w for w in short_words(dfa, symbols, 64) if len(w) <= LENGTH)
             self._known[id(dfa)] = list(islice(_first_of_each_length(words), LEAF_WORDS))
         return self._known[id(dfa)]

@@ -73,7 +73,7 @@ class Firsts:
         if id(dfa) not in self._automata:
             row = [] if dfa.is_empty else dfa.rows[0]
             classes = {symbol for symbol, target in enumerate(row) if target != DEAD}
-            found = frozenset(b for b, symbol in enumerate(dfa.columns) if symbol in classes)
+            found = frozenset(b for b, symbol in enumerate(dfa.classes) if symbol in classes)
             self._automata[id(dfa)] = found
         return self._automata[id(dfa)]
 

@@ -146,7 +146,7 @@ def _may_idle(dfa: Dfa) -> bool:
     Going round such a loop takes classes of bytes that hold nothing else, and most automata have
     none, or no way round by them.
     """
-    return any(_has_loop(dfa, classes_of(dfa.columns)) for classes_of in _CLASSES_OF_OTHERS)
+    return any(_has_loop(dfa, classes_of(dfa.classes)) for classes_of in _CLASSES_OF_OTHERS)
 
 
 _CLASSES_OF_OTHERS = [itemgetter(*sorted(_ANY - wanted)) for wanted in (_WHITESPACE, _DIGITS)]
@@ -154,7 +154,7 @@ _CLASSES_OF_OTHERS = [itemgetter(*sorted(_ANY - wanted)) for wanted in (_WHITESP
 
 def _has_loop(dfa: Dfa, others: tuple[int, ...]) -> bool:
     """Tell whether classes lead round that are none of ``others``."""
-    symbols = set(dfa.columns).difference(others)
+    symbols = set(dfa.classes).difference(others)
     if not symbols:
         return False
     moves = (
@@ -167,7 +167,7 @@ def _has_loop(dfa: Dfa, others: tuple[int, ...]) -> bool:
 def bytes_of(dfa: Dfa) -> Bytes:
     """Return the bytes in the words of ``dfa``."""
     live = [any(target != DEAD for target in column) for column in zip(*dfa.rows, strict=True)]
-    return frozenset(byte for byte, symbol in enumerate(dfa.columns) if live and live[symbol])
+    return frozenset(byte for byte, symbol in enumerate(dfa.classes) if live and live[symbol])
 
 
 def loop_bytes(dfa: Dfa) -> set[Bytes]:
@@ -182,7 +182,7 @@ def loop_bytes(dfa: Dfa) -> set[Bytes]:
             for symbol, target in enumerate(rows[state])
             if target in states
         }
-        found.add(frozenset(b for b, symbol in enumerate(dfa.columns) if symbol in symbols))
+        found.add(frozenset(b for b, symbol in enumerate(dfa.classes) if symbol in symbols))
     return found
 
 
