@@ -75,14 +75,17 @@ def shortest_word_to(
     is found whose bytes come first there. Raises LimitError beyond ``limit`` states.
     """
     words = {start: b""}
+    if wanted(start):
+        return b"", start
     queue = [start]
     for state in queue:
-        if wanted(state):
-            return words[state], state
         for byte, target in steps(state):
-            if target not in words:
-                words[target] = words[state] + bytes([byte])
-                queue.append(target)
+            if target in words:
+                continue
+            words[target] = words[state] + bytes([byte])
+            if wanted(target):
+                return words[target], target
+            queue.append(target)
         if limit is not None and len(queue) > limit:
             raise LimitError(what, limit)
     return None

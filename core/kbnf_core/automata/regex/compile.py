@@ -8,7 +8,7 @@ from kbnf_core.automata.determinise import determinise, minimise
 from kbnf_core.automata.dfa import Dfa, empty
 from kbnf_core.automata.errors import LimitError, states_within
 from kbnf_core.automata.regex.parse import parse_regex
-from kbnf_core.automata.regex.problems import TOO_LARGE, TOO_MUCH_WORK, RegexProblem
+from kbnf_core.automata.regex.reader import TOO_LARGE, TOO_MUCH_WORK, RegexProblem
 from kbnf_core.automata.regex.symbols import edge_only, to_symbols
 from kbnf_core.automata.regex.syntax import Node
 from kbnf_core.automata.utf8 import to_dfa

@@ -21,7 +21,6 @@ from kbnf_core.automata.codepoints import (
 )
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.nfa import Closures, EpsilonNfa, Nfa
-from kbnf_core.automata.regex.perl import perl_class
 from kbnf_core.automata.regex.syntax import (
     Alternation,
     Assertion,
@@ -31,6 +30,7 @@ from kbnf_core.automata.regex.syntax import (
     Repetition,
     children,
 )
+from kbnf_core.automata.regex.unicode import perl_class
 from kbnf_core.traversal import fold
 
 EDGE, LINE_FEED, RETURN, WORD, OTHER = range(5)
