@@ -1,7 +1,6 @@
 """W302 and I303: loops of nothing but whitespace, or digits, in which a model can idle for ever."""
 
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from operator import itemgetter
 
@@ -21,7 +20,7 @@ from kbnf_core.ir import (
     children,
     postorder,
 )
-from kbnf_core.lint.analysis.components import cyclic_components
+from kbnf_core.ir.analysis import cyclic_components, fixpoint
 from kbnf_core.lint.analysis.stopped_early import stopped_early
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
@@ -106,19 +105,11 @@ class _Loops:
         rules = self._grammar.rules
         nothing = dict.fromkeys(rules, Bytes())
         own = {name: _bytes_in(body, nothing) for name, body in rules.items()}
-        callers = defaultdict(list)
-        for name, callees in self._calls.items():
-            for callee in callees:
-                callers[callee].append(name)
-        # Callees tend to stand below their callers, so most rules are looked at once.
-        waiting = dict.fromkeys(rules)
-        while waiting:
-            name, _ = waiting.popitem()
-            joined = own[name].union(*(own[callee] for callee in self._calls[name]))
-            if joined != own[name]:
-                own[name] = joined
-                waiting.update(dict.fromkeys(callers[name]))
-        return own
+
+        def joined(name: str, known: Mapping[str, Bytes]) -> Bytes:
+            return own[name].union(*(known[callee] for callee in self._calls[name]))
+
+        return fixpoint(self._calls, Bytes(), joined)
 
     def _beside(self, root: Node, names: frozenset[str]) -> Bytes:
         """Return what stands in sequence with a call of one of ``names``."""

@@ -9,6 +9,7 @@ The grammar grows by the square of the rules in one such system, never exponenti
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kbnf_core.ir.analysis import cycles
 from kbnf_core.languages.gbnf.writer.expression import (
     EMPTY,
     NOTHING,
@@ -26,7 +27,6 @@ from kbnf_core.languages.gbnf.writer.expression import (
     sequence,
 )
 from kbnf_core.languages.gbnf.writer.nonempty import SUFFIX, Nonempty, is_nullable, nullable_parts
-from kbnf_core.syntax.components import cycles
 
 
 def eliminate_left_recursion(rules: Rules) -> None:

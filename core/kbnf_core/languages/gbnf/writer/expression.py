@@ -4,12 +4,13 @@ Build sequences, alternations and repetitions with the functions here: they drop
 nothing and flatten what needs no parentheses. Walk with ``postorder``, which does not recurse.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from kbnf_core import traversal
 from kbnf_core.automata.codepoints import CodePoints
+from kbnf_core.ir.analysis import fixpoint
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,3 +150,37 @@ def rewrite(root: Node, change: Callable[[Node], Node]) -> Node:
 def called(root: Node) -> Iterator[str]:
     """Yield the names of the rules that ``root`` uses."""
     return (node.name for node in postorder(root) if isinstance(node, Call))
+
+
+def parts_where(root: Node, names: Collection[str], leaf: bool) -> dict[int, bool]:
+    """Return by identity what is true of every part of ``root``: nullable, or productive.
+
+    It is true of a sequence if it is of all items, of an alternation if of one, of a repetition
+    also if it may have no turn; ``names`` are the rules of which it is, ``leaf`` tells of others.
+    """
+    known: dict[int, bool] = {}
+    for node in postorder(root):
+        match node:
+            case Call():
+                known[id(node)] = node.name in names
+            case Sequence():
+                known[id(node)] = all(known[id(item)] for item in node.items)
+            case Alternation():
+                known[id(node)] = any(known[id(item)] for item in node.items)
+            case Repetition():
+                known[id(node)] = node.low == 0 or known[id(node.item)]
+            case _:
+                known[id(node)] = leaf
+    return known
+
+
+def names_where(rules: Mapping[str, Node], leaf: bool) -> set[str]:
+    """Return the rules of which it is true, as ``parts_where`` has it."""
+
+    def evaluate(name: str, known: Mapping[str, bool]) -> bool:
+        names = {callee for callee in callees[name] if known.get(callee)}
+        return parts_where(rules[name], names, leaf)[id(rules[name])]
+
+    callees = {name: set(called(body)) for name, body in rules.items()}
+    found = fixpoint(callees, bottom=False, evaluate=evaluate)
+    return {name for name, is_true in found.items() if is_true}
