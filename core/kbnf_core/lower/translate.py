@@ -19,6 +19,7 @@ from kbnf_core.lower.excepted import excluded_words
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
 from kbnf_core.syntax.suggest import Suggestions
+from kbnf_core.traversal import fold
 
 _SUBSTRING_WORK = 16
 """Steps for each byte of a text whose substrings are wanted: two states, made and minimised."""
@@ -105,14 +106,10 @@ class _Translator:
         return {name: _join(parts) for name, parts in bodies.items()}
 
     def _translate(self, root: tree.Expression) -> ir.Node:
-        values: list[ir.Node] = []
-        for node in tree.postorder(root):
-            self._budget.spend()
-            first = len(values) - len(tree.children(node))
-            values[first:] = [self._translate_one(node, values[first:])]
-        return values.pop()
+        return fold(root, tree.children, self._translate_one)
 
     def _translate_one(self, node: tree.Expression, parts: list[ir.Node]) -> ir.Node:
+        self._budget.spend()
         match node:
             case tree.Sequence(_, span):
                 return ir.Sequence(tuple(parts), span)

@@ -24,9 +24,9 @@ from kbnf_core.ir import (
     Sequence,
     calls,
     children,
-    postorder,
 )
 from kbnf_core.lint.analysis.spelling_bytes import spelling_bytes
+from kbnf_core.traversal import fold
 
 Texts = dict[bytes, str]
 """Texts, the shortest first, and how each is derived."""
@@ -104,12 +104,11 @@ class Derivations:
         return bool(fresh) and len(known) < WORDS
 
     def _derive(self, name: str) -> Texts:
-        values: list[Texts] = []
-        for node in postorder(self._rules[name]):
-            first = len(values) - len(children(node))
-            candidates = self._combine(node, values[first:])
-            values[first:] = [self._collect(name, node, candidates)]
-        return values.pop()
+        return fold(
+            self._rules[name],
+            children,
+            lambda node, parts: self._collect(name, node, self._combine(node, parts)),
+        )
 
     def _collect(self, name: str, node: Node, candidates: Iterable[tuple[bytes, str]]) -> Texts:
         """Keep the shortest texts; note the first that comes in two ways."""

@@ -2,6 +2,7 @@
 
 Build sequences, alternations and repetitions with the functions here: they drop what matches
 nothing and flatten what needs no parentheses. Walk with ``postorder``, which does not recurse.
+A right-hand side is a regular expression whose leaves may be rules and tokens, too.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -10,14 +11,14 @@ from typing import TypeAlias
 
 from kbnf_core import traversal
 from kbnf_core.automata.codepoints import CodePoints
+from kbnf_core.automata.regex.syntax import (
+    Alternation,
+    Characters,
+    Repetition,
+    Sequence,
+    children,
+)
 from kbnf_core.ir.analysis import fixpoint
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Characters:
-    """One character of a nonempty set."""
-
-    points: CodePoints
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,35 +35,12 @@ class Token:
     written: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sequence:
-    """One after the other; without any, the empty text."""
-
-    items: tuple["Node", ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Alternation:
-    """Any one of them; without any, nothing at all."""
-
-    items: tuple["Node", ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Repetition:
-    """``low`` to ``high`` times the item; None has no bound."""
-
-    item: "Node"
-    low: int
-    high: int | None
-
-
 Leaf: TypeAlias = Characters | Call | Token
-Node: TypeAlias = Leaf | Sequence | Alternation | Repetition
+Node: TypeAlias = Leaf | Sequence["Node"] | Alternation["Node"] | Repetition["Node"]
 Rules: TypeAlias = dict[str, Node]
 
-EMPTY = Sequence(())
-NOTHING = Alternation(())
+EMPTY: Node = Sequence(())
+NOTHING: Node = Alternation(())
 
 
 def characters(points: CodePoints) -> Node:
@@ -107,17 +85,6 @@ def repetition(item: Node, low: int, high: int | None) -> Node:
     return item if (low, high) == (1, 1) else Repetition(item, low, high)
 
 
-def children(node: Node) -> tuple[Node, ...]:
-    """Return the direct parts of ``node``."""
-    match node:
-        case Sequence() | Alternation():
-            return node.items
-        case Repetition():
-            return (node.item,)
-        case _:
-            return ()
-
-
 def postorder(root: Node) -> Iterator[Node]:
     """Yield every part of ``root``, parts before wholes."""
     return traversal.postorder(root, children)
@@ -125,7 +92,8 @@ def postorder(root: Node) -> Iterator[Node]:
 
 def rebuilt(node: Node, parts: list[Node]) -> Node:
     """Return ``node`` with its direct parts replaced."""
-    if all(new is old for new, old in zip(parts, children(node), strict=True)):
+    old: tuple[Node, ...] = children(node)
+    if all(new is before for new, before in zip(parts, old, strict=True)):
         return node
     match node:
         case Sequence():
@@ -140,11 +108,7 @@ def rebuilt(node: Node, parts: list[Node]) -> Node:
 
 def rewrite(root: Node, change: Callable[[Node], Node]) -> Node:
     """Return ``root`` with ``change`` applied to every part, parts before wholes."""
-    values: list[Node] = []
-    for node in postorder(root):
-        first = len(values) - len(children(node))
-        values[first:] = [change(rebuilt(node, values[first:]))]
-    return values.pop()
+    return traversal.fold(root, children, lambda node, parts: change(rebuilt(node, parts)))
 
 
 def called(root: Node) -> Iterator[str]:

@@ -6,24 +6,21 @@ empty text the repetition matches the same.
 
 from collections.abc import Collection, Mapping
 
+from kbnf_core.automata.regex.syntax import Alternation, Repetition, Sequence, children
 from kbnf_core.languages.gbnf.writer.expression import (
     NOTHING,
-    Alternation,
     Call,
     Node,
-    Repetition,
     Rules,
-    Sequence,
     alternation,
     called,
-    children,
     names_where,
     parts_where,
-    postorder,
     repetition,
     rewrite,
     sequence,
 )
+from kbnf_core.traversal import fold
 
 SUFFIX = "-nonempty"
 """Ends the name of a rule that stands for another one without the empty text."""
@@ -60,11 +57,7 @@ class Nonempty:
     def _strip(self, root: Node) -> tuple[Node, list[str]]:
         """Return ``root`` without the empty text, and the rules it needs without it."""
         nullable = nullable_parts(root, self.nullable)
-        values: list[Node] = []
-        for node in postorder(root):
-            first = len(values) - len(children(node))
-            values[first:] = [_stripped(node, values[first:], nullable)]
-        result = values.pop()
+        result = fold(root, children, lambda node, parts: _stripped(node, parts, nullable))
         suffixed = (name for name in called(result) if name.endswith(SUFFIX))
         return result, [name.removesuffix(SUFFIX) for name in suffixed]
 
