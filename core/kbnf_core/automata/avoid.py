@@ -16,6 +16,7 @@ minimal form at once, as tens of thousands of counts are too many to minimise af
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +37,30 @@ from kbnf_core.limits import DEFAULT_LIMITS, Limits
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
+
+
+class _TableRows(Sequence[Sequence[int]]):
+    """Rows kept as the array that they were made as: there may be a million."""
+
+    def __init__(self, table: Rows) -> None:
+        self._table = table
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    @overload
+    def __getitem__(self, state: int) -> Sequence[int]: ...
+
+    @overload
+    def __getitem__(self, state: slice) -> Sequence[Sequence[int]]: ...
+
+    def __getitem__(self, state: int | slice) -> Sequence[int] | Sequence[Sequence[int]]:
+        rows: list[int] | list[list[int]] = self._table[state].tolist()
+        return rows
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> Rows:
+        return self._table
+
 
 _MATCHED = 2
 """The tag of a state in which some attempt has succeeded."""
@@ -178,7 +203,8 @@ def _bounded(dfa: Dfa, limit: int, limits: Limits) -> Dfa:
     size = sum(len(layers.at(consumed).states) * count for consumed, count in runs)
     if size > limits.grammar_states:
         raise LimitError("states", limits.grammar_states)
-    return Dfa(dfa.classes, _lay_out(table, layers, size).tolist(), [False, *[True] * (size - 1)])
+    rows = _TableRows(_lay_out(table, layers, size))
+    return Dfa(dfa.classes, rows, [False, *[True] * (size - 1)])
 
 
 def _lay_out(table: Rows, layers: "_Layers", size: int) -> Rows:

@@ -10,8 +10,8 @@ from kbnf_core.automata.alphabet import class_count, first_bytes, join, separate
 from kbnf_core.automata.build import Fragment, Thompson
 from kbnf_core.automata.determinise import from_symbols
 from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa, empty, rows_over
-from kbnf_core.automata.explore import shortest_word_to
-from kbnf_core.automata.product import Product, first_alive
+from kbnf_core.automata.explore import explore, shortest_word_to
+from kbnf_core.automata.product import Product, States
 from kbnf_core.budget import Budget
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 
@@ -133,7 +133,14 @@ def _product(
 ) -> Dfa:
     """Run both automata at once; a pair is dead when no word can be accepted from it."""
     product = Product(left, right)
-    pairs, rows = product.explore(first_alive, limits.regex_states, budget)
+    symbols = class_count(product.classes)
+
+    def step(pair: States) -> list[States | None]:
+        if budget is not None:
+            budget.spend(symbols)
+        return product.while_first(pair)
+
+    pairs, rows = explore([product.start], step, limits.regex_states)
     tags = [int(accepts(*product.accepting(pair))) for pair in pairs]
     return from_symbols(SymbolDfa(rows, tags, [0]), product.classes)
 

@@ -1,17 +1,16 @@
 """Products: several automata over bytes run side by side.
 
 A state of the product is a tuple with a state of each automaton, ``DEAD`` for one that has died.
-Which tuples are worth following is for the caller to say: an intersection ends where any has died,
-a difference where the left one has (Rabin & Scott 1959). Only tuples that are met are made, so
+Which tuples are worth following differs: an intersection ends where any has died, a difference
+where the left one has (Rabin & Scott 1959). Only tuples that are met are made (``explore``), so
 products cost what the automata have in common, not the product of their sizes.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from kbnf_core.automata.alphabet import class_count, join, legible_bytes
 from kbnf_core.automata.dfa import DEAD, Dfa, rows_over
-from kbnf_core.automata.explore import explore, shortest_word_to
-from kbnf_core.budget import Budget
+from kbnf_core.automata.explore import shortest_word_to
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 
 States = tuple[int, ...]
@@ -31,40 +30,20 @@ class Product:
 
     def row(self, states: States) -> Iterator[States]:
         """Yield what each class leads to."""
-        return zip(*(rows[at] for rows, at in zip(self._rows, states, strict=True)), strict=True)
+        # Not strict: this is the inner loop, and all rows have the same length.
+        return zip(*[rows[at] for rows, at in zip(self._rows, states)])  # noqa: B905
 
     def accepting(self, states: States) -> tuple[bool, ...]:
         """Tell for each automaton whether a word may end."""
         return tuple([flags[at] for flags, at in zip(self._accepting, states, strict=True)])
 
-    def explore(
-        self,
-        alive: Callable[[States], bool],
-        limit: int | None = None,
-        budget: Budget | None = None,
-    ) -> tuple[list[States], list[list[int]]]:
-        """Return the states that are met while they are ``alive``, and their rows.
+    def while_all(self, states: States) -> list[States | None]:
+        """Return what each class leads to, None where any automaton dies."""
+        return [each if DEAD not in each else None for each in self.row(states)]
 
-        Each element of a row is a step of ``budget``.
-        """
-        symbols = class_count(self.classes)
-
-        def step(states: States) -> list[States | None]:
-            if budget is not None:
-                budget.spend(symbols)
-            return [each if alive(each) else None for each in self.row(states)]
-
-        return explore([self.start], step, limit)
-
-
-def all_alive(states: States) -> bool:
-    """Tell whether no automaton has died."""
-    return DEAD not in states
-
-
-def first_alive(states: States) -> bool:
-    """Tell whether the first automaton has not died."""
-    return states[0] != DEAD
+    def while_first(self, states: States) -> list[States | None]:
+        """Return what each class leads to, None where the first automaton dies."""
+        return [each if each[0] != DEAD else None for each in self.row(states)]
 
 
 def common_word(left: Dfa, right: Dfa, limits: Limits = DEFAULT_LIMITS) -> bytes | None:
@@ -80,8 +59,8 @@ def common_word(left: Dfa, right: Dfa, limits: Limits = DEFAULT_LIMITS) -> bytes
     def steps(states: States) -> Iterator[tuple[int, States]]:
         return (
             (byte, each)
-            for byte, each in zip(symbols, product.row(states), strict=True)
-            if DEAD not in each
+            for byte, each in zip(symbols, product.while_all(states), strict=True)
+            if each is not None
         )
 
     found = shortest_word_to(

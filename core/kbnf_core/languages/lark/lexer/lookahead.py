@@ -15,7 +15,8 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.alphabet import ByteClasses, first_bytes, join
 from kbnf_core.automata.determinise import from_symbols
 from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
-from kbnf_core.automata.product import Product, all_alive
+from kbnf_core.automata.explore import explore
+from kbnf_core.automata.product import Product
 from kbnf_core.languages.lark.lexer.byte_sets import ALL_BYTES, END, exits
 
 _REMEMBERED = 8192
@@ -143,7 +144,7 @@ def cut(dfa: Dfa, rest: Lookahead) -> list[tuple[Lookahead, Dfa]]:
     if rest.dfa.is_empty:
         return []
     product = Product(dfa, rest.dfa)
-    pairs, rows = product.explore(all_alive)
+    pairs, rows = explore([product.start], product.while_all)
     ends: dict[int, list[int]] = {}
     for number, (i, j) in enumerate(pairs):
         if dfa.accepting[i]:

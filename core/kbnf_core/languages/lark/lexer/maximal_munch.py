@@ -88,8 +88,8 @@ class _Walk:
         self._budget.spend(self._symbols * (1 + len(states)))
         if state != self._start:
             passed |= self._matched(states)
-        for target in self._product.row(states):
-            yield None if target[0] == DEAD else (target, passed)
+        for target in self._product.while_first(states):
+            yield None if target is None else (target, passed)
 
     def _matched(self, states: States) -> int:
         flags = self._product.accepting(states)
