@@ -13,7 +13,7 @@ else:
     torch = pytest.importorskip("torch")
 
 # Importing these needs torch, too.
-from kbnf_core.device import DeviceGrammars, RowTable, TokenTable  # noqa: E402
+from kbnf_core.device import DeviceGrammars, RowTable, TokenTable
 
 TEXTS = [
     'start ::= "[" [item {"," item}] "]"; item ::= #"[0-9]+";',
