@@ -51,7 +51,7 @@ def read_up_to(path: str | Path, largest: int) -> bytes:
 
 @contextmanager
 def opened(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a file to read; raises ``SourceError`` as ``read_file``, also for what goes wrong within."""
+    """Open a file to read; raises ``SourceError`` as ``read_file``, also while it is read."""
     try:
         with open(path, "rb", opener=_open_at_once) as file:
             if stat.S_ISFIFO(os.fstat(file.fileno()).st_mode) and _descriptor(path) is None:
