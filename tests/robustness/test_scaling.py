@@ -64,9 +64,7 @@ def test_twice_the_size_is_about_twice_the_calls(
 
 
 @pytest.mark.parametrize("family", FAMILIES[1:])
-def test_twice_the_size_is_about_twice_the_steps(
-    family: str, scaling: ModuleType
-) -> None:
+def test_twice_the_size_is_about_twice_the_steps(family: str, scaling: ModuleType) -> None:
     one, two = (_steps(scaling.FAMILIES[family](size)) for size in (SIZE, 2 * SIZE))
     assert 0 < two < MOST * one
 

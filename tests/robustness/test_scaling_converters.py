@@ -5,11 +5,7 @@ one call (a comparison of long tuples), the calls of ``__eq__`` and ``__hash__``
 """
 
 import json
-import sys
-from collections.abc import Callable
 from functools import partial
-from types import FrameType
-from typing import Any
 
 import pytest
 
@@ -20,34 +16,12 @@ from kbnf_core.languages.json_schema import Options, SchemaLimits
 from kbnf_core.languages.json_schema.document import read_json
 from kbnf_core.languages.json_schema.to_kbnf import embed_json_schema
 from kbnf_core.limits import Limits
-from kbnf_testing.converter_families import GBNF, HEAVY_SCHEMAS, LARK, SCHEMAS, Family
+from kbnf_testing.converter_families import GBNF, HEAVY_SCHEMAS, LARK, SCHEMAS
+from kbnf_testing.counted import growth
 
 SMALL = 100
 MOST = 2.2
 """Twice the input may cost so many times as much."""
-
-
-def calls(work: Callable[[str], object], text: str) -> int:
-    """Return how many functions ``work`` calls."""
-    count = 0
-
-    def note(_frame: FrameType, event: str, _argument: Any) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        work(text)
-    finally:
-        sys.setprofile(before)
-    return count
-
-
-def growth(work: Callable[[str], object], family: Family, size: int) -> float:
-    """Return by what factor the calls grow from ``size`` to twice as much."""
-    work(family(3))
-    return calls(work, family(2 * size)) / calls(work, family(size))
 
 
 @pytest.mark.parametrize("family", SCHEMAS)
