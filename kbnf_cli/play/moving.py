@@ -1,9 +1,8 @@
 """The commands that move: appending to the text, going back and forth, opening and saving."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple
 
 from kbnf_cli.escaped import write_typed
 from kbnf_cli.play.explain import explanation
@@ -13,6 +12,7 @@ from kbnf_cli.play.render import clip, note, page, position, row, tokens_line
 from kbnf_cli.play.session import (
     Command,
     Files,
+    Handler,
     Mode,
     Reply,
     Session,
@@ -28,15 +28,15 @@ from kbnf_core.diagnostics.visible import visible
 from kbnf_core.errors import FinishedError, RejectedError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kbnf_core import Vocabulary
     from kbnf_core.recordings import What
-
-_Feed: TypeAlias = Callable[[Session, str, World], Reply]
 
 
 def feed(session: Session, line: str, world: World) -> Reply:
     """Append a line in the way that the mode says."""
-    return _FEEDS[session.settings.mode](session, line, world)
+    return _WAYS[session.settings.mode].feed(session, line, world)
 
 
 def feed_token(session: Session, text: str, world: World) -> Reply:
@@ -63,13 +63,6 @@ def feed_bytes(session: Session, text: str, world: World) -> Reply:
     """Append bytes one by one, all of them or nothing."""
     data = typed_bytes(text)
     return _append(session, [data[place : place + 1] for place in range(len(data))], world)
-
-
-_FEEDS: dict[Mode, _Feed] = {
-    Mode.TOKEN: feed_token,
-    Mode.TOK: feed_tokenized,
-    Mode.TEXT: feed_bytes,
-}
 
 
 def _append(session: Session, steps: "Sequence[What]", world: World) -> Reply:
@@ -99,49 +92,39 @@ def _rejection(session: Session, steps: "Sequence[What]", world: World) -> Excep
     return refused(f"rejected{where}: {why.reason}", explanation(before, why, world))
 
 
-def _mode_or(mode: Mode, feeding: _Feed) -> _Feed:
-    """Return the handler that feeds what is given, or with nothing given sets the mode."""
+class _Way(NamedTuple):
+    """A way to take lines: in words, and its command."""
+
+    lines_are: str
+    usage: str
+    help: str
+    feed: Handler
+
+
+_WAYS = {
+    Mode.TOKEN: _Way(
+        "one token each", "[TOKEN]", "append one token; alone: take lines so", feed_token
+    ),
+    Mode.TOK: _Way(
+        "text for the tokenizer", "[TEXT]", "append text through the tokenizer", feed_tokenized
+    ),
+    Mode.TEXT: _Way("bytes, one by one", "[TEXT]", "append text byte by byte", feed_bytes),
+}
+
+
+def _feeding(mode: Mode, way: _Way) -> Command:
+    """Return the command that feeds what is given, or with nothing given sets the mode."""
 
     def handle(session: Session, text: str, world: World) -> Reply:
         if text:
-            return feeding(session, text, world)
-        settings = replace(session.settings, mode=mode)
-        return Reply(
-            replace(session, settings=settings), (note(f"lines are taken as {_MEANINGS[mode]}"),)
-        )
+            return way.feed(session, text, world)
+        changed = replace(session, settings=replace(session.settings, mode=mode))
+        return Reply(changed, (note(f"lines are taken as {way.lines_are}"),))
 
-    return handle
+    return Command((mode.value,), way.usage, way.help, handle, takes_text=True)
 
 
-_MEANINGS = {
-    Mode.TOKEN: "one token each",
-    Mode.TOK: "text for the tokenizer",
-    Mode.TEXT: "bytes, one by one",
-}
-
-FEEDING = (
-    Command(
-        ("token",),
-        "[TOKEN]",
-        "append one token; alone: take lines so",
-        _mode_or(Mode.TOKEN, feed_token),
-        takes_text=True,
-    ),
-    Command(
-        ("tok",),
-        "[TEXT]",
-        "append text through the tokenizer",
-        _mode_or(Mode.TOK, feed_tokenized),
-        takes_text=True,
-    ),
-    Command(
-        ("text",),
-        "[TEXT]",
-        "append text byte by byte",
-        _mode_or(Mode.TEXT, feed_bytes),
-        takes_text=True,
-    ),
-)
+FEEDING = tuple(_feeding(mode, way) for mode, way in _WAYS.items())
 
 
 def _undo(session: Session, text: str, world: World) -> Reply:
