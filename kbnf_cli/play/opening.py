@@ -34,4 +34,4 @@ def is_grammar(path: Path) -> bool:
     from kbnf_core.artifact import SUFFIX
     from kbnf_core.languages import EXTENSIONS
 
-    return path.suffix.lower() in (*EXTENSIONS, ".lark", ".bnf", SUFFIX)
+    return path.suffix.lower() in (*EXTENSIONS, SUFFIX)
