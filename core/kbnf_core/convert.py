@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from kbnf_core.syntax.conversion import Conversion, Example, Loss
 
 if TYPE_CHECKING:
+    from kbnf_core.languages.abnf.to_kbnf import from_abnf
     from kbnf_core.languages.bnf.to_kbnf import from_bnf
     from kbnf_core.languages.gbnf.to_kbnf import from_gbnf
     from kbnf_core.languages.gbnf.writer.from_kbnf import to_gbnf
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from kbnf_core.languages.lark.writer.from_kbnf import to_lark
 
 _HOMES = {
+    "from_abnf": "kbnf_core.languages.abnf.to_kbnf",
     "from_bnf": "kbnf_core.languages.bnf.to_kbnf",
     "from_gbnf": "kbnf_core.languages.gbnf.to_kbnf",
     "from_json_schema": "kbnf_core.languages.json_schema",
@@ -31,6 +33,7 @@ __all__ = [
     "Conversion",
     "Example",
     "Loss",
+    "from_abnf",
     "from_bnf",
     "from_gbnf",
     "from_json_schema",

@@ -72,7 +72,7 @@ def read_grammar(
     """Parse and translate ``source``; never raises, findings are in the result."""
     parsed = language.read(source, limits, start, imports)
     pragmas, oddities = read_pragmas(parsed.document)
-    start = start or pragmas.start or language.start
+    start = parsed.start or start or pragmas.start or language.start
     found = [*parsed.diagnostics, *oddities]
     grammar, analysis = None, None
     budget = Budget(limits.work)

@@ -56,6 +56,7 @@ ALLOWED: dict[str, set[str]] = {
     "languages.conversion": BACK | {"languages.kbnf"},
     "languages.gbnf": BACK | {"languages.conversion", "languages.kbnf"},
     "languages.bnf": BACK | {"engine", "languages.conversion", "languages.kbnf"},
+    "languages.abnf": BACK | {"languages.conversion", "languages.kbnf"},
     "languages.json_schema": BACK | {"languages.conversion"},
     "languages.lark": {
         *BACK,

@@ -2,16 +2,27 @@
 
 from pathlib import PurePath
 
+from kbnf_core.languages.abnf.language import ABNF
 from kbnf_core.languages.bnf.language import BNF
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.kbnf.language import KBNF
 from kbnf_core.languages.lark.language import LARK
 from kbnf_core.syntax.language import Language
 
-LANGUAGES = (KBNF, GBNF, BNF, LARK)
+LANGUAGES = (KBNF, GBNF, BNF, LARK, ABNF)
 EXTENSIONS = tuple(language.extension for language in LANGUAGES)
 
-__all__ = ["BNF", "EXTENSIONS", "GBNF", "KBNF", "LANGUAGES", "LARK", "Language", "language_of"]
+__all__ = [
+    "ABNF",
+    "BNF",
+    "EXTENSIONS",
+    "GBNF",
+    "KBNF",
+    "LANGUAGES",
+    "LARK",
+    "Language",
+    "language_of",
+]
 
 
 def language_of(path: str | None) -> Language:

@@ -15,10 +15,14 @@ from kbnf_core.syntax.tree import Document
 
 
 class Parsed(NamedTuple):
-    """A tree of KBNF, and the findings in order of place."""
+    """A tree of KBNF, and the findings in order of place.
+
+    ``start`` is the nonterminal to start with, where the reader knows better than the language.
+    """
 
     document: Document
     diagnostics: tuple[Diagnostic, ...]
+    start: str | None = None
 
 
 Reader: TypeAlias = Callable[[Source, Limits, str | None, Imports], Parsed]

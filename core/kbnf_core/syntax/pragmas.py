@@ -21,7 +21,7 @@ _SETTING = re.compile(
     r"ignore\s*\[(?P<codes>[^\[\]]*)\]|(?P<key>\w+)\s*=(?:\s*(?P<value>[^\s,]+))?|(?P<other>[^\s,]+)"
 )
 _CODE = re.compile(r"[^\s,]+")
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
 
 class Ignore(NamedTuple):
@@ -72,7 +72,7 @@ def _set(pragmas: Pragmas, setting: re.Match[str]) -> str | None:
             return f"`finish` is one of {', '.join(FINISHES)}"
         previous, pragmas.finish = pragmas.finish, value
     elif key == "start":
-        if not _IDENTIFIER.fullmatch(value):
+        if not _NAME.fullmatch(value):
             return "`start` needs the name of a rule"
         previous, pragmas.start = pragmas.start, value
     else:
