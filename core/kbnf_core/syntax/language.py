@@ -48,7 +48,8 @@ class Language:
     ``start`` and ``finish`` hold where the text does not say otherwise. ``reader`` and the
     converters import what they need when they are called, so that a value costs nothing. A
     language that ``is_converted`` has another structure than KBNF: its reader leaves out all to
-    which the start does not lead, and its tree has places of the text, but not its form.
+    which the start does not lead, and its tree has places of the text, but not its form. Fixes of
+    lints are for languages that have KBNF's operators (``takes_fixes``).
     """
 
     name: str
@@ -59,6 +60,7 @@ class Language:
     to_kbnf: Converter | None = None
     from_kbnf: Converter | None = None
     is_converted: bool = False
+    takes_fixes: bool = True
 
     def read(
         self,

@@ -22,4 +22,4 @@ def _to_kbnf(source: str, *, path: str | None, start: str | None, imports: Impor
     return from_abnf(source, path=path, start=start)
 
 
-ABNF = Language("ABNF", ".abnf", "start", Finish.EOS, _read, _to_kbnf)
+ABNF = Language("ABNF", ".abnf", "start", Finish.EOS, _read, _to_kbnf, takes_fixes=False)

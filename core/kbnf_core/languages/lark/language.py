@@ -28,5 +28,13 @@ def _from_kbnf(source: str, *, path: str | None, start: str | None, imports: Imp
 
 
 LARK = Language(
-    "Lark", ".lark", "start", Finish.EOS, _read, _to_kbnf, _from_kbnf, is_converted=True
+    "Lark",
+    ".lark",
+    "start",
+    Finish.EOS,
+    _read,
+    _to_kbnf,
+    _from_kbnf,
+    is_converted=True,
+    takes_fixes=False,
 )
