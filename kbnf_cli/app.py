@@ -12,6 +12,7 @@ _COMMANDS = {
     "diagram": "kbnf_cli.diagram:diagram",
     "fmt": "kbnf_cli.fmt:fmt",
     "compile": "kbnf_cli.compile:compile_",
+    "convert-abnf": "kbnf_cli.convert_abnf:convert_abnf",
     "convert-bnf": "kbnf_cli.convert_bnf:convert_bnf",
     "convert-gbnf": "kbnf_cli.convert_gbnf:convert_gbnf",
     "convert-json-schema": "kbnf_cli.convert_json_schema:convert_json_schema",

@@ -9,6 +9,7 @@ from kbnf_cli.console import Console
 from kbnf_cli.converting import Delivery, Direction, conversion_options, convert_all
 from kbnf_cli.inputs import read_vocabulary
 from kbnf_cli.options import common_options, vocabulary_options
+from kbnf_core.languages import BNF, KBNF
 
 if TYPE_CHECKING:
     from kbnf_core.convert import Conversion
@@ -47,5 +48,6 @@ def convert_bnf(
 
         return from_bnf(text, path=name, start=start, vocabulary=vocabulary)
 
+    direction = Direction(convert, KBNF.extension)
     delivery = Delivery(output, lossy, format_, stdin_filename)
-    return convert_all(console, paths, (".bnf",), lambda _: Direction(convert, ".kbnf"), delivery)
+    return convert_all(console, paths, (BNF.extension,), lambda _: direction, delivery)

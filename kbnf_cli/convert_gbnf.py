@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 import click
 
 from kbnf_cli.console import Console
-from kbnf_cli.converting import Delivery, Direction, conversion_options, convert_all
+from kbnf_cli.converting import Delivery, both_ways, conversion_options, convert_all
 from kbnf_cli.inputs import read_vocabulary
 from kbnf_cli.options import common_options, vocabulary_options
+from kbnf_core.languages.gbnf.language import GBNF
 
 if TYPE_CHECKING:
     from kbnf_core.convert import Conversion
-    from kbnf_core.vocab.vocabulary import Vocabulary
 
 
 @click.command()
@@ -50,34 +50,10 @@ def convert_gbnf(
     vocabulary = read_vocabulary(console, vocab, eos) if vocab else None
 
     def to_kbnf(text: str, name: str) -> "Conversion":
-        return _from_gbnf(text, name, start, vocabulary)
+        from kbnf_core.convert import from_gbnf
 
-    def to_gbnf(text: str, name: str) -> "Conversion":
-        return _to_gbnf(text, name, start)
+        return from_gbnf(text, path=name, start=start, vocabulary=vocabulary)
 
-    def direction(file: Path) -> Direction:
-        if (to or _other_than(file)) == "gbnf":
-            return Direction(to_gbnf, ".gbnf")
-        return Direction(to_kbnf, ".kbnf")
-
-    extensions = {"gbnf": (".kbnf",), "kbnf": (".gbnf",)}.get(to or "", (".gbnf", ".kbnf"))
+    extensions, directions = both_ways(GBNF, to, start, to_kbnf)
     delivery = Delivery(output, lossy, format_, stdin_filename)
-    return convert_all(console, paths, extensions, direction, delivery)
-
-
-def _other_than(file: Path) -> str:
-    return "gbnf" if file.suffix == ".kbnf" else "kbnf"
-
-
-def _from_gbnf(
-    text: str, name: str, start: str | None, vocabulary: "Vocabulary | None"
-) -> "Conversion":
-    from kbnf_core.convert import from_gbnf
-
-    return from_gbnf(text, path=name, start=start, vocabulary=vocabulary)
-
-
-def _to_gbnf(text: str, name: str, start: str | None) -> "Conversion":
-    from kbnf_core.convert import to_gbnf
-
-    return to_gbnf(text, path=name, start=start)
+    return convert_all(console, paths, extensions, directions, delivery)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 import click
 
 from kbnf_cli.console import Console
-from kbnf_cli.converting import Delivery, Direction, conversion_options, convert_all
+from kbnf_cli.converting import Delivery, both_ways, conversion_options, convert_all
 from kbnf_cli.options import common_options
+from kbnf_core.languages.lark.language import LARK
 
 if TYPE_CHECKING:
     from kbnf_core.convert import Conversion
@@ -54,16 +55,6 @@ def convert_lark(
 
         return from_lark(text, path=name, start=start, lexing=lexing, imports=ANYWHERE)
 
-    def to_lark(text: str, name: str) -> "Conversion":
-        from kbnf_core.convert import to_lark
-
-        return to_lark(text, path=name, start=start)
-
-    def direction(file: Path) -> Direction:
-        if (to or ("lark" if file.suffix == ".kbnf" else "kbnf")) == "lark":
-            return Direction(to_lark, ".lark")
-        return Direction(to_kbnf, ".kbnf")
-
-    extensions = {"lark": (".kbnf",), "kbnf": (".lark",)}.get(to or "", (".kbnf", ".lark"))
+    extensions, directions = both_ways(LARK, to, start, to_kbnf)
     delivery = Delivery(output, lossy, format_, stdin_filename)
-    return convert_all(console, paths, extensions, direction, delivery)
+    return convert_all(console, paths, extensions, directions, delivery)

@@ -18,7 +18,10 @@ from kbnf_cli.options import stdin_option
 from kbnf_core.diagnostics.json import span_value
 from kbnf_core.diagnostics.text import count_of, render_text
 from kbnf_core.errors import GrammarError
+from kbnf_core.imports import BELOW
+from kbnf_core.languages.kbnf.language import KBNF
 from kbnf_core.source import Source
+from kbnf_core.syntax.language import Language
 
 if TYPE_CHECKING:
     from kbnf_core.convert import Conversion
@@ -28,14 +31,18 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 SCHEMA = "kbnf.convert/1"
 
 
+Convert: TypeAlias = "Callable[[str, str], Conversion]"
+"""Converts a text, with the name of its file."""
+
+
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """How one file is converted: ``convert`` takes its text and its name.
+    """How one file is converted.
 
     ``extension`` is that of the results, with its dot.
     """
 
-    convert: "Callable[[str, str], Conversion]"
+    convert: Convert
     extension: str
 
 
@@ -76,6 +83,30 @@ def conversion_options(command: _Command) -> _Command:
     ):
         command = option(command)
     return command
+
+
+def both_ways(
+    language: Language, to: str | None, start: str | None, to_kbnf: Convert
+) -> tuple[Sequence[str], Directions]:
+    """Return the extensions to search for, and the directions, between KBNF and ``language``.
+
+    Without ``to``, a name in lower case, a file becomes what it is not.
+    """
+
+    def from_kbnf(text: str, name: str) -> "Conversion":
+        assert language.from_kbnf is not None  # noqa: S101 - both ways
+        return language.from_kbnf(text, path=name, start=start, imports=BELOW)
+
+    def direction(file: Path) -> Direction:
+        target = (to == language.name.lower()) if to else file.suffix == KBNF.extension
+        return (
+            Direction(from_kbnf, language.extension)
+            if target
+            else Direction(to_kbnf, KBNF.extension)
+        )
+
+    originals = [each.extension for each in (KBNF, language) if to != each.name.lower()]
+    return originals, direction
 
 
 def convert_all(

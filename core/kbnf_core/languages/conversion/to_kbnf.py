@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError
 from kbnf_core.frontend import Reading
-from kbnf_core.languages import KBNF
 from kbnf_core.languages.conversion.layout import Style, Written, lay_out
 from kbnf_core.languages.conversion.names import TABLE_HEAD, kbnf_names
-from kbnf_core.languages.conversion.result import Conversion, Loss
 from kbnf_core.languages.conversion.rewrite import rename
 from kbnf_core.languages.conversion.verify import verified
+from kbnf_core.languages.kbnf.language import KBNF
 from kbnf_core.limits import Limits
+from kbnf_core.syntax.conversion import Conversion, Loss
 from kbnf_core.syntax.printer import print_expression
 from kbnf_core.syntax.tree import Definition
 

@@ -1,12 +1,12 @@
-"""The place at which a definition stops making sense, and what stands around it."""
+"""Words of a text, and the place at which a definition stops making sense."""
 
 import unicodedata
 from dataclasses import dataclass
+from typing import cast
 
 from lark import Token
 
 from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.languages.kbnf.lexer import span_of
 from kbnf_core.source import Source, Span
 
 CLOSERS = {
@@ -24,18 +24,24 @@ _SHOWN = 24
 """How much of a word a message shows."""
 
 
+def span_of(word: Token) -> Span:
+    """Return where ``word`` stands."""
+    return Span(cast(int, word.start_pos), cast(int, word.end_pos))
+
+
 @dataclass(frozen=True, slots=True)
 class Mistake:
     """A definition that stops making sense at ``words[index]``, or at its end.
 
     ``open_brackets`` are the indices of the words that opened what is still open there,
-    outermost first. The first two words, a name and its sign, are always right.
+    outermost first; ``expected`` are the types of the words that could stand there.
     """
 
     source: Source
     words: list[Token]
     index: int
     open_brackets: list[int]
+    expected: frozenset[str] = frozenset()
 
     @property
     def word(self) -> Token | None:
