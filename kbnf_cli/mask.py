@@ -10,7 +10,7 @@ from kbnf_cli.config import settings_source
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN
-from kbnf_cli.grammars import open_grammar
+from kbnf_cli.grammars import open_any_grammar
 from kbnf_cli.mask_report import SCHEMA, Mask, mask_value, to_ids, to_json, to_npy, to_table
 from kbnf_cli.options import (
     common_options,
@@ -27,6 +27,7 @@ from kbnf_cli.why_report import (
     rejection_text,
     rejection_value,
 )
+from kbnf_core.diagnostics.text import render_text
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Grammar, Vocabulary
@@ -138,7 +139,10 @@ def mask(
     prefix = _prefix(text, tokens, hex_)
     name = stdin_filename or Path("<stdin>") if grammar == STDIN else grammar
     settings = settings_source(config_file, isolated)(name)
-    rules = open_grammar(grammar, name.as_posix(), start, finish)
+    opened = open_any_grammar(grammar, name.as_posix(), start, finish)
+    for loss in opened.losses:
+        console.findings(render_text(loss))
+    rules = opened.grammar
     chosen = vocab or settings.vocab or BUILT_IN
     vocabulary = read_vocabulary(console, chosen, eos or settings.eos or ())
     engine = _engine(rules, vocabulary)
