@@ -41,7 +41,7 @@ def write_kbnf(
     names = kbnf_names((d.name.value for d in kept), {reading.start: KBNF.start})
     written = [_written(rename(definition, names)) for definition in kept]
     document = reading.document
-    comments = [kept for each in document.comments if (kept := _without_start(each))]
+    comments = list(filter(None, map(_without_start, document.comments)))
     style = Style(_comment, ";", bar_first=True)
     body = lay_out(document.source, written, comments, style)
     text = _header(reading, names) + body
