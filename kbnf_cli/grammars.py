@@ -45,7 +45,7 @@ def open_any_grammar(path: Path, name: str, start: str | None, finish: str | Non
     from kbnf_core.imports import ANYWHERE
     from kbnf_core.languages import language_of
 
-    to_kbnf = language_of(path.name).to_kbnf
+    to_kbnf = language_of(name).to_kbnf
     if to_kbnf is None:
         return Opened(open_grammar(path, name, start, finish))
     source, invalid = read_source(path, name)

@@ -30,6 +30,7 @@ from kbnf_cli.options import (
     stdin_option,
     vocabulary_options,
 )
+from kbnf_core.diagnostics.text import render_text
 from kbnf_core.errors import FinishedError, RejectedError, UnknownTokenError
 
 if TYPE_CHECKING:
@@ -207,7 +208,10 @@ def mask(
         raise click.UsageError("--why goes with --format table or json")
     prefix = _prefix(text, tokens, hex_)
     settings = inputs.settings_source()(inputs.name_of(grammar))
-    rules = inputs.grammar(grammar)
+    opened = inputs.any_grammar(grammar)
+    for loss in opened.losses:
+        console.findings(render_text(loss))
+    rules = opened.grammar
     vocabulary = read_vocabulary(console, *inputs.vocabulary(settings))
     engine = _engine(rules, vocabulary)
     rejection = feed(engine, prefix)
