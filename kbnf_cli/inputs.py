@@ -38,7 +38,7 @@ class Inputs:
         return settings_source(self.config_file, self.isolated)
 
     def grammar(self, path: Path) -> "Grammar":
-        """Return the grammar in a file; raises what ``open_grammar`` raises."""
+        """Return the grammar in a file of KBNF; raises what ``open_grammar`` raises."""
         return open_grammar(path, self.name_of(path).as_posix(), self.start, self.finish)
 
     def any_grammar(self, path: Path) -> Opened:
