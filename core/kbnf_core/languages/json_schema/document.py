@@ -142,7 +142,7 @@ def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]
     if is_sound(schema):
         return []
     from jsonschema.exceptions import best_match
-    from jsonschema.validators import Draft202012Validator, extend, validator_for
+    from jsonschema.validators import Draft202012Validator, validator_for
 
     # The library knows no decimals.
     value = json.loads(text, parse_int=_as_number)
@@ -152,6 +152,7 @@ def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]
         return [Problem(INVALID, "`$schema` is a string", "/$schema")]
     chosen = validator_for(value, default=Draft202012Validator)
     # The library's own rule compares each item with each.
+    extend: Any = vars(import_module("jsonschema.validators"))["extend"]  # it has no types
     checked = extend(chosen, {"uniqueItems": _repeated_items})
     try:
         best = best_match(checked(chosen.META_SCHEMA).iter_errors(value))
