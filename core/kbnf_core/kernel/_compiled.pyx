@@ -18,6 +18,8 @@ from libcpp.unordered_map cimport unordered_map
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
+from cython.operator cimport dereference as deref
+
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.dict cimport PyDict_GetItemWithError
 from cpython.long cimport PyLong_AsLongAndOverflow, PyLong_CheckExact
@@ -44,6 +46,7 @@ cdef inline uint64_t _key(int32_t high, int32_t low) noexcept nogil:
     return (<uint64_t> <uint32_t> high << 32) | <uint32_t> low
 
 
+include "lists.pxi"
 include "items.pxi"
 include "stack.pxi"
 include "configurations.pxi"

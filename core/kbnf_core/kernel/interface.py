@@ -72,6 +72,24 @@ class Configurations(Protocol):
         """Return the nonterminals that completed into BOTTOM with the byte that led here."""
 
 
+class Lists(Protocol):
+    """Lists of integers, by number.
+
+    ``size``: how many integers all of them have together.
+    """
+
+    size: int
+
+    def __len__(self) -> int:
+        """Return how many lists there are."""
+
+    def number(self, values: tuple[int, ...]) -> int:
+        """Return the number of a content; that of a new one is how many there were."""
+
+    def values(self, number: int) -> tuple[int, ...]:
+        """Return a content."""
+
+
 class Table(Protocol):
     """A transition table; see ``recognise.states.StateTable``."""
 
@@ -183,6 +201,9 @@ class Kernel(Protocol):
         """
 
     def configurations(self) -> Configurations:
+        """Return none yet."""
+
+    def lists(self) -> Lists:
         """Return none yet."""
 
     def reader(self, table: Any, machine: Ids) -> Inclusion:

@@ -19,6 +19,7 @@ __all__ = [
     "configurations",
     "explorer",
     "fill",
+    "lists",
     "reader",
     "walker",
 ]
@@ -97,6 +98,30 @@ class PlainSituations:
         return self._exits[number]
 
 
+class PlainLists:
+    """See ``interface.Lists``."""
+
+    def __init__(self) -> None:
+        self._contents: list[tuple[int, ...]] = []
+        self._numbers: dict[tuple[int, ...], int] = {}
+        self.size = 0
+
+    def __len__(self) -> int:
+        return len(self._contents)
+
+    def number(self, values: tuple[int, ...]) -> int:
+        """See ``interface.Lists``."""
+        number = self._numbers.setdefault(values, len(self._contents))
+        if number == len(self._contents):
+            self._contents.append(values)
+            self.size += len(values)
+        return number
+
+    def values(self, number: int) -> tuple[int, ...]:
+        """See ``interface.Lists``."""
+        return self._contents[number]
+
+
 class PlainReader:
     """See ``interface.Inclusion``."""
 
@@ -165,6 +190,7 @@ class PlainGatherer:
 
 explorer = PlainExplorer
 configurations = PlainSituations
+lists = PlainLists
 reader = PlainReader
 walker = PlainWalker
 assembler = PlainGatherer
