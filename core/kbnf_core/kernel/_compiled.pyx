@@ -15,6 +15,7 @@ from libcpp.map cimport map as ordered_map
 from libcpp.set cimport set as ordered_set
 from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
+from libcpp.unordered_set cimport unordered_set
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
@@ -51,6 +52,7 @@ include "items.pxi"
 include "stack.pxi"
 include "configurations.pxi"
 include "lazy_table.pxi"
+include "pool.pxi"
 include "inclusion.pxi"
 include "walk.pxi"
 include "residuals.pxi"

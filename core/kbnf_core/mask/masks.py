@@ -15,14 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.kernel.chosen import KERNEL
+from kbnf_core.kernel.interface import ARRAY_BYTES
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.mask.array_pool import ARRAY_BYTES
 from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.residuals import gather
 from kbnf_core.mask.terminals import TokenTerminals
 from kbnf_core.mask.trie_walk import (
-    EMPTY_ROW,
     ROOT_SET,
     Found,
     Nodes,
@@ -190,13 +189,7 @@ class Masks:
 
     def _unite(self, rows: tuple[int, ...]) -> Bitmask:
         """Return the union of masks. Many states share one, so it is worth remembering."""
-        first, *others = rows or (EMPTY_ROW,)
-        if not others:
-            return _frozen(self.found.rows[first])
-        words = self.found.rows[first].copy()
-        for row in others:
-            words |= self.found.rows[row]
-        return _frozen(words)
+        return _frozen(self.found.rows.unite(rows))
 
     def _find_walk(self, key: tuple[int, int]) -> Walk:
         if self._stored is not None and key in self._stored.walks:
