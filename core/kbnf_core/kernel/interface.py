@@ -283,7 +283,7 @@ class Kernel(Protocol):
         """Return none yet."""
 
     def pool(self, known: Sequence[npt.NDArray[Any]], width: int = 0) -> Pool[Any]:
-        """Return a pool that begins with ``known``; ``width``: of masks, 0 where it is of others."""
+        """Return a pool that begins with ``known``; ``width``: of masks, else 0."""
 
     def reader(self, table: Any, machine: Ids) -> Inclusion:
         """Return what follows a machine and ``table``, a ``Table``.

@@ -9,6 +9,7 @@ needs few of them.
 import threading
 from collections.abc import Mapping
 from functools import cached_property
+from math import inf
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -45,11 +46,14 @@ ENTRY_BYTES = 256
 LEAST_MASKS = 100
 """Masks that may always be known, for the same reason."""
 
-SHARE_AFTER = 32
-"""Walks after which it pays to look for item sets that can share one."""
-
 SHARE_EFFORT = 1_000_000
-"""Edges beyond which nobody looks."""
+"""Edges beyond which nobody looks for item sets that can share a walk."""
+
+SHARE_AFTER = 16
+"""Trie nodes for each edge of the grammar that are walked before it pays to look.
+
+To find equal positions takes about the time of so many nodes, so that it at most doubles the cost.
+"""
 
 
 class Viable(NamedTuple):
@@ -105,6 +109,8 @@ class Masks:
         self._walks: LruDict[tuple[int, int], Walk] = LruDict(self._find_walk, self.mask_capacity)
         self._viable: LruDict[int, Viable] = LruDict(self._find_viable, self.mask_capacity)
         self._similar: dict[bytes, int] = {}
+        edges = len(states.tables.edge_target)
+        self._share_from = SHARE_AFTER * edges if edges <= SHARE_EFFORT else inf
         self.walk_count = 0
 
     @property
@@ -116,6 +122,11 @@ class Masks:
             or self.states.grown > PARTS_PER_STATE * self._state_limit
             or added > self._byte_limit
         )
+
+    @property
+    def visited(self) -> int:
+        """How many trie nodes all walks have looked at: what a cold mask costs."""
+        return self._walker.visited
 
     def is_complete(self, state: int) -> bool:
         """Tell whether the start is complete in a state; also before the first byte."""
@@ -195,7 +206,7 @@ class Masks:
         if self._stored is not None and key in self._stored.walks:
             return self._stored.walks[key]
         item_set, nodes = key
-        if self.walk_count >= SHARE_AFTER:
+        if self.visited > self._share_from:
             signature = self.states.explorer.signature(item_set, self.blocks)
             similar = self._similar.setdefault(signature, item_set)
             if similar != item_set:

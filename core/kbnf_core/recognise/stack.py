@@ -24,7 +24,8 @@ Triple: TypeAlias = tuple[int, int, int]
 class StackNodes:
     """All origin nodes met so far; ``reports`` tells what the items of a set report.
 
-    ``nodes`` are their contents, triple after triple; the compiled kernel reads and adds to them, too.
+    ``nodes`` are their contents, triple after triple; the compiled kernel reads and adds to them,
+    too.
     """
 
     def __init__(self, reports: Callable[[int], frozenset[int]]) -> None:
