@@ -116,11 +116,19 @@ class Masks:
     @property
     def is_full(self) -> bool:
         """Whether so much is known that it is time to begin anew with what is in use."""
+        return self._holds_more_than(1)
+
+    @property
+    def is_half_full(self) -> bool:
+        """Whether half of that is known, so that nothing should be worked out for later."""
+        return self._holds_more_than(1 / 2)
+
+    def _holds_more_than(self, share: float) -> bool:
         added = self.found.rows.added_bytes + self.found.node_sets.added_bytes
         return (
-            len(self.states) > self._state_limit
-            or self.states.grown > PARTS_PER_STATE * self._state_limit
-            or added > self._byte_limit
+            len(self.states) > share * self._state_limit
+            or self.states.grown > share * PARTS_PER_STATE * self._state_limit
+            or added > share * self._byte_limit
         )
 
     @property
