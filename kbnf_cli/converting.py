@@ -18,10 +18,7 @@ from kbnf_cli.options import stdin_option
 from kbnf_core.diagnostics.json import span_value
 from kbnf_core.diagnostics.text import count_of, render_text
 from kbnf_core.errors import GrammarError
-from kbnf_core.imports import BELOW
-from kbnf_core.languages.kbnf.language import KBNF
 from kbnf_core.source import Source
-from kbnf_core.syntax.language import Language
 
 if TYPE_CHECKING:
     from kbnf_core.convert import Conversion
@@ -56,7 +53,7 @@ class Delivery:
 
     output: Path | None
     lossy: bool
-    format: str
+    format_: str
     stdin_filename: Path | None
 
 
@@ -83,30 +80,6 @@ def conversion_options(command: _Command) -> _Command:
     ):
         command = option(command)
     return command
-
-
-def both_ways(
-    language: Language, to: str | None, start: str | None, to_kbnf: Convert
-) -> tuple[Sequence[str], Directions]:
-    """Return the extensions to search for, and the directions, between KBNF and ``language``.
-
-    Without ``to``, a name in lower case, a file becomes what it is not.
-    """
-
-    def from_kbnf(text: str, name: str) -> "Conversion":
-        assert language.from_kbnf is not None  # noqa: S101 - both ways
-        return language.from_kbnf(text, path=name, start=start, imports=BELOW)
-
-    def direction(file: Path) -> Direction:
-        target = (to == language.name.lower()) if to else file.suffix == KBNF.extension
-        return (
-            Direction(from_kbnf, language.extension)
-            if target
-            else Direction(to_kbnf, KBNF.extension)
-        )
-
-    originals = [each.extension for each in (KBNF, language) if to != each.name.lower()]
-    return originals, direction
 
 
 def convert_all(
@@ -141,7 +114,7 @@ def convert_all(
 
 
 def _directory_for_several(delivery: Delivery) -> Path:
-    if delivery.format == "json":
+    if delivery.format_ == "json":
         raise click.UsageError("--format json takes one file")
     if delivery.output is None:
         raise click.UsageError("more than one file needs a directory for the results: -o OUT")
@@ -167,7 +140,7 @@ def _convert_one(
         raise GrammarError([invalid])
     conversion = directions(name).convert(source.text, name.as_posix())
     withheld = bool(conversion.losses) and not delivery.lossy
-    if delivery.format == "json":
+    if delivery.format_ == "json":
         _show_json(console, conversion, source, withheld)
     else:
         _show_findings(console, conversion, source, withheld)
@@ -175,7 +148,7 @@ def _convert_one(
         return Exit.FINDINGS
     if target is not None:
         write_text(target, conversion.text)
-    elif delivery.format == "text":
+    elif delivery.format_ == "text":
         console.text(conversion.text)
     return Exit.CLEAN
 

@@ -42,7 +42,7 @@ class Inputs:
         return open_grammar(path, self.name_of(path).as_posix(), self.start, self.finish)
 
     def any_grammar(self, path: Path) -> Opened:
-        """Return the grammar in a file of any language; raises what ``open_grammar`` raises."""
+        """Return it, converted if it must be; raises what ``open_any_grammar`` raises."""
         return open_any_grammar(path, self.name_of(path).as_posix(), self.start, self.finish)
 
     def vocabulary(self, settings: Settings) -> tuple[str, tuple[int, ...]]:

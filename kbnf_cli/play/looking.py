@@ -1,30 +1,81 @@
-"""Looking at what may come, without moving."""
+"""The commands that look at what may come, and those that check it, without moving."""
 
+import re
 from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
-from kbnf_cli.escaped import escaped
-from kbnf_cli.play.allowed import allowed_ids, clip, grouped_lines, spelled, token_lines
-from kbnf_cli.play.commands.base import Command
-from kbnf_cli.play.look_up import find_what
-from kbnf_cli.play.session import Reply, Session, World, misused
-from kbnf_cli.play.show import (
+from kbnf_cli.escaped import TypingError, escaped, read_typed
+from kbnf_cli.play.explain import explanation, stack_lines
+from kbnf_cli.play.render import (
     allowed_count,
+    allowed_ids,
+    clip,
+    grouped_lines,
     note,
     page,
     position,
     row,
+    spelled,
     spelling,
+    token_lines,
     tokens_line,
 )
-from kbnf_cli.play.stack import stack_lines
-from kbnf_cli.play.why import explanation
+from kbnf_cli.play.session import Command, Reply, Session, World, misused, refused
 from kbnf_core.diagnostics.segments import Segment
 from kbnf_core.diagnostics.text import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from kbnf_core import Vocabulary
+    from kbnf_core.recordings import What
+
+_ID = re.compile(r"#([0-9]{1,9})")
+
+
+def typed_bytes(text: str) -> bytes:
+    """Return the bytes that were typed; raise PlayFailure for a wrong escape."""
+    try:
+        return read_typed(text)
+    except TypingError as error:
+        raise misused(str(error)) from None
+
+
+def find_what(vocabulary: "Vocabulary", text: str) -> "What":
+    """Return the token that was typed, or the bytes where they are no token.
+
+    That is ``#ID``, the name of a special token, or the text of a token. Raises PlayFailure for an
+    id that the vocabulary does not have, and for nothing.
+    """
+    if not text:
+        raise misused("a token is needed: its text, or # and its id")
+    match = _ID.fullmatch(text)
+    if match is not None:
+        return _known(vocabulary, int(match[1]))
+    data = typed_bytes(text)
+    found = vocabulary.token_id(data)
+    if found is None:
+        found = vocabulary.special_id(text)
+    return data if found is None else found
+
+
+def find_token(vocabulary: "Vocabulary", text: str) -> int:
+    """Return the token that was typed; raise PlayFailure where there is none."""
+    what = find_what(vocabulary, text)
+    if isinstance(what, int):
+        return what
+    raise refused(
+        f"{escaped(what)} is no token of the vocabulary "
+        "(`:tok` takes text through the tokenizer, `:text` byte by byte)"
+    )
+
+
+def _known(vocabulary: "Vocabulary", token_id: int) -> int:
+    if token_id not in vocabulary:
+        raise refused(f"the vocabulary has no token {token_id}")
+    return token_id
+
 
 _MOST_SAMPLES = 100
 _REGEX_SECONDS = 2.0
@@ -173,4 +224,35 @@ LOOKING = (
     Command(("forced",), "", "what must come", _forced),
     Command(("finish",), "", "a shortest way to the end", _finish),
     Command(("sample",), "[N]", "texts at random that may follow", _sample),
+)
+
+
+def _assert(session: Session, text: str, world: World) -> Reply:
+    from kbnf_core.recordings import Assertion
+    from kbnf_core.recordings.replay import can_come
+
+    word, _, rest = text.partition(" ")
+    if word not in ("allowed", "rejected"):
+        raise misused("`:assert allowed TOKEN` or `:assert rejected TOKEN`")
+    wanted = word == "allowed"
+    what = find_what(session.vocabulary, rest)
+    if can_come(session.engine, what) != wanted:
+        why = session.engine.why(what)
+        verdict = "is not allowed" if wanted else "is allowed"
+        raise refused(f"assertion failed: {rest} {verdict}", explanation(session, why, world))
+    made = session.assertions.get(session.count, ())
+    assertions = {**session.assertions, session.count: (*made, Assertion(what, wanted))}
+    return Reply(
+        replace(session, assertions=assertions), (note(f"{rest} is {word}, as it should be"),)
+    )
+
+
+CHECKING = (
+    Command(
+        ("assert",),
+        "allowed|rejected TOKEN",
+        "check it; `:save` keeps it",
+        _assert,
+        takes_text=True,
+    ),
 )
