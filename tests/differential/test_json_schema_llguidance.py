@@ -11,7 +11,7 @@ import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.errors import EngineError
-from kbnf_core.languages.json_schema import Options, Whitespace, from_json_schema
+from kbnf_core.languages.json_schema import Options, Standard, from_json_schema
 
 pytestmark = pytest.mark.skipif(
     find_spec("llguidance") is None, reason="llguidance is not installed (extra `bench`)"
@@ -97,7 +97,7 @@ def their_judge(schema: Any) -> Callable[[bytes], bool]:
 
 
 def our_judge(schema: Any) -> Callable[[bytes], bool]:
-    options = Options(Whitespace.FLEXIBLE)
+    options = Options(standard=Standard.LLGUIDANCE)
     grammar = Grammar(from_json_schema(json.dumps(schema), options).text, finish="eos")
     vocabulary = Vocabulary.bytes()
 

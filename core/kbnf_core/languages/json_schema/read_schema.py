@@ -76,7 +76,7 @@ class Reader:
                 raise
             pointer = problem.pointer or pointer_to(self._place, keyword)
             found = Problem(problem.code, problem.message, pointer, problem.help)
-            if not self._options.lossy:
+            if not (self._options.lossy or self._options.lenient):
                 raise ProblemError(found) from None
             self._schemas.losses.append(found)
             return dropped

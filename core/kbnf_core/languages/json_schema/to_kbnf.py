@@ -13,6 +13,7 @@ from kbnf_core.languages.conversion.result import Conversion, Loss
 from kbnf_core.languages.json_schema.build_tree import document as as_document
 from kbnf_core.languages.json_schema.document import Document, Json, check_schema, read_json
 from kbnf_core.languages.json_schema.expressions import Expression
+from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.locate import locate
 from kbnf_core.languages.json_schema.normal_form import Type
 from kbnf_core.languages.json_schema.options import Options
@@ -111,7 +112,7 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
 
     ``schema`` is as ``document.read_json`` returns it: numbers are decimals.
     """
-    options = options or Options()
+    options = guided(schema, options or Options())
     document = Document(schema, options.limits)
     writer = Writer(document, options, prefix)
     root = document.root()

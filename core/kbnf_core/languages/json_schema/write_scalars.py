@@ -4,6 +4,7 @@ from decimal import Decimal
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.characters import CharacterDfa, to_characters
+from kbnf_core.automata.codepoints import from_text
 from kbnf_core.automata.decimals import EQUAL, compared
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
@@ -37,7 +38,6 @@ from kbnf_core.languages.json_schema.build_tree import (
     sequence,
     text,
 )
-from kbnf_core.languages.json_schema.characters import spell, spell_text
 from kbnf_core.languages.json_schema.formats import FORMATS
 from kbnf_core.languages.json_schema.limits import SchemaLimits
 from kbnf_core.languages.json_schema.linear import Rules, Step, write_linear
@@ -84,11 +84,19 @@ class ScalarWriter:
         if not part.literals:
             return self._prelude.use("string")
         if part.finite is not None:
-            return alternation(text(spell_text(value)) for value in part.finite)
+            return alternation(map(self._listed, part.finite))
         atom, wanted = part.literals[0]
         if len(part.literals) == 1 and wanted and isinstance(atom, Length):
             return sequence(text('"'), self._characters(atom), text('"'))
         return self._remembered(part, wish)
+
+    def _listed(self, value: str) -> Form:
+        """Return the JSON texts of one string."""
+        spelling = self._prelude.spelling
+        known = spelling.text(value)
+        if known is not None:
+            return text(known)
+        return regex(f'"{"".join(spelling.spell(from_text(char)) for char in value)}"')
 
     def _characters(self, length: Length) -> Form:
         """Return so many characters."""
@@ -144,9 +152,13 @@ class ScalarWriter:
 
     def _string(self, part: Restricted, wish: str) -> Form | None:
         words = part.excluded
-        automaton = all_but(words) if len(words) and _only_leaves_out(part) else None
+        automaton = (
+            all_but(words, self._prelude.spelling)
+            if len(words) and _only_leaves_out(part)
+            else None
+        )
         if automaton is not None:
-            pattern = later(lambda: _quoted(regex_but(words, self._builder)))
+            pattern = later(lambda: self._quoted(regex_but(words, self._builder)))
             self.automata[pattern] = automaton
             return pattern
         found = self._readable(part)
@@ -157,9 +169,14 @@ class ScalarWriter:
             try:
                 found = to_expression(characters, self._builder, MOST_LEAVES)
             except LimitError:
-                form = self._linear(characters, spell, wish)
+                form = self._linear(characters, self._prelude.spelling.spell, wish)
                 return None if form is None else sequence(text('"'), form, text('"'))
-        return regex(_quoted(found))
+        return regex(self._quoted(found))
+
+    def _quoted(self, found: Regex) -> str:
+        """Return the regular expression of the JSON texts of strings."""
+        inner = print_expression(found, self._prelude.spelling.spell)
+        return f'"(?:{inner})"' if isinstance(found, Alternation) else f'"{inner}"'
 
     def _readable(self, part: Restricted) -> Regex | None:
         """Return the expression as it was written, where there is just one; or a listed rest."""
@@ -219,12 +236,6 @@ def _is_long(form: Form) -> bool:
 def _only_leaves_out(part: Restricted) -> bool:
     """Tell whether a set is everything but some values."""
     return all(not wanted and isinstance(atom, OneOf) for atom, wanted in part.literals)
-
-
-def _quoted(found: Regex) -> str:
-    """Return the regular expression of the JSON texts of strings."""
-    inner = print_expression(found, spell)
-    return f'"(?:{inner})"' if isinstance(found, Alternation) else f'"{inner}"'
 
 
 def _tidy(part: Restricted) -> Dfa:

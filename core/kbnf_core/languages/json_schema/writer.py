@@ -206,7 +206,7 @@ class Writer:
             if error.problem.code != UNSUPPORTED or error.problem.pointer:
                 raise
             problem = replace(error.problem, pointer=self.pointer("uniqueItems"))
-            if not self.options.lossy:
+            if not (self.options.lossy or self.options.lenient):
                 raise ProblemError(problem) from None
         self.schemas.losses.append(problem)
         return write_array(replace(part, unique=False), self, wish)
