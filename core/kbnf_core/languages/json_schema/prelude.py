@@ -59,7 +59,9 @@ _OPERATORS = frozenset("\\.^$|?*+()[]{}")
 class Prelude:
     """The shared rules that are in use, by name; asking for one adds what it needs."""
 
-    def __init__(self, options: Options, prefix: str) -> None:
+    def __init__(self, options: Options, prefix: str, *, has_whole_fractions: bool = False) -> None:
+        self.whole_fraction = r"(?:\.0+)?" if has_whole_fractions else ""
+        self.has_exact_decimals = options.standard is Standard.LLGUIDANCE
         self._gap = _gap(options)
         self._compact = not self._gap
         self._comma = _separator(options.item_separator, ",")
@@ -76,7 +78,7 @@ class Prelude:
             "colon": lambda: sequence(self.gap, self._colon, self.gap),
             "character": lambda: regex(self._character),
             "string": lambda: regex(f'"{self._character}*"'),
-            "integer": lambda: regex(INTEGER),
+            "integer": lambda: regex(INTEGER + self.whole_fraction),
             "number": lambda: regex(NUMBER),
             "boolean": lambda: alternation([text("true"), text("false")]),
             "value": self._value,

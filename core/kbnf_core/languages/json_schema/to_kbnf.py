@@ -113,7 +113,7 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
     ``schema`` is as ``document.read_json`` returns it: numbers are decimals.
     """
     options = guided(schema, options or Options())
-    document = Document(schema, options.limits)
+    document = Document(schema, options.limits, options.standard)
     writer = Writer(document, options, prefix)
     root = document.root()
     try:
@@ -122,7 +122,7 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
     except WorkLimitError as error:
         raise too_large("steps of work", error.limit, "work", error.part) from None
     losses = tuple(dict.fromkeys(writer.schemas.losses))
-    notes = tuple(dict.fromkeys(writer.schemas.notes))
+    notes = tuple(dict.fromkeys([*document.ignored, *writer.schemas.notes]))
     start = prefix + "start"
     return Embedded(start, tuple(definitions), losses, notes, eager, writer.automata)
 
@@ -150,5 +150,7 @@ def _message(problem: Problem) -> str:
 
 def _diagnostic(problem: Problem, source: Source) -> Diagnostic:
     helps = (problem.help,) if problem.help else ()
+    if problem.can_be_dropped:
+        helps += ("`--lossy` (in Python `Options(lossy=True)`) drops the keyword and says so",)
     span = locate(source.text, problem.pointer)
     return Diagnostic(problem.code, _message(problem), source, span, helps=helps)

@@ -38,9 +38,10 @@ from kbnf_core.languages.json_schema.build_tree import (
     sequence,
     text,
 )
-from kbnf_core.languages.json_schema.formats import FORMATS
+from kbnf_core.languages.json_schema.formats import formats_of
 from kbnf_core.languages.json_schema.limits import SchemaLimits
 from kbnf_core.languages.json_schema.linear import Rules, Step, write_linear
+from kbnf_core.languages.json_schema.options import Standard
 from kbnf_core.languages.json_schema.prelude import Prelude
 from kbnf_core.languages.json_schema.regexes import read_regex
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
@@ -62,7 +63,12 @@ characters than nearly every token.
 
 _JUST_BELOW_ZERO = Decimal("-1e-1000")
 
-_FORMAT_NAMES = {pattern: name for name, pattern in FORMATS.items() if pattern}
+_FORMAT_NAMES = {
+    pattern: name
+    for standard in Standard
+    for name, pattern in formats_of(standard).items()
+    if pattern
+}
 
 
 class ScalarWriter:
@@ -178,6 +184,28 @@ class ScalarWriter:
         inner = print_expression(found, self._prelude.spelling.spell)
         return f'"(?:{inner})"' if isinstance(found, Alternation) else f'"{inner}"'
 
+    def _decimals(self, part: Restricted) -> Dfa:
+        """Return the texts to use for numbers.
+
+        LLGuidance's integers have no fraction, its multiples no zeros behind the divisor's
+        digits. Where there are no negative numbers there is no negative zero.
+        """
+        atoms = [atom for atom, wanted in part.literals if wanted]
+        places = [
+            max(-int(atom.divisor.normalize().as_tuple().exponent), 0)
+            for atom in atoms
+            if isinstance(atom, Multiple)
+        ]
+        fraction = r"(?:\.[0-9]+)?"
+        if places and min(places) == 0:
+            fraction = self._prelude.whole_fraction
+        elif places and self._prelude.has_exact_decimals:
+            fraction = rf"(?:\.[0-9]{{1,{min(places)}}})?"
+        whole = Matching(_INTEGER_DIGITS + fraction).dfa()
+        if all(atom.holds(_JUST_BELOW_ZERO) for atom in atoms if isinstance(atom, Compared)):
+            return whole
+        return operations.difference(whole, _negative_zero())
+
     def _readable(self, part: Restricted) -> Regex | None:
         """Return the expression as it was written, where there is just one; or a listed rest."""
         if len(part.literals) != 1:
@@ -204,7 +232,7 @@ class ScalarWriter:
         if part.finite is not None:
             spelled = [t for value in part.finite for t in (number_text(value), str(value))]
             return alternation(map(text, dict.fromkeys(spelled)))
-        dfa = operations.intersect(part.dfa(self._rules.budget), _tidy(part))
+        dfa = operations.intersect(part.dfa(self._rules.budget), self._decimals(part))
         if dfa.is_empty:
             return None
         characters = to_characters(dfa)
@@ -213,6 +241,9 @@ class ScalarWriter:
         except LimitError:
             return self._linear(characters, print_characters, wish)
         return regex(print_expression(found))
+
+
+_INTEGER_DIGITS = "-?(?:0|[1-9][0-9]*)"
 
 
 def _level(count: int) -> int:
@@ -236,27 +267,6 @@ def _is_long(form: Form) -> bool:
 def _only_leaves_out(part: Restricted) -> bool:
     """Tell whether a set is everything but some values."""
     return all(not wanted and isinstance(atom, OneOf) for atom, wanted in part.literals)
-
-
-def _tidy(part: Restricted) -> Dfa:
-    """Return the texts to use for numbers: as LLGuidance has them.
-
-    Integers have no fraction, multiples no zeros behind the divisor's digits, and where there
-    are no negative numbers there is no negative zero.
-    """
-    atoms = [atom for atom, wanted in part.literals if wanted]
-    places = [
-        max(-int(atom.divisor.normalize().as_tuple().exponent), 0)
-        for atom in atoms
-        if isinstance(atom, Multiple)
-    ]
-    fraction = r"(?:\.[0-9]+)?"
-    if places:
-        fraction = rf"(?:\.[0-9]{{1,{min(places)}}})?" if min(places) else ""
-    whole = Matching(f"-?(?:0|[1-9][0-9]*){fraction}").dfa()
-    if all(atom.holds(_JUST_BELOW_ZERO) for atom in atoms if isinstance(atom, Compared)):
-        return whole
-    return operations.difference(whole, _negative_zero())
 
 
 def _negative_zero() -> Dfa:

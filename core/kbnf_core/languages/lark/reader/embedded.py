@@ -94,6 +94,8 @@ class Embedding:
             return None
         for loss in embedded.losses:
             self.report.loss(APPROXIMATE, f"{loss.pointer}: {loss.message}", place)
+        for note in embedded.notes:
+            self.report.note(note.code, f"{note.pointer}: {note.message}", place)
         return self._embed(embedded.start, embedded.definitions, place)
 
     def nested(self, node: Nested, place: Span) -> Node | None:
