@@ -51,7 +51,8 @@ ALLOWED: dict[str, set[str]] = {
     "languages": BASE | {"config", "syntax", "languages.kbnf"},
     "languages.kbnf": BASE | {"syntax", "languages"},
     "frontend": FRONT | {"languages"},
-    "grammar": BACK,
+    # The face of the converters is looked up when a grammar is made of another language's text.
+    "grammar": {*BACK, "convert"},
     "languages.conversion": {*BACK, "languages"},
     "languages.gbnf": {*BACK, "languages.conversion", "languages", "languages.kbnf"},
     "languages.bnf": {*BACK, "engine", "languages.conversion", "languages", "languages.kbnf"},
@@ -66,7 +67,7 @@ ALLOWED: dict[str, set[str]] = {
             "languages.json_schema",
         ),
     },
-    "convert": {f"languages.{language}" for language in LANGUAGES},
+    "convert": BASE | {"languages", *(f"languages.{language}" for language in LANGUAGES)},
     "format": BASE | {"syntax", "languages.kbnf"},
     "diagram": BASE | {"syntax"},
     "lint": BACK | {"languages", "languages.kbnf", "languages.lark"},

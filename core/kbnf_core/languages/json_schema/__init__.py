@@ -14,6 +14,7 @@ from kbnf_core.languages.json_schema.options import (
     Order,
     Standard,
     Whitespace,
+    schema_options,
 )
 from kbnf_core.languages.json_schema.to_kbnf import (
     embed_json_schema,
@@ -32,4 +33,5 @@ __all__ = [
     "embed_json_schema",
     "from_json_schema",
     "json_schema_grammar",
+    "schema_options",
 ]

@@ -1,9 +1,9 @@
 r"""The formats of JSON Schema as regular expressions of our dialect, matched as a whole.
 
 They follow the RFCs that JSON Schema names, as far as they are regular: a hostname's length is
-not counted, and so on. Leap seconds are those of offsets that are in use: of whole and half
-hours, and of three quarters. LLGuidance has days and seconds of its own, see ``formats_of``. The
-empty pattern allows everything.
+not counted, and so on. A leap second is known by offsets of whole and of half hours only.
+LLGuidance has days and seconds of its own, see ``formats_of``. The empty pattern allows
+everything.
 """
 
 from collections.abc import Mapping
@@ -19,16 +19,13 @@ _OFFSET = r"(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
 
 
 def _leap_seconds() -> str:
-    """Return the times that are 23:59:60 in UTC, in every offset of a row of 15 minutes but one."""
+    """Return the times that are 23:59:60 in UTC, by offsets of whole and of half hours."""
     found = [rf"23:59:60{_FRACTION}[Zz]"]
     for hour in range(24):
-        for minute in (0, 30, 45):
-            for sign in (1, -1):
-                local = (24 * 60 - 1 + sign * (60 * hour + minute)) % (24 * 60)
-                mark = r"\+" if sign > 0 else "-"
-                found.append(
-                    f"{local // 60:02}:{local % 60:02}:60{_FRACTION}{mark}{hour:02}:{minute:02}"
-                )
+        east, west = (hour + 1) % 24, 23 - hour
+        whole = rf"59:60{_FRACTION}(?:\+{east:02}|-{west:02}):00"
+        half = rf"29:60{_FRACTION}(?:\+{hour:02}|-{west:02}):30"
+        found.append(rf"{hour:02}:(?:{whole}|{half})")
     return "|".join(found)
 
 

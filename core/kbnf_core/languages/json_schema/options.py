@@ -1,8 +1,10 @@
 """What a conversion can be asked for."""
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
+from kbnf_core.errors import ConfigError
 from kbnf_core.languages.json_schema.limits import SchemaLimits
 
 
@@ -85,3 +87,33 @@ class Options:
     allowed_escapes: str | None = None
     coerce_one_of: bool | None = None
     lenient: bool | None = None
+
+
+_CHOICES: dict[str, type[enum.Enum]] = {
+    "whitespace": Whitespace,
+    "order": Order,
+    "escapes": Escapes,
+    "standard": Standard,
+    "formats": Formats,
+}
+
+
+def schema_options(**wanted: Any) -> Options:
+    """Return options of which choices may be given by their words. Raises ConfigError."""
+    for name, value in wanted.items():
+        if name in _CHOICES and isinstance(value, str):
+            wanted[name] = _choice(name, value)
+    known = {field.name for field in fields(Options)}
+    strange = [name for name in wanted if name not in known]
+    if strange:
+        listed = ", ".join(sorted(known))
+        raise ConfigError(f"there is no option `{strange[0]}` for schemas; there are {listed}")
+    return Options(**wanted)
+
+
+def _choice(name: str, value: str) -> enum.Enum:
+    try:
+        return _CHOICES[name](value)
+    except ValueError:
+        listed = ", ".join(repr(each.value) for each in _CHOICES[name])
+        raise ConfigError(f"`{name}` must be one of {listed}, not {value!r}") from None

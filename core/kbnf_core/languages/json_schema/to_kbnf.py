@@ -81,6 +81,9 @@ def json_schema_grammar(source: str, options: Options | None = None) -> "Grammar
 
     text = Source(source)
     embedded = _convert(text, options)
+    if embedded.losses and not (options and options.lossy):
+        # Of ``lenient`` in the schema; nobody would hear of them.
+        raise GrammarError([_diagnostic(loss, text) for loss in embedded.losses])
     grammar, analysis = _meaning(embedded, text)
     return Grammar.of_rules(grammar, analysis, _finish(embedded), lambda: _written(embedded))
 
