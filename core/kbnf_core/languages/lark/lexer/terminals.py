@@ -1,7 +1,7 @@
 """Makes terminals out of the languages and patterns of either dialect."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from kbnf_core.automata import operations
@@ -23,6 +23,7 @@ from kbnf_core.languages.lark.reader.model import (
     Node,
     Order,
     Repeat,
+    Stopped,
     Terminal,
 )
 from kbnf_core.languages.lark.reader.modules import Entry, Module
@@ -78,10 +79,18 @@ class LlguidanceFactory:
             return None
         return self.of_language(language, module.source.slice(body.span), module.place(body.span))
 
-    def of_language(self, language: Language, key: str, span: Span, is_lazy: bool = False) -> Node:
+    def of_language(
+        self,
+        language: Language,
+        key: str,
+        span: Span,
+        is_lazy: bool = False,
+        stopped: Stopped | None = None,
+    ) -> Node:
         """Return a use of a terminal with these words."""
         if key not in self._made:
-            self._made[key] = self.make(language, key, None, span, is_lazy)
+            made, nullable = self.make(language, key, None, span, is_lazy)
+            self._made[key] = (replace(made, stopped=stopped), nullable)
         return lexeme(*self._made[key], span)
 
     def make(

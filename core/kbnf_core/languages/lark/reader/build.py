@@ -138,7 +138,8 @@ class Builder:
     def attribute(self, parts: Parts) -> Attribute:
         """``name`` or ``name=value``."""
         name, last = parts[0], parts[-1]
-        return Attribute(_name(name), _value(last), span_of(name).cover(span_of(last)))
+        value = _value(last) if len(parts) > 1 else None
+        return Attribute(_name(name), value, span_of(name).cover(span_of(last)))
 
     def sign(self, parts: Parts) -> Sign:
         """``:`` or ``::=``."""
@@ -298,7 +299,7 @@ def signed(digits: str) -> int:
     return -value if digits.startswith("-") else value
 
 
-def _value(part: object) -> String | Regexp | float | None:
+def _value(part: object) -> String | Regexp | Use | float | None:
     if not isinstance(part, Token):
         return None
     match part.type:
@@ -308,6 +309,8 @@ def _value(part: object) -> String | Regexp | float | None:
             return _regexp(part)
         case "NUMBER":
             return float(part.value)
+        case "NAME":
+            return Use(_name(part), None, span_of(part))
         case _:
             return None
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
-from kbnf_core.languages.lark.lexer.lexeme_rules import lexeme_rule
+from kbnf_core.languages.lark.lexer.lexeme_rules import is_stopped, lexeme_rule
 from kbnf_core.languages.lark.lexer.terminals import Factory, LlguidanceFactory, entry_of
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect
@@ -265,6 +265,9 @@ class RuleBuilder:
             return None
         if node.parameter is None:
             inner = _Scope(entry.module, {}, None)
+            if isinstance(self.factory, LlguidanceFactory) and is_stopped(entry.definition):
+                # What ends the lexeme depends on what follows, so each use is one of its own.
+                return self._lexeme_rule(entry.definition, inner)
             return self._call(flat, entry, inner, flat, place)
         try:
             value = evaluate(node.parameter, scope.parameter)
