@@ -135,6 +135,7 @@ class LarkFactory:
     _made: dict[str, Terminal | None] = field(default_factory=dict)
     _by_pattern: dict[Pattern, str] | None = None
     _anonymous: dict[Pattern, str] = field(default_factory=dict)
+    _given: dict[str, Pattern] = field(default_factory=dict)
 
     def named(self, flat: str, span: Span) -> Node | None:
         """Return a use of a named terminal; None after a report."""
@@ -167,7 +168,8 @@ class LarkFactory:
         text = found.text
         if text is not None:
             name = _TERMINAL_NAMES.get(text, text.upper() if text.isidentifier() else "")
-            if name and name not in self.names:
+            # A text with other flags is another terminal, and one name is not given twice.
+            if name and name not in self.names and self._given.setdefault(name, found) == found:
                 return str(name)
         return self._anonymous.setdefault(found, f"__ANON_{place.start:08}")
 

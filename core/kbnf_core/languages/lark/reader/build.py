@@ -192,6 +192,10 @@ class Builder:
             if isinstance(part, Token) and part.type == "CONDITION":
                 condition = part.value.removeprefix("%if").strip()
                 return Guarded(body, condition, body.span.cover(span_of(part)))
+        if len(parts) > 1:
+            # An alias is seen by its span: what a group spans ends with a bracket.
+            alias = span_of(parts[-1])
+            return Group(body, alias if body.span.start < 0 else body.span.cover(alias))
         return body  # type: ignore[no-any-return] # parts are what methods returned
 
     def conjunction(self, parts: Parts) -> Expression:
