@@ -9,7 +9,7 @@ from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import ConfigError, GrammarError
 
 if TYPE_CHECKING:
-    from kbnf_core import Grammar
+    from kbnf_core import Grammar, Vocabulary
     from kbnf_core.convert import Conversion
 
 _CONVERTERS = {".gbnf": "from_gbnf", ".lark": "from_lark", ".bnf": "from_bnf"}
@@ -40,8 +40,16 @@ class Opened:
     losses: tuple[Diagnostic, ...] = ()
 
 
-def open_any_grammar(path: Path, name: str, start: str | None, finish: str | None) -> Opened:
+def open_any_grammar(
+    path: Path,
+    name: str,
+    start: str | None,
+    finish: str | None,
+    vocabulary: "Vocabulary | None" = None,
+) -> Opened:
     """Return a usable grammar, converted first if its extension is of another language.
+
+    What a text says of tokens, it says of those of ``vocabulary``.
 
     Raises what ``open_grammar`` raises.
     """
@@ -54,7 +62,9 @@ def open_any_grammar(path: Path, name: str, start: str | None, finish: str | Non
     source, invalid = read_source(path, name)
     if invalid is not None:
         raise GrammarError([invalid])
-    more = {"imports": ANYWHERE} if converter == "from_lark" else {}
+    more: dict[str, object] = {"vocabulary": vocabulary}
+    if converter == "from_lark":
+        more = {"imports": ANYWHERE}
     conversion: Conversion = getattr(convert, converter)(
         source.text, path=name, start=start, **more
     )

@@ -5,6 +5,7 @@ keep what is lost; nothing changes silently.
 """
 
 import json
+import sys
 from importlib import import_module
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ from kbnf_core.languages import EXTENSIONS, language_of
 from kbnf_core.languages.conversion.result import Conversion, Example, Loss
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kbnf_core.languages.bnf.to_kbnf import from_bnf
     from kbnf_core.languages.gbnf.to_kbnf import from_gbnf
     from kbnf_core.languages.gbnf.writer.from_kbnf import to_gbnf
@@ -67,7 +70,8 @@ def converted(language: str, text: str, lossy: bool, **options: Any) -> str:
     """Return the KBNF for a text. Raises ``GrammarError`` for losses unless ``lossy``."""
     from kbnf_core.source import Source
 
-    conversion: Conversion = __getattr__(_READERS[language])(text, **options)
+    read: Callable[..., Conversion] = getattr(sys.modules[__name__], _READERS[language])
+    conversion = read(text, **options)
     if conversion.losses and not lossy:
         source = Source(text, options.get("path"))
         raise GrammarError([loss.diagnostic(source) for loss in conversion.losses])

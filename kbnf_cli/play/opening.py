@@ -17,9 +17,9 @@ def open_session(files: Files, world: World, vocabulary: "Vocabulary | None" = N
     """
     from kbnf_core import Config, Engine
 
-    opened = world.grammar(files.grammar, files.start, files.finish)
     if vocabulary is None:
         vocabulary = world.vocabulary(files.vocabulary, files.eos)
+    opened = world.grammar(files.grammar, files.start, files.finish, vocabulary)
     engine = Engine(opened.grammar, vocabulary, Config(finish=files.finish))
     return Session(files, engine, losses=opened.losses)
 

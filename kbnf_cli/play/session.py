@@ -65,7 +65,13 @@ class World(Protocol):
     def rows(self) -> int:
         """Lines that a listing may take."""
 
-    def grammar(self, path: Path, start: str | None, finish: str | None) -> Opened:
+    def grammar(
+        self,
+        path: Path,
+        start: str | None,
+        finish: str | None,
+        vocabulary: "Vocabulary | None" = None,
+    ) -> Opened:
         """Open a grammar; raises ``KbnfError``."""
 
     def vocabulary(self, name: str, eos: tuple[int, ...] | None) -> "Vocabulary":

@@ -70,7 +70,7 @@ ALLOWED: dict[str, set[str]] = {
     "convert": BASE | {"languages", *(f"languages.{language}" for language in LANGUAGES)},
     "format": BASE | {"syntax", "languages.kbnf"},
     "diagram": BASE | {"syntax"},
-    "lint": BACK | {"languages", "languages.kbnf", "languages.lark"},
+    "lint": BACK | {"languages", "languages.bnf", "languages.kbnf", "languages.lark"},
     "examples": BACK | {"engine", "languages.kbnf", "recordings"},
     "engine": BACK | {"kernel", "artifact"},
     "compat": BACK | {"engine"},

@@ -78,9 +78,8 @@ class Spelling:
     def _escape(self, escaped: CodePoints) -> str:
         codes = {code for low, high in escaped for code in range(low, high + 1)}
         short = {code for code in codes & _SHORT.keys() if _SHORT[code] in self.letters}
-        long = (codes & _CONTROLS) - (frozenset() if self.is_hexadecimal else short)
-        if "u" not in self.letters:
-            long = frozenset()
+        spelt = set() if self.is_hexadecimal else short
+        long = (codes & _CONTROLS) - spelt if "u" in self.letters else set()
         listed = "".join(_SHORT[code] for code in sorted(short)).replace("\\", "\\\\")
         branches = [f"[{listed}]"] if short else []
         branches += [f"u00(?:{'|'.join(_digits(long))})"] if long else []
@@ -96,7 +95,7 @@ class Spelling:
         return None
 
 
-def _digits(codes: frozenset[int] | set[int]) -> list[str]:
+def _digits(codes: set[int]) -> list[str]:
     """Return the hexadecimal digits of control characters, in either case."""
     rows: list[str] = []
     for high in sorted({code >> 4 for code in codes}):

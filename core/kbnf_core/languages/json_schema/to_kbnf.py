@@ -152,7 +152,7 @@ def _message(problem: Problem) -> str:
 
 
 def _diagnostic(problem: Problem, source: Source) -> Diagnostic:
-    helps = (problem.help,) if problem.help else ()
+    helps: tuple[str, ...] = (problem.help,) if problem.help else ()
     if problem.can_be_dropped:
         helps += ("`--lossy` (in Python `Options(lossy=True)`) drops the keyword and says so",)
     span = locate(source.text, problem.pointer)
