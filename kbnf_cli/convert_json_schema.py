@@ -8,7 +8,7 @@ import click
 
 from kbnf_cli.console import Console
 from kbnf_cli.converting import Delivery, Direction, conversion_options, convert_all
-from kbnf_cli.options import common_options
+from kbnf_cli.options import as_value, common_options
 from kbnf_core.diagnostics.text import render_text
 
 if TYPE_CHECKING:
@@ -61,8 +61,10 @@ if TYPE_CHECKING:
 @conversion_options
 @common_options
 @click.pass_obj
+@as_value(Delivery)
 def convert_json_schema(
     console: Console,
+    delivery: Delivery,
     paths: tuple[Path, ...],
     whitespace: str | None,
     order: str,
@@ -70,10 +72,6 @@ def convert_json_schema(
     escapes: str | None,
     standard: str,
     formats: str,
-    output: Path | None,
-    lossy: bool,
-    format_: str,
-    stdin_filename: Path | None,
 ) -> int:
     """Convert JSON Schemas to KBNF.
 
@@ -98,7 +96,7 @@ def convert_json_schema(
             Order(order),
             additional_properties,
             None if escapes is None else Escapes(escapes),
-            lossy,
+            delivery.lossy,
             standard=Standard(standard),
             formats=Formats(formats),
         )
@@ -108,6 +106,5 @@ def convert_json_schema(
             console.findings(render_text(note))
         return replace(conversion, notes=())
 
-    delivery = Delivery(output, lossy, format_, stdin_filename)
     direction = Direction(convert, ".kbnf")
     return convert_all(console, paths, (".json",), lambda _: direction, delivery)

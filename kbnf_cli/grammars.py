@@ -10,10 +10,10 @@ from kbnf_core.errors import ConfigError, GrammarError
 
 if TYPE_CHECKING:
     from kbnf_core import Grammar, Vocabulary
-    from kbnf_core.convert import Conversion
 
-_CONVERTERS = {".gbnf": "from_gbnf", ".lark": "from_lark", ".bnf": "from_bnf"}
-"""By extension, the function of ``kbnf_core.convert`` that makes KBNF of a text."""
+
+_ABOUT_TOKENS = {"BNF": "from_bnf", "GBNF": "from_gbnf"}
+"""Languages that can name tokens of a vocabulary, and what converts them with one."""
 
 
 def open_grammar(path: Path, name: str, start: str | None, finish: str | None) -> "Grammar":
@@ -55,19 +55,20 @@ def open_any_grammar(
     """
     from kbnf_core import Grammar, convert
     from kbnf_core.imports import ANYWHERE
+    from kbnf_core.languages import language_of
 
-    converter = _CONVERTERS.get(path.suffix.lower())
-    if converter not in convert.__all__:
+    to_kbnf = language_of(name).to_kbnf
+    if to_kbnf is None:
         return Opened(open_grammar(path, name, start, finish))
     source, invalid = read_source(path, name)
     if invalid is not None:
         raise GrammarError([invalid])
-    more: dict[str, object] = {"vocabulary": vocabulary}
-    if converter == "from_lark":
-        more = {"imports": ANYWHERE}
-    conversion: Conversion = getattr(convert, converter)(
-        source.text, path=name, start=start, **more
-    )
+    about_tokens = _ABOUT_TOKENS.get(language_of(name).name)
+    if about_tokens is None or vocabulary is None:
+        conversion = to_kbnf(source.text, path=name, start=start, imports=ANYWHERE)
+    else:
+        read = getattr(convert, about_tokens)
+        conversion = read(source.text, path=name, start=start, vocabulary=vocabulary)
     grammar = Grammar(conversion.text, finish=finish, path=f"{name} (converted)")
     return Opened(grammar, tuple(loss.diagnostic(source) for loss in conversion.losses))
 

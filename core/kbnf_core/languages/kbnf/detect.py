@@ -35,6 +35,16 @@ _LARK = _Language(
         re.MULTILINE,
     ),
 )
+# `=/`, a name with hyphens, or a value such as `%x41`.
+_ABNF = _Language(
+    "ABNF",
+    "convert-abnf",
+    re.compile(
+        r"^[ \t]*(?:[A-Za-z][\w-]*+[ \t]*=/|[A-Za-z]\w*+-[\w-]*+[ \t]*=(?!=)"
+        r"|[A-Za-z][\w-]*+[ \t]*=[^;\n]*%[xXdDbB][0-9A-Fa-f])",
+        re.MULTILINE,
+    ),
+)
 # A character class, a `#` comment, a name with hyphens, or `root` in the place of `start`.
 _GBNF = _Language(
     "GBNF",
@@ -74,7 +84,7 @@ def _recognise(source: Source) -> tuple[_Language, Span] | None:
     if any(map(_ends_rule, text.split("\n"))):
         return None
     if not _DEFINITION.search(text):
-        candidates = [_BNF, _LARK]
+        candidates = [_BNF, _LARK, _ABNF]
     else:
         candidates = [] if _SINGLE_QUOTED.search(text) else [_GBNF]
     signs = ((language, language.sign.search(text)) for language in candidates)

@@ -4,9 +4,8 @@ LLGuidance hides what ended a lexeme with ``stop``. Where every lexeme that may 
 just this text, it stands in the text once: the next lexeme is what is left of its words.
 """
 
-from kbnf_core.automata import operations
-from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.automata.machine import Machine
+from kbnf_core.automata.determinise import from_symbols
+from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
 
 
 def beginning(dfa: Dfa) -> bytes:
@@ -15,8 +14,8 @@ def beginning(dfa: Dfa) -> bytes:
     state = 0
     seen = {state}
     while not dfa.is_empty and not dfa.accepting[state]:
-        row = dfa.next[state].tolist()
-        ways = [byte for byte, symbol in enumerate(dfa.classes.tolist()) if row[symbol] != DEAD]
+        row = dfa.rows[state]
+        ways = [byte for byte, symbol in enumerate(dfa.classes) if row[symbol] != DEAD]
         if len(ways) != 1:
             break
         found.append(ways[0])
@@ -31,12 +30,10 @@ def behind(dfa: Dfa, text: bytes) -> Dfa:
     """Return what is left of the words that begin with ``text``."""
     if not text or dfa.is_empty:
         return dfa
-    rows = dfa.next.tolist()
     state = 0
     for byte in text:
-        state = DEAD if state == DEAD else rows[state][dfa.classes[byte]]
-    machine = Machine(rows, dfa.accepting.astype(int).tolist(), [state])
-    return operations.from_machine(machine, dfa.classes)
+        state = DEAD if state == DEAD else dfa.rows[state][dfa.classes[byte]]
+    return from_symbols(SymbolDfa(dfa.rows, [*map(int, dfa.accepting)], [state]), dfa.classes)
 
 
 def common(left: bytes, right: bytes) -> bytes:
