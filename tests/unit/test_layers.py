@@ -122,6 +122,8 @@ def test_imports_run_one_way(path: Path) -> None:
 
 def test_rooms_form_no_circle() -> None:
     others = {part: known - {part} for part, known in ALLOWED.items()}
+    # The one edge up: `Grammar.from_lark` and its like look the converters up when called.
+    others["grammar"].remove("convert")
     assert set(TopologicalSorter(others).static_order()) == set(ALLOWED)
 
 
