@@ -22,9 +22,8 @@ if TYPE_CHECKING:
 @click.option(
     "--whitespace",
     type=click.Choice(["flexible", "compact", "bounded"]),
-    default="bounded",
-    show_default=True,
-    help="The gaps of the JSON text: any, none, or a blank or one line break with indentation.",
+    help="The gaps of the JSON text: any, none, or (the default) a blank or one line break with"
+    " indentation. Given, it wins over the schema's x-guidance.",
 )
 @click.option(
     "--order",
@@ -41,10 +40,23 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--escapes",
-    type=click.Choice(["canonical", "any"]),
-    default="canonical",
+    type=click.Choice(["canonical", "unicode", "any"]),
+    help="How characters of unrestricted strings are spelt: one way (the default), also by their"
+    " numbers, or any way JSON knows.",
+)
+@click.option(
+    "--standard",
+    type=click.Choice(["json-schema", "llguidance"]),
+    default="json-schema",
     show_default=True,
-    help="How characters of unrestricted strings are spelt: one way, or any way JSON knows.",
+    help="Whose reading holds: the draft's and the RFCs' of formats, or LLGuidance's.",
+)
+@click.option(
+    "--formats",
+    type=click.Choice(["assertion", "annotation"]),
+    default="assertion",
+    show_default=True,
+    help="Whether `format` restricts values.",
 )
 @conversion_options
 @common_options
@@ -54,10 +66,12 @@ def convert_json_schema(
     console: Console,
     delivery: Delivery,
     paths: tuple[Path, ...],
-    whitespace: str,
+    whitespace: str | None,
     order: str,
     additional_properties: bool,
-    escapes: str,
+    escapes: str | None,
+    standard: str,
+    formats: str,
 ) -> int:
     """Convert JSON Schemas to KBNF.
 
@@ -69,18 +83,22 @@ def convert_json_schema(
     def convert(text: str, name: str) -> "Conversion":
         from kbnf_core.languages.json_schema import (
             Escapes,
+            Formats,
             Options,
             Order,
+            Standard,
             Whitespace,
             from_json_schema,
         )
 
         options = Options(
-            Whitespace(whitespace),
+            None if whitespace is None else Whitespace(whitespace),
             Order(order),
             additional_properties,
-            Escapes(escapes),
+            None if escapes is None else Escapes(escapes),
             delivery.lossy,
+            standard=Standard(standard),
+            formats=Formats(formats),
         )
         conversion = from_json_schema(text, options, path=name)
         # `kbnf check` does not read schemas, so what there is to remark is said here.

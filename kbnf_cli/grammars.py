@@ -9,7 +9,11 @@ from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import ConfigError, GrammarError
 
 if TYPE_CHECKING:
-    from kbnf_core import Grammar
+    from kbnf_core import Grammar, Vocabulary
+
+
+_ABOUT_TOKENS = {"BNF": "from_bnf", "GBNF": "from_gbnf"}
+"""Languages that can name tokens of a vocabulary, and what converts them with one."""
 
 
 def open_grammar(path: Path, name: str, start: str | None, finish: str | None) -> "Grammar":
@@ -36,12 +40,20 @@ class Opened:
     losses: tuple[Diagnostic, ...] = ()
 
 
-def open_any_grammar(path: Path, name: str, start: str | None, finish: str | None) -> Opened:
+def open_any_grammar(
+    path: Path,
+    name: str,
+    start: str | None,
+    finish: str | None,
+    vocabulary: "Vocabulary | None" = None,
+) -> Opened:
     """Return a usable grammar, converted first if its extension is of another language.
+
+    What a text says of tokens, it says of those of ``vocabulary``.
 
     Raises what ``open_grammar`` raises.
     """
-    from kbnf_core import Grammar
+    from kbnf_core import Grammar, convert
     from kbnf_core.imports import ANYWHERE
     from kbnf_core.languages import language_of
 
@@ -51,7 +63,12 @@ def open_any_grammar(path: Path, name: str, start: str | None, finish: str | Non
     source, invalid = read_source(path, name)
     if invalid is not None:
         raise GrammarError([invalid])
-    conversion = to_kbnf(source.text, path=name, start=start, imports=ANYWHERE)
+    about_tokens = _ABOUT_TOKENS.get(language_of(name).name)
+    if about_tokens is None or vocabulary is None:
+        conversion = to_kbnf(source.text, path=name, start=start, imports=ANYWHERE)
+    else:
+        read = getattr(convert, about_tokens)
+        conversion = read(source.text, path=name, start=start, vocabulary=vocabulary)
     grammar = Grammar(conversion.text, finish=finish, path=f"{name} (converted)")
     return Opened(grammar, tuple(loss.diagnostic(source) for loss in conversion.losses))
 

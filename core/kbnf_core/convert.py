@@ -4,17 +4,28 @@ Each raises ``GrammarError`` for a text with errors, and says of everything that
 keep what is lost; nothing changes silently.
 """
 
+import json
+import sys
 from importlib import import_module
-from typing import TYPE_CHECKING
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
 
+from kbnf_core.errors import GrammarError
+from kbnf_core.languages import EXTENSIONS, language_of
 from kbnf_core.syntax.conversion import Conversion, Example, Loss
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kbnf_core.languages.abnf.to_kbnf import from_abnf
     from kbnf_core.languages.bnf.to_kbnf import from_bnf
     from kbnf_core.languages.gbnf.to_kbnf import from_gbnf
     from kbnf_core.languages.gbnf.writer.from_kbnf import to_gbnf
-    from kbnf_core.languages.json_schema import from_json_schema, json_schema_grammar
+    from kbnf_core.languages.json_schema import (
+        from_json_schema,
+        json_schema_grammar,
+        schema_options,
+    )
     from kbnf_core.languages.lark.to_kbnf import from_lark
     from kbnf_core.languages.lark.writer.from_kbnf import to_lark
 
@@ -24,6 +35,7 @@ _HOMES = {
     "from_gbnf": "kbnf_core.languages.gbnf.to_kbnf",
     "from_json_schema": "kbnf_core.languages.json_schema",
     "json_schema_grammar": "kbnf_core.languages.json_schema",
+    "schema_options": "kbnf_core.languages.json_schema",
     "from_lark": "kbnf_core.languages.lark.to_kbnf",
     "to_lark": "kbnf_core.languages.lark.writer.from_kbnf",
     "to_gbnf": "kbnf_core.languages.gbnf.writer.from_kbnf",
@@ -33,12 +45,15 @@ __all__ = [
     "Conversion",
     "Example",
     "Loss",
+    "converted",
+    "detect",
     "from_abnf",
     "from_bnf",
     "from_gbnf",
     "from_json_schema",
     "from_lark",
     "json_schema_grammar",
+    "schema_options",
     "to_gbnf",
     "to_lark",
 ]
@@ -50,3 +65,41 @@ def __getattr__(name: str) -> object:
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
+
+
+_READERS = {"ABNF": "from_abnf", "GBNF": "from_gbnf", "BNF": "from_bnf", "Lark": "from_lark"}
+
+
+def converted(language: str, text: str, lossy: bool, **options: Any) -> str:
+    """Return the KBNF for a text. Raises ``GrammarError`` for losses unless ``lossy``."""
+    from kbnf_core.source import Source
+
+    read: Callable[..., Conversion] = getattr(sys.modules[__name__], _READERS[language])
+    conversion = read(text, **options)
+    if conversion.losses and not lossy:
+        source = Source(text, options.get("path"))
+        raise GrammarError([loss.diagnostic(source) for loss in conversion.losses])
+    return conversion.text
+
+
+def detect(text: str, path: str) -> str:
+    """Return the name of the language of a file: by its extension, or by its content."""
+    if PurePath(path).suffix.lower() in EXTENSIONS:
+        return language_of(path).name
+    if text.lstrip().startswith(("{", "true", "false")):
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            value = None
+        if isinstance(value, dict) and "grammars" in value:
+            return "Lark"
+        if isinstance(value, dict | bool) or PurePath(path).suffix.lower() == ".json":
+            return "JSON Schema"
+    return _by_signs(text)
+
+
+def _by_signs(text: str) -> str:
+    from kbnf_core.languages.kbnf.detect import other_name
+    from kbnf_core.source import Source
+
+    return other_name(Source(text)) or "KBNF"

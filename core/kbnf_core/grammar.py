@@ -1,13 +1,17 @@
 """A grammar that is ready to recognise: read, lowered, and with its memo."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kbnf_core import ir
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic, Severity
+from kbnf_core.diagnostics.decode import decode
 from kbnf_core.errors import EmptyGrammarError, GrammarError, WorkLimitError
+from kbnf_core.files import read_file
 from kbnf_core.frontend import Reading, read_grammar, too_large, too_much_work
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.build import PlainTables, build_plain_tables, build_tables
@@ -95,6 +99,79 @@ class Grammar:
         grammar._write = write
         grammar.__dict__["_rules"] = (rules, analysis)
         return grammar
+
+    @classmethod
+    def from_json_schema(
+        cls,
+        schema: Mapping[str, Any] | bool | str,
+        *,
+        whitespace: str | None = None,
+        order: str = "declared",
+        lossy: bool = False,
+        **options: Any,
+    ) -> "Grammar":
+        """Return the grammar of the JSON texts that a schema (a dict, a bool or a text) allows.
+
+        ``whitespace`` is ``bounded`` (the default), ``flexible`` or ``compact``, ``order`` is
+        ``declared`` or ``any``; ``options`` are the other fields of ``Options`` in
+        ``kbnf_core.languages.json_schema``. Raises ``GrammarError`` for a schema that is
+        malformed, cannot be satisfied or, unless ``lossy``, kept as a whole.
+        """
+        from kbnf_core.convert import json_schema_grammar, schema_options
+
+        text = schema if isinstance(schema, str) else json.dumps(schema)
+        wanted = {**options, "whitespace": whitespace, "order": order, "lossy": lossy}
+        return json_schema_grammar(text, schema_options(**wanted))
+
+    @classmethod
+    def from_gbnf(cls, text: str, *, lossy: bool = False, **options: Any) -> "Grammar":
+        """Return the grammar of a GBNF text; ``options`` are those of ``convert.from_gbnf``.
+
+        Raises ``GrammarError`` for a text with errors and, unless ``lossy``, for one that cannot
+        be kept as a whole.
+        """
+        return cls._from("GBNF", text, lossy, options)
+
+    @classmethod
+    def from_bnf(cls, text: str, *, lossy: bool = False, **options: Any) -> "Grammar":
+        """Return the grammar of a text of bnf_sampler, as ``from_gbnf`` does.
+
+        With ``vocabulary``, ``<any!>`` and ``<except!(..)>`` stand for its tokens.
+        """
+        return cls._from("BNF", text, lossy, options)
+
+    @classmethod
+    def from_lark(cls, text: str, *, lossy: bool = False, **options: Any) -> "Grammar":
+        """Return the grammar of a Lark text, or of LLGuidance's list of grammars."""
+        return cls._from("Lark", text, lossy, options)
+
+    @classmethod
+    def from_file(
+        cls, path: str | Path, *, lossy: bool = False, limits: Limits = DEFAULT_LIMITS
+    ) -> "Grammar":
+        """Return the grammar of a file in any language that is read, also of a JSON Schema.
+
+        The language is that of the extension, or what the content says.
+        """
+        from kbnf_core.convert import detect
+
+        content = read_file(path, limits.source_bytes)
+        text, invalid = decode(content, str(path), limits.source_bytes)
+        if invalid is not None:
+            raise GrammarError([invalid])
+        language = detect(text.text, str(path))
+        if language == "KBNF":
+            return cls(text.text, path=str(path), limits=limits)
+        if language == "JSON Schema":
+            return cls.from_json_schema(text.text, lossy=lossy)
+        return cls._from(language, text.text, lossy, {"path": str(path), "limits": limits})
+
+    @classmethod
+    def _from(cls, language: str, text: str, lossy: bool, options: dict[str, Any]) -> "Grammar":
+        from kbnf_core.convert import converted
+
+        limits = options.get("limits", DEFAULT_LIMITS)
+        return cls(converted(language, text, lossy, **options), limits=limits)
 
     def __copy__(self) -> "Grammar":
         return self

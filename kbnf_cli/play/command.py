@@ -167,9 +167,15 @@ class DiskWorld:
         """Lines that a listing may take."""
         return _SCRIPT_ROWS
 
-    def grammar(self, path: Path, start: str | None, finish: str | None) -> Opened:
+    def grammar(
+        self,
+        path: Path,
+        start: str | None,
+        finish: str | None,
+        vocabulary: "Vocabulary | None" = None,
+    ) -> Opened:
         """Open a grammar; raises ``KbnfError``."""
-        return open_any_grammar(path, path.as_posix(), start, finish)
+        return open_any_grammar(path, path.as_posix(), start, finish, vocabulary)
 
     def vocabulary(self, name: str, eos: tuple[int, ...] | None) -> "Vocabulary":
         """Open a vocabulary, ``bytes`` or a file; raises ``KbnfError``."""

@@ -65,7 +65,13 @@ class World(Protocol):
     def rows(self) -> int:
         """Lines that a listing may take."""
 
-    def grammar(self, path: Path, start: str | None, finish: str | None) -> Opened:
+    def grammar(
+        self,
+        path: Path,
+        start: str | None,
+        finish: str | None,
+        vocabulary: "Vocabulary | None" = None,
+    ) -> Opened:
         """Open a grammar; raises ``KbnfError``."""
 
     def vocabulary(self, name: str, eos: tuple[int, ...] | None) -> "Vocabulary":
@@ -200,9 +206,9 @@ def open_session(files: Files, world: World, vocabulary: "Vocabulary | None" = N
     """
     from kbnf_core import Config, Engine
 
-    opened = world.grammar(files.grammar, files.start, files.finish)
     if vocabulary is None:
         vocabulary = world.vocabulary(files.vocabulary, files.eos)
+    opened = world.grammar(files.grammar, files.start, files.finish, vocabulary)
     engine = Engine(opened.grammar, vocabulary, Config(finish=files.finish))
     return Session(files, engine, losses=opened.losses)
 

@@ -35,8 +35,26 @@ def test_lossy_drops_and_reports(kbnf: Kbnf, write: Write) -> None:
     result = kbnf("convert-json-schema", "--lossy", "--format", "json", schema)
     found = json.loads(result.out)
     assert (result.status, found["schema"], found["exact"]) == (0, "kbnf.convert/1", False)
-    assert [loss["code"] for loss in found["losses"]] == ["E801"]
+    assert [loss["code"] for loss in found["losses"]] == ["W807"]
     assert found["output"].startswith("(* kbnf: finish=eager *)")
+
+
+def test_a_dropped_keyword_is_no_error_and_an_error_says_how_to_drop_it(
+    kbnf: Kbnf, write: Write
+) -> None:
+    schema = write("schema.json", LOSSY)
+    dropped = kbnf("convert-json-schema", "--lossy", schema)
+    assert dropped.status == 0
+    assert "warning[W807]: /uniqueItems: dropped: " in dropped.stderr
+    assert "error[" not in dropped.stderr
+    assert "--lossy" in kbnf("convert-json-schema", schema).stderr
+
+
+def test_an_option_wins_over_the_schema(kbnf: Kbnf) -> None:
+    schema = b'{"type": "array", "x-guidance": {"whitespace_flexible": false}}'
+    assert "ws" not in kbnf("convert-json-schema", "-", stdin=schema).out
+    options = ("--whitespace", "bounded")
+    assert "ws" in kbnf("convert-json-schema", "-", *options, stdin=schema).out
 
 
 def test_an_unknown_format_is_a_remark(kbnf: Kbnf) -> None:

@@ -189,11 +189,11 @@ def test_other_languages_are_converted_on_the_fly(
 
 
 def test_what_converting_loses_is_told(kbnf: Kbnf, write: Write) -> None:
-    grammar = write("any.bnf", "<start>::=<any!>'a'")
+    grammar = write("few.lark", 'start: t "a"\nt[max_tokens=2]: /x*/\n')
     result = kbnf("play", grammar, "-c", "x", "-c", f":load {grammar}")
     assert result.status == 0
-    assert "warning[W405]" in result.stderr
-    assert "lost in converting: `<any!>`" in result.out
+    assert "warning[W422]" in result.stderr
+    assert "lost in converting: `max_tokens`" in result.out
 
 
 def test_the_console_is_not_loaded_for_a_script(kbnf: Kbnf, grammar: Path) -> None:
@@ -205,3 +205,11 @@ def test_the_console_is_not_loaded_for_a_script(kbnf: Kbnf, grammar: Path) -> No
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.endswith("False\n")
+
+
+def test_any_token_is_one_of_the_vocabulary(kbnf: Kbnf, write: Write) -> None:
+    grammar = write("a.bnf", "<start>::=<any!>'b'\n")
+    assert kbnf("play", grammar, stdin=b"a\nb\n").status == 0
+    result = kbnf("play", grammar, stdin=b"a\na\n")
+    assert result.status == 1
+    assert "rejected" in result.stderr

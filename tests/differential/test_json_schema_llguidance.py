@@ -1,6 +1,7 @@
 """The same schemas to llguidance, byte by byte: one verdict on JSON texts and near misses."""
 
 import importlib
+import itertools
 import json
 import random
 from collections.abc import Callable
@@ -10,8 +11,9 @@ from typing import Any
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.errors import EngineError
-from kbnf_core.languages.json_schema import Options, Whitespace, from_json_schema
+from kbnf_core.convert import from_lark
+from kbnf_core.errors import EngineError, GrammarError
+from kbnf_core.languages.json_schema import Options, Standard, from_json_schema
 
 pytestmark = pytest.mark.skipif(
     find_spec("llguidance") is None, reason="llguidance is not installed (extra `bench`)"
@@ -97,7 +99,7 @@ def their_judge(schema: Any) -> Callable[[bytes], bool]:
 
 
 def our_judge(schema: Any) -> Callable[[bytes], bool]:
-    options = Options(Whitespace.FLEXIBLE)
+    options = Options(standard=Standard.LLGUIDANCE)
     grammar = Grammar(from_json_schema(json.dumps(schema), options).text, finish="eos")
     vocabulary = Vocabulary.bytes()
 
@@ -122,3 +124,135 @@ def test_same_verdicts(schema: Any) -> None:
         and text not in THEIR_ERRORS.get(json.dumps(schema), ())
     }
     assert differing == {}
+
+
+GUIDANCE: list[dict[str, Any]] = [
+    {},
+    {"item_separator": ", "},
+    {"key_separator": ": "},
+    {"item_separator": ", ", "key_separator": ": ", "whitespace_flexible": False},
+    {"item_separator": "[,;]", "whitespace_flexible": False},
+    {"whitespace_flexible": False},
+    {"whitespace_pattern": " "},
+    {"whitespace_pattern": " ?", "whitespace_flexible": False},
+    {"whitespace_pattern": ""},
+    {"whitespace_pattern": None},
+    {"json_allowed_escapes": "n"},
+    {"json_allowed_escapes": "nu"},
+    {"json_allowed_escapes": ""},
+    {"json_allow_general_unicode_escapes": True},
+    {"json_allow_general_unicode_escapes": True, "json_allowed_escapes": "n"},
+    {"json_allow_general_unicode_escapes": True, "json_allowed_escapes": "nu"},
+]
+GUIDED: list[tuple[dict[str, Any], list[str]]] = [
+    (
+        {
+            "properties": {"a": {"type": "integer"}, "b": {"items": {"type": "integer"}}},
+            "required": ["a"],
+        },
+        [
+            '{"a":1}', '{ "a":1}', '{"a": 1}', '{"a":1,"b":[1,2]}', '{"a":1, "b":[1, 2]}',
+            '{"a": 1, "b": [1, 2]}', '{"a":1;"b":[1;2]}', '{"a":1 ,"b":[1,2]}', '{"a" :1}',
+            '{"a":1\n,"b":[1,2]}', '{"a"  :1}', '{"a":1 }', '{"a":1, "b":[ ]}',
+            '{"a":1,"x":{"y":1,"z":[1,2]}}', '{"a":1, "x":{"y":1, "z":[1, 2]}}',
+            '{"a":1,"\\u0062":1}', '{"a":1,"\\u0062x":1}', '{"a":1,"\\u000a":1}', '{"a":1,"\\n":1}',
+        ],
+    ),
+    *(
+        (
+            schema,
+            [
+                '"\\u0041"', '"\\u0001"', '"\\n"', '"\\/"', '"\\""', '"\\\\"', '"a"', '"A"',
+                '"\\u000A"', '"\\u007f"', '"\\t"', '"\x7f"', '"\\b"', '"\\ud800"',
+                '"\\ud83d\\ude00"', '"\\u005c"', '"\\u0009"',
+            ],
+        )
+        for schema in (
+            {"type": "string"},
+            {"type": "string", "maxLength": 1},
+            {"type": "string", "pattern": "."},
+            {"enum": ["A", "\n", "/", "\x7f", "\x01"]},
+            {},
+        )
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("guidance", GUIDANCE, ids=json.dumps)
+@pytest.mark.parametrize(("schema", "texts"), GUIDED, ids=str)
+def test_guidance(schema: dict[str, Any], texts: list[str], guidance: dict[str, Any]) -> None:
+    guided = {**schema, "x-guidance": guidance}
+    ours, theirs = our_judge(guided), their_judge(guided)
+    verdicts = {text: (ours(text.encode()), theirs(text.encode())) for text in texts}
+    assert {text: both for text, both in verdicts.items() if both[0] != both[1]} == {}
+
+
+@pytest.mark.parametrize(
+    "guidance",
+    [
+        1,
+        None,
+        {"foo": 1},
+        {"lenient": 1},
+        {"whitespace_flexible": "no"},
+        {"item_separator": 1},
+        {"item_separator": "["},
+        {"key_separator": "(?=x)"},
+        {"json_allowed_escapes": "/"},
+        {"json_allowed_escapes": "q"},
+    ],
+    ids=json.dumps,
+)
+def test_wrong_guidance_is_refused_by_both(guidance: Any) -> None:
+    schema = {"type": "array", "x-guidance": guidance}
+    library = importlib.import_module("llguidance")
+    grammar = library.LLMatcher.grammar_from_json_schema(schema)
+    assert library.LLMatcher(library.LLTokenizer("byte"), grammar, log_level=0).is_error()
+    embedded = "start: %json " + json.dumps(schema) + "\n"
+    for refused in (lambda: our_judge(schema), lambda: from_lark(embedded)):
+        with pytest.raises(GrammarError, match="x-guidance"):
+            refused()
+
+
+@pytest.mark.parametrize(
+    ("schema", "texts"),
+    [
+        ({"oneOf": [{"type": "integer"}, {"minimum": 2}]}, ["1", "3", '"a"']),
+        ({"type": "string", "not": {"const": "a"}}, ['"a"', '"b"', "1"]),
+        ({"type": "array", "uniqueItems": True, "items": {"type": "null"}}, ["[]", "[null,null]"]),
+    ],
+    ids=str,
+)
+def test_lenient_drops_and_says_so(schema: dict[str, Any], texts: list[str]) -> None:
+    lenient = {**schema, "x-guidance": {"lenient": True}}
+    options = Options(standard=Standard.LLGUIDANCE)
+    ours, theirs = our_judge(lenient), their_judge(lenient)
+    assert [ours(text.encode()) for text in texts] == [theirs(text.encode()) for text in texts]
+    losses = from_json_schema(json.dumps(lenient), options).losses
+    assert bool(losses) == ("oneOf" not in schema)
+    conversion = from_lark("start: %json " + json.dumps(lenient) + "\n")
+    assert conversion.exact == ("oneOf" in schema)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"allOf": [{"properties": {"b": {"type": "integer"}}}], "properties": {"a": {}}},
+        {"type": "object", "anyOf": [{"properties": {"b": {}}}], "properties": {"a": {}}},
+        {"oneOf": [{"properties": {"b": {}}}], "required": ["z"], "properties": {"a": {}}},
+        {"required": ["z"], "anyOf": [{"properties": {"b": {}}}], "properties": {"a": {}}},
+        {
+            "additionalProperties": {"type": "integer"},
+            "anyOf": [{"properties": {"b": {}}}],
+            "properties": {"a": {}},
+        },
+        {"$ref": "#/$defs/b", "$defs": {"b": {"properties": {"b": {}}}}, "properties": {"a": {}}},
+    ],
+    ids=json.dumps,
+)
+def test_members_come_in_the_order_of_the_keywords(schema: dict[str, Any]) -> None:
+    ours, theirs = our_judge(schema), their_judge(schema)
+    for names in itertools.permutations(("a", "b", "z")):
+        for count in range(4):
+            text = json.dumps(dict.fromkeys(names[:count], 1)).encode()
+            assert ours(text) == theirs(text), text

@@ -1,7 +1,10 @@
 """Converted Lark grammars against llguidance and lark, on all texts up to a length."""
 
+from pathlib import Path
+
 import pytest
 
+from kbnf_core.convert import from_lark
 from kbnf_testing.lark_peers import Accepts, all_texts, lark_accepts, llguidance_accepts
 from kbnf_testing.lark_subject import accepts_of, converted
 
@@ -38,6 +41,9 @@ GRAMMARS = [
     ('start: "a" x*\nx: x x "b"' + BLANKS, "ab ", 5),
     ('start: x "a"\nx: "b" | "b" "a"', "ab", 5),
     ('start: "-" N | "--" "x" | N "-" N\nN: /[0-9]+/', "-x1 ", 5),
+    ('start: "if"i "x" | "if" "y"', "ifIFxy", 3),
+    ('start: "if"i "if"', "ifIF", 4),
+    ('start: "if" "y" | "if"i "x"', "ifIFxy", 3),
 ]
 
 LLGUIDANCE = [
@@ -49,6 +55,22 @@ LLGUIDANCE = [
     ('start: %regex {"substring_chunks":["ab","c"]} "c"', "abc", 5),
     ('%llguidance {"allow_initial_skip":true}\nstart: "a" "b"?' + BLANKS, "ab ", 5),
     ('start: x{2,3}\nx: "a" | "b" "c"' + BLANKS, "abc ", 6),
+    ('start: t "\\""\nt[stop="\\""]: /[^"]*/', 'ab"', 4),
+    ('start: t ("b"|"x")\nt[stop="b"]: /[^b]*/', "abx", 5),
+    ('start: t "b"?\nt[stop="b"]: /[^b]*/', "abx", 5),
+    ('start: t "bx"\nt[stop="b"]: /[^b]*/', "abx", 5),
+    ('start: t "xb"\nt[stop="bx"]: /[^b]*/', "abx", 6),
+    ('start: t B "x"\nB: "b"\nt[stop=/b|x/]: /a*/', "abx", 5),
+    ('start: t "b" | "x" t "x"\nt[stop="b"]: /a*/', "abx", 5),
+    ('start: t u\nt[stop="b"]: /a*/\nu: B "x"?\nB: "b"', "abx", 5),
+    ('start: t u\nt[stop="b"]: /a*/\nu[stop="x"]: /b[a]*/', "abx", 5),
+    ('start: (t "b")*\nt[stop="b"]: /a*/', "ab", 6),
+    ('start: t "b"\nt[stop="b"]: /a*/' + BLANKS, "ab ", 5),
+    ('start: ("x"|t) "b"\nt[stop="b"]: /a*/', "abx", 5),
+    ('start: t "x"\nB: "b"\nt[stop=B]: /a*/', "abx", 5),
+    ('start: t "x"\nB: "b"\nt[suffix=B]: /a*/', "abx", 5),
+    ('start: "<" r ">"\nr[lazy]: /[a-z]*/', "<a>", 4),
+    ('start: "b" t "b"\nt[max_tokens=0]: /a*/', "ab", 5),
     ('start: a::0 "b"\na::_: "a" a::incr(_) %if lt(_,3) | ""', "ab", 6),
 ]
 
@@ -58,6 +80,64 @@ LOSSES = [
     'start: key ":" val\nkey: /[a-z]+/\nval: /[^,]+/' + BLANKS,
 ]
 """With Lark's contextual lexer these depend on what came before, or the parser shifts too soon."""
+
+
+REFUSED_BY_LARK = [
+    ('start: A\nA: "x" -> foo', "earley"),
+    ('%declare a\nstart: "b"', "earley"),
+    ('start: _a\n!?_a: "x"', "earley"),
+    ('start: a\na: "x"\n%ignore a', "earley"),
+    ('start: a | b\na: "x"\nb: "x"', "lalr"),
+]
+REFUSED_BY_LLGUIDANCE = [
+    'start: t\nt[max_tokens="foo"]: /a/',
+    '%llguidance {"no_forcing":"yadda"}\nstart: "a"',
+    '%llguidance {"ignore_once":"yes"}\nstart: "a"',
+    'start: "b" "a"{0}',
+    'start: "b" "a"{0,0}',
+]
+
+
+@pytest.mark.parametrize(("grammar", "lexing"), REFUSED_BY_LARK)
+def test_what_lark_refuses_is_refused(grammar: str, lexing: str) -> None:
+    with pytest.raises(Exception):  # noqa: B017, PT011 - lark has no one error for this
+        lark_accepts(grammar, lexing)
+    assert converted(grammar, lexing) == {"E421"}
+
+
+@pytest.mark.parametrize("grammar", REFUSED_BY_LLGUIDANCE)
+def test_what_llguidance_refuses_is_refused(grammar: str) -> None:
+    with pytest.raises(ValueError, match=r"\d"):
+        llguidance_accepts(grammar)
+    assert converted(grammar, "llguidance") in ({"E421"}, {"E013"})
+
+
+def test_a_template_is_an_argument_of_a_template() -> None:
+    grammar = 'start: a{b, "x"}\na{y,z}: y{z} y{"w"}\nb{z}: z "q"'
+    peer, conversion = lark_accepts(grammar, "earley"), converted(grammar, "earley")
+    assert not isinstance(conversion, set)
+    ours = accepts_of(conversion.text)
+    assert [text for text in all_texts("xqw", 5) if ours(text) != peer(text)] == []
+    assert ours("xqwq")
+
+
+def test_an_imported_start_brings_what_it_needs(tmp_path: Path) -> None:
+    (tmp_path / "lib.lark").write_text('start: a B\na: "x"\nB: "b"\n', encoding="utf-8")
+    grammar, path = "%import .lib (start)\n", str(tmp_path / "main.lark")
+    peer = lark_accepts(grammar, "earley", path=path)
+    ours = accepts_of(from_lark(grammar, path=path).text)
+    assert peer("xb")
+    assert [text for text in all_texts("xb", 4) if ours(text) != peer(text)] == []
+
+
+@pytest.mark.parametrize("pattern", [r"\"\\\\/b", r"/", r"\\\\", r"\\\\/", r"a/b"])
+def test_a_slash_behind_a_backslash_is_written(pattern: str) -> None:
+    from kbnf_core.convert import to_lark
+
+    source = f'start ::= #"[{pattern}]";'
+    written = to_lark(source).text
+    ours, back = accepts_of(source), accepts_of(from_lark(written).text)
+    assert [text for text in all_texts('"\\/ab', 2) if ours(text) != back(text)] == []
 
 
 def peer_of(grammar: str, lexing: str) -> Accepts:

@@ -113,6 +113,7 @@ _RULES = (
     Rule("E804", "schema-too-large", "The schema passes a limit of the conversion."),
     Rule("E805", "unresolved-reference", "A reference leads nowhere."),
     Rule("W806", "unknown-format", "A `format` is none that JSON Schema defines."),
+    Rule("W807", "keyword-without-effect", "A keyword of a schema restricts nothing."),
 )
 
 

@@ -1,6 +1,7 @@
 """Everything that can be said about a grammar text: errors, then lints."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
@@ -36,8 +37,16 @@ def check(
     wanted = None if finish is None else Finish.parse(finish)
     language = language or language_of(path)
     reading = read_grammar(Source(text, path), start, wanted, limits, language, imports)
-    found = [*reading.diagnostics, *run_lints(reading, options)]
+    said = list(reading.diagnostics)
+    if options.vocabulary is not None and any(each.code == _NO_VOCABULARY for each in said):
+        # The reading stands for any vocabulary; of the one at hand it says too much.
+        said = [each for each in said if each.code != _NO_VOCABULARY]
+        options = replace(options, vocabulary=None)
+    found = [*said, *run_lints(reading, options)]
     return sorted(_apply_ignores(found, reading), key=Diagnostic.sort_key)
+
+
+_NO_VOCABULARY = "W405"
 
 
 def _apply_ignores(found: list[Diagnostic], reading: Reading) -> Iterator[Diagnostic]:

@@ -43,6 +43,12 @@ def excluded_name(name: str) -> str:
     return name.removeprefix(EXCEPT)[2:-2]
 
 
+def excluded_rule(name: str) -> str | None:
+    """Return the rule that a name ``except!([rule])`` asks about; None for other names."""
+    asks = name.startswith(f"{EXCEPT}([") and name.endswith("])")
+    return excluded_name(name) if asks else None
+
+
 def define_vocabulary(
     source: Source, definitions: list[Definition]
 ) -> tuple[list[Definition], list[Diagnostic]]:

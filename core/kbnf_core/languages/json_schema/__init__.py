@@ -7,7 +7,15 @@ Pointer of its keyword.
 """
 
 from kbnf_core.languages.json_schema.limits import SchemaLimits
-from kbnf_core.languages.json_schema.options import Escapes, Options, Order, Whitespace
+from kbnf_core.languages.json_schema.options import (
+    Escapes,
+    Formats,
+    Options,
+    Order,
+    Standard,
+    Whitespace,
+    schema_options,
+)
 from kbnf_core.languages.json_schema.to_kbnf import (
     embed_json_schema,
     from_json_schema,
@@ -16,11 +24,14 @@ from kbnf_core.languages.json_schema.to_kbnf import (
 
 __all__ = [
     "Escapes",
+    "Formats",
     "Options",
     "Order",
     "SchemaLimits",
+    "Standard",
     "Whitespace",
     "embed_json_schema",
     "from_json_schema",
     "json_schema_grammar",
+    "schema_options",
 ]

@@ -9,19 +9,20 @@ from kbnf_core.automata.determinise import from_symbols
 from kbnf_core.automata.dfa import Dfa, SymbolDfa, rows_over
 from kbnf_core.automata.expression import NOTHING, Builder, Expression
 from kbnf_core.automata.regex import compile_regex
-from kbnf_core.languages.json_schema.characters import CHARACTER, is_spelt_once, spell_text
+from kbnf_core.languages.json_schema.characters import Spelling, is_spelt_once
 
 
-def all_but(words: Sequence[str]) -> Dfa | None:
+def all_but(words: Sequence[str], spelling: Spelling) -> Dfa | None:
     """Return the texts of all other strings; None where a word has several texts.
 
     The words' trie is followed side by side with the automaton of any string: who leaves it is
     free, who comes to the end of a word has no way on.
     """
-    if not all(map(is_spelt_once, words)):
+    spelt = [spelling.text(word) if is_spelt_once(word) else None for word in words]
+    texts = [text.encode() for text in spelt if text is not None]
+    if len(texts) < len(words):
         return None
-    texts = [spell_text(word).encode() for word in words]
-    anything = _any_string()
+    anything = _any_string(spelling)
     classes = join([anything.classes, separate(b"".join(texts))])
     rows = rows_over(anything, classes)
     # A node of the trie is a state; beside it, where any string would be.
@@ -44,9 +45,9 @@ def all_but(words: Sequence[str]) -> Dfa | None:
     return from_symbols(SymbolDfa(rows, tags, [first]), classes)
 
 
-@lru_cache(maxsize=1)
-def _any_string() -> Dfa:
-    compiled = compile_regex(f'"{CHARACTER}*"')
+@lru_cache(maxsize=4)
+def _any_string(spelling: Spelling) -> Dfa:
+    compiled = compile_regex(f'"{spelling.character}*"')
     assert compiled.dfa is not None  # noqa: S101 - the pattern is ours
     return compiled.dfa
 

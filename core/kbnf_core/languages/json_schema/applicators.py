@@ -47,7 +47,9 @@ def read_applicator(
         case "anyOf":
             return either(_each(place, document, keyword))
         case "oneOf":
-            return exactly_one(schemas, _each(place, document, keyword), siblings())
+            parts = _each(place, document, keyword)
+            coerced = schemas.options.coerce_one_of
+            return either(parts) if coerced else exactly_one(schemas, parts, siblings())
         case "not":
             return other(document.inside(place, keyword))
         case "if":

@@ -1,6 +1,8 @@
 """How the characters of a string are spelt in JSON, as regular expressions."""
 
 import json
+from dataclasses import dataclass
+from functools import cached_property
 
 from kbnf_core.automata.codepoints import CodePoints, difference, from_ranges, intersect
 from kbnf_core.automata.expression import print_characters
@@ -9,54 +11,100 @@ ESCAPED: CodePoints = from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C), (0x7F,
 """What cannot stand for itself: JSON's escaped characters, and DEL."""
 
 _SHORT = {0x08: "b", 0x09: "t", 0x0A: "n", 0x0C: "f", 0x0D: "r", 0x22: '"', 0x5C: "\\"}
+_CONTROLS = frozenset({*range(0x20), 0x7F})
 
-ESCAPE = r'\\(?:["\\bfnrt]|u00(?:0[0-7bBeEfF]|1[0-9A-Fa-f]|7[fF]))'
-"""The spelling of a character that cannot stand for itself."""
+LETTERS = "".join(_SHORT.values()) + "u"
+r"""What may follow a backslash; ``\/`` is nobody's only spelling."""
 
-CHARACTER = rf'(?:[^"\\\x00-\x1f\x7f]|{ESCAPE})'
-"""One character of a string, each in one spelling (but for the digits of ``\\u``)."""
+_PLAIN = r'[^"\\\x00-\x1f\x7f]'
+_HEX = "[0-9A-Fa-f]"
+_PAIR = rf"u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}"
+_LARGE = rf"0[1-9a-fA-F]{_HEX}{{2}}|[1-9abcefABCEF]{_HEX}{{3}}|[dD][0-7]{_HEX}{{2}}"
+_ANY_UNIT = rf"u(?:00{_HEX}{{2}}|{_LARGE})"
+_NO_CONTROL = rf"u(?:00(?:[2-689a-fA-F]{_HEX}|7[0-9a-eA-E])|{_LARGE})"
 
 ANY_CHARACTER = r'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))'
 """One character of a string in any spelling; half of a surrogate pair counts as one."""
 
 
-def spell(points: CodePoints) -> str:
-    """Return a regular expression for the JSON spellings of one character of a set."""
-    if len(points) == 2 and points[0][0] == 0 and points[-1][1] == 0x10FFFF:
-        return CHARACTER
-    plain = difference(points, ESCAPED)
-    escaped = intersect(points, ESCAPED)
-    if not escaped:
-        return print_characters(plain)
-    return f"(?:{'|'.join(_branches(plain, escaped))})"
+@dataclass(frozen=True)
+class Spelling:
+    r"""Which escapes there are: ``letters`` are what may follow a backslash, of LETTERS.
+
+    A control character with a letter of its own is spelt by that, and, where it is not one of
+    ``letters`` or everything ``is_hexadecimal``, as ``\u00XX``.
+    """
+
+    letters: str = LETTERS
+    is_hexadecimal: bool = False
+
+    @cached_property
+    def escape(self) -> str:
+        """The spelling of a character that cannot stand for itself; empty where there is none."""
+        return self._escape(ESCAPED)
+
+    @cached_property
+    def character(self) -> str:
+        """One character of a string, each in one spelling (but for its digits)."""
+        return f"(?:{_PLAIN}|{self.escape})" if self.escape else _PLAIN
+
+    @property
+    def unicode_character(self) -> str:
+        r"""One character of a string, of which any may be spelt ``\uXXXX``."""
+        if "u" not in self.letters:
+            return self.character
+        return rf"(?:{self.character}|\\(?:{_ANY_UNIT}|{_PAIR}))"
+
+    @property
+    def with_needless(self) -> str | None:
+        r"""A string with a ``\uXXXX`` that needs none; None where there are no such escapes."""
+        if "u" not in self.letters:
+            return None
+        needless = rf"\\(?:{_NO_CONTROL}|{_PAIR})"
+        return f'"{self.character}*{needless}{self.unicode_character}*"'
+
+    def spell(self, points: CodePoints) -> str:
+        """Return a regular expression for the JSON spellings of one character of a set."""
+        if len(points) == 2 and points[0][0] == 0 and points[-1][1] == 0x10FFFF:
+            return self.character
+        plain = difference(points, ESCAPED)
+        escaped = intersect(points, ESCAPED)
+        if not escaped:
+            return print_characters(plain)
+        branches = [print_characters(plain)] if plain else []
+        branches += [self._escape(escaped)] if self._escape(escaped) else []
+        return f"(?:{'|'.join(branches)})" if branches else r"[^\s\S]"
+
+    def _escape(self, escaped: CodePoints) -> str:
+        codes = {code for low, high in escaped for code in range(low, high + 1)}
+        short = {code for code in codes & _SHORT.keys() if _SHORT[code] in self.letters}
+        spelt = set() if self.is_hexadecimal else short
+        long = (codes & _CONTROLS) - spelt if "u" in self.letters else set()
+        listed = "".join(_SHORT[code] for code in sorted(short)).replace("\\", "\\\\")
+        branches = [f"[{listed}]"] if short else []
+        branches += [f"u00(?:{'|'.join(_digits(long))})"] if long else []
+        if not branches:
+            return ""
+        return rf"\\(?:{'|'.join(branches)})" if len(branches) > 1 else rf"\\{branches[0]}"
+
+    def text(self, value: str) -> str | None:
+        """Return a string's JSON text where it has just one (but for digits), None otherwise."""
+        special = [char for char in value if ord(char) in _SHORT or ord(char) in _CONTROLS]
+        if not special or (self.letters == LETTERS and not self.is_hexadecimal):
+            return spell_text(value)
+        return None
 
 
-def _branches(plain: CodePoints, escaped: CodePoints) -> list[str]:
-    branches = [print_characters(plain)] if plain else []
-    if escaped == ESCAPED:
-        return [*branches, ESCAPE]
-    codes = [code for low, high in escaped for code in range(low, high + 1)]
-    short = "".join(_SHORT[code] for code in codes if code in _SHORT)
-    long = [_hex(code) for code in codes if code not in _SHORT]
-    if short:
-        listed = short.replace("\\", "\\\\")
-        branches.append(rf"\\[{listed}]")
-    if long:
-        branches.append(rf"\\u00(?:{'|'.join(long)})")
-    return branches
-
-
-def _hex(code: int) -> str:
-    high, low = f"{code >> 4:x}", f"{code & 15:x}"
-    return high + (f"[{low}{low.upper()}]" if low.isalpha() else low)
-
-
-_SEVERAL = frozenset(
-    chr(code)
-    for low, high in ESCAPED
-    for code in range(low, high + 1)
-    if code not in _SHORT and not _hex(code).isdigit()
-)
+def _digits(codes: set[int]) -> list[str]:
+    """Return the hexadecimal digits of control characters, in either case."""
+    rows: list[str] = []
+    for high in sorted({code >> 4 for code in codes}):
+        low = [f"{code & 15:x}" for code in sorted(codes) if code >> 4 == high]
+        written = "".join(digit + (digit.upper() if digit.isalpha() else "") for digit in low)
+        if len(low) == 16:
+            written = "0-9A-Fa-f"
+        rows.append(f"{high:x}" + (f"[{written}]" if len(written) > 1 else written))
+    return rows
 
 
 def is_spelt_once(value: str) -> bool:
@@ -64,6 +112,11 @@ def is_spelt_once(value: str) -> bool:
     return _SEVERAL.isdisjoint(value) and not any("\ud800" <= char <= "\udfff" for char in value)
 
 
+_SEVERAL = frozenset(
+    chr(code) for code in _CONTROLS if code not in _SHORT and not f"{code & 15:x}".isdigit()
+)
+
+
 def spell_text(value: str) -> str:
-    """Return a string's one JSON text."""
+    """Return a string's canonical JSON text."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

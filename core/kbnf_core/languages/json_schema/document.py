@@ -12,7 +12,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, Ref
+from kbnf_core.languages.json_schema.keywords import APPLICATORS, LOCAL
 from kbnf_core.languages.json_schema.limits import SchemaLimits
+from kbnf_core.languages.json_schema.options import Standard
 from kbnf_core.languages.json_schema.problems import (
     INVALID,
     UNRESOLVED,
@@ -20,6 +22,7 @@ from kbnf_core.languages.json_schema.problems import (
     ProblemError,
     invalid,
     too_large,
+    without_effect,
 )
 from kbnf_core.languages.json_schema.quick_validate import is_sound
 
@@ -54,6 +57,9 @@ def escape(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
 
 
+_REFERENCES_STAND_ALONE = frozenset({"draft-03", "draft-04", "draft-06", "draft-07"})
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """A schema object, where it stands, and what its references are relative to."""
@@ -66,11 +72,15 @@ class Place:
 class Document:
     """A document and the places in it that expressions name."""
 
-    def __init__(self, value: Json, limits: SchemaLimits) -> None:
+    def __init__(
+        self, value: Json, limits: SchemaLimits, standard: Standard = Standard.JSON_SCHEMA
+    ) -> None:
         self._value = value
         self._pointers = _pointers(value, limits.depth)
         self._places: dict[str, Place] = {}
         self._dialect = _dialect(value)
+        self.by_draft = standard is Standard.JSON_SCHEMA
+        self.ignored: list[Problem] = []
 
     def root(self) -> Expression:
         """Return the whole document as an expression."""
@@ -101,8 +111,26 @@ class Document:
         if pointer not in self._places:
             own = self._dialect.create_resource(value)
             inner = resolver.in_subresource(own) if _has_id(value) else resolver
-            self._places[pointer] = Place(value, pointer, inner)
+            self._places[pointer] = Place(self._counting(value, pointer), pointer, inner)
         return Ref(pointer)
+
+    def _counting(self, value: dict[str, Json], pointer: str) -> dict[str, Json]:
+        """Return the keywords that count: in old drafts a reference stands alone."""
+        alone = self.by_draft and self._dialect.name in _REFERENCES_STAND_ALONE
+        if not alone or not isinstance(value.get("$ref"), str):
+            return value
+        beside = [keyword for keyword in value if keyword in LOCAL | APPLICATORS - {"$ref"}]
+        for keyword in beside:
+            message = f"in {self._dialect.name} what stands beside `$ref` is ignored"
+            hint = "put both into `allOf`, or name draft 2019-09 or later as `$schema`"
+            where = f"{pointer}/{escape(keyword)}"
+            self.ignored.append(without_effect(message, where, hint))
+        return {"$ref": value["$ref"]}
+
+    @property
+    def has_whole_fractions(self) -> bool:
+        """Tell whether ``1.0`` is an integer."""
+        return self.by_draft and self._dialect.name not in {"draft-03", "draft-04"}
 
     def follow(self, place: Place, keyword: str) -> Expression:
         """Return what the reference in ``keyword`` of a schema leads to."""

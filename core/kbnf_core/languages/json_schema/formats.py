@@ -1,18 +1,37 @@
 r"""The formats of JSON Schema as regular expressions of our dialect, matched as a whole.
 
-Where LLGuidance enforces a format, the same texts are meant; the others follow the RFCs that
-JSON Schema names, as far as they are regular: a leap day is allowed in every year, a hostname's
-length is not counted, and so on. The empty pattern allows everything.
+They follow the RFCs that JSON Schema names, as far as they are regular: a hostname's length is
+not counted, and so on. A leap second is known by offsets of whole and of half hours only.
+LLGuidance has days and seconds of its own, see ``formats_of``. The empty pattern allows
+everything.
 """
 
-_DATE = (
-    r"[0-9]{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])"
-    r"|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)|02-(?:0[1-9]|[12][0-9]))"
-)
-_TIME = (
-    r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:(?:[0-5][0-9]|60)(?:\.[0-9]+)?"
-    r"(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
-)
+from collections.abc import Mapping
+from functools import cache
+
+from kbnf_core.languages.json_schema.options import Standard
+
+_MONTHS = r"(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
+_LEAP_YEAR = r"(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
+_DATE = rf"(?:[0-9]{{4}}-(?:{_MONTHS}|02-(?:0[1-9]|1[0-9]|2[0-8]))|{_LEAP_YEAR}-02-29)"
+_FRACTION = r"(?:\.[0-9]+)?"
+_OFFSET = r"(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+
+
+def _leap_seconds() -> str:
+    """Return the times that are 23:59:60 in UTC, by offsets of whole and of half hours."""
+    found = [rf"23:59:60{_FRACTION}[Zz]"]
+    for hour in range(24):
+        east, west = (hour + 1) % 24, 23 - hour
+        whole = rf"59:60{_FRACTION}(?:\+{east:02}|-{west:02}):00"
+        half = rf"29:60{_FRACTION}(?:\+{hour:02}|-{west:02}):30"
+        found.append(rf"{hour:02}:(?:{whole}|{half})")
+    return "|".join(found)
+
+
+_TIME = rf"(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]{_FRACTION}{_OFFSET}|{_leap_seconds()})"
+_THEIR_DATE = rf"[0-9]{{4}}-(?:{_MONTHS}|02-(?:0[1-9]|[12][0-9]))"
+_THEIR_TIME = rf"(?:[01][0-9]|2[0-3]):[0-5][0-9]:(?:[0-5][0-9]|60){_FRACTION}{_OFFSET}"
 _CLOCK = r"T(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)"
 _DAYS = r"(?:[0-9]+D|[0-9]+M(?:[0-9]+D)?|[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?)"
 
@@ -100,3 +119,22 @@ FORMATS: dict[str, str] = {
     "ip-address": _IPV4,
     "host-name": _HOSTNAME,
 }
+
+_THEIRS = {
+    "date-time": rf"{_THEIR_DATE}[Tt]{_THEIR_TIME}",
+    "date": _THEIR_DATE,
+    "time": _THEIR_TIME,
+}
+
+HALF_ENFORCED = {
+    "regex": "nothing enforces the syntax of a regular expression",
+    "idn-hostname": "of `idn-hostname` the letters are enforced, not IDNA's tables",
+    "idn-email": "of `idn-email` the letters are enforced, not IDNA's tables",
+}
+"""What is said of formats that are beyond a regular language."""
+
+
+@cache
+def formats_of(standard: Standard) -> Mapping[str, str]:
+    """Return the formats as the standard has them."""
+    return FORMATS | _THEIRS if standard is Standard.LLGUIDANCE else FORMATS

@@ -14,6 +14,10 @@ OBJECTS = frozenset(
         "maxProperties", "propertyNames", "unevaluatedProperties",
     }
 )  # fmt: skip
+MEMBERS = frozenset({"properties", "patternProperties", "additionalProperties"})
+"""What says which members come where."""
+CONTENTS = frozenset({"contentEncoding", "contentMediaType", "contentSchema"})
+"""What is said of a string, and enforced by nobody."""
 LOCAL = STRINGS | NUMBERS | ARRAYS | OBJECTS | {"type"}
 """What restricts values of a type, and is read together."""
 
@@ -24,3 +28,12 @@ APPLICATORS = frozenset(
     }
 )  # fmt: skip
 """What becomes an expression; ``then`` and ``else`` are read with ``if``."""
+
+REFUSED_BY_LLGUIDANCE = frozenset(
+    {
+        "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "propertyNames",
+        "uniqueItems", "contains", "minContains", "maxContains", "unevaluatedItems",
+        "unevaluatedProperties",
+    }
+)  # fmt: skip
+"""What LLGuidance knows and refuses, or ignores where a schema is ``lenient``."""

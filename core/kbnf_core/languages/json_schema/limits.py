@@ -25,6 +25,6 @@ class SchemaLimits:
     rules: int = 20_000
     steps: int = 4_000
     distinct: int = 10
-    orders: int = 6
+    orders: int = 8
     bound: int = 65_535
     work: int = DEFAULT_LIMITS.work

@@ -1,8 +1,10 @@
 """What a conversion can be asked for."""
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
+from kbnf_core.errors import ConfigError
 from kbnf_core.languages.json_schema.limits import SchemaLimits
 
 
@@ -28,24 +30,90 @@ class Escapes(enum.Enum):
     r"""How characters of strings may be spelt.
 
     CANONICAL leaves no choice: an escape only where JSON needs one, the short one if there is
-    one. ANY adds ``\/`` and ``\uXXXX`` for everything in strings without restrictions.
+    one. UNICODE adds ``\uXXXX`` for every character in strings without restrictions, ANY adds
+    ``\/`` and halves of surrogate pairs to that.
     """
 
     CANONICAL = "canonical"
+    UNICODE = "unicode"
     ANY = "any"
+
+
+class Standard(enum.Enum):
+    r"""By whose word a schema is read.
+
+    JSON_SCHEMA is the draft that the schema names, and the RFCs of its formats: before draft
+    2019-09 whatever stands beside ``$ref`` is ignored, ``1.0`` is an integer from draft 6 on, 29
+    February needs a leap year. LLGUIDANCE is that library's reading, which ``%json`` in Lark
+    has: integers have no fraction, 29 February is in every year, control characters may be
+    spelt ``\u00XX``, additional names ``\uXXXX``, and gaps are any whitespace.
+    """
+
+    JSON_SCHEMA = "json-schema"
+    LLGUIDANCE = "llguidance"
+
+
+class Formats(enum.Enum):
+    """Whether ``format`` restricts values, or only says something about them."""
+
+    ASSERTION = "assertion"
+    ANNOTATION = "annotation"
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Settings of a conversion; the defaults are LLGuidance's but for ``whitespace``.
+    """Settings of a conversion.
 
-    ``additional_properties`` is what a schema means that does not say. With ``lossy`` a keyword
-    that cannot be honoured is dropped and reported instead of being an error.
+    What is None is for the ``x-guidance`` of the schema to say, and if that is silent, too, for
+    ``standard``; ``guidance`` has the defaults. ``additional_properties`` is what a schema means
+    that does not say. With ``lossy`` a keyword that cannot be honoured is dropped and reported
+    instead of being an error; ``lenient`` asks for the same, and is LLGuidance's word.
+    ``whitespace_pattern``, ``item_separator`` and ``key_separator`` are regular expressions: what
+    may stand once in a gap, and between members and after names. ``allowed_escapes`` are the
+    letters that may follow a backslash.
     """
 
-    whitespace: Whitespace = Whitespace.BOUNDED
+    whitespace: Whitespace | None = None
     order: Order = Order.DECLARED
     additional_properties: bool = True
-    escapes: Escapes = Escapes.CANONICAL
+    escapes: Escapes | None = None
     lossy: bool = False
     limits: SchemaLimits = field(default_factory=SchemaLimits)
+    standard: Standard = Standard.JSON_SCHEMA
+    formats: Formats = Formats.ASSERTION
+    whitespace_pattern: str | None = None
+    item_separator: str | None = None
+    key_separator: str | None = None
+    allowed_escapes: str | None = None
+    coerce_one_of: bool | None = None
+    lenient: bool | None = None
+
+
+_CHOICES: dict[str, type[enum.Enum]] = {
+    "whitespace": Whitespace,
+    "order": Order,
+    "escapes": Escapes,
+    "standard": Standard,
+    "formats": Formats,
+}
+
+
+def schema_options(**wanted: Any) -> Options:
+    """Return options of which choices may be given by their words. Raises ConfigError."""
+    for name, value in wanted.items():
+        if name in _CHOICES and isinstance(value, str):
+            wanted[name] = _choice(name, value)
+    known = {field.name for field in fields(Options)}
+    strange = [name for name in wanted if name not in known]
+    if strange:
+        listed = ", ".join(sorted(known))
+        raise ConfigError(f"there is no option `{strange[0]}` for schemas; there are {listed}")
+    return Options(**wanted)
+
+
+def _choice(name: str, value: str) -> enum.Enum:
+    try:
+        return _CHOICES[name](value)
+    except ValueError:
+        listed = ", ".join(repr(each.value) for each in _CHOICES[name])
+        raise ConfigError(f"`{name}` must be one of {listed}, not {value!r}") from None

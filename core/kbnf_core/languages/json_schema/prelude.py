@@ -13,8 +13,13 @@ from kbnf_core.languages.json_schema.build_tree import (
     sequence,
     text,
 )
-from kbnf_core.languages.json_schema.characters import ANY_CHARACTER, CHARACTER
-from kbnf_core.languages.json_schema.options import Escapes, Options, Whitespace
+from kbnf_core.languages.json_schema.characters import ANY_CHARACTER, LETTERS, Spelling
+from kbnf_core.languages.json_schema.options import (
+    Escapes,
+    Options,
+    Standard,
+    Whitespace,
+)
 from kbnf_core.syntax.tree import Repetition
 
 if TYPE_CHECKING:
@@ -31,35 +36,67 @@ NUMBER = rf"{INTEGER}(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 NAMES = frozenset(
     {
         "start", "ws", "comma", "colon", "string", "character", "integer", "number", "boolean",
-        "value", "object", "array", "member",
+        "value", "object", "array", "member", "other_name",
     }
 )  # fmt: skip
+
+
+def _gap(options: Options) -> str:
+    if options.whitespace_pattern is not None:
+        return f"(?:{options.whitespace_pattern})?" if options.whitespace_pattern else ""
+    return _GAPS.get(options.whitespace or Whitespace.BOUNDED, "")
+
+
+def _separator(pattern: str | None, default: str) -> Form:
+    """Return a separator; one without operators is shown as the text that it is."""
+    wanted = default if pattern is None else pattern
+    return regex(wanted) if _OPERATORS & set(wanted) else text(wanted)
+
+
+_OPERATORS = frozenset("\\.^$|?*+()[]{}")
 
 
 class Prelude:
     """The shared rules that are in use, by name; asking for one adds what it needs."""
 
-    def __init__(self, options: Options, prefix: str) -> None:
-        self._compact = options.whitespace is Whitespace.COMPACT
-        self._gap = _GAPS.get(options.whitespace, "")
-        any_ = options.escapes is Escapes.ANY
-        self._character = ANY_CHARACTER if any_ else CHARACTER
+    def __init__(self, options: Options, prefix: str, *, has_whole_fractions: bool = False) -> None:
+        self.whole_fraction = r"(?:\.0+)?" if has_whole_fractions else ""
+        self.has_exact_decimals = options.standard is Standard.LLGUIDANCE
+        self._gap = _gap(options)
+        self._compact = not self._gap
+        self._comma = _separator(options.item_separator, ",")
+        self._colon = _separator(options.key_separator, ":")
+        self.spelling = Spelling(
+            LETTERS if options.allowed_escapes is None else options.allowed_escapes,
+            options.standard is Standard.LLGUIDANCE,
+        )
+        self._character = self._any_character(options.escapes)
         self._prefix = prefix
         self._makers: dict[str, Callable[[], Form]] = {
             "ws": lambda: regex(self._gap),
-            "comma": lambda: sequence(self.gap, text(","), self.gap),
-            "colon": lambda: sequence(self.gap, text(":"), self.gap),
+            "comma": lambda: sequence(self.gap, self._comma, self.gap),
+            "colon": lambda: sequence(self.gap, self._colon, self.gap),
             "character": lambda: regex(self._character),
             "string": lambda: regex(f'"{self._character}*"'),
-            "integer": lambda: regex(INTEGER),
+            "integer": lambda: regex(INTEGER + self.whole_fraction),
             "number": lambda: regex(NUMBER),
             "boolean": lambda: alternation([text("true"), text("false")]),
             "value": self._value,
             "object": lambda: self.enclosed("{", "}", self._listed("member")),
             "array": lambda: self.enclosed("[", "]", self._listed("value")),
+            "other_name": lambda: regex(self.spelling.with_needless or ""),
             "member": lambda: sequence(self.use("string"), self.colon, self.use("value")),
         }
         self.rules: dict[str, Form] = {}
+
+    def _any_character(self, escapes: Escapes | None) -> str:
+        match escapes:
+            case Escapes.ANY:
+                return ANY_CHARACTER
+            case Escapes.UNICODE:
+                return self.spelling.unicode_character
+            case _:
+                return self.spelling.character
 
     def use(self, name: str) -> Form:
         """Return a call of a shared rule."""
@@ -76,12 +113,12 @@ class Prelude:
     @property
     def comma(self) -> Form:
         """A comma and its gaps."""
-        return text(",") if self._compact else self.use("comma")
+        return self._comma if self._compact else self.use("comma")
 
     @property
     def colon(self) -> Form:
         """A colon and its gaps."""
-        return text(":") if self._compact else self.use("colon")
+        return self._colon if self._compact else self.use("colon")
 
     def enclosed(self, opening: str, closing: str, content: Form) -> Form:
         """Return ``content`` in brackets, with gaps inside."""

@@ -10,16 +10,21 @@ UNSATISFIABLE = "E803"
 TOO_LARGE = "E804"
 UNRESOLVED = "E805"
 UNKNOWN_FORMAT = "W806"
+WITHOUT_EFFECT = "W807"
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One finding: the catalogue's code, what, the JSON Pointer of where, and what to do."""
+    """One finding: the catalogue's code, what, the JSON Pointer of where, and what to do.
+
+    ``can_be_dropped`` tells whether the conversion can go on without the keyword.
+    """
 
     code: str
     message: str
     pointer: str
     help: str = ""
+    can_be_dropped: bool = False
 
 
 class ProblemError(KbnfError):
@@ -33,6 +38,16 @@ class ProblemError(KbnfError):
 def unsupported(message: str, pointer: str, help_: str = "") -> ProblemError:
     """Return the error of a keyword that no grammar, or none of bearable size, can honour."""
     return ProblemError(Problem(UNSUPPORTED, message, pointer, help_))
+
+
+def dropped(problem: Problem) -> Problem:
+    """Return the loss of a keyword that was left out."""
+    return Problem(WITHOUT_EFFECT, f"dropped: {problem.message}", problem.pointer, problem.help)
+
+
+def without_effect(message: str, pointer: str, help_: str = "") -> Problem:
+    """Return the note on a keyword that restricts nothing."""
+    return Problem(WITHOUT_EFFECT, message, pointer, help_)
 
 
 def invalid(message: str, pointer: str) -> ProblemError:

@@ -1,6 +1,7 @@
 """Reads one schema object: which keywords it has, and what they mean together."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,17 +18,28 @@ from kbnf_core.languages.json_schema.arrays import Arrays
 from kbnf_core.languages.json_schema.atoms import INTEGER, Literal
 from kbnf_core.languages.json_schema.document import Place
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression
-from kbnf_core.languages.json_schema.keywords import APPLICATORS, ARRAYS, LOCAL, NUMBERS, STRINGS
+from kbnf_core.languages.json_schema.formats import formats_of
+from kbnf_core.languages.json_schema.keywords import (
+    APPLICATORS,
+    ARRAYS,
+    CONTENTS,
+    LOCAL,
+    MEMBERS,
+    NUMBERS,
+    REFUSED_BY_LLGUIDANCE,
+    STRINGS,
+)
 from kbnf_core.languages.json_schema.normal_form import ANY_SHAPE, FULL, NormalForm, Type, shape_of
 from kbnf_core.languages.json_schema.objects import Objects, checked
-from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema.options import Formats, Options, Standard
 from kbnf_core.languages.json_schema.problems import (
     UNSUPPORTED,
-    Problem,
     ProblemError,
     invalid,
     unsupported,
+    without_effect,
 )
+from kbnf_core.languages.json_schema.problems import dropped as dropped_problem
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted, restrict
 
 if TYPE_CHECKING:
@@ -44,15 +56,31 @@ class Reader:
         self._schemas = schemas
         self._place = place
         self._options = options
+        if options.lenient and options.standard is Standard.LLGUIDANCE:
+            self._ignore_what_llguidance_refuses()
+        for keyword in CONTENTS & place.contents.keys():
+            message = f"nothing enforces `{keyword}`"
+            schemas.notes.append(without_effect(message, pointer_to(place, keyword)))
+
+    def _ignore_what_llguidance_refuses(self) -> None:
+        place = self._place
+        kept = dict(place.contents)
+        for keyword in REFUSED_BY_LLGUIDANCE & place.contents.keys():
+            found = unsupported(f"LLGuidance ignores `{keyword}`", pointer_to(place, keyword))
+            self._schemas.losses.append(dropped_problem(found.problem))
+            del kept[keyword]
+        self._place = replace(place, contents=kept)
 
     def read(self) -> Iterator[NormalForm | Expression]:
         """Yield what the keywords mean, in their order; those of one type together."""
-        local_done = False
-        for keyword in self._place.contents:
+        contents = self._place.contents
+        # Members come in the order of the keywords that name them.
+        first = next((keyword for keyword in contents if keyword in MEMBERS), None)
+        first = first or next((keyword for keyword in contents if keyword in LOCAL), None)
+        for keyword in contents:
             if keyword in APPLICATORS:
                 yield self._applied(keyword)
-            elif keyword in LOCAL and not local_done:
-                local_done = True
+            elif keyword == first:
                 shape = self._local()
                 if shape != ANY_SHAPE:
                     yield shape
@@ -75,10 +103,10 @@ class Reader:
             if problem.code != UNSUPPORTED:
                 raise
             pointer = problem.pointer or pointer_to(self._place, keyword)
-            found = Problem(problem.code, problem.message, pointer, problem.help)
-            if not self._options.lossy:
+            found = replace(problem, pointer=pointer, can_be_dropped=True)
+            if not (self._options.lossy or self._options.lenient):
                 raise ProblemError(found) from None
-            self._schemas.losses.append(found)
+            self._schemas.losses.append(dropped_problem(found))
             return dropped
 
     def _siblings(self) -> NormalForm:
@@ -137,8 +165,13 @@ class Reader:
         return [
             *read_strings.read_length(place, self._options.limits),
             *self._try("pattern", lambda: list(read_strings.read_pattern(place)), nothing),
-            *read_strings.read_format(place, self._schemas.notes),
+            *self._formats(),
         ]
+
+    def _formats(self) -> Iterator[Literal]:
+        if self._options.formats is Formats.ASSERTION:
+            formats = formats_of(self._options.standard)
+            yield from read_strings.read_format(self._place, formats, self._schemas.notes)
 
     @property
     def _arrays(self) -> Arrays | None:

@@ -1,15 +1,21 @@
 """``minLength``, ``maxLength``, ``pattern`` and ``format``."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.languages.json_schema.arguments import pointer_to, take_count
 from kbnf_core.languages.json_schema.atoms import Length, Literal, Matching
 from kbnf_core.languages.json_schema.document import Place
-from kbnf_core.languages.json_schema.formats import FORMATS
+from kbnf_core.languages.json_schema.formats import HALF_ENFORCED
 from kbnf_core.languages.json_schema.limits import SchemaLimits
 from kbnf_core.languages.json_schema.patterns import to_whole
-from kbnf_core.languages.json_schema.problems import UNKNOWN_FORMAT, Problem, invalid, unsupported
+from kbnf_core.languages.json_schema.problems import (
+    UNKNOWN_FORMAT,
+    Problem,
+    invalid,
+    unsupported,
+    without_effect,
+)
 
 
 def read_length(place: Place, limits: SchemaLimits) -> Iterator[Literal]:
@@ -20,7 +26,9 @@ def read_length(place: Place, limits: SchemaLimits) -> Iterator[Literal]:
         yield Length(low, high), True
 
 
-def read_format(place: Place, notes: list[Problem]) -> Iterator[Literal]:
+def read_format(
+    place: Place, formats: Mapping[str, str], notes: list[Problem]
+) -> Iterator[Literal]:
     """Yield the restriction of ``format``.
 
     By the specification a format that it does not define says nothing about values; since that
@@ -32,11 +40,13 @@ def read_format(place: Place, notes: list[Problem]) -> Iterator[Literal]:
     pointer = pointer_to(place, "format")
     if not isinstance(name, str):
         raise invalid("`format` is a string", pointer)
-    if name not in FORMATS:
+    if name in HALF_ENFORCED:
+        notes.append(without_effect(HALF_ENFORCED[name], pointer))
+    if name not in formats:
         hint = "say with `pattern` what it means"
         notes.append(Problem(UNKNOWN_FORMAT, f"the format `{name}` is not known", pointer, hint))
-    elif FORMATS[name]:
-        yield Matching(FORMATS[name]), True
+    elif formats[name]:
+        yield Matching(formats[name]), True
 
 
 def read_pattern(place: Place) -> Iterator[Literal]:

@@ -62,7 +62,7 @@ class Schemas:
         self.document = document
         self.losses: list[Problem] = []
         self.notes: list[Problem] = []
-        self._options = options
+        self.options = options
         self.limits = options.limits
         self.budget = Budget(options.limits.work)
         self._readings: dict[Ref, _Reading] = {}
@@ -146,7 +146,7 @@ class Schemas:
     def _read(self, at: Ref) -> _Reading:
         known = self._readings.get(at)
         if known is None:
-            reader = Reader(self, self.document.place(at), self._options)
+            reader = Reader(self, self.document.place(at), self.options)
             known = self._readings[at] = _Reading(list(reader.read()))
         return known
 

@@ -12,6 +12,7 @@ from kbnf_core.errors import GrammarError, WorkLimitError
 from kbnf_core.languages.json_schema.build_tree import document as as_document
 from kbnf_core.languages.json_schema.document import Document, Json, check_schema, read_json
 from kbnf_core.languages.json_schema.expressions import Expression
+from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.locate import locate
 from kbnf_core.languages.json_schema.normal_form import Type
 from kbnf_core.languages.json_schema.options import Options
@@ -80,6 +81,9 @@ def json_schema_grammar(source: str, options: Options | None = None) -> "Grammar
 
     text = Source(source)
     embedded = _convert(text, options)
+    if embedded.losses and not (options and options.lossy):
+        # Of ``lenient`` in the schema; nobody would hear of them.
+        raise GrammarError([_diagnostic(loss, text) for loss in embedded.losses])
     grammar, analysis = _meaning(embedded, text)
     return Grammar.of_rules(grammar, analysis, _finish(embedded), lambda: _written(embedded))
 
@@ -111,8 +115,8 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
 
     ``schema`` is as ``document.read_json`` returns it: numbers are decimals.
     """
-    options = options or Options()
-    document = Document(schema, options.limits)
+    options = guided(schema, options or Options())
+    document = Document(schema, options.limits, options.standard)
     writer = Writer(document, options, prefix)
     root = document.root()
     try:
@@ -121,7 +125,7 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
     except WorkLimitError as error:
         raise too_large("steps of work", error.limit, "work", error.part) from None
     losses = tuple(dict.fromkeys(writer.schemas.losses))
-    notes = tuple(dict.fromkeys(writer.schemas.notes))
+    notes = tuple(dict.fromkeys([*document.ignored, *writer.schemas.notes]))
     start = prefix + "start"
     return Embedded(start, tuple(definitions), losses, notes, eager, writer.automata)
 
@@ -148,6 +152,8 @@ def _message(problem: Problem) -> str:
 
 
 def _diagnostic(problem: Problem, source: Source) -> Diagnostic:
-    helps = (problem.help,) if problem.help else ()
+    helps: tuple[str, ...] = (problem.help,) if problem.help else ()
+    if problem.can_be_dropped:
+        helps += ("`--lossy` (in Python `Options(lossy=True)`) drops the keyword and says so",)
     span = locate(source.text, problem.pointer)
     return Diagnostic(problem.code, _message(problem), source, span, helps=helps)

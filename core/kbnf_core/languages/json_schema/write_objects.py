@@ -16,9 +16,9 @@ from kbnf_core.languages.json_schema.characters import spell_text
 from kbnf_core.languages.json_schema.expressions import NOTHING, Expression, both
 from kbnf_core.languages.json_schema.linear import Step, write_linear
 from kbnf_core.languages.json_schema.objects import Objects, Region, without
-from kbnf_core.languages.json_schema.options import Order
+from kbnf_core.languages.json_schema.options import Order, Standard
 from kbnf_core.languages.json_schema.problems import unsupported
-from kbnf_core.languages.json_schema.value_sets import STEPS
+from kbnf_core.languages.json_schema.value_sets import STEPS, Restricted
 from kbnf_core.languages.json_schema.writer import Writer
 
 FEW = 3
@@ -94,8 +94,19 @@ class _Layout:
         form = None if value == NOTHING else self.writer.place(value, f"{self.wish}_value")
         if form is None or keys_left is None:
             return None
-        key = self.writer.key(keys_left, f"{self.wish}_key")
+        key = self._key(keys_left)
         return None if key is None else sequence(key, self.writer.prelude.colon, form)
+
+    def _key(self, keys: Restricted) -> Form | None:
+        """Return the JSON texts of names; LLGuidance leaves names out as they are spelt."""
+        key = self.writer.key(keys, f"{self.wish}_key")
+        if self.writer.options.standard is not Standard.LLGUIDANCE or key is None:
+            return key
+        needless = self.writer.prelude.spelling.with_needless
+        takes_any = not any(wanted for _, wanted in keys.literals)
+        if not takes_any or needless is None or not (self._all or keys.literals):
+            return key
+        return alternation([key, self.writer.prelude.use("other_name")])
 
 
 def _plain(layout: _Layout) -> Form | None:

@@ -4,6 +4,7 @@ from decimal import Decimal
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.characters import CharacterDfa, to_characters
+from kbnf_core.automata.codepoints import from_text
 from kbnf_core.automata.decimals import EQUAL, compared
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
@@ -37,10 +38,10 @@ from kbnf_core.languages.json_schema.build_tree import (
     sequence,
     text,
 )
-from kbnf_core.languages.json_schema.characters import spell, spell_text
-from kbnf_core.languages.json_schema.formats import FORMATS
+from kbnf_core.languages.json_schema.formats import formats_of
 from kbnf_core.languages.json_schema.limits import SchemaLimits
 from kbnf_core.languages.json_schema.linear import Rules, Step, write_linear
+from kbnf_core.languages.json_schema.options import Standard
 from kbnf_core.languages.json_schema.prelude import Prelude
 from kbnf_core.languages.json_schema.regexes import read_regex
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
@@ -62,7 +63,12 @@ characters than nearly every token.
 
 _JUST_BELOW_ZERO = Decimal("-1e-1000")
 
-_FORMAT_NAMES = {pattern: name for name, pattern in FORMATS.items() if pattern}
+_FORMAT_NAMES = {
+    pattern: name
+    for standard in Standard
+    for name, pattern in formats_of(standard).items()
+    if pattern
+}
 
 
 class ScalarWriter:
@@ -84,11 +90,19 @@ class ScalarWriter:
         if not part.literals:
             return self._prelude.use("string")
         if part.finite is not None:
-            return alternation(text(spell_text(value)) for value in part.finite)
+            return alternation(map(self._listed, part.finite))
         atom, wanted = part.literals[0]
         if len(part.literals) == 1 and wanted and isinstance(atom, Length):
             return sequence(text('"'), self._characters(atom), text('"'))
         return self._remembered(part, wish)
+
+    def _listed(self, value: str) -> Form:
+        """Return the JSON texts of one string."""
+        spelling = self._prelude.spelling
+        known = spelling.text(value)
+        if known is not None:
+            return text(known)
+        return regex(f'"{"".join(spelling.spell(from_text(char)) for char in value)}"')
 
     def _characters(self, length: Length) -> Form:
         """Return so many characters."""
@@ -144,9 +158,13 @@ class ScalarWriter:
 
     def _string(self, part: Restricted, wish: str) -> Form | None:
         words = part.excluded
-        automaton = all_but(words) if len(words) and _only_leaves_out(part) else None
+        automaton = (
+            all_but(words, self._prelude.spelling)
+            if len(words) and _only_leaves_out(part)
+            else None
+        )
         if automaton is not None:
-            pattern = later(lambda: _quoted(regex_but(words, self._builder)))
+            pattern = later(lambda: self._quoted(regex_but(words, self._builder)))
             self.automata[pattern] = automaton
             return pattern
         found = self._readable(part)
@@ -157,9 +175,36 @@ class ScalarWriter:
             try:
                 found = to_expression(characters, self._builder, MOST_LEAVES)
             except LimitError:
-                form = self._linear(characters, spell, wish)
+                form = self._linear(characters, self._prelude.spelling.spell, wish)
                 return None if form is None else sequence(text('"'), form, text('"'))
-        return regex(_quoted(found))
+        return regex(self._quoted(found))
+
+    def _quoted(self, found: Regex) -> str:
+        """Return the regular expression of the JSON texts of strings."""
+        inner = print_expression(found, self._prelude.spelling.spell)
+        return f'"(?:{inner})"' if isinstance(found, Alternation) else f'"{inner}"'
+
+    def _decimals(self, part: Restricted) -> Dfa:
+        """Return the texts to use for numbers.
+
+        LLGuidance's integers have no fraction, its multiples no zeros behind the divisor's
+        digits. Where there are no negative numbers there is no negative zero.
+        """
+        atoms = [atom for atom, wanted in part.literals if wanted]
+        places = [
+            max(-int(atom.divisor.normalize().as_tuple().exponent), 0)
+            for atom in atoms
+            if isinstance(atom, Multiple)
+        ]
+        fraction = r"(?:\.[0-9]+)?"
+        if places and min(places) == 0:
+            fraction = self._prelude.whole_fraction
+        elif places and self._prelude.has_exact_decimals:
+            fraction = rf"(?:\.[0-9]{{1,{min(places)}}})?"
+        whole = Matching(_INTEGER_DIGITS + fraction).dfa()
+        if all(atom.holds(_JUST_BELOW_ZERO) for atom in atoms if isinstance(atom, Compared)):
+            return whole
+        return operations.difference(whole, _negative_zero())
 
     def _readable(self, part: Restricted) -> Regex | None:
         """Return the expression as it was written, where there is just one; or a listed rest."""
@@ -187,7 +232,7 @@ class ScalarWriter:
         if part.finite is not None:
             spelled = [t for value in part.finite for t in (number_text(value), str(value))]
             return alternation(map(text, dict.fromkeys(spelled)))
-        dfa = operations.intersect(part.dfa(self._rules.budget), _tidy(part))
+        dfa = operations.intersect(part.dfa(self._rules.budget), self._decimals(part))
         if dfa.is_empty:
             return None
         characters = to_characters(dfa)
@@ -196,6 +241,9 @@ class ScalarWriter:
         except LimitError:
             return self._linear(characters, print_characters, wish)
         return regex(print_expression(found))
+
+
+_INTEGER_DIGITS = "-?(?:0|[1-9][0-9]*)"
 
 
 def _level(count: int) -> int:
@@ -219,33 +267,6 @@ def _is_long(form: Form) -> bool:
 def _only_leaves_out(part: Restricted) -> bool:
     """Tell whether a set is everything but some values."""
     return all(not wanted and isinstance(atom, OneOf) for atom, wanted in part.literals)
-
-
-def _quoted(found: Regex) -> str:
-    """Return the regular expression of the JSON texts of strings."""
-    inner = print_expression(found, spell)
-    return f'"(?:{inner})"' if isinstance(found, Alternation) else f'"{inner}"'
-
-
-def _tidy(part: Restricted) -> Dfa:
-    """Return the texts to use for numbers: as LLGuidance has them.
-
-    Integers have no fraction, multiples no zeros behind the divisor's digits, and where there
-    are no negative numbers there is no negative zero.
-    """
-    atoms = [atom for atom, wanted in part.literals if wanted]
-    places = [
-        max(-int(atom.divisor.normalize().as_tuple().exponent), 0)
-        for atom in atoms
-        if isinstance(atom, Multiple)
-    ]
-    fraction = r"(?:\.[0-9]+)?"
-    if places:
-        fraction = rf"(?:\.[0-9]{{1,{min(places)}}})?" if min(places) else ""
-    whole = Matching(f"-?(?:0|[1-9][0-9]*){fraction}").dfa()
-    if all(atom.holds(_JUST_BELOW_ZERO) for atom in atoms if isinstance(atom, Compared)):
-        return whole
-    return operations.difference(whole, _negative_zero())
 
 
 def _negative_zero() -> Dfa:

@@ -33,6 +33,7 @@ from kbnf_core.languages.json_schema.problems import (
     UNSUPPORTED,
     Problem,
     ProblemError,
+    dropped,
     too_large,
     unsupported,
 )
@@ -66,7 +67,7 @@ class Writer:
         self.options = options
         self.limits = options.limits
         self.schemas = Schemas(document, options)
-        self.prelude = Prelude(options, prefix)
+        self.prelude = Prelude(options, prefix, has_whole_fractions=document.has_whole_fractions)
         self._names = Names(prefix, NAMES)
         self._prefix = prefix
         self._rules: dict[str, Form] = {}
@@ -205,10 +206,12 @@ class Writer:
         except ProblemError as error:
             if error.problem.code != UNSUPPORTED or error.problem.pointer:
                 raise
-            problem = replace(error.problem, pointer=self.pointer("uniqueItems"))
-            if not self.options.lossy:
+            problem = replace(
+                error.problem, pointer=self.pointer("uniqueItems"), can_be_dropped=True
+            )
+            if not (self.options.lossy or self.options.lenient):
                 raise ProblemError(problem) from None
-        self.schemas.losses.append(problem)
+        self.schemas.losses.append(dropped(problem))
         return write_array(replace(part, unique=False), self, wish)
 
     def key(self, keys: Restricted, wish: str) -> Form | None:

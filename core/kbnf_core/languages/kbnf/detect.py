@@ -63,27 +63,35 @@ _SINGLE_QUOTED = re.compile(r"(?:::=|[|(])[ \t]*'")
 
 def other_language(source: Source) -> Diagnostic | None:
     """Return the finding (E008) that names the language of ``source``, if it is known."""
+    found = _recognise(source)
+    if found is None:
+        return None
+    language, span = found
+    message = f"this file is written in {language.name}, not in KBNF"
+    help_ = f"convert it: `kbnf {language.command} {source.path or 'FILE'}`"
+    return Diagnostic("E008", message, source, span, "not KBNF", helps=(help_,))
+
+
+def other_name(source: Source) -> str | None:
+    """Return the name, as in ``languages``, of the other language of ``source``, if it is known."""
+    found = _recognise(source)
+    return None if found is None else found[0].name.removeprefix("bnf_sampler's ")
+
+
+def _recognise(source: Source) -> tuple[_Language, Span] | None:
     # Of the same length, so that places stay what they are.
     text = _DOUBLE_QUOTED.sub(lambda match: " " * len(match[0]), source.text)
     if any(map(_ends_rule, text.split("\n"))):
         return None
     if not _DEFINITION.search(text):
-        found = (_finding(source, text, language) for language in (_BNF, _LARK, _ABNF))
-        return next(filter(None, found), None)
-    return None if _SINGLE_QUOTED.search(text) else _finding(source, text, _GBNF)
+        candidates = [_BNF, _LARK, _ABNF]
+    else:
+        candidates = [] if _SINGLE_QUOTED.search(text) else [_GBNF]
+    signs = ((language, language.sign.search(text)) for language in candidates)
+    return next(((language, Span(*sign.span())) for language, sign in signs if sign), None)
 
 
 def _ends_rule(line: str) -> bool:
     """Tell whether ``line`` ends with ``;`` and is no comment of another language."""
     code = line.partition("(*")[0].strip()
     return code.endswith(";") and not code.startswith(("#", "//"))
-
-
-def _finding(source: Source, text: str, language: _Language) -> Diagnostic | None:
-    sign = language.sign.search(text)
-    if sign is None:
-        return None
-    message = f"this file is written in {language.name}, not in KBNF"
-    help_ = f"convert it: `kbnf {language.command} {source.path or 'FILE'}`"
-    span = Span(*sign.span())
-    return Diagnostic("E008", message, source, span, "not KBNF", helps=(help_,))

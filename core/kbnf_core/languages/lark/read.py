@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.budget import Budget
@@ -104,25 +105,35 @@ def _read_list(source: Source, setting: Setting, report: Report) -> tree.Documen
     whole = Span(0, len(source.text))
     try:
         grammars = json.loads(source.text)["grammars"]
-        texts = [(each.get("name"), each.get("lark_grammar")) for each in grammars]
-    except (ValueError, TypeError, KeyError, AttributeError):
+        texts = [(each.get("name"), _text_of(each)) for each in grammars]
+    except json.JSONDecodeError as error:
+        place = Span(min(error.pos, len(source.text)), min(error.pos + 1, len(source.text)))
+        report.error("E001", f"this list of grammars is not JSON: {error.msg}", place)
+        return None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         report.error("E001", "this is neither Lark nor a list of grammars", whole)
         return None
     others: dict[str, tree.Document | None] = {}
     for index in reversed(range(1, len(texts))):
         name, text = texts[index]
-        schema = grammars[index].get("json_schema")
-        inner = text if schema is None else f"start: %json {json.dumps(schema)}"
-        if isinstance(inner, str):
-            document = _placed(inner, whole, setting, report, others)
+        if isinstance(text, str):
+            document = _placed(text, whole, setting, report, others)
             others[str(index)] = document
             if isinstance(name, str):
                 others[name] = document
     top = texts[0][1] if texts else None
     if not isinstance(top, str):
-        report.error("E001", "the list has no `lark_grammar` at its top", whole)
+        report.error("E001", "the list has no `lark_grammar` or `json_schema` at its top", whole)
         return None
     return _placed(top, whole, setting, report, others)
+
+
+def _text_of(grammar: Mapping[str, Any]) -> object:
+    """Return the Lark of a member of the list."""
+    schema = grammar.get("json_schema")
+    if schema is None:
+        return grammar.get("lark_grammar")
+    return f"start: %json {json.dumps(schema)}"
 
 
 def _placed(

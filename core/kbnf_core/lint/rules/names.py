@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from kbnf_core.diagnostics import Diagnostic, Label, Rule, Severity
 from kbnf_core.frontend import Reading
 from kbnf_core.ir.analysis import reachable
+from kbnf_core.languages.bnf.vocabulary import excluded_rule
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.source import Span
 from kbnf_core.syntax.tree import Definition, Document, Exception_, Name, Reference, postorder
@@ -54,6 +55,10 @@ def _uses(document: Document) -> dict[str, set[str]]:
 
 
 def _used_in(definition: Definition) -> Iterator[str]:
+    # bnf_sampler's `<except!([name])>` asks the vocabulary what a rule begins with.
+    excluded = excluded_rule(definition.name.value)
+    if excluded is not None:
+        yield excluded
     for node in postorder(definition.body):
         match node:
             case Reference(name):

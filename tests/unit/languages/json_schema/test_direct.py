@@ -13,7 +13,7 @@ from kbnf_core.automata.regex import compile_regex
 from kbnf_core.errors import GrammarError
 from kbnf_core.languages.json_schema import from_json_schema, json_schema_grammar
 from kbnf_core.languages.json_schema.additional_names import all_but, regex_but
-from kbnf_core.languages.json_schema.characters import spell
+from kbnf_core.languages.json_schema.characters import Spelling
 from kbnf_core.lower.tables import Tables
 
 SCHEMAS: dict[str, Any] = {
@@ -86,13 +86,15 @@ def test_problems_are_those_of_the_conversion() -> None:
     ids=repr,
 )
 def test_other_names_as_automaton_and_as_expression(words: tuple[str, ...]) -> None:
-    compiled = compile_regex(f'"(?:{print_expression(regex_but(words, Builder()), spell)})"')
+    compiled = compile_regex(
+        f'"(?:{print_expression(regex_but(words, Builder()), Spelling().spell)})"'
+    )
     assert compiled.dfa is not None
-    found = all_but(words)
+    found = all_but(words, Spelling())
     several = words == ("\x1f",)  # It may be written \u001f or \u001F.
     assert (found is None) == several
     assert several or (found is not None and is_equal(found, compiled.dfa))
 
 
 def test_a_name_with_half_a_character_has_no_automaton() -> None:
-    assert all_but(("\ud800",)) is None
+    assert all_but(("\ud800",), Spelling()) is None

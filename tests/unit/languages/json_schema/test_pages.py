@@ -9,7 +9,7 @@ from kbnf_core.diagnostics.explain import read_page
 from kbnf_core.errors import GrammarError
 from kbnf_core.languages.json_schema import from_json_schema
 
-CODES = ["E801", "E802", "E803", "E804", "E805", "W806"]
+CODES = ["E801", "E802", "E803", "E804", "E805", "W806", "W807"]
 
 
 def codes(schema: str) -> list[str]:

@@ -23,7 +23,7 @@ from kbnf_core.languages.lark.reader.model import (
     postorder,
 )
 from kbnf_core.languages.lark.reader.names import Names
-from kbnf_core.languages.lark.reader.report import LEXING, Report
+from kbnf_core.languages.lark.reader.report import INVALID, LEXING, Report
 from kbnf_core.source import Source
 from kbnf_core.syntax import tree
 
@@ -90,7 +90,9 @@ class Assembly:
         except TooManyExpansionsError:
             report.loss(LEXING, "Lark's LALR analysis of these rules is too large to know", span)
             return None
-        if found.conflict is not None:
+        if found.conflict is not None and found.conflict.startswith("Reduce/Reduce"):
+            report.error(INVALID, f"Lark's LALR parser refuses these rules: {found.conflict}", span)
+        elif found.conflict is not None:
             report.loss(
                 LEXING, f"Lark's LALR parser does not follow all rules: {found.conflict}", span
             )

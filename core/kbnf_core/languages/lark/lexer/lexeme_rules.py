@@ -3,12 +3,14 @@
 from collections.abc import Callable
 
 from kbnf_core.automata import operations
-from kbnf_core.languages.lark.lexer.llguidance_terminals import Language
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.languages.lark.lexer.llguidance_terminals import EPSILON, Language
 from kbnf_core.languages.lark.lexer.terminals import LlguidanceFactory
-from kbnf_core.languages.lark.reader.model import Node
+from kbnf_core.languages.lark.reader.model import Node, Sequence
 from kbnf_core.languages.lark.reader.modules import Module
 from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, Report
-from kbnf_core.languages.lark.reader.tree import Attribute, Definition, Regexp, String
+from kbnf_core.languages.lark.reader.tree import Attribute, Definition, Regexp, String, Use
+from kbnf_core.source import Span
 
 _KNOWN = frozenset(
     {"lazy", "suffix", "stop", "max_tokens", "temperature", "capture", "stop_capture"}
@@ -24,31 +26,54 @@ def lexeme_rule(
 ) -> Node | None:
     """Return what the rule matches; ``plain`` builds it as a rule that is no lexeme."""
     given = {attribute.name.value: attribute for attribute in definition.attributes}
+    if not _are_attributes(given, module, report):
+        return None
+    if not set(given) & {"lazy", "suffix", "stop", "max_tokens", "temperature"}:
+        return plain()
+    place = module.place(definition.body.span)
+    if "max_tokens" in given:
+        count = _count(given["max_tokens"], module, report)
+        if not count:
+            return None if count is None else Sequence((), place)
+    body = factory.terminals.evaluate(definition.body, module)
+    if body is None:
+        return None
+    key = f"{definition.name.value}[{','.join(sorted(given))}]"
+    ending = given.get("suffix") or given.get("stop")
+    if ending is not None:
+        return _ended(body, ending, key, place, module, factory)
+    if "lazy" not in given:
+        return factory.of_language(body, key, place)
+    shortest = operations.shortest_matches(operations.difference(body.dfa, EPSILON))
+    if body.dfa.is_nullable:
+        shortest = operations.union(shortest, EPSILON)
+    return factory.of_language(Language(shortest, None), key, place, is_lazy=True)
+
+
+def _are_attributes(given: dict[str, Attribute], module: Module, report: Report) -> bool:
     for name in sorted(set(given) - _KNOWN):
         place = module.place(given[name].span)
         known = ", ".join(sorted(_KNOWN))
         report.error(INVALID, f"Unknown attribute `{name}`", place, f"there are {known}")
-        return None
+        return False
     if "suffix" in given and "stop" in given:
         report.error(
             INVALID, "`stop` and `suffix` cannot stand together", module.place(given["stop"].span)
         )
-        return None
-    if not set(given) & {"lazy", "suffix", "stop", "max_tokens", "temperature"}:
-        return plain()
-    body = factory.terminals.evaluate(definition.body, module)
-    if body is None:
-        return None
-    if "max_tokens" in given:
-        _lose_count(given["max_tokens"], module, report)
-    key = f"{definition.name.value}[{','.join(sorted(given))}]"
-    place = module.place(definition.body.span)
-    ending = given.get("suffix") or given.get("stop")
-    if ending is None:
-        if "lazy" not in given:
-            return factory.of_language(body, key, place)
-        shortest = Language(operations.shortest_matches(body.dfa), None)
-        return factory.of_language(shortest, key, place, is_lazy=True)
+        return False
+    return True
+
+
+def _ended(
+    body: Language,
+    ending: Attribute,
+    key: str,
+    place: Span,
+    module: Module,
+    factory: LlguidanceFactory,
+) -> Node | None:
+    """Return the lexeme that ends with the first text of ``ending``."""
+    report = factory.terminals.report
     end = _ending(ending, module, factory, report)
     if end is None:
         return None
@@ -57,28 +82,45 @@ def lexeme_rule(
         return factory.of_language(body, key, place)
     whole = operations.concatenate(body.dfa, end.dfa, limits=factory.terminals.limits)
     shortest = Language(operations.shortest_matches(whole), None)
-    return factory.of_language(shortest, key, place, is_lazy=True)
+    if ending.name.value == "suffix":
+        return factory.of_language(shortest, key, place, is_lazy=True)
+
+    def stopped(text: bytes) -> Dfa:
+        if not end.dfa.accepts(text):
+            return operations.empty()
+        return operations.concatenate(body.dfa, operations.literal(text))
+
+    return factory.of_language(shortest, key, place, is_lazy=True, stopped=stopped)
+
+
+def is_stopped(definition: Definition) -> bool:
+    """Tell whether a rule is a lexeme whose end may be matched again by what follows it."""
+    return any(attribute.name.value == "stop" for attribute in definition.attributes)
 
 
 def _ending(
     attribute: Attribute, module: Module, factory: LlguidanceFactory, report: Report
 ) -> Language | None:
-    if not isinstance(attribute.value, String | Regexp):
+    if not isinstance(attribute.value, String | Regexp | Use):
         report.error(
             INVALID,
-            f"`{attribute.name.value}` needs a string or a regular expression",
+            f"`{attribute.name.value}` needs a string, a regular expression or a terminal",
             module.place(attribute.span),
         )
         return None
-    return factory.terminals.leaf(attribute.value, module)
+    return factory.terminals.evaluate(attribute.value, module)
 
 
-def _lose_count(attribute: Attribute, module: Module, report: Report) -> None:
-    report.loss(
-        APPROXIMATE,
-        "`max_tokens` counts tokens, which a grammar cannot: any number may come",
-        module.place(attribute.span),
-    )
+def _count(attribute: Attribute, module: Module, report: Report) -> float | None:
+    """Return the number of ``max_tokens``, which is lost unless it is 0; None after an error."""
+    place = module.place(attribute.span)
+    if not isinstance(attribute.value, float) or attribute.value < 0:
+        report.error(INVALID, "`max_tokens` needs a number", place)
+        return None
+    if attribute.value:
+        message = "`max_tokens` counts tokens, which a grammar cannot: any number may come"
+        report.loss(APPROXIMATE, message, place)
+    return attribute.value
 
 
 def _lose_ending(attribute: Attribute, module: Module, report: Report) -> None:

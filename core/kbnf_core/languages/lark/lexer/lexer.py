@@ -1,6 +1,6 @@
 """Applies a lexer to rules over lexemes: which lexemes end where, and what cannot be known."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from kbnf_core.automata import operations
@@ -9,6 +9,7 @@ from kbnf_core.automata.product import common_word
 from kbnf_core.languages.lark.lexer.byte_sets import END, first_bytes
 from kbnf_core.languages.lark.lexer.co_expected import members
 from kbnf_core.languages.lark.lexer.first_follow import Positions, analyse
+from kbnf_core.languages.lark.lexer.hidden import beginning, behind, common
 from kbnf_core.languages.lark.lexer.lalr import Expected
 from kbnf_core.languages.lark.lexer.lexer_state import State
 from kbnf_core.languages.lark.lexer.lookahead import (
@@ -106,12 +107,78 @@ class Lexed:
         for part in self._cut(node, number, before.is_start).classes:
             for rest, dfa in cut(part.dfa, before.rest):
                 left = relaxed(both(rest, part.rest), following)
-                if left != NOTHING:
-                    found.setdefault(State(left, is_skipped=bars), []).append(dfa)
-        return {state: union(dfas) for state, dfas in found.items()}
+                if left == NOTHING:
+                    continue
+                for hidden, words in self._hiding(node, number, dfa):
+                    state = State(left, is_skipped=bars, hidden=hidden)
+                    found.setdefault(state, []).append(behind(words, before.hidden))
+        whole = {state: union(dfas) for state, dfas in found.items()}
+        return {state: dfa for state, dfa in whole.items() if not dfa.is_empty}
+
+    def _hiding(self, node: Lexeme, number: int, words: Dfa) -> Iterator[tuple[bytes, Dfa]]:
+        """Yield words of a lexeme by the text of its ``stop`` that is matched again behind them.
+
+        LLGuidance hides this text where it must be the beginning of whatever lexeme follows.
+        """
+        stopped = node.terminal.stopped
+        if stopped is None:
+            yield b"", words
+            return
+        certain, own = self._forced(number)
+        left = words
+        for other in members(self.positions.follow[number]):
+            leaf = self.positions.leaves[other]
+            if isinstance(leaf, Embedded) and any(
+                leaf.first >> byte & 1 and not stopped(bytes([byte])).is_empty
+                for byte in range(256)
+            ):
+                self.report.loss(
+                    LEXING,
+                    f"the end of `{node.terminal.title}` may be matched again by what is embedded"
+                    " behind it; here it never is",
+                    leaf.span,
+                )
+        for length in range(1, len(own) + 1):
+            hidden = own[:length]
+            found = operations.intersect(left, stopped(hidden))
+            if found.is_empty:
+                continue
+            if not certain.startswith(hidden):
+                self.report.loss(
+                    LEXING,
+                    f"whether the end of `{node.terminal.title}` is matched again depends on what"
+                    " else may stand here; here it never is",
+                    _shown(node),
+                )
+                continue
+            yield hidden, found
+            left = operations.difference(left, found)
+        if not left.is_empty:
+            yield b"", left
+
+    def _forced(self, number: int) -> tuple[bytes, bytes]:
+        """Return what begins every lexeme behind those that may be meant here, and behind this."""
+        terminal = self.positions.leaves[number]
+        together = 0
+        for other in members(self.positions.may[number]):
+            leaf = self.positions.leaves[other]
+            if isinstance(leaf, Lexeme) and isinstance(terminal, Lexeme):
+                same = leaf.terminal is terminal.terminal
+                together |= self.positions.follow[other] if same else 0
+        return self._common(together), self._common(self.positions.follow[number])
+
+    def _common(self, leaves: int) -> bytes:
+        found: bytes | None = None
+        for each in members(leaves):
+            leaf = self.positions.leaves[each]
+            if isinstance(leaf, Embedded):
+                return b""
+            begun = beginning(leaf.terminal.dfa)
+            found = begun if found is None else common(found, begun)
+        return found or b""
 
     def _after_embedded(self, node: Embedded, before: State) -> dict[State, Dfa | None]:
-        if node.is_grammar and before.is_skipped:
+        if before.hidden or (node.is_grammar and before.is_skipped):
             return {}
         if node.first & touched(before.rest):
             self.report.loss(
@@ -236,7 +303,12 @@ class Lexed:
 
 
 def _spelt(data: bytes) -> str:
-    return repr(data.decode("utf-8", "backslashreplace"))
+    """Return a text in quotes; controls, and bytes that are no text, by their numbers."""
+    shown = (
+        f"\\x{ord(char) & 0xFF:02x}" if ord(char) < 0x20 or "\udc80" <= char <= "\udcff" else char
+        for char in data.decode("utf-8", "surrogateescape")
+    )
+    return f"'{''.join(shown)}'"
 
 
 def _shown(node: Lexeme) -> Span:

@@ -95,8 +95,11 @@ def others(rest: Lookahead) -> Lookahead:
 def relaxed(rest: Lookahead, following: int) -> Lookahead:
     """Return ``rest`` and all texts that cannot follow, as only the bytes ``following`` can.
 
-    Sets that make no difference there become equal.
+    Sets that make no difference there become equal; but where nothing may follow, no token may
+    either, which has no bytes.
     """
+    if rest == NOTHING:
+        return NOTHING
     return either(rest, outside(following)) if touched(rest) & following else ANYTHING
 
 

@@ -1,7 +1,7 @@
 """Makes terminals out of the languages and patterns of either dialect."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from kbnf_core.automata import operations
@@ -23,6 +23,7 @@ from kbnf_core.languages.lark.reader.model import (
     Node,
     Order,
     Repeat,
+    Stopped,
     Terminal,
 )
 from kbnf_core.languages.lark.reader.modules import Entry, Module
@@ -78,10 +79,18 @@ class LlguidanceFactory:
             return None
         return self.of_language(language, module.source.slice(body.span), module.place(body.span))
 
-    def of_language(self, language: Language, key: str, span: Span, is_lazy: bool = False) -> Node:
+    def of_language(
+        self,
+        language: Language,
+        key: str,
+        span: Span,
+        is_lazy: bool = False,
+        stopped: Stopped | None = None,
+    ) -> Node:
         """Return a use of a terminal with these words."""
         if key not in self._made:
-            self._made[key] = self.make(language, key, None, span, is_lazy)
+            made, nullable = self.make(language, key, None, span, is_lazy)
+            self._made[key] = (replace(made, stopped=stopped), nullable)
         return lexeme(*self._made[key], span)
 
     def make(
@@ -126,6 +135,7 @@ class LarkFactory:
     _made: dict[str, Terminal | None] = field(default_factory=dict)
     _by_pattern: dict[Pattern, str] | None = None
     _anonymous: dict[Pattern, str] = field(default_factory=dict)
+    _given: dict[str, Pattern] = field(default_factory=dict)
 
     def named(self, flat: str, span: Span) -> Node | None:
         """Return a use of a named terminal; None after a report."""
@@ -158,7 +168,8 @@ class LarkFactory:
         text = found.text
         if text is not None:
             name = _TERMINAL_NAMES.get(text, text.upper() if text.isidentifier() else "")
-            if name and name not in self.names:
+            # A text with other flags is another terminal, and one name is not given twice.
+            if name and name not in self.names and self._given.setdefault(name, found) == found:
                 return str(name)
         return self._anonymous.setdefault(found, f"__ANON_{place.start:08}")
 

@@ -139,7 +139,8 @@ class Builder:
     def attribute(self, parts: Parts) -> Attribute:
         """``name`` or ``name=value``."""
         name, last = parts[0], parts[-1]
-        return Attribute(_name(name), _value(last), span_of(name).cover(span_of(last)))
+        value = _value(last) if len(parts) > 1 else None
+        return Attribute(_name(name), value, span_of(name).cover(span_of(last)))
 
     def sign(self, parts: Parts) -> Sign:
         """``:`` or ``::=``."""
@@ -192,6 +193,10 @@ class Builder:
             if isinstance(part, Token) and part.type == "CONDITION":
                 condition = part.value.removeprefix("%if").strip()
                 return Guarded(body, condition, body.span.cover(span_of(part)))
+        if len(parts) > 1:
+            # An alias is seen by its span: what a group spans ends with a bracket.
+            alias = span_of(parts[-1])
+            return Group(body, alias if body.span.start < 0 else body.span.cover(alias))
         return body  # type: ignore[no-any-return] # parts are what methods returned
 
     def conjunction(self, parts: Parts) -> Expression:
@@ -299,7 +304,7 @@ def signed(digits: str) -> int:
     return -value if digits.startswith("-") else value
 
 
-def _value(part: object) -> String | Regexp | float | None:
+def _value(part: object) -> String | Regexp | Use | float | None:
     if not isinstance(part, Token):
         return None
     match part.type:
@@ -309,6 +314,8 @@ def _value(part: object) -> String | Regexp | float | None:
             return _regexp(part)
         case "NUMBER":
             return float(part.value)
+        case "NAME":
+            return Use(_name(part), None, span_of(part))
         case _:
             return None
 

@@ -1,5 +1,6 @@
 """Which dialect a file is written in, and what the other one would refuse."""
 
+import json
 from collections.abc import Iterator
 from enum import Enum
 
@@ -7,10 +8,12 @@ from kbnf_core.languages.lark.reader.model import Lexing
 from kbnf_core.languages.lark.reader.report import INVALID, Report
 from kbnf_core.languages.lark.reader.tree import (
     Complement,
+    Declare,
     Definition,
     Document,
     Expression,
     GrammarReference,
+    Group,
     Guarded,
     Ignore,
     Intersection,
@@ -19,12 +22,13 @@ from kbnf_core.languages.lark.reader.tree import (
     Nested,
     Options,
     RegexObject,
+    Repeat,
     Special,
     TemplateUse,
     Use,
     postorder,
 )
-from kbnf_core.source import Span
+from kbnf_core.source import Source, Span
 
 
 class Dialect(Enum):
@@ -97,6 +101,7 @@ def check_dialect(document: Document, dialect: Dialect, report: Report) -> None:
             report.error(
                 INVALID, f"{what} is LLGuidance's, not Lark's", span, "use `--lexing llguidance`"
             )
+        _check_lark(document, report)
     else:
         _check_llguidance(document, report)
 
@@ -114,8 +119,50 @@ def _check_name(name: Name, report: Report) -> None:
         )
 
 
+def _check_lark(document: Document, report: Report) -> None:
+    """Report what Lark reads and then refuses."""
+    for statement in document.statements:
+        if isinstance(statement, Declare):
+            for name in statement.names:
+                if not name.is_terminal:
+                    message = f"`%declare` is for terminals, and `{name.value}` is a rule"
+                    report.error(INVALID, message, name.span)
+        elif isinstance(statement, Ignore):
+            for node in postorder(statement.body):
+                if isinstance(node, Use) and not node.name.is_terminal:
+                    message = f"`%ignore` takes terminals, and `{node.name.value}` is a rule"
+                    report.error(INVALID, message, node.span)
+        elif isinstance(statement, Definition):
+            _check_lark_definition(statement, document.source, report)
+
+
+def _check_lark_definition(definition: Definition, source: Source, report: Report) -> None:
+    name = definition.name
+    before = source.text[: name.span.start]
+    marks = before[len(before.rstrip("?!")) :]
+    if "?" in marks and name.value.startswith("_"):
+        message = f"`{name.value}` is always inlined, so it cannot be `?{name.value}`"
+        report.error(INVALID, message, name.span, "leave out the `?`")
+    if name.is_terminal:
+        for node in postorder(definition.body):
+            if isinstance(node, Group) and not source.slice(node.span).endswith(")"):
+                report.error(INVALID, "a terminal has no aliases (`->`)", node.span)
+
+
+_FLAGS = ("no_forcing", "allow_initial_skip", "allow_invalid_utf8", "ignore_once")
+
+
+def _check_options(options: Options, report: Report) -> None:
+    given = json.loads(options.text)
+    for name in _FLAGS:
+        if isinstance(given, dict) and not isinstance(given.get(name, False), bool):
+            report.error(INVALID, f"`{name}` is true or false", options.span)
+
+
 def _check_llguidance(document: Document, report: Report) -> None:
     for statement in document.statements:
+        if isinstance(statement, Options):
+            _check_options(statement, report)
         if not isinstance(statement, Definition):
             continue
         if statement.priority is not None:
@@ -131,6 +178,9 @@ def _check_llguidance(document: Document, report: Report) -> None:
                 statement.name.span,
             )
         for node in postorder(statement.body):
+            counted = isinstance(node, Repeat) and document.source.slice(node.span).endswith("}")
+            if counted and isinstance(node, Repeat) and node.high == 0:
+                report.error("E013", "the upper bound of a count cannot be 0", node.span)
             if isinstance(node, TemplateUse):
                 report.error(
                     INVALID, "LLGuidance has no templates: params not supported yet", node.span

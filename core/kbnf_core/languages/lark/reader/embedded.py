@@ -11,7 +11,7 @@ from kbnf_core.languages.lark.build_tree import reference, text_of
 from kbnf_core.languages.lark.lexer.byte_sets import ALL_BYTES, exits
 from kbnf_core.languages.lark.reader.model import Embedded, Node, Repeat, Sequence
 from kbnf_core.languages.lark.reader.names import Names
-from kbnf_core.languages.lark.reader.report import INVALID, UNSUPPORTED, Report
+from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, UNSUPPORTED, Report
 from kbnf_core.languages.lark.reader.schema_keys import unimplemented
 from kbnf_core.languages.lark.reader.tree import GrammarReference, Json, Nested, Special
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
@@ -72,7 +72,7 @@ class Embedding:
 
     def json(self, node: Json, place: Span) -> Node | None:
         """``%json {...}``, with LLGuidance's meaning."""
-        from kbnf_core.languages.json_schema import Options, Whitespace, embed_json_schema
+        from kbnf_core.languages.json_schema import Options, Standard, embed_json_schema
         from kbnf_core.languages.json_schema.document import read_json
         from kbnf_core.languages.json_schema.problems import ProblemError
 
@@ -84,7 +84,7 @@ class Embedding:
         prefix = self.names.fresh("json") + "_"
         try:
             embedded = embed_json_schema(
-                read_json(node.text), Options(whitespace=Whitespace.FLEXIBLE), prefix
+                read_json(node.text), Options(standard=Standard.LLGUIDANCE), prefix
             )
         except ProblemError as error:
             problem = error.problem
@@ -92,6 +92,10 @@ class Embedding:
             where = problem.pointer or "the schema"
             self.report.error(problem.code, f"{where}: {problem.message}", place, *helps)
             return None
+        for loss in embedded.losses:
+            self.report.loss(APPROXIMATE, f"{loss.pointer}: {loss.message}", place)
+        for note in embedded.notes:
+            self.report.note(note.code, f"{note.pointer}: {note.message}", place)
         return self._embed(embedded.start, embedded.definitions, place)
 
     def nested(self, node: Nested, place: Span) -> Node | None:

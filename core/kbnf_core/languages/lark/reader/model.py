@@ -4,7 +4,7 @@ Rules are made of lexemes (one use of a terminal each), calls, and KBNF that was
 Nodes are compared by identity: where a lexeme stands decides what may be confused with it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
@@ -43,6 +43,10 @@ class Order:
     flags: frozenset[str] = frozenset()
 
 
+Stopped: TypeAlias = Callable[[bytes], Dfa]
+"""Returns the words of a terminal that a text of its ``stop`` ends."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Terminal:
     """A set of lexemes.
@@ -54,7 +58,8 @@ class Terminal:
     whatever else is alive. Where the empty text is a lexeme too (``is_nullable``), uses are
     optional. Ignored text is a run of lexemes of the terminals ``parts``;
     ``unit`` has the words of one of them. ``beginnings`` are the texts at whose start Lark's
-    contextual lexer finds one.
+    contextual lexer finds one. ``stopped`` are, for each text of a ``stop``, the words that end
+    with it.
     """
 
     key: str
@@ -69,6 +74,7 @@ class Terminal:
     unit: Dfa | None = None
     parts: tuple["Terminal", ...] = ()
     beginnings: Lookahead | None = None
+    stopped: Stopped | None = None
 
     @property
     def title(self) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
-from kbnf_core.languages.lark.lexer.lexeme_rules import lexeme_rule
+from kbnf_core.languages.lark.lexer.lexeme_rules import is_stopped, lexeme_rule
 from kbnf_core.languages.lark.lexer.terminals import Factory, LlguidanceFactory, entry_of
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect
@@ -110,8 +110,7 @@ class RuleBuilder:
         entry = entry_of(self.gathered.entries, start)
         if entry is None:
             return
-        scope = _Scope(self.gathered.main, {}, None)
-        self._call(start, entry, scope, start)
+        self._call(start, entry, _Scope(entry.module, {}, None), start)
         while self._pending:
             instance = self._pending.pop()
             place = instance.entry.module.place(instance.entry.definition.name.span)
@@ -265,6 +264,9 @@ class RuleBuilder:
             return None
         if node.parameter is None:
             inner = _Scope(entry.module, {}, None)
+            if isinstance(self.factory, LlguidanceFactory) and is_stopped(entry.definition):
+                # What ends the lexeme depends on what follows, so each use is one of its own.
+                return self._lexeme_rule(entry.definition, inner)
             return self._call(flat, entry, inner, flat, place)
         try:
             value = evaluate(node.parameter, scope.parameter)
@@ -276,7 +278,14 @@ class RuleBuilder:
     def _template(self, node: TemplateUse, scope: _Scope) -> Node | None:
         name = node.name.value
         place = scope.module.place(node.span)
-        flat = scope.module.names.get(name)
+        module = scope.module
+        if name in scope.arguments:
+            # A template that was given as an argument.
+            argument = scope.arguments[name]
+            body = self._inner(argument.body)
+            if isinstance(body, Use):
+                name, module = body.name.value, argument.scope.module
+        flat = module.names.get(name)
         entry = None if flat is None else entry_of(self.gathered.entries, flat)
         if flat is None or entry is None:
             self.report.error("E101", f"the template `{name}` is used but not defined", place)

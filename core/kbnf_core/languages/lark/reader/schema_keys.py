@@ -2,23 +2,8 @@
 
 from collections.abc import Iterator
 
-_REFUSED = frozenset(
-    {
-        "not",
-        "if",
-        "then",
-        "else",
-        "dependentRequired",
-        "dependentSchemas",
-        "propertyNames",
-        "uniqueItems",
-        "contains",
-        "minContains",
-        "maxContains",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-    }
-)
+from kbnf_core.languages.json_schema.keywords import REFUSED_BY_LLGUIDANCE
+
 _BY_NAME = frozenset({"properties", "patternProperties", "$defs", "definitions"})
 _LISTS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
 _SCHEMAS = frozenset({"items", "additionalItems", "additionalProperties"})
@@ -26,15 +11,15 @@ _SCHEMAS = frozenset({"items", "additionalItems", "additionalProperties"})
 
 def unimplemented(schema: object) -> list[str]:
     """Return the refused keywords of a schema and those below it, sorted."""
+    guide = schema.get("x-guidance") if isinstance(schema, dict) else None
+    if isinstance(guide, dict) and guide.get("lenient") is True:
+        return []
     found: set[str] = set()
     pending = [schema]
     while pending:
         current = pending.pop()
         if isinstance(current, dict):
-            lenient = isinstance(guide := current.get("x-guidance"), dict) and guide.get("lenient")
-            if lenient:
-                return []
-            found.update(_REFUSED & current.keys())
+            found.update(REFUSED_BY_LLGUIDANCE & current.keys())
             pending.extend(_below(current))
     return sorted(found)
 

@@ -192,7 +192,7 @@ class Attribute:
     """``lazy``, ``suffix="x"``: a property of a rule's lexeme."""
 
     name: Name
-    value: String | Regexp | float | None
+    value: "String | Regexp | Use | float | None"
     span: Span
 
 

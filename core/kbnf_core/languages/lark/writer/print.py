@@ -1,6 +1,7 @@
 """Prints rules and terminals of LLGuidance's Lark."""
 
 import json
+import re
 from collections.abc import Callable, Iterable
 
 from kbnf_core import ir
@@ -106,6 +107,9 @@ def print_regex(dfa: Dfa, written: str | None) -> str:
     return f"/{_between_slashes(to_regex(dfa))}/"
 
 
+_ESCAPE_OR_SLASH = re.compile(r"\\.|/", re.DOTALL)
+
+
 def _between_slashes(regex: str) -> str:
     """Return ``regex`` with its slashes escaped, as they would end it."""
-    return regex.replace("\\/", "/").replace("/", "\\/")
+    return _ESCAPE_OR_SLASH.sub(lambda found: "\\/" if found[0] == "/" else found[0], regex)

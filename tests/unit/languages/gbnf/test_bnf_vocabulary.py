@@ -1,0 +1,24 @@
+"""``<any!>`` and ``<except!(..)>`` where a vocabulary is at hand, and the rules they ask about."""
+
+import pytest
+
+from kbnf_core import Vocabulary, check
+from kbnf_core.lint.options import LintOptions
+
+TOKENS = Vocabulary({0: b"a", 1: b"ab", 2: b"x", 3: b"card"})
+
+
+@pytest.mark.parametrize("use", ["<any!>", "<except!('ar')>", "<except!([sequence])>"])
+def test_a_known_vocabulary_is_not_called_unknown(use: str) -> None:
+    text = f"<start>::={use}'x'\n<sequence>::='ab'|<b>\n<b>::='c'\n"
+    without = {finding.code for finding in check(text, "a.bnf")}
+    found = check(text, "a.bnf", options=LintOptions(vocabulary=TOKENS))
+    assert "W405" in without
+    assert not {"W405", "W603"} & {finding.code for finding in found}
+
+
+def test_a_rule_that_is_excluded_is_used() -> None:
+    text = "<start>::=<except!([sequence])>'x'\n<sequence>::='ab'|<b>\n<b>::='c'\n"
+    assert {finding.code for finding in check(text, "a.bnf")} == {"W405"}
+    unused = check(text + "<more>::='d'\n", "a.bnf")
+    assert [finding.code for finding in unused if finding.code != "W405"] == ["W101"]
