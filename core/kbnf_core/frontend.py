@@ -19,6 +19,9 @@ from kbnf_core.source import Source, Span
 from kbnf_core.syntax.pragmas import Pragmas, read_pragmas
 from kbnf_core.syntax.tree import Document, Expression, postorder
 
+ENDLESS = "W308"
+"""The finding that no text of a grammar ever ends."""
+
 EFFORT = replace(DEFAULT_LIMITS, regex_states=1_000)
 """Automata of whole parts beyond this are left alone: questions about them stay unanswered."""
 
@@ -39,6 +42,11 @@ class Reading:
     grammar: Grammar | None
     analysis: Analysis | None
     diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether no text ever ends; ``grammar`` then has the rules of ``lower.endless``."""
+        return any(finding.code == ENDLESS for finding in self.diagnostics)
 
     @property
     def errors(self) -> list[Diagnostic]:
@@ -82,15 +90,41 @@ def read_grammar(
             grammar = None
         if grammar is not None:
             analysis = analyse(grammar, budget)
+            if not analysis.facts[start].filled:
+                grammar, analysis, finding = _without_finite_texts(
+                    parsed.document, grammar, analysis, budget
+                )
+                found.append(finding)
     except WorkLimitError as error:
         found.append(too_much_work(parsed.document, error))
-        grammar = None
-    if analysis is not None and not analysis.facts[start].filled:
-        found.append(_empty_language(parsed.document, start, analysis))
         grammar = analysis = None
     in_force = finish or (Finish(pragmas.finish) if pragmas.finish else language.finish)
     return Reading(
         language, parsed.document, pragmas, start, in_force, grammar, analysis, tuple(found)
+    )
+
+
+def _without_finite_texts(
+    document: Document, grammar: Grammar, analysis: Analysis, budget: Budget
+) -> tuple[Grammar | None, Analysis | None, Diagnostic]:
+    """Return what is left of a grammar without finite texts, and the finding that says so."""
+    from kbnf_core.lower.endless import endless_grammar
+
+    endless = endless_grammar(grammar, analysis, budget)
+    if endless is None:
+        return None, None, _empty_language(document, grammar.start, analysis)
+    finding = _endless_language(document, grammar.start)
+    return endless, analyse(endless, budget), finding
+
+
+def _endless_language(document: Document, start: str) -> Diagnostic:
+    return Diagnostic(
+        ENDLESS,
+        f"no text of the start nonterminal `{start}` ever ends",
+        document.source,
+        name_span(document, start),
+        notes=("generation goes on until the tokens run out; no `finish` ends it",),
+        helps=("give it an alternative that ends in terminals, if there is to be an end",),
     )
 
 
@@ -102,9 +136,19 @@ def _empty_language(document: Document, start: str, analysis: Analysis) -> Diagn
         document.source,
         name_span(document, start),
         label="nothing can be generated from here",
-        notes=("every alternative is empty, or calls itself without an end",),
+        notes=("every alternative is empty, or calls itself before anything else can come",),
         helps=("give it an alternative that ends in terminals",),
     )
+
+
+def not_converted(reading: Reading) -> tuple[Diagnostic, ...]:
+    """Return why a grammar cannot be written in another language, whose texts are finite."""
+    if not reading.is_endless:
+        return reading.diagnostics
+    message = f"no text of the start nonterminal `{reading.start}` ever ends: none can be kept"
+    place = name_span(reading.document, reading.start)
+    helps = ("give it an alternative that ends in terminals",)
+    return (Diagnostic("E105", message, reading.document.source, place, helps=helps),)
 
 
 def too_large(reading: Reading, name: str, limits: Limits) -> Diagnostic:

@@ -20,6 +20,7 @@ BASE = {
     "files",
     "imports",
     "traversal",
+    "components",
 }
 FRONT = BASE | {"syntax", "automata", "ir", "config", "lower"}
 BACK = FRONT | {"frontend", "recognise", "vocab", "mask", "grammar"}
@@ -31,6 +32,7 @@ ALLOWED: dict[str, set[str]] = {
     "source": set(),
     "version": set(),
     "traversal": set(),
+    "components": set(),
     "diagnostics": {"source", "limits", "version"},
     "errors": {"diagnostics"},
     "limits": set(),

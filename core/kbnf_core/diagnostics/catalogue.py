@@ -92,6 +92,8 @@ _RULES = (
     Rule("W304", "never-entered", "Eager finish ends before this loop or optional part."),
     Rule("W305", "excepted-at-border", "An excluded text can come about where `except!` ends."),
     Rule("W306", "odd-exception-limit", "The limit of an `except!` is not what it seems."),
+    Rule("W307", "cut-by-eager", "Eager finish ends texts that the grammar would let go on."),
+    Rule("W308", "endless-language", "No text of the grammar ever ends."),
     # Other languages
     Rule("W401", "lost-bytes", "Bytes that are no UTF-8 text cannot be kept."),
     Rule("W402", "lost-token", "A token cannot be named in the other language."),

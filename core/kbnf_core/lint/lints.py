@@ -10,6 +10,7 @@ from kbnf_core.ir import Grammar
 from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lint.options import LintOptions
 from kbnf_core.lint.rules.ambiguity import check_ambiguity
+from kbnf_core.lint.rules.cut_by_eager import check_cut_by_eager
 from kbnf_core.lint.rules.duplicates import check_duplicates
 from kbnf_core.lint.rules.empty_loops import check_empty_loops
 from kbnf_core.lint.rules.escapes import check_escapes
@@ -29,6 +30,7 @@ Lint = Callable[[Reading], Iterator[Diagnostic]]
 LINTS: tuple[Lint, ...] = (
     check_ambiguity,
     check_blow_ups,
+    check_cut_by_eager,
     check_duplicates,
     check_empty_loops,
     check_endless,
@@ -59,8 +61,10 @@ def run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
 
 
 def _run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
+    # The rules of an endless grammar are not as they were written.
+    as_written = replace(reading, grammar=None, analysis=None) if reading.is_endless else reading
     for lint in LINTS:
-        yield from lint(reading)
+        yield from lint(as_written)
     if options.targets:
         from kbnf_core.lint.rules.targets import check_targets
 

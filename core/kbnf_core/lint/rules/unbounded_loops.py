@@ -5,7 +5,10 @@ from collections.abc import Iterator
 from functools import cached_property
 from operator import itemgetter
 
+from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.components import cyclic_components
+from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.frontend import Reading, name_span
 from kbnf_core.ir import (
@@ -21,8 +24,8 @@ from kbnf_core.ir import (
     children,
     postorder,
 )
-from kbnf_core.lint.analysis.components import cyclic_components
 from kbnf_core.lint.analysis.stopped_early import stopped_early
+from kbnf_core.lint.analysis.tails import parts_at_the_end
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
 
@@ -43,10 +46,14 @@ FEWEST = 16
 
 
 def check_endless(reading: Reading) -> Iterator[Diagnostic]:
-    """Yield a finding for each unbounded loop that consumes whitespace only, or digits only."""
+    """Yield a finding for each unbounded loop that consumes whitespace only, or digits only.
+
+    Not of loops that may end a text with ``finish=eager``: they are cut, as W304 or W307 says.
+    """
     if reading.grammar is None or reading.analysis is None:
         return
-    loops = _Loops(reading.grammar)
+    cut = reading.finish is Finish.EAGER
+    loops = _Loops(reading.grammar, *(parts_at_the_end(reading) if cut else ()))
     for name in sorted(reading.analysis.reachable):
         yield from _in_rule(reading, loops, reading.grammar.rules[name])
     for names, consumed in loops.recursive():
@@ -73,27 +80,41 @@ def _in_rule(reading: Reading, loops: "_Loops", body: Node) -> Iterator[Diagnost
 class _Loops:
     """What the loops of one grammar consume."""
 
-    def __init__(self, grammar: Grammar) -> None:
+    def __init__(
+        self,
+        grammar: Grammar,
+        cut: frozenset[int] = frozenset(),
+        cut_names: frozenset[str] = frozenset(),
+    ) -> None:
         self._grammar = grammar
-        self._automata: dict[int, set[Bytes]] = {}
+        self._cut = cut
+        self._cut_names = cut_names
+        self._automata: dict[int, tuple[Dfa, set[Bytes]]] = {}
 
     def at(self, node: Node) -> set[Bytes]:
         """Return the bytes that each unbounded loop of one node consumes."""
+        is_cut = id(node) in self._cut
         if isinstance(node, Repeat) and node.high is None:
-            return {_bytes_in(node.body, self._bytes_of)}
-        return self._in_automaton(node.dfa) if isinstance(node, Regular) else set()
+            return set() if is_cut else {_bytes_in(node.body, self._bytes_of)}
+        if not isinstance(node, Regular):
+            return set()
+        return self._in_automaton(operations.shortest_matches(node.dfa) if is_cut else node.dfa)
 
     def _in_automaton(self, dfa: Dfa) -> set[Bytes]:
         if id(dfa) not in self._automata:
-            self._automata[id(dfa)] = loop_bytes(dfa) if _may_idle(dfa) else set()
-        return self._automata[id(dfa)]
+            # The automaton is kept, because the number of one that is gone may come again.
+            self._automata[id(dfa)] = dfa, loop_bytes(dfa) if _may_idle(dfa) else set()
+        return self._automata[id(dfa)][1]
 
     def recursive(self) -> Iterator[tuple[frozenset[str], Bytes]]:
         """Yield nonterminals that call each other, and what is consumed on the way round."""
         graph = self._calls
         for names in cyclic_components(graph):
             parts = [self._beside(self._grammar.rules[name], names) for name in sorted(names)]
-            yield names, frozenset().union(*parts)
+            consumed = frozenset[int]().union(*parts)
+            whole = frozenset[int]().union(*(self._bytes_of[name] for name in names))
+            if not names & self._cut_names or not whole <= consumed:
+                yield names, consumed
 
     @cached_property
     def _calls(self) -> dict[str, list[str]]:

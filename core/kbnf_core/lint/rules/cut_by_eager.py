@@ -1,0 +1,130 @@
+"""W307: texts that eager finish ends before they can become the longer ones they begin."""
+
+from collections.abc import Iterator
+
+from kbnf_core.automata import operations
+from kbnf_core.budget import Budget
+from kbnf_core.config import Finish
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.errors import WorkLimitError
+from kbnf_core.frontend import Reading, name_span
+from kbnf_core.ir import (
+    Choice,
+    Grammar,
+    Literal,
+    Node,
+    Regular,
+    Repeat,
+    Sequence,
+    children,
+    postorder,
+)
+from kbnf_core.limits import DEFAULT_LIMITS
+from kbnf_core.lint.analysis.format_text import show
+from kbnf_core.lint.analysis.stopped_early import stopped_early
+from kbnf_core.lint.rules.exceptions import check_exceptions
+from kbnf_core.lint.rules.never_entered import check_never_entered, pragma_fix
+from kbnf_core.lint.rules.never_reached import check_never_reached
+from kbnf_core.syntax.tree import Exception_
+
+MOST_WORK = min(200_000, DEFAULT_LIMITS.work)
+"""Steps of the search for two such texts."""
+
+PROVED_STATES = 5_000
+"""Tables with more states are searched without a proof first that there is nothing to find."""
+
+_SPECIAL_CASES = frozenset(("W301", "W304", "W305"))
+
+
+def check_cut_by_eager(reading: Reading) -> Iterator[Diagnostic]:
+    """Yield a finding where a text begins with a complete one, and no special case says so."""
+    if reading.grammar is None or reading.finish is not Finish.EAGER or _is_said(reading):
+        return
+    from kbnf_core.languages.conversion.prefix_free import is_prefix_free
+    from kbnf_core.lint.analysis.prolonged import find_prolonged
+    from kbnf_core.lower.build import build_tables
+    from kbnf_core.lower.nfa import TooManyStatesError
+
+    try:
+        tables = build_tables(_up_to_delimiters(reading, reading.grammar), DEFAULT_LIMITS)
+        if tables.state_count <= PROVED_STATES and is_prefix_free(tables):
+            return
+        found = find_prolonged(tables, Budget(MOST_WORK))
+    except (TooManyStatesError, WorkLimitError):
+        place = name_span(reading.document, reading.start)
+        yield stopped_early(
+            reading, place, "a text that eager finish cuts was not found soon enough", "W307"
+        )
+        return
+    if found is not None:
+        yield _finding(reading, show(found.shorter), show(found.longer))
+
+
+def _is_said(reading: Reading) -> bool:
+    special = (check_never_entered, check_never_reached, check_exceptions)
+    return any(found.code in _SPECIAL_CASES for check in special for found in check(reading))
+
+
+def _up_to_delimiters(reading: Reading, grammar: Grammar) -> Grammar:
+    """Return the grammar in which ``except!(x)`` before x goes up to the first x.
+
+    Where x overlaps itself, as two line ends do, the text may also end one later: nobody means
+    that, and eager finish is what is wanted there.
+    """
+    rules = {name: _rewritten(reading, body) for name, body in grammar.rules.items()}
+    return Grammar(grammar.start, rules)
+
+
+def _rewritten(reading: Reading, root: Node) -> Node:
+    values: list[Node] = []
+    for node in postorder(root):
+        first = len(values) - len(children(node))
+        parts = tuple(values[first:])
+        match node:
+            case Choice(_, span):
+                node = Choice(parts, span)
+            case Repeat(_, low, high, span):
+                node = Repeat(parts[0], low, high, span)
+            case Sequence(_, span):
+                node = Sequence(tuple(_joined(reading, parts)), span)
+        values[first:] = [node]
+    return values.pop()
+
+
+def _joined(reading: Reading, parts: tuple[Node, ...]) -> Iterator[Node]:
+    pending: Node | None = None
+    for part in parts:
+        joined = pending and _up_to(reading, pending, part)
+        if pending is not None and joined is None:
+            yield pending
+        pending = joined or part
+    if pending is not None:
+        yield pending
+
+
+def _up_to(reading: Reading, part: Node, following: Node) -> Node | None:
+    """Return an ``except!`` with the text behind it, if that is what it excludes."""
+    if not isinstance(part, Regular) or not isinstance(following, Literal):
+        return None
+    written = reading.written.get(part.span, ())
+    if part.dfa.accepts(following.data) or not any(isinstance(e, Exception_) for e in written):
+        return None
+    whole = operations.concatenate(part.dfa, operations.literal(following.data))
+    return Regular(operations.shortest_matches(whole), following.span)
+
+
+def _finding(reading: Reading, shorter: str, longer: str) -> Diagnostic:
+    return Diagnostic(
+        "W307",
+        f"{longer} can never be generated: {shorter} is complete before it",
+        reading.document.source,
+        name_span(reading.document, reading.start),
+        notes=(
+            f"`finish=eager`, the default, ends at the first complete text: {shorter} is the end",
+            f"`finish=token` ends at the first token end at which the text is complete: {longer}"
+            f" takes a token that goes on behind {shorter}",
+            "`finish=eos` lets the model choose: its end-of-sequence token ends either",
+        ),
+        helps=("set `(* kbnf: finish=eos *)`, or end with something that must follow",),
+        fixes=pragma_fix(reading),
+    )
