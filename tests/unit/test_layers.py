@@ -71,7 +71,7 @@ ALLOWED: dict[str, set[str]] = {
     "convert": {f"languages.{language}" for language in LANGUAGES},
     "format": BASE | {"syntax", "languages.kbnf"},
     "diagram": BASE | {"syntax"},
-    "lint": BACK | {"languages", "languages.kbnf", "languages.lark"},
+    "lint": BACK | {"languages", "languages.conversion", "languages.kbnf", "languages.lark"},
     "examples": BACK | {"engine", "languages.kbnf", "recordings"},
     "engine": BACK | {"kernel", "artifact"},
     "compat": BACK | {"engine"},

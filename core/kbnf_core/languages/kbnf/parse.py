@@ -4,8 +4,9 @@ Each statement is parsed for itself, so that every mistake of a file is found an
 twice. Time is linear in the length of the text. What explains mistakes is imported for the first.
 """
 
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from lark import Token
 from lark.exceptions import UnexpectedToken
@@ -18,6 +19,13 @@ from kbnf_core.languages.load_tables import kbnf_parser
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source
 from kbnf_core.syntax.tree import Definition, Document
+
+if TYPE_CHECKING:
+    from kbnf_core.languages.kbnf.explain_foreign import Foreign
+
+
+MOST_FORMS = 20
+"""Mistakes of one definition behind which reading goes on; each takes reading it again."""
 
 
 class Parsed(NamedTuple):
@@ -73,22 +81,35 @@ class _Reader:
 
     def read(self, statement: Statement) -> None:
         """Read one statement."""
+        angled: list[Diagnostic] = []
+        if any(word.value == "<" for word in statement.words):
+            from kbnf_core.languages.kbnf.explain_foreign import angled_names
+
+            statement.words, angled = angled_names(self._source, statement.words)
         if statement.is_definition:
-            self._read_definition(statement)
+            self._read_definition(statement, angled)
         elif not self._lost:
             from kbnf_core.languages.kbnf import explain_statements as about
 
             # Otherwise it is what remains of a statement that went wrong.
             self._give_up(statement, about.no_definition(self._source, statement))
 
-    def _read_definition(self, statement: Statement) -> None:
+    def _read_definition(self, statement: Statement, foreign: list[Diagnostic]) -> None:
         parsed = self._parse(_as_intended(statement.words))
-        if isinstance(parsed, Mistake):
-            self._report_mistake(statement, parsed)
-            return
+        while isinstance(parsed, Mistake):
+            from kbnf_core.languages.kbnf.explain_foreign import foreign_form
+
+            form = foreign_form(parsed) if len(foreign) < MOST_FORMS else None
+            if form is None or self._runaway_string(parsed) is not None:
+                self._findings.extend(foreign)
+                self._report_mistake(statement, parsed, foreign)
+                return
+            foreign.append(form.finding)
+            parsed = self._parse(_without(parsed.words, form))
         self._lost = False
         findings = [
-            *check_words(self._source, statement),
+            *foreign,
+            *_not_within(check_words(self._source, statement), foreign),
             *check_definition(self._source, parsed, self._limits),
         ]
         if findings:
@@ -129,7 +150,9 @@ class _Reader:
                 brackets.pop()
         return cast(Definition, parser.feed_token(Token("$END", "")))
 
-    def _report_mistake(self, statement: Statement, mistake: Mistake) -> None:
+    def _report_mistake(
+        self, statement: Statement, mistake: Mistake, before: list[Diagnostic]
+    ) -> None:
         from kbnf_core.languages.kbnf import explain_statements as about
         from kbnf_core.languages.kbnf.explain import explain
 
@@ -144,7 +167,7 @@ class _Reader:
             finding = explain(mistake)
         self._findings.extend(
             slip
-            for slip in check_words(self._source, statement)
+            for slip in _not_within(check_words(self._source, statement), before)
             if slip.span.start < mistake.span.start
         )
         self._give_up(statement, finding)
@@ -171,12 +194,35 @@ class _Reader:
         self._findings.append(finding)
         self._lost = True
         words = statement.words
-        for name, sign in pairwise(words):
-            if name.type in NAMES and sign.type in SIGNS:
-                self._broken.add(name.value)
+        self._broken.update(_defined_by(words))
         if words[-1].type == "OPEN_COMMENT":
             lines = DEFINITION_LINE.finditer(words[-1].value)
             self._broken.update(line["name"] for line in lines)
+
+
+def _defined_by(words: list[Token]) -> Iterator[str]:
+    """Yield the names in front of a sign."""
+    for name, sign in pairwise(words):
+        if name.type in NAMES and sign.type in SIGNS:
+            yield name.value
+
+
+def _without(words: list[Token], form: "Foreign") -> list[Token]:
+    """Return ``words`` with a name, or a bar, in the place of those of another language."""
+    first = words[form.first]
+    kind = "_OR" if first.value == "/" else "NAME"
+    return [
+        *words[: form.first],
+        Token.new_borrow_pos(kind, first.value, first),
+        *words[form.behind :],
+    ]
+
+
+def _not_within(findings: Iterable[Diagnostic], others: list[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield the findings that are not about a part of what another one is about."""
+    for finding in findings:
+        if not any(o.span.start <= finding.span.start < o.span.end for o in others):
+            yield finding
 
 
 def _as_intended(words: list[Token]) -> list[Token]:

@@ -9,7 +9,7 @@ from kbnf_core.languages.kbnf.escapes import pieces
 from kbnf_core.languages.kbnf.lexer import Statement, span_of
 from kbnf_core.languages.kbnf.syntax_error import character, shown
 from kbnf_core.limits import Limits
-from kbnf_core.source import Source
+from kbnf_core.source import Source, Span
 from kbnf_core.syntax.tree import Definition, Exception_, Repetition, TokenSet, postorder
 
 _MAX_TOKEN_ID = 2**32 - 1
@@ -20,7 +20,9 @@ def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
     """Yield what is wrong inside the words of a definition, and between them."""
     words = statement.words
     for index, word in enumerate(words):
-        if word.type == "STRING":
+        if word.type == "STRING" and _lacks_mark(words, index):
+            yield _lacking_mark(source, words[index - 1])
+        elif word.type == "STRING":
             yield from _check_string(source, word, words[index - 1].type in _REGEXES)
         elif word.type == "BAD_NAME":
             yield _bad_name(source, word)
@@ -41,10 +43,39 @@ def _check_string(source: Source, word: Token, in_regex: bool) -> Iterator[Diagn
                 yield bad_escape(source, piece, in_regex)
 
 
+def _lacks_mark(words: list[Token], index: int) -> bool:
+    """Tell whether a text with wrong escapes stands behind an ``r``, as Python's raw strings."""
+    mark = words[index - 1]
+    touches = mark.value == "r" and mark.end_pos == words[index].start_pos
+    return touches and any(piece.value is None for piece in pieces(words[index].value, 0))
+
+
+def _lacking_mark(source: Source, mark: Token) -> Diagnostic:
+    fix = Fix("insert `#`", (Edit(Span(span_of(mark).start, span_of(mark).start), "#"),))
+    message = 'a raw pattern is written `#r"..."`'
+    return Diagnostic("E001", message, source, span_of(mark), helps=(fix.message,), fixes=(fix,))
+
+
+_EMPTY = frozenset("εϵλΛ")
+"""What books write for the empty text."""
+
+
 def _bad_name(source: Source, word: Token) -> Diagnostic:
+    from kbnf_core.languages.kbnf.explain_foreign import class_around
+
+    span = span_of(word)
+    in_class = class_around(source, span)
+    if in_class is not None:
+        return in_class
     message = f"{shown(word.value)} is not a name"
     help_ = "names are made of ASCII letters, digits and `_`, and do not start with a digit"
-    return Diagnostic("E001", message, source, span_of(word), helps=(help_,))
+    intended = word.value.replace("-", "_")
+    fixes: tuple[Fix, ...] = ()
+    if word.value in _EMPTY:
+        help_, fixes = "the empty text is written `''`", (Fix("write `''`", (Edit(span, "''"),)),)
+    elif intended.isascii() and intended.isidentifier():
+        fixes = (Fix(f"write `{intended}`", (Edit(span, intended),)),)
+    return Diagnostic("E001", message, source, span, helps=(help_,), fixes=fixes)
 
 
 def _wrong_sign(source: Source, word: Token) -> Diagnostic:

@@ -79,16 +79,20 @@ def _rewritten(reading: Reading, root: Node) -> Node:
     values: list[Node] = []
     for node in postorder(root):
         first = len(values) - len(children(node))
-        parts = tuple(values[first:])
-        match node:
-            case Choice(_, span):
-                node = Choice(parts, span)
-            case Repeat(_, low, high, span):
-                node = Repeat(parts[0], low, high, span)
-            case Sequence(_, span):
-                node = Sequence(tuple(_joined(reading, parts)), span)
-        values[first:] = [node]
+        values[first:] = [_with_parts(reading, node, tuple(values[first:]))]
     return values.pop()
+
+
+def _with_parts(reading: Reading, node: Node, parts: tuple[Node, ...]) -> Node:
+    match node:
+        case Choice(_, span):
+            return Choice(parts, span)
+        case Repeat(_, low, high, span):
+            return Repeat(parts[0], low, high, span)
+        case Sequence(_, span):
+            return Sequence(tuple(_joined(reading, parts)), span)
+        case _:
+            return node
 
 
 def _joined(reading: Reading, parts: tuple[Node, ...]) -> Iterator[Node]:

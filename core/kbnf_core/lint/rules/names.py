@@ -11,15 +11,18 @@ from kbnf_core.syntax.tree import Definition, Document, Exception_, Name, Refere
 def check_names(reading: Reading) -> Iterator[Diagnostic]:
     """Yield a finding for each definition that does not take part in the language.
 
-    Says nothing of a file with syntax errors: what its broken rules use is not known. Of a
+    Says nothing of a file with syntax errors or undefined names: what is used is not known. Of a
     language that is converted from the start on, the reader says what is left out.
     """
     if reading.language.is_converted:
         return
     document = reading.document
-    if document.broken_names or _has_syntax_errors(reading):
+    if document.broken_names or _has_unknown_uses(reading):
         return
     uses = _uses(document)
+    if reading.start not in uses:
+        # That is an error of its own, and nothing is known to be left out.
+        return
     reachable = _reachable(uses, reading.start)
     users = _users(uses)
     for name, span in sorted(document.first_names.items(), key=lambda item: item[1]):
@@ -27,13 +30,14 @@ def check_names(reading: Reading) -> Iterator[Diagnostic]:
             continue
         if name not in users:
             yield _unused(document, name, span)
-        elif reading.start in uses:
+        else:
             yield _unreachable(document, name, span, reading.start, users[name])
 
 
-def _has_syntax_errors(reading: Reading) -> bool:
+def _has_unknown_uses(reading: Reading) -> bool:
     return any(
-        d.severity is Severity.ERROR and d.code.startswith("E0") for d in reading.diagnostics
+        d.severity is Severity.ERROR and d.code.startswith(("E0", "E101"))
+        for d in reading.diagnostics
     )
 
 
