@@ -85,6 +85,8 @@ _RULES = (
     Rule("E202", "unsupported-regex", "A regular expression uses an unsupported construct."),
     Rule("E203", "regex-too-large", "A regular expression needs more states than the limit."),
     Rule("E204", "regex-invalid-utf8", "A regular expression could match invalid UTF-8."),
+    Rule("W205", "lost-backslash", "A character class goes on where it seems to end."),
+    Rule("I206", "beyond-ascii", "A part of a regular expression matches more than ASCII."),
     # Generation
     Rule("W301", "never-reached-alternative", "Eager finish ends before this alternative can."),
     Rule("W302", "endless-whitespace", "A loop of whitespace has no end."),

@@ -10,12 +10,14 @@ from kbnf_core.ir import Grammar
 from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lint.options import LintOptions
 from kbnf_core.lint.rules.ambiguity import check_ambiguity
+from kbnf_core.lint.rules.beyond_ascii import check_beyond_ascii
 from kbnf_core.lint.rules.cut_by_eager import check_cut_by_eager
 from kbnf_core.lint.rules.duplicates import check_duplicates
 from kbnf_core.lint.rules.empty_loops import check_empty_loops
 from kbnf_core.lint.rules.escapes import check_escapes
 from kbnf_core.lint.rules.exceptions import check_exceptions
 from kbnf_core.lint.rules.large_terminal import check_blow_ups
+from kbnf_core.lint.rules.lost_backslash import check_lost_backslash
 from kbnf_core.lint.rules.names import check_names
 from kbnf_core.lint.rules.never_entered import check_never_entered
 from kbnf_core.lint.rules.never_reached import check_never_reached
@@ -29,6 +31,7 @@ Lint = Callable[[Reading], Iterator[Diagnostic]]
 
 LINTS: tuple[Lint, ...] = (
     check_ambiguity,
+    check_beyond_ascii,
     check_blow_ups,
     check_cut_by_eager,
     check_duplicates,
@@ -36,6 +39,7 @@ LINTS: tuple[Lint, ...] = (
     check_endless,
     check_escapes,
     check_exceptions,
+    check_lost_backslash,
     check_names,
     check_never_entered,
     check_never_reached,

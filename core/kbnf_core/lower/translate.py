@@ -19,6 +19,7 @@ from kbnf_core.lower.excepted import excluded_words
 from kbnf_core.lower.slips import slip_at
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
+from kbnf_core.syntax.patterns import as_read
 from kbnf_core.syntax.suggest import Suggestions
 
 _SUBSTRING_WORK = 16
@@ -184,6 +185,7 @@ class _Translator:
                 problem.message,
                 node.text.spell(problem.start, problem.end),
                 helps=(problem.help,) if problem.help else (),
+                notes=as_read(node.text, self._source),
             )
         if compiled.dfa is None:
             return ir.Choice((), node.span)
@@ -222,9 +224,19 @@ class _Translator:
         helps: tuple[str, ...] = (),
         labels: tuple[Label, ...] = (),
         fixes: tuple[Fix, ...] = (),
+        notes: tuple[str, ...] = (),
     ) -> None:
         self.diagnostics.append(
-            Diagnostic(code, message, self._source, span, helps=helps, labels=labels, fixes=fixes)
+            Diagnostic(
+                code,
+                message,
+                self._source,
+                span,
+                helps=helps,
+                labels=labels,
+                notes=notes,
+                fixes=fixes,
+            )
         )
 
 

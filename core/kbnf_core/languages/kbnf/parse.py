@@ -180,7 +180,7 @@ class _Reader:
         """
         unclosed = next((word for word in mistake.words if word.type == "OPEN_STRING"), None)
         for word in mistake.words[: mistake.index + 1]:
-            line_break = word.value.find("\n") if word.type == "STRING" else -1
+            line_break = word.value.find("\n") if word.type in ("STRING", "RAW") else -1
             if line_break < 0:
                 continue
             line = DEFINITION_LINE.search(word.value, line_break + 1)

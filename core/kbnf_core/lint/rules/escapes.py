@@ -1,11 +1,13 @@
 """W501: escapes that mean something else in the languages that grammars come from and go to."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.frontend import Reading
 from kbnf_core.languages import KBNF
 from kbnf_core.languages.kbnf.escapes import Piece, pieces
+from kbnf_core.syntax.patterns import as_read
 from kbnf_core.syntax.tree import Pattern, PatternKind, Terminal, Text, postorder
 
 _META = frozenset(".*+?()[]{}|^$\\")
@@ -22,7 +24,7 @@ def check_escapes(reading: Reading) -> Iterator[Diagnostic]:
             match node:
                 case Terminal(text):
                     yield from _in_text(reading, text)
-                case Pattern(kind, text) if kind is not PatternKind.SUBSTRINGS:
+                case Pattern(kind, text, _, False) if kind is not PatternKind.SUBSTRINGS:
                     yield from _in_pattern(reading, text)
 
 
@@ -49,6 +51,12 @@ def _in_text(reading: Reading, text: Text) -> Iterator[Diagnostic]:
 
 
 def _in_pattern(reading: Reading, text: Text) -> Iterator[Diagnostic]:
+    read = as_read(text, reading.document.source)
+    for found in _in_escapes(reading, text):
+        yield replace(found, notes=(*found.notes, *read))
+
+
+def _in_escapes(reading: Reading, text: Text) -> Iterator[Diagnostic]:
     for written, piece in _pieces(reading, text):
         if written == r"\b":
             message = "`\\b` is a backspace here, not a word boundary"

@@ -21,6 +21,7 @@ from kbnf_core.lint.analysis.target_dialects import (
 )
 
 _BOTH_KBNF: Mapping[Feature, str] = {
+    Feature.RAW: 'write `#"..."`, with each backslash doubled',
     Feature.COUNTED: "write the turns out, or use a regular expression",
     Feature.BYTES: "only valid UTF-8 can be written there",
     Feature.TOKEN: "special tokens cannot be written there",
