@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kbnf_core.budget import Budget
-from kbnf_core.config import Finish
+from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.errors import WorkLimitError
 from kbnf_core.imports import BELOW, Imports
@@ -31,7 +31,8 @@ class Reading:
     """What is known of a grammar text after reading it.
 
     ``grammar`` and ``analysis`` are None where errors leave none. ``start`` and ``finish`` are
-    the settings in force: given ones, else the pragmas', else the defaults.
+    the settings in force: given ones, else the pragmas', else the defaults of the project (which
+    ``finish_is_default`` tells of ``finish``), else those of the language.
     """
 
     language: Language
@@ -42,6 +43,7 @@ class Reading:
     grammar: Grammar | None
     analysis: Analysis | None
     diagnostics: tuple[Diagnostic, ...]
+    finish_is_default: bool = False
 
     @property
     def is_endless(self) -> bool:
@@ -75,11 +77,17 @@ def read_grammar(
     limits: Limits = DEFAULT_LIMITS,
     language: Language = KBNF,
     imports: Imports = BELOW,
+    defaults: Defaults = NO_DEFAULTS,
 ) -> Reading:
-    """Parse and translate ``source``; never raises, findings are in the result."""
+    """Parse and translate ``source``; never raises, findings are in the result.
+
+    ``defaults`` are for KBNF, whose files can say what differs.
+    """
     parsed = language.read(source, limits, start, imports)
     pragmas, oddities = read_pragmas(parsed.document)
-    start = start or pragmas.start or language.start
+    if language is not KBNF:
+        defaults = NO_DEFAULTS
+    start = start or pragmas.start or defaults.start or language.start
     found = [*parsed.diagnostics, *oddities]
     grammar, analysis = None, None
     budget = Budget(limits.work)
@@ -98,9 +106,18 @@ def read_grammar(
     except WorkLimitError as error:
         found.append(too_much_work(parsed.document, error))
         grammar = analysis = None
-    in_force = finish or (Finish(pragmas.finish) if pragmas.finish else language.finish)
+    own = finish or (Finish(pragmas.finish) if pragmas.finish else None)
+    in_force = own or defaults.finish or language.finish
     return Reading(
-        language, parsed.document, pragmas, start, in_force, grammar, analysis, tuple(found)
+        language,
+        parsed.document,
+        pragmas,
+        start,
+        in_force,
+        grammar,
+        analysis,
+        tuple(found),
+        finish_is_default=own is None and defaults.finish is not None,
     )
 
 

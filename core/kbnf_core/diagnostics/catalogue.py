@@ -96,6 +96,7 @@ _RULES = (
     Rule("W306", "odd-exception-limit", "The limit of an `except!` is not what it seems."),
     Rule("W307", "cut-by-eager", "Eager finish ends texts that the grammar would let go on."),
     Rule("W308", "endless-language", "No text of the grammar ever ends."),
+    Rule("I309", "default-finish", "The end of texts is set by the configuration alone."),
     # Other languages
     Rule("W401", "lost-bytes", "Bytes that are no UTF-8 text cannot be kept."),
     Rule("W402", "lost-token", "A token cannot be named in the other language."),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kbnf_core.config import Finish
+from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.frontend import Reading, read_grammar
 from kbnf_core.imports import BELOW, Imports
@@ -24,10 +24,12 @@ def check(
     language: Language | None = None,
     options: LintOptions = NO_OPTIONS,
     imports: Imports = BELOW,
+    defaults: Defaults = NO_DEFAULTS,
 ) -> list[Diagnostic]:
     """Return all findings about a grammar text, in order of place.
 
-    ``start`` and ``finish`` win over the text's pragmas; ``path`` names it in messages. Where no
+    ``start`` and ``finish`` win over the text's pragmas, and these over ``defaults``; ``path``
+    names it in messages. Where no
     ``language`` is given, the extension of ``path`` tells it, and KBNF is what is left.
     ``imports`` says which files the text may import. Findings that an ``ignore[...]`` pragma names
     are left out, and a pragma that silences nothing is a finding itself. Raises ``ConfigError``
@@ -35,7 +37,7 @@ def check(
     """
     wanted = None if finish is None else Finish.parse(finish)
     language = language or language_of(path)
-    reading = read_grammar(Source(text, path), start, wanted, limits, language, imports)
+    reading = read_grammar(Source(text, path), start, wanted, limits, language, imports, defaults)
     found = [*reading.diagnostics, *run_lints(reading, options)]
     return sorted(_apply_ignores(found, reading), key=Diagnostic.sort_key)
 

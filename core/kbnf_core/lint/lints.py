@@ -12,6 +12,7 @@ from kbnf_core.lint.options import LintOptions
 from kbnf_core.lint.rules.ambiguity import check_ambiguity
 from kbnf_core.lint.rules.beyond_ascii import check_beyond_ascii
 from kbnf_core.lint.rules.cut_by_eager import check_cut_by_eager
+from kbnf_core.lint.rules.default_finish import check_default_finish
 from kbnf_core.lint.rules.duplicates import check_duplicates
 from kbnf_core.lint.rules.empty_loops import check_empty_loops
 from kbnf_core.lint.rules.escapes import check_escapes
@@ -34,6 +35,7 @@ LINTS: tuple[Lint, ...] = (
     check_beyond_ascii,
     check_blow_ups,
     check_cut_by_eager,
+    check_default_finish,
     check_duplicates,
     check_empty_loops,
     check_endless,
