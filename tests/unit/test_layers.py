@@ -76,6 +76,7 @@ ALLOWED: dict[str, set[str]] = {
     "engine": BACK | {"kernel", "artifact"},
     "compat": BACK | {"engine"},
     "artifact": BACK | {"container"},
+    "device": BACK | {"artifact", "container", "engine"},
     "recordings": {"engine", "errors", "mask", "vocab"},
 }
 

@@ -3,18 +3,16 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from kbnf_core.frontend import Reading
 from kbnf_core.ir import Call, Choice, Grammar, Node, Repeat, Sequence
 
 if TYPE_CHECKING:
-    from kbnf_core.lower.analyse import Facts
+    from kbnf_core.lower.analyse import Analysis, Facts
 
 
-def parts_at_the_end(reading: Reading) -> tuple[frozenset[int], frozenset[str]]:
+def parts_at_the_end(
+    grammar: Grammar, analysis: "Analysis"
+) -> tuple[frozenset[int], frozenset[str]]:
     """Return the parts behind which a text can be complete, by identity, and their nonterminals."""
-    grammar, analysis = reading.grammar, reading.analysis
-    if grammar is None or analysis is None:
-        return frozenset(), frozenset()
     bodies = (grammar.rules[name] for name in analysis.reachable)
     facts = {id(part): each for body in bodies for part, each in analysis.within(body)}
     parts: set[int] = set()

@@ -5,12 +5,16 @@ from collections.abc import Iterator
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.regex import compile_regex
-from kbnf_core.diagnostics import Diagnostic, Edit, Fix
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule
 from kbnf_core.frontend import EFFORT, Reading
 from kbnf_core.languages import KBNF
 from kbnf_core.lint.analysis.classes import classes_in
+from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.syntax.patterns import as_read
 from kbnf_core.syntax.tree import Pattern, PatternKind, Text, postorder
+
+RULES = (Rule("I206", "beyond-ascii", "A part of a regular expression matches more than ASCII."),)
+NEEDS = Needs.DOCUMENT
 
 _ASCII = {"d": "0-9", "w": "0-9A-Za-z_"}
 _MATCHES = {"d": "digits of all scripts", "w": "letters and digits of all scripts"}
@@ -18,8 +22,9 @@ _ESCAPE = re.compile(r"\\(?:(?P<class>[dw])|.)", re.DOTALL)
 _ANY_CASE = re.compile(r"\(\?i(?P<end>[:)])")
 
 
-def check_beyond_ascii(reading: Reading) -> Iterator[Diagnostic]:
+def check(subject: Subject) -> Iterator[Diagnostic]:
     r"""Yield a finding for each ``\d``, ``\w`` and ``(?i)`` that matches more than ASCII."""
+    reading = subject.reading
     if reading.language is not KBNF:
         return
     for definition in reading.document.definitions:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kbnf_core.automata import operations
 from kbnf_core.budget import Budget
 from kbnf_core.config import Finish
-from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.errors import WorkLimitError
 from kbnf_core.frontend import Reading, name_span
 from kbnf_core.ir import (
@@ -22,10 +22,13 @@ from kbnf_core.ir import (
 from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lint.analysis.format_text import show
 from kbnf_core.lint.analysis.stopped_early import stopped_early
-from kbnf_core.lint.rules.exceptions import check_exceptions
-from kbnf_core.lint.rules.never_entered import check_never_entered, pragma_fix
-from kbnf_core.lint.rules.never_reached import check_never_reached
+from kbnf_core.lint.rules import exceptions, never_entered, never_reached
+from kbnf_core.lint.rules.never_entered import pragma_fix
+from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.syntax.tree import Exception_
+
+RULES = (Rule("W307", "cut-by-eager", "Eager finish ends texts that the grammar would let go on."),)
+NEEDS = Needs.GRAMMAR
 
 MOST_WORK = min(200_000, DEFAULT_LIMITS.work)
 """Steps of the search for two such texts."""
@@ -36,9 +39,10 @@ PROVED_STATES = 5_000
 _SPECIAL_CASES = frozenset(("W301", "W304", "W305"))
 
 
-def check_cut_by_eager(reading: Reading) -> Iterator[Diagnostic]:
+def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding where a text begins with a complete one, and no special case says so."""
-    if reading.grammar is None or reading.finish is not Finish.EAGER or _is_said(reading):
+    reading = subject.reading
+    if reading.finish is not Finish.EAGER or _is_said(subject):
         return
     from kbnf_core.languages.conversion.prefix_free import is_prefix_free
     from kbnf_core.lint.analysis.prolonged import find_prolonged
@@ -46,11 +50,14 @@ def check_cut_by_eager(reading: Reading) -> Iterator[Diagnostic]:
     from kbnf_core.lower.nfa import TooManyStatesError
 
     try:
-        tables = build_tables(_up_to_delimiters(reading, reading.grammar), DEFAULT_LIMITS)
+        tables = build_tables(_up_to_delimiters(reading, subject.grammar), DEFAULT_LIMITS)
         if tables.state_count <= PROVED_STATES and is_prefix_free(tables):
             return
         found = find_prolonged(tables, Budget(MOST_WORK))
-    except (TooManyStatesError, WorkLimitError):
+    except TooManyStatesError:
+        # Building an engine says so (E106).
+        return
+    except WorkLimitError:
         place = name_span(reading.document, reading.start)
         yield stopped_early(
             reading, place, "a text that eager finish cuts was not found soon enough", "W307"
@@ -60,16 +67,16 @@ def check_cut_by_eager(reading: Reading) -> Iterator[Diagnostic]:
         yield _finding(reading, show(found.shorter), show(found.longer))
 
 
-def _is_said(reading: Reading) -> bool:
-    special = (check_never_entered, check_never_reached, check_exceptions)
-    return any(found.code in _SPECIAL_CASES for check in special for found in check(reading))
+def _is_said(subject: Subject) -> bool:
+    special = (never_entered, never_reached, exceptions)
+    return any(found.code in _SPECIAL_CASES for lint in special for found in lint.check(subject))
 
 
 def _up_to_delimiters(reading: Reading, grammar: Grammar) -> Grammar:
-    """Return the grammar in which ``except!(x)`` before x goes up to the first x.
+    """Return the grammar in which ``except!(x)`` goes up to the first of the text behind it.
 
-    Where x overlaps itself, as two line ends do, the text may also end one later: nobody means
-    that, and eager finish is what is wanted there.
+    It may hold that text, or its beginning, as two line ends do in ``except!('\n\n') '\n\n'``:
+    nobody means a text that goes on behind it, and eager finish is what is wanted there.
     """
     rules = {name: _rewritten(reading, body) for name, body in grammar.rules.items()}
     return Grammar(grammar.start, rules)
@@ -107,11 +114,10 @@ def _joined(reading: Reading, parts: tuple[Node, ...]) -> Iterator[Node]:
 
 
 def _up_to(reading: Reading, part: Node, following: Node) -> Node | None:
-    """Return an ``except!`` with the text behind it, if that is what it excludes."""
+    """Return an ``except!`` with the text behind it, as one automaton."""
     if not isinstance(part, Regular) or not isinstance(following, Literal):
         return None
-    written = reading.written.get(part.span, ())
-    if part.dfa.accepts(following.data) or not any(isinstance(e, Exception_) for e in written):
+    if not any(isinstance(each, Exception_) for each in reading.written.get(part.span, ())):
         return None
     whole = operations.concatenate(part.dfa, operations.literal(following.data))
     return Regular(operations.shortest_matches(whole), following.span)

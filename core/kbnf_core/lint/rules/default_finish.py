@@ -2,13 +2,18 @@
 
 from collections.abc import Iterator
 
-from kbnf_core.diagnostics import Diagnostic, Edit, Fix
-from kbnf_core.frontend import Reading, name_span
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule
+from kbnf_core.frontend import name_span
+from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.source import Span
 
+RULES = (Rule("I309", "default-finish", "The end of texts is set by the configuration alone."),)
+NEEDS = Needs.GRAMMAR
 
-def check_default_finish(reading: Reading) -> Iterator[Diagnostic]:
+
+def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding where the library alone would end texts in another way."""
+    reading = subject.reading
     if not reading.finish_is_default or reading.finish is reading.language.finish:
         return
     pragma = f"(* kbnf: finish={reading.finish.value} *)"

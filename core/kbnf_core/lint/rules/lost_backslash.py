@@ -2,18 +2,23 @@
 
 from collections.abc import Iterator
 
-from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.frontend import Reading
 from kbnf_core.languages import KBNF
 from kbnf_core.lint.analysis.classes import classes_in
+from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.syntax.patterns import as_read
 from kbnf_core.syntax.tree import Pattern, PatternKind, Text, postorder
+
+RULES = (Rule("W205", "lost-backslash", "A character class goes on where it seems to end."),)
+NEEDS = Needs.DOCUMENT
 
 _OPERATORS = frozenset("|()*+?{")
 
 
-def check_lost_backslash(reading: Reading) -> Iterator[Diagnostic]:
+def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each class that holds the end of one, an operator and a new beginning."""
+    reading = subject.reading
     if reading.language is not KBNF:
         return
     for definition in reading.document.definitions:
