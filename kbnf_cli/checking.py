@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kbnf_cli.check_options import CheckOptions
 from kbnf_cli.config import Settings, SettingsFor
-from kbnf_cli.console import Console
+from kbnf_cli.console import Console, Verbosity
 from kbnf_cli.files import read_source
 from kbnf_cli.inputs import read_vocabulary
 from kbnf_core.diagnostics import Diagnostic, Severity
@@ -94,8 +94,16 @@ class FileCheck:
             finish=self._asked.finish,
             options=self._lint_options(settings),
             imports=ANYWHERE,
+            defaults=settings.defaults,
         )
-        return _selected(found, settings, file)
+        return self._told(_selected(found, settings, file), settings)
+
+    def _told(self, found: tuple[Diagnostic, ...], settings: Settings) -> tuple[Diagnostic, ...]:
+        """Leave out where a lint stopped early, unless ``-v`` or a selection asks for it."""
+        asked = settings.select is not None or settings.extend_select is not None
+        if asked or self._console.verbosity is Verbosity.VERBOSE:
+            return found
+        return tuple(diagnostic for diagnostic in found if diagnostic.code != "I901")
 
     def _lint_options(self, settings: Settings) -> "LintOptions":
         from kbnf_core.lint.options import LintOptions

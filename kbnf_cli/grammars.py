@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbnf_cli.files import STDIN, read_source
+from kbnf_core.config import NO_DEFAULTS, Defaults
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import ConfigError, GrammarError
 
@@ -16,7 +17,13 @@ _CONVERTERS = {".gbnf": "from_gbnf", ".lark": "from_lark", ".bnf": "from_bnf"}
 """By extension, the function of ``kbnf_core.convert`` that makes KBNF of a text."""
 
 
-def open_grammar(path: Path, name: str, start: str | None, finish: str | None) -> "Grammar":
+def open_grammar(
+    path: Path,
+    name: str,
+    start: str | None,
+    finish: str | None,
+    defaults: Defaults = NO_DEFAULTS,
+) -> "Grammar":
     """Return a usable grammar; ``name`` is what to call it in messages.
 
     Raises ``GrammarError`` for a text that is none, ``ArtifactError`` for a damaged artifact,
@@ -29,7 +36,7 @@ def open_grammar(path: Path, name: str, start: str | None, finish: str | None) -
     source, invalid = read_source(path, name)
     if invalid is not None:
         raise GrammarError([invalid])
-    return Grammar(source.text, start=start, finish=finish, path=name)
+    return Grammar(source.text, start=start, finish=finish, path=name, defaults=defaults)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,9 @@ class Opened:
     losses: tuple[Diagnostic, ...] = ()
 
 
-def open_any_grammar(path: Path, name: str, start: str | None, finish: str | None) -> Opened:
+def open_any_grammar(
+    path: Path, name: str, start: str | None, finish: str | None, defaults: Defaults = NO_DEFAULTS
+) -> Opened:
     """Return a usable grammar, converted first if its extension is of another language.
 
     Raises what ``open_grammar`` raises.
@@ -50,7 +59,7 @@ def open_any_grammar(path: Path, name: str, start: str | None, finish: str | Non
 
     converter = _CONVERTERS.get(path.suffix.lower())
     if converter not in convert.__all__:
-        return Opened(open_grammar(path, name, start, finish))
+        return Opened(open_grammar(path, name, start, finish, defaults))
     source, invalid = read_source(path, name)
     if invalid is not None:
         raise GrammarError([invalid])

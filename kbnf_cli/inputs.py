@@ -39,7 +39,9 @@ class Inputs:
 
     def grammar(self, path: Path) -> "Grammar":
         """Return the grammar in a file; raises what ``open_grammar`` raises."""
-        return open_grammar(path, self.name_of(path).as_posix(), self.start, self.finish)
+        name = self.name_of(path)
+        defaults = self.settings_source()(name).defaults
+        return open_grammar(path, name.as_posix(), self.start, self.finish, defaults)
 
     def vocabulary(self, settings: Settings) -> tuple[str, tuple[int, ...]]:
         """Return the name of the vocabulary and its stop ids, as ``read_vocabulary`` takes them."""

@@ -99,9 +99,10 @@ def play(
     """
     switches = Settings(show_stacks, show_allowed, show_input, cache)
     is_terminal = not commands and replay is None and _on_terminal()
-    world = TerminalWorld(console) if is_terminal else DiskWorld(console)
+    settings_for = settings_source(config_file, isolated)
+    world = (TerminalWorld if is_terminal else DiskWorld)(console, settings_for)
     if grammar is not None:
-        settings = settings_source(config_file, isolated)(grammar)
+        settings = settings_for(grammar)
         files = Files(
             grammar,
             vocab or settings.vocab or BUILT_IN,

@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kbnf_cli.config import Settings, SettingsFor
 from kbnf_cli.console import Console
 from kbnf_cli.files import read_bytes, write_text
 from kbnf_cli.grammars import Opened, open_any_grammar
@@ -24,8 +25,9 @@ _OTHER_ROWS = 8
 class DiskWorld:
     """What commands need from outside, for a script: of one width, so that output is stable."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, settings_for: SettingsFor = lambda _: Settings()) -> None:
         self._console = console
+        self._settings_for = settings_for
         self._encoders: dict[str, Encoder] = {}
 
     @property
@@ -40,7 +42,8 @@ class DiskWorld:
 
     def grammar(self, path: Path, start: str | None, finish: str | None) -> Opened:
         """Open a grammar; raises ``KbnfError``."""
-        return open_any_grammar(path, path.as_posix(), start, finish)
+        defaults = self._settings_for(path).defaults
+        return open_any_grammar(path, path.as_posix(), start, finish, defaults)
 
     def vocabulary(self, name: str, eos: tuple[int, ...] | None) -> "Vocabulary":
         """Open a vocabulary, ``bytes`` or a file; raises ``KbnfError``."""

@@ -73,7 +73,7 @@ def _is_said(subject: Subject) -> bool:
 
 
 def _up_to_delimiters(reading: Reading, grammar: Grammar) -> Grammar:
-    """Return the grammar in which ``except!(x)`` goes up to the first of the text behind it.
+    r"""Return the grammar in which ``except!(x)`` goes up to the first of the text behind it.
 
     It may hold that text, or its beginning, as two line ends do in ``except!('\n\n') '\n\n'``:
     nobody means a text that goes on behind it, and eager finish is what is wanted there.

@@ -18,14 +18,14 @@ NEEDS = Needs.DOCUMENT
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each definition that does not take part in the language.
 
-    Says nothing of a file with syntax errors or undefined names: what is used is not known. Of a
+    Says nothing of a file with syntax errors: what its broken rules use is not known. Of a
     language that is converted from the start on, the reader says what is left out.
     """
     reading = subject.reading
     if reading.language.is_converted:
         return
     document = reading.document
-    if document.broken_names or _has_unknown_uses(reading):
+    if document.broken_names or _has_syntax_errors(reading):
         return
     uses = _uses(document)
     if reading.start not in uses:
@@ -33,8 +33,10 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         return
     reachable = _reachable(uses, reading.start)
     users = _users(uses)
+    # A name that begins with an undefined one is most likely what was meant there.
+    undefined = tuple(used for uses_ in uses.values() for used in uses_ if used not in uses)
     for name, span in sorted(document.first_names.items(), key=lambda item: item[1]):
-        if name == reading.start or name in reachable:
+        if name == reading.start or name in reachable or name.startswith(undefined):
             continue
         if name not in users:
             yield _unused(document, name, span)
@@ -42,10 +44,9 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
             yield _unreachable(document, name, span, reading.start, users[name])
 
 
-def _has_unknown_uses(reading: Reading) -> bool:
+def _has_syntax_errors(reading: Reading) -> bool:
     return any(
-        d.severity is Severity.ERROR and d.code.startswith(("E0", "E101"))
-        for d in reading.diagnostics
+        d.severity is Severity.ERROR and d.code.startswith("E0") for d in reading.diagnostics
     )
 
 
