@@ -96,14 +96,7 @@ class FileCheck:
             imports=ANYWHERE,
             defaults=settings.defaults,
         )
-        return self._told(_selected(found, settings, file), settings)
-
-    def _told(self, found: tuple[Diagnostic, ...], settings: Settings) -> tuple[Diagnostic, ...]:
-        """Leave out where a lint stopped early, unless ``-v`` or a selection asks for it."""
-        asked = settings.select is not None or settings.extend_select is not None
-        if asked or self._console.verbosity is Verbosity.VERBOSE:
-            return found
-        return tuple(diagnostic for diagnostic in found if diagnostic.code != "I901")
+        return _selected(found, settings, file)
 
     def _lint_options(self, settings: Settings) -> "LintOptions":
         from kbnf_core.lint.options import LintOptions
@@ -117,6 +110,7 @@ class FileCheck:
             reports_cost=self._asked.cost,
             max_states=settings.max_states,
             max_mask_work=settings.max_mask_work,
+            reports_effort=self._console.verbosity is Verbosity.VERBOSE,
         )
 
 

@@ -53,10 +53,3 @@ def test_artifacts_and_plays_have_it(kbnf: Kbnf, write: Write) -> None:
 def test_impossible_settings(kbnf: Kbnf, write: Write, line: str) -> None:
     write("kbnf.toml", line)
     assert kbnf("check", write("a.kbnf", _GRAMMAR)).status == 2
-
-
-def test_a_search_that_stopped_early_is_said_with_v_only(kbnf: Kbnf, write: Write) -> None:
-    alternatives = " | ".join(f"'{i:03}a' | '{i:03}b' 'c'" for i in range(150))
-    grammar = write("a.kbnf", f"start ::= {alternatives};")
-    assert "I901" not in kbnf("check", grammar).out
-    assert "I901" in kbnf("check", "-v", grammar).out

@@ -155,7 +155,9 @@ class _Endless:
                 return _choice(ways, span)
             case Regular(dfa, span):
                 turning = self._turning(dfa)
-                return turning and Sequence((Regular(turning, span), Token(NEVER, span)), span)
+                if turning is None:
+                    return None
+                return Sequence((Regular(turning, span), Token(NEVER, span)), span)
             case _:
                 return None
 

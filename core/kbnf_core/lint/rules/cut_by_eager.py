@@ -59,9 +59,10 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         return
     except WorkLimitError:
         place = name_span(reading.document, reading.start)
-        yield stopped_early(
-            reading, place, "a text that eager finish cuts was not found soon enough", "W307"
-        )
+        if subject.options.reports_effort:
+            yield stopped_early(
+                reading, place, "a text that eager finish cuts was not found soon enough", "W307"
+            )
         return
     if found is not None:
         yield _finding(reading, show(found.shorter), show(found.longer))
