@@ -167,7 +167,9 @@ class _Translator:
         else:
             help_ = f"did you mean `{close}`?" if close else "define it, with a rule of its own"
         message = f"the nonterminal `{name}` is not defined"
-        self._report("E101", message, node.span, (help_,), fixes=(slip,) if slip else ())
+        guess = Fix(f"write `{close}`", (Edit(node.span, close),), safe=False) if close else None
+        fixes = tuple(fix for fix in (slip, guess) if fix is not None)
+        self._report("E101", message, node.span, (help_,), fixes=fixes)
 
     def _pattern(self, node: tree.Pattern) -> ir.Node:
         if node in self._automata:

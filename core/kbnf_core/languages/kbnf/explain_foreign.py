@@ -77,8 +77,15 @@ def class_fix(written: str, span: Span) -> Fix:
 def _class(source: Source, span: Span) -> Diagnostic:
     fix = class_fix(source.slice(span), span)
     message = "a character class stands in a pattern"
-    helps = (f"{fix.message}; brackets alone hold something that may be missing",)
-    return Diagnostic("E001", message, source, span, helps=helps, fixes=(fix,))
+    return Diagnostic(
+        "E001",
+        message,
+        source,
+        span,
+        notes=("brackets alone hold something that may be missing",),
+        helps=(fix.message,),
+        fixes=(fix,),
+    )
 
 
 def _class_in_brackets(mistake: Mistake) -> Foreign | None:
@@ -160,11 +167,10 @@ def angled_names(source: Source, words: list[Token]) -> tuple[list[Token], list[
         index += 3
     if not edits:
         return words, []
-    fix = Fix("remove the marks", tuple(edits))
+    fix = Fix("remove the marks from all names of the rule", tuple(edits))
     message = "names are written without `<` and `>`"
     span = edits[0].span.cover(edits[1].span)
-    helps = ("remove the marks from all names of the rule",)
-    return kept, [Diagnostic("E001", message, source, span, helps=helps, fixes=(fix,))]
+    return kept, [Diagnostic("E001", message, source, span, helps=(fix.message,), fixes=(fix,))]
 
 
 def _angled(words: list[Token], index: int) -> Token | None:
