@@ -12,9 +12,8 @@ from lark import Token
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.languages.kbnf.escapes import decode
 from kbnf_core.languages.kbnf.explain import explain
-from kbnf_core.languages.kbnf.lexer import span_of
-from kbnf_core.languages.kbnf.syntax_error import CLOSERS, CLOSING, Mistake
 from kbnf_core.source import Source, Span
+from kbnf_core.syntax.mistake import CLOSERS, CLOSING, Mistake, span_of
 
 _CLASS = re.compile(r"""\[\^?(?:\\.|[^]\\\s'"])+]""")
 """A character class as other languages write it, without blanks and quotes."""

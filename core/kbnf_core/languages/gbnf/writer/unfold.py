@@ -19,7 +19,6 @@ from kbnf_core.automata.expression import Builder
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.regex.parse import parse_regex
 from kbnf_core.automata.to_regex import to_expression
-from kbnf_core.languages.conversion.result import Loss
 from kbnf_core.languages.gbnf.writer.expression import (
     EMPTY,
     NOTHING,
@@ -38,6 +37,7 @@ from kbnf_core.languages.gbnf.writer.regular import has_assertions, unfold_expre
 from kbnf_core.limits import Limits
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
+from kbnf_core.syntax.conversion import Loss
 
 MOST_LEAVES = 24
 """Sets of characters in an expression for an automaton; a longer one becomes rules."""
