@@ -22,7 +22,6 @@ BASE = {
     "files",
     "imports",
     "traversal",
-    "components",
 }
 FRONT = BASE | {"syntax", "automata", "ir", "config", "lower"}
 BACK = FRONT | {"frontend", "recognise", "vocab", "mask", "grammar"}
@@ -34,7 +33,6 @@ ALLOWED: dict[str, set[str]] = {
     "source": set(),
     "version": set(),
     "traversal": set(),
-    "components": set(),
     "diagnostics": {"source", "limits", "version"},
     "errors": {"diagnostics"},
     "limits": set(),

@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from kbnf_core.artifact.lists import pack_arrays, pack_lists, pack_tuples, table
 from kbnf_core.lower.tables import Tables
-from kbnf_core.mask.array_pool import ArrayPool
 from kbnf_core.mask.masks import Masks, Viable
-from kbnf_core.mask.trie_walk import Found, Walk
+from kbnf_core.mask.trie_walk import Walk, found_before
 from kbnf_core.recognise.states import Contents, StateTable
 
 Arrays = Mapping[str, npt.NDArray[Any]]
@@ -86,7 +85,8 @@ class ArtifactMasks:
         self._arrays = arrays
         bounds = pairwise(arrays["nodes.start"].tolist())
         nodes = [arrays["nodes"][a:b] for a, b in bounds]
-        self.found = Found(ArrayPool(nodes), ArrayPool(list(arrays["masks"])))
+        masks = arrays["masks"]
+        self.found = found_before(nodes, list(masks), masks.shape[1])
 
     @cached_property
     def walks(self) -> dict[tuple[int, int], Walk]:

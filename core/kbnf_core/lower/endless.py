@@ -12,11 +12,9 @@ of those; and as nothing matches ``NEVER``, none is ever complete.
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from kbnf_core.automata import operations
-from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.automata.machine import Machine
+from kbnf_core.automata.determinise import from_symbols
+from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
 from kbnf_core.budget import Budget
-from kbnf_core.components import cyclic_components
 from kbnf_core.ir import (
     NEVER,
     Call,
@@ -30,6 +28,7 @@ from kbnf_core.ir import (
     Token,
     children,
 )
+from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.lower.analyse import Analysis, Facts
 from kbnf_core.source import Span
 
@@ -190,7 +189,7 @@ def _up_to_cycles(dfa: Dfa) -> Dfa | None:
     if not turning:
         return None
     tags = [int(state in turning) for state in range(dfa.state_count)]
-    return operations.from_machine(Machine(dfa.rows, tags, [0]), dfa.columns)
+    return from_symbols(SymbolDfa(dfa.rows, tags, [0]), dfa.classes)
 
 
 def _choice(ways: Iterable[Node | None], span: Span) -> Node | None:

@@ -1,6 +1,8 @@
 """The core rules, which a text may use without defining them (RFC 5234, appendix B.1)."""
 
-from kbnf_core.languages.abnf.values import LAST_OCTET, pattern, range_leaf
+from dataclasses import replace
+
+from kbnf_core.languages.abnf.values import OCTETS, octet_rule, pattern
 from kbnf_core.source import Span
 from kbnf_core.syntax.tree import Definition, Name
 
@@ -28,8 +30,15 @@ NAMES = {name.lower(): name for name in (*_PATTERNS, _OCTET)}
 """The core rules by their names in lower case."""
 
 
-def core_rule(name: str, span: Span) -> Definition:
-    """Return a core rule, with the place of its first use."""
-    is_octet = name == _OCTET
-    body = range_leaf(0, LAST_OCTET, True, span) if is_octet else pattern(_PATTERNS[name], span)
-    return Definition(Name(name, span), body, span)
+def made_rule(name: str, span: Span) -> Definition | None:
+    """Return the rule that nobody needs to define, with the place of its first use.
+
+    That is a core rule, or a range of octets; None for any other.
+    """
+    if name.startswith(OCTETS):
+        return octet_rule(name, span)
+    if name == _OCTET:
+        return replace(octet_rule(f"{OCTETS}00-FF", span), name=Name(name, span))
+    if name not in _PATTERNS:
+        return None
+    return Definition(Name(name, span), pattern(_PATTERNS[name], span), span)

@@ -12,7 +12,7 @@ from lark import Lark
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.languages.abnf import explain as about
 from kbnf_core.languages.abnf.core_rules import NAMES as CORE_RULES
-from kbnf_core.languages.abnf.core_rules import core_rule
+from kbnf_core.languages.abnf.core_rules import made_rule
 from kbnf_core.languages.abnf.lexer import abnf_parser, split
 from kbnf_core.languages.abnf.validate import check_definition, check_words
 from kbnf_core.languages.abnf.values import are_octets
@@ -39,7 +39,7 @@ def parse_abnf(source: Source, limits: Limits = DEFAULT_LIMITS, start: str | Non
         findings.append(about.no_rules(source))
     names = _canonical(read.trees)
     definitions = [_renamed(each, names) for each in read.trees]
-    definitions += _core_rules(definitions, {*names, *map(str.lower, read.broken)})
+    definitions += _made_rules(definitions, {*names, *map(str.lower, read.broken)})
     broken = frozenset(names.get(each.lower(), each) for each in read.broken)
     document = Document(source, tuple(definitions), comments, broken)
     wanted = start or read_pragmas(document)[0].start or _first(statements)
@@ -95,16 +95,15 @@ def _renamed(definition: Definition, names: Mapping[str, str]) -> Definition:
     return replace(definition, name=known(definition.name), body=rewrite(definition.body, change))
 
 
-def _core_rules(definitions: list[Definition], defined: set[str]) -> Iterator[Definition]:
-    """Yield the core rules that are used and not ``defined``, which is in lower case."""
+def _made_rules(definitions: list[Definition], defined: set[str]) -> list[Definition]:
+    """Return the core rules, and others, that are used and not ``defined`` (in lower case)."""
     missing: dict[str, Name] = {}
     for definition in definitions:
         for node in postorder(definition.body):
             if isinstance(node, Reference) and node.name.value.lower() not in defined:
                 missing.setdefault(node.name.value, node.name)
-    return (
-        core_rule(name, first.span) for name, first in missing.items() if name.lower() in CORE_RULES
-    )
+    made = (made_rule(name, first.span) for name, first in missing.items())
+    return [rule for rule in made if rule is not None]
 
 
 def _check_signs(source: Source, statements: list[Statement]) -> Iterator[Diagnostic]:

@@ -11,17 +11,21 @@ from collections.abc import Iterable
 from kbnf_core.source import Span
 from kbnf_core.syntax.tree import (
     Alternation,
-    Bracket,
-    BracketKind,
     ByteString,
+    Definition,
     Expression,
+    Name,
     Pattern,
     PatternKind,
+    Reference,
     Terminal,
     Text,
 )
 
 LAST_ASCII, LAST_OCTET, LAST_POINT = 0x7F, 0xFF, 0x10FFFF
+OCTETS = "%x"
+"""Begins the names of rules that are made for ranges of octets; no other name does."""
+
 _SURROGATES = (0xD800, 0xDFFF)
 _BASES = {"b": 2, "d": 10, "x": 16}
 _MANY_DIGITS = 40
@@ -65,17 +69,25 @@ def numbers_leaf(numbers: list[int], octets: bool, span: Span) -> Expression:
 
 
 def range_leaf(low: int, high: int, octets: bool, span: Span) -> Expression:
-    """Return what matches one character, or octet, from ``low`` to ``high``."""
+    """Return what matches one character, or octet, from ``low`` to ``high``.
+
+    Octets above 127 are a use of a rule that `octet_rule` makes: each would be a leaf.
+    """
     if not octets or high <= LAST_ASCII:
         return pattern(f"[{''.join(_ranges(low, high))}]", span)
+    return Reference(Name(f"{OCTETS}{low:02X}-{high:02X}", span), span)
+
+
+def octet_rule(name: str, span: Span) -> Definition:
+    """Return the rule of a range of octets, by the name that `range_leaf` gives it."""
+    low, high = (int(digits, 16) for digits in name.removeprefix(OCTETS).split("-"))
     branches: list[Expression] = []
     if low <= LAST_ASCII:
         branches.append(pattern(f"[{''.join(_ranges(low, LAST_ASCII))}]", span))
     first = max(low, LAST_ASCII + 1)
     branches.extend(ByteString(bytes([each]), span) for each in range(first, high + 1))
-    if len(branches) == 1:
-        return branches[0]
-    return Bracket(BracketKind.GROUP, Alternation(tuple(branches), span), span)
+    body = branches[0] if len(branches) == 1 else Alternation(tuple(branches), span)
+    return Definition(Name(name, span), body, span)
 
 
 def pattern(regex: str, span: Span) -> Pattern:

@@ -48,6 +48,8 @@ FORMS = [
     ),
     ('a = DIGIT\nDIGIT = "x"', ["x"], ["1"]),
     ("a = %x80-FF", [b"\x80", b"\xff"], [b"\x7f", "é"]),
+    ("a = %x7E-81 %xF0", [b"\x81\xf0", b"~\xf0"], [b"\x82\xf0"]),
+    ("a = %x81-81", [b"\x81"], [b"\x82"]),
     ("a = %xE9 / OCTET %x41", [b"\xe9", b"\x00A", b"\xffA"], ["é"]),
     ("a = %xE9 / %x100", ["é", "Ā"], [b"\xe9"]),
 ]
@@ -67,6 +69,11 @@ def test_start_is_the_first_rule_or_the_one_that_is_asked_for() -> None:
     assert Language(from_abnf(text).text).has("1")
     assert Language(from_abnf(text, start="tWO").text).has("2")
     assert Language(from_abnf(f"; kbnf: start=Two\n{text}").text).has("2")
+
+
+def test_octets_are_written_once_however_often_they_are_used() -> None:
+    once, often = (from_abnf("a = " + "%x80-FF " * count).text for count in (1, 200))
+    assert len(often) < len(once) + 200 * len("x80_FF ")
 
 
 @pytest.mark.parametrize(

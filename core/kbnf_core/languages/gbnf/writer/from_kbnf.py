@@ -7,6 +7,7 @@ is lost on the way is said, with a text that shows it where one can be found.
 
 from dataclasses import replace
 
+from kbnf_core.automata.regex.syntax import Alternation
 from kbnf_core.config import Finish
 from kbnf_core.errors import GrammarError
 from kbnf_core.frontend import Reading, name_span, not_converted, read_grammar
@@ -18,7 +19,7 @@ from kbnf_core.languages.conversion.prefix_free import is_prefix_free, shortest_
 from kbnf_core.languages.conversion.verify import verified
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.gbnf.writer.eliminate_left_recursion import eliminate_left_recursion
-from kbnf_core.languages.gbnf.writer.expression import Alternation, Node, Rules
+from kbnf_core.languages.gbnf.writer.expression import Node, Rules
 from kbnf_core.languages.gbnf.writer.llama_limits import keep_limits
 from kbnf_core.languages.gbnf.writer.nonempty import Nonempty, repeat_nonempty
 from kbnf_core.languages.gbnf.writer.print import print_gbnf

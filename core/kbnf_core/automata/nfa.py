@@ -1,50 +1,69 @@
-"""Automata with epsilon edges, built state by state, and their closures."""
+"""Nondeterministic automata: with epsilon edges while they are built, without when they are run.
 
-from collections.abc import Iterable, Mapping, Sequence
+Thompson's construction joins parts by epsilon edges, which read nothing. Before the subset
+construction they are removed: a state is replaced by its *closure*, the states that are entered
+together with it. States that neither read nor accept are left out of closures, so that subsets hold
+only what tells them apart.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.machine import Nfa
 from kbnf_core.budget import Budget
 
 _ELEMENTS_PER_STATE = 10
 """Mean size of a closure at which the bound on states also bounds the memory."""
 
 
+class Nfa(NamedTuple):
+    """A nondeterministic automaton without epsilon edges.
+
+    ``moves[state]`` maps a symbol to the sorted states it leads to; ``tags[state]`` is a bit
+    set, as in ``SymbolDfa``; each of ``starts`` is one sorted set of start states.
+    """
+
+    moves: Sequence[Mapping[int, tuple[int, ...]]]
+    tags: Sequence[int]
+    starts: Sequence[tuple[int, ...]]
+
+
 class EpsilonNfa:
-    """A growing automaton: ``moves[state]`` maps symbols to one state, ``epsilon`` is free.
+    """A growing automaton: ``edges[state]`` are symbols and targets, ``epsilon`` is free.
 
     ``limit`` bounds the states; LimitError is raised when it is passed.
     """
 
     def __init__(self, limit: int) -> None:
-        self.moves: list[Mapping[int, int]] = []
+        self.edges: list[Sequence[tuple[int, int]]] = []
         self.epsilon: list[list[int]] = []
         self._limit = limit
 
-    def add(self, moves: Mapping[int, int]) -> int:
-        """Add a state and return its number."""
-        if len(self.moves) >= self._limit:
-            raise LimitError("states", self._limit)
-        self.moves.append(moves)
-        self.epsilon.append([])
-        return len(self.moves) - 1
+    def __len__(self) -> int:
+        return len(self.edges)
 
-    def link(self, sources: Iterable[int], target: int) -> None:
-        """Let ``target`` be entered freely from every source."""
-        for source in sources:
-            self.epsilon[source].append(target)
+    def add(self, edges: Sequence[tuple[int, int]] = ()) -> int:
+        """Add a state and return its number."""
+        self.reserve(1)
+        self.edges.append(edges)
+        self.epsilon.append([])
+        return len(self.edges) - 1
+
+    def reserve(self, count: int) -> None:
+        """Raise LimitError if so many more states are too many."""
+        if len(self.edges) + count > self._limit:
+            raise LimitError("states", self._limit)
+
+    def link(self, source: int, target: int) -> None:
+        """Let ``target`` be entered freely from ``source``."""
+        self.epsilon[source].append(target)
 
     def without_epsilon(self, start: int, tags: Sequence[int]) -> Nfa:
         """Return the same automaton without epsilon edges; only useful states appear in sets."""
-        closures = Closures(self.epsilon, self._useful(tags), self._limit)
-        moves = [
-            {symbol: closures.of(target) for symbol, target in edges.items()}
-            for edges in self.moves
-        ]
+        useful = [bool(edges or tag) for edges, tag in zip(self.edges, tags, strict=True)]
+        closures = Closures(self.epsilon, useful, self._limit)
+        moves = [{symbol: closures.of(target) for symbol, target in edges} for edges in self.edges]
         return Nfa(moves, tags, [closures.of(start)])
-
-    def _useful(self, tags: Sequence[int]) -> list[bool]:
-        return [bool(edges or tag) for edges, tag in zip(self.moves, tags, strict=True)]
 
 
 class Closures:
