@@ -44,6 +44,18 @@ class _LazyGroup(click.Group):
             return COMMANDS.get(cmd_name)
         return super().get_command(ctx, cmd_name)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Do as click, but name the command that a misspelt one resembles."""
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            from kbnf_core.syntax.suggest import Suggestions
+
+            close = Suggestions(self.list_commands(ctx)).closest(args[0])
+            if close is not None:
+                ctx.fail(f"No such command {args[0]!r}. Did you mean {close!r}?")
+        return super().resolve_command(ctx, args)
+
 
 def _print_version(context: click.Context, _: click.Parameter, value: bool) -> None:
     if not value:

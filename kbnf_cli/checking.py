@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbnf_cli.config import Settings, SettingsFor
-from kbnf_cli.console import Console
+from kbnf_cli.console import Console, Verbosity
 from kbnf_cli.files import read_source
 from kbnf_cli.inputs import read_vocabulary
 from kbnf_core.diagnostics import Diagnostic, Severity
@@ -94,6 +94,7 @@ class FileCheck:
             finish=self._asked.finish,
             options=self._lint_options(settings),
             imports=ANYWHERE,
+            defaults=settings.defaults,
         )
         return _selected(found, settings, file)
 
@@ -109,6 +110,7 @@ class FileCheck:
             reports_cost=self._asked.cost,
             max_states=settings.max_states,
             max_mask_work=settings.max_mask_work,
+            reports_effort=self._console.verbosity is Verbosity.VERBOSE,
         )
 
 

@@ -9,7 +9,6 @@ import click
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN, find_grammars
-from kbnf_cli.grammars import open_grammar
 from kbnf_cli.inputs import Inputs, read_vocabulary
 from kbnf_cli.jobs import default_jobs, run_jobs
 from kbnf_cli.options import as_value, common_options, input_options
@@ -40,7 +39,7 @@ class _Task:
     def compile(self, grammar: Path, out: Path, progress: "Progress | None") -> None:
         from kbnf_core.artifact.write import compile_artifact
 
-        rules = open_grammar(grammar, grammar.as_posix(), self._inputs.start, self._inputs.finish)
+        rules = self._inputs.grammar(grammar)
         compile_artifact(rules, self.vocabulary(Console()), out, progress=progress)
 
     def vocabulary(self, console: Console) -> "Vocabulary | None":

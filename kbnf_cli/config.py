@@ -13,6 +13,7 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from kbnf_core.config import Defaults, Finish
 from kbnf_core.diagnostics import Severity
 from kbnf_core.diagnostics.selection import Selection, normalise_selector
 from kbnf_core.errors import ConfigError
@@ -68,6 +69,7 @@ class Settings:
     or a path, relative paths being taken from the configuration file's directory.
     ``per_file_ignores`` are patterns of a name, or of a path from that directory, with prefixes
     of codes. ``targets``, ``max_states`` and ``max_mask_work`` are those of ``lint.options``.
+    ``start`` and ``finish`` are for grammars in KBNF that set none.
     """
 
     select: tuple[str, ...] | None = None
@@ -80,6 +82,13 @@ class Settings:
     max_states: int | None = None
     max_mask_work: int | None = None
     per_file_ignores: FileIgnores | None = None
+    start: str | None = None
+    finish: Finish | None = None
+
+    @property
+    def defaults(self) -> Defaults:
+        """What grammars that say nothing themselves begin and end with."""
+        return Defaults(self.start, self.finish)
 
     @property
     def selection(self) -> Selection:
@@ -193,6 +202,18 @@ def _targets(value: Any, _: Path) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _name(value: Any, _: Path) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("the name of a nonterminal is needed")
+    return value
+
+
+def _finish(value: Any, _: Path) -> Finish:
+    if value not in [each.value for each in Finish]:
+        raise ValueError("eager, token or eos is needed")
+    return Finish(value)
+
+
 def _count(value: Any, _: Path) -> int:
     if type(value) is not int or value < 1:
         raise ValueError("a number above 0 is needed")
@@ -217,6 +238,8 @@ _PARSERS: dict[str, Callable[[Any, Path], Any]] = {
     "max-states": _count,
     "max-mask-work": _count,
     "per-file-ignores": _per_file_ignores,
+    "start": _name,
+    "finish": _finish,
 }
 
 KEYS = tuple(_PARSERS)

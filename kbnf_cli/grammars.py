@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbnf_cli.files import STDIN, read_source
+from kbnf_core.config import NO_DEFAULTS, Defaults
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import ConfigError, GrammarError
 
@@ -16,7 +17,13 @@ _ABOUT_TOKENS = {"BNF": "from_bnf", "GBNF": "from_gbnf"}
 """Languages that can name tokens of a vocabulary, and what converts them with one."""
 
 
-def open_grammar(path: Path, name: str, start: str | None, finish: str | None) -> "Grammar":
+def open_grammar(
+    path: Path,
+    name: str,
+    start: str | None,
+    finish: str | None,
+    defaults: Defaults = NO_DEFAULTS,
+) -> "Grammar":
     """Return a usable grammar; ``name`` is what to call it in messages.
 
     Raises ``GrammarError`` for a text that is none, ``ArtifactError`` for a damaged artifact,
@@ -29,7 +36,7 @@ def open_grammar(path: Path, name: str, start: str | None, finish: str | None) -
     source, invalid = read_source(path, name)
     if invalid is not None:
         raise GrammarError([invalid])
-    return Grammar(source.text, start=start, finish=finish, path=name)
+    return Grammar(source.text, start=start, finish=finish, path=name, defaults=defaults)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +52,7 @@ def open_any_grammar(
     name: str,
     start: str | None,
     finish: str | None,
+    defaults: Defaults = NO_DEFAULTS,
     vocabulary: "Vocabulary | None" = None,
 ) -> Opened:
     """Return a usable grammar, converted first if its extension is of another language.
@@ -59,7 +67,7 @@ def open_any_grammar(
 
     to_kbnf = language_of(name).to_kbnf
     if to_kbnf is None:
-        return Opened(open_grammar(path, name, start, finish))
+        return Opened(open_grammar(path, name, start, finish, defaults))
     source, invalid = read_source(path, name)
     if invalid is not None:
         raise GrammarError([invalid])

@@ -9,6 +9,7 @@ from kbnf_cli.config import Settings, SettingsFor, settings_source
 from kbnf_cli.console import Console
 from kbnf_cli.files import STDIN
 from kbnf_cli.grammars import Opened, open_any_grammar, open_grammar
+from kbnf_core.config import Defaults
 
 if TYPE_CHECKING:
     from kbnf_core.grammar import Grammar
@@ -39,11 +40,15 @@ class Inputs:
 
     def grammar(self, path: Path) -> "Grammar":
         """Return the grammar in a file of KBNF; raises what ``open_grammar`` raises."""
-        return open_grammar(path, self.name_of(path).as_posix(), self.start, self.finish)
+        return open_grammar(path, *self._named(path))
 
     def any_grammar(self, path: Path) -> Opened:
         """Return it, converted if it must be; raises what ``open_any_grammar`` raises."""
-        return open_any_grammar(path, self.name_of(path).as_posix(), self.start, self.finish)
+        return open_any_grammar(path, *self._named(path))
+
+    def _named(self, path: Path) -> tuple[str, str | None, str | None, Defaults]:
+        name = self.name_of(path)
+        return name.as_posix(), self.start, self.finish, self.settings_source()(name).defaults
 
     def vocabulary(self, settings: Settings) -> tuple[str, tuple[int, ...]]:
         """Return the name of the vocabulary and its stop ids, as ``read_vocabulary`` takes them."""

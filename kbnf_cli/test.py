@@ -70,8 +70,6 @@ def test(
     if not suites:
         return Exit.TROUBLE
     if not any(suite.cases or suite.errors for suite in suites):
-        raise click.ClickException(
-            "no examples: put them into GRAMMAR.examples.toml beside GRAMMAR.kbnf"
-        )
+        console.note("no examples: put them into GRAMMAR.examples.toml beside GRAMMAR.kbnf")
     console.data(_FORMATS[format_](suites))
     return Exit.FINDINGS if any(suite.fails for suite in suites) else Exit.CLEAN

@@ -34,6 +34,17 @@ class Finish(enum.Enum):
             raise ConfigError(f"finish must be one of {words}, not {value!r}") from None
 
 
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """Settings of a project, for grammars in KBNF that say nothing themselves."""
+
+    start: str | None = None
+    finish: Finish | None = None
+
+
+NO_DEFAULTS = Defaults()
+
+
 @dataclass(slots=True)
 class RegexConfig:
     """Bounds the automata of regular expressions, or of ``except!``.

@@ -65,12 +65,12 @@ class Engine(EngineCore):
 
     A token id is an ``int`` or anything with ``__index__``, as NumPy's and torch's integers.
 
-    Coming from elsewhere: ``Engine(...)`` is *initialize*, ``mask_logits`` is
-    *modify_possible_logits*, ``try_accept_new_token`` is *advance*,
-    ``get_allowed_token_ids_from_last_computation`` is *current_possible_tokens*,
-    ``update_logits`` is *update_logits_from_tokens*, ``reset`` and ``copy.copy`` are *reset* and
-    *clone* of the engine's design post; the methods of the Rust crate's ``EngineLike`` have the
-    names they have there.
+    Coming from elsewhere: ``Engine(...)`` is *initialize*, ``try_accept_new_token`` is *advance*,
+    ``get_allowed_token_ids_from_last_computation`` is *current_possible_tokens*, ``mask_logits``
+    is *update_logits_from_tokens* (the current ones), ``update_logits`` is
+    *modify_possible_logits* (after a new token), ``reset`` and ``copy.copy`` are *reset* and
+    *clone* of the engine's design post; ``compute_allowed_token_ids`` and the other methods of
+    the Rust crate's ``EngineLike`` have the names they have there.
 
     Raises ``GrammarError`` for a grammar that cannot be used, ``VocabularyError`` where it names
     tokens that the vocabulary does not have, ``ConfigError`` for an impossible setting.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kbnf_core.budget import Budget
-from kbnf_core.config import Finish
+from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.errors import WorkLimitError
 from kbnf_core.imports import BELOW, Imports
@@ -20,6 +20,9 @@ from kbnf_core.syntax.language import Language
 from kbnf_core.syntax.pragmas import Pragmas, read_pragmas
 from kbnf_core.syntax.tree import Document, Expression, postorder
 
+ENDLESS = "W308"
+"""The finding that no text of a grammar ever ends."""
+
 EFFORT = replace(DEFAULT_LIMITS, regex_states=1_000)
 """Automata of whole parts beyond this are left alone: questions about them stay unanswered."""
 
@@ -29,7 +32,8 @@ class Reading:
     """What is known of a grammar text after reading it.
 
     ``grammar`` and ``analysis`` are None where errors leave none. ``start`` and ``finish`` are
-    the settings in force: given ones, else the pragmas', else the defaults.
+    the settings in force: given ones, else the pragmas', else the defaults of the project (which
+    ``finish_is_default`` tells of ``finish``), else those of the language.
     """
 
     language: Language
@@ -40,6 +44,12 @@ class Reading:
     grammar: Grammar | None
     analysis: Analysis | None
     diagnostics: tuple[Diagnostic, ...]
+    finish_is_default: bool = False
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether no text ever ends; ``grammar`` then has the rules of ``lower.endless``."""
+        return any(finding.code == ENDLESS for finding in self.diagnostics)
 
     @property
     def errors(self) -> list[Diagnostic]:
@@ -68,11 +78,17 @@ def read_grammar(
     limits: Limits = DEFAULT_LIMITS,
     language: Language = KBNF,
     imports: Imports = BELOW,
+    defaults: Defaults = NO_DEFAULTS,
 ) -> Reading:
-    """Parse and translate ``source``; never raises, findings are in the result."""
+    """Parse and translate ``source``; never raises, findings are in the result.
+
+    ``defaults`` are for KBNF, whose files can say what differs.
+    """
     parsed = language.read(source, limits, start, imports)
     pragmas, oddities = read_pragmas(parsed.document)
-    start = parsed.start or start or pragmas.start or language.start
+    if language is not KBNF:
+        defaults = NO_DEFAULTS
+    start = parsed.start or start or pragmas.start or defaults.start or language.start
     found = [*parsed.diagnostics, *oddities]
     grammar, analysis = None, None
     budget = Budget(limits.work)
@@ -83,15 +99,50 @@ def read_grammar(
             grammar = None
         if grammar is not None:
             analysis = analyse(grammar, budget)
+            if not analysis.facts[start].filled:
+                grammar, analysis, finding = _without_finite_texts(
+                    parsed.document, grammar, analysis, budget
+                )
+                found.append(finding)
     except WorkLimitError as error:
         found.append(too_much_work(parsed.document, error))
-        grammar = None
-    if analysis is not None and not analysis.facts[start].filled:
-        found.append(_empty_language(parsed.document, start, analysis))
         grammar = analysis = None
-    in_force = finish or (Finish(pragmas.finish) if pragmas.finish else language.finish)
+    own = finish or (Finish(pragmas.finish) if pragmas.finish else None)
+    in_force = own or defaults.finish or language.finish
     return Reading(
-        language, parsed.document, pragmas, start, in_force, grammar, analysis, tuple(found)
+        language,
+        parsed.document,
+        pragmas,
+        start,
+        in_force,
+        grammar,
+        analysis,
+        tuple(found),
+        finish_is_default=own is None and defaults.finish is not None,
+    )
+
+
+def _without_finite_texts(
+    document: Document, grammar: Grammar, analysis: Analysis, budget: Budget
+) -> tuple[Grammar | None, Analysis | None, Diagnostic]:
+    """Return what is left of a grammar without finite texts, and the finding that says so."""
+    from kbnf_core.lower.endless import endless_grammar
+
+    endless = endless_grammar(grammar, analysis, budget)
+    if endless is None:
+        return None, None, _empty_language(document, grammar.start, analysis)
+    finding = _endless_language(document, grammar.start)
+    return endless, analyse(endless, budget), finding
+
+
+def _endless_language(document: Document, start: str) -> Diagnostic:
+    return Diagnostic(
+        ENDLESS,
+        f"no text of the start nonterminal `{start}` ever ends",
+        document.source,
+        name_span(document, start),
+        notes=("generation goes on until the tokens run out; no `finish` ends it",),
+        helps=("give it an alternative that ends in terminals, if there is to be an end",),
     )
 
 
@@ -103,9 +154,19 @@ def _empty_language(document: Document, start: str, analysis: Analysis) -> Diagn
         document.source,
         name_span(document, start),
         label="nothing can be generated from here",
-        notes=("every alternative is empty, or calls itself without an end",),
+        notes=("every alternative is empty, or calls itself before anything else can come",),
         helps=("give it an alternative that ends in terminals",),
     )
+
+
+def not_converted(reading: Reading) -> tuple[Diagnostic, ...]:
+    """Return why a grammar cannot be written in another language, whose texts are finite."""
+    if not reading.is_endless:
+        return reading.diagnostics
+    message = f"no text of the start nonterminal `{reading.start}` ever ends: none can be kept"
+    place = name_span(reading.document, reading.start)
+    helps = ("give it an alternative that ends in terminals",)
+    return (Diagnostic("E105", message, reading.document.source, place, helps=helps),)
 
 
 def too_large(reading: Reading, name: str, limits: Limits) -> Diagnostic:

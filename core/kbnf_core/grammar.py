@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kbnf_core import ir
-from kbnf_core.config import Finish
+from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.diagnostics.decode import decode
 from kbnf_core.errors import EmptyGrammarError, GrammarError, WorkLimitError
@@ -29,7 +29,8 @@ T = TypeVar("T")
 class Grammar:
     """A KBNF grammar, immutable but for what it remembers; engines and threads may share one.
 
-    ``start`` and ``finish`` win over the grammar's pragmas; ``path`` is for messages only.
+    ``start`` and ``finish`` win over the grammar's pragmas, and these over ``defaults``; ``path``
+    is for messages only.
     Raises ``GrammarError`` with all findings, ``EmptyGrammarError`` where no text, or only the
     empty one, matches.
     """
@@ -44,10 +45,12 @@ class Grammar:
         finish: Finish | str | None = None,
         path: str | None = None,
         limits: Limits = DEFAULT_LIMITS,
+        defaults: Defaults = NO_DEFAULTS,
     ) -> None:
         self.__dict__["source"] = Source(text, path)
         self._limits = limits
         self._wanted = (start, None if finish is None else Finish.parse(finish))
+        self._defaults = defaults
         _usable(self.reading)
         self.start = self.reading.start
         self.finish = self.reading.finish
@@ -73,6 +76,7 @@ class Grammar:
         grammar.finish = finish
         grammar._limits = limits
         grammar._wanted = (start, finish)
+        grammar._defaults = NO_DEFAULTS
         grammar._stored = stored
         grammar.__dict__["tables"] = tables
         return grammar
@@ -95,6 +99,7 @@ class Grammar:
         grammar.finish = finish
         grammar._limits = limits
         grammar._wanted = (rules.start, finish)
+        grammar._defaults = NO_DEFAULTS
         grammar._stored = None
         grammar._write = write
         grammar.__dict__["_rules"] = (rules, analysis)
@@ -193,7 +198,7 @@ class Grammar:
     @cached_property
     def reading(self) -> Reading:
         """The text as it was read, with everything found on the way."""
-        return read_grammar(self.source, *self._wanted, self._limits)
+        return read_grammar(self.source, *self._wanted, self._limits, defaults=self._defaults)
 
     @cached_property
     def _rules(self) -> tuple[ir.Grammar, "Analysis | None"]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kbnf_cli.config import SettingsFor
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import read_bytes, write_text
@@ -90,9 +91,10 @@ def play(
     -c those lines are run instead. GRAMMAR may be left out with --replay, which knows it.
     """
     is_terminal = not commands and replay is None and _on_terminal()
-    world = TerminalWorld(console) if is_terminal else DiskWorld(console)
+    settings_for = inputs.settings_source()
+    world = (TerminalWorld if is_terminal else DiskWorld)(console, settings_for)
     if grammar is not None:
-        vocabulary, eos = inputs.vocabulary(inputs.settings_source()(grammar))
+        vocabulary, eos = inputs.vocabulary(settings_for(grammar))
         start = inputs.start or start_nonterminal
         files = Files(grammar, vocabulary, eos or None, start, inputs.finish)
     elif replay is not None:
@@ -153,8 +155,9 @@ _OTHER_ROWS = 8
 class DiskWorld:
     """What commands need from outside, for a script: of one width, so that output is stable."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, settings_for: SettingsFor) -> None:
         self._console = console
+        self._settings_for = settings_for
         self._encoders: dict[str, Encoder] = {}
 
     @property
@@ -175,7 +178,8 @@ class DiskWorld:
         vocabulary: "Vocabulary | None" = None,
     ) -> Opened:
         """Open a grammar; raises ``KbnfError``."""
-        return open_any_grammar(path, path.as_posix(), start, finish, vocabulary)
+        defaults = self._settings_for(path).defaults
+        return open_any_grammar(path, path.as_posix(), start, finish, defaults, vocabulary)
 
     def vocabulary(self, name: str, eos: tuple[int, ...] | None) -> "Vocabulary":
         """Open a vocabulary, ``bytes`` or a file; raises ``KbnfError``."""

@@ -170,7 +170,11 @@ def _finish(session: Session, text: str, world: World) -> Reply:
     found = session.engine.shortest_completion()
     if found.data == b"":
         return Reply(session, (note("the text can end here"),))
-    data = "none: a token terminal is needed" if found.data is None else _counted(found.data, world)
+    data = (
+        "none: the text cannot end by bytes alone"
+        if found.data is None
+        else _counted(found.data, world)
+    )
     width = world.columns - 10
     shown = [row("bytes", data)]
     if found.tokens is None:

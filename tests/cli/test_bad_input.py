@@ -18,7 +18,7 @@ FILES: dict[str, str | bytes] = {
     "binary.kbnf": bytes(range(256)) * 4,
     "nul.kbnf": "start ::= \0;",
     "deep.kbnf": f"start ::= {'(' * 5000}'a'{')' * 5000};",
-    "no_language.kbnf": "start ::= 'a' start;",
+    "no_language.kbnf": "start ::= start 'a';",
     "undefined.kbnf": "start ::= b;",
     "none/readme.txt": "no grammar here",
     "tokens.json": _TOKENS,

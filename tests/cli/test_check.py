@@ -18,6 +18,9 @@ _SCHEMA = json.loads(
 )
 
 
+GRAMMARS = Path(__file__).resolve().parents[2] / "grammars"
+
+
 def test_clean_file(kbnf: Kbnf, write: Write) -> None:
     result = kbnf("check", write("a.kbnf", GOOD))
     assert (result.status, result.out) == (0, "")
@@ -160,3 +163,10 @@ def test_many_files_are_checked_alike_by_one_process_and_by_several(
     assert (one.status, one.out, one.stderr) == (two.status, two.out, two.stderr)
     assert one.status == 1
     assert one.out.count("error[E101]") == 6
+
+
+def test_where_the_search_for_cut_texts_ended_is_said_with_v_only(kbnf: Kbnf, write: Write) -> None:
+    # One character does not tell how its texts go on, and its places have no end.
+    grammar = write("a.kbnf", (GRAMMARS / "sql_select.kbnf").read_bytes())
+    assert "I901" not in kbnf("check", grammar).out
+    assert "I901" in kbnf("check", "-v", grammar).out

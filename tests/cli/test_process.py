@@ -143,3 +143,10 @@ def test_completion_exists(monkeypatch: pytest.MonkeyPatch) -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60
     )
     assert "_kbnf_completion" in done.stdout
+
+
+def test_a_misspelt_command_is_known_again(kbnf: Kbnf) -> None:
+    result = kbnf("chek", "a.kbnf")
+    assert result.status == 2
+    assert "Did you mean 'check'?" in result.stderr
+    assert "Did you mean" not in kbnf("xyzzy").stderr

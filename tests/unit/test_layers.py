@@ -68,7 +68,7 @@ ALLOWED: dict[str, set[str]] = {
     "convert": BASE | {"syntax", "languages"} | {f"languages.{language}" for language in LANGUAGES},
     "format": BASE | {"syntax", "languages.kbnf"},
     "diagram": BASE | {"syntax"},
-    "lint": BACK | {"languages", "languages.bnf", "languages.kbnf", "languages.lark"},
+    "lint": BACK | {f"languages{each}" for each in ("", ".bnf", ".conversion", ".kbnf", ".lark")},
     "examples": BACK | {"engine", "languages.kbnf", "recordings"},
     "engine": BACK | {"kernel", "artifact"},
     "compat": BACK | {"engine"},

@@ -2,14 +2,16 @@
 
 The grammars and, for the examples of the programming interface, the logits are those of its
 ``lib.rs``. Where its prose describes a language without any finite text ("an infinite sequence"),
-this engine refuses the grammar instead: such a text can never be finished.
+generation goes on for ever.
 """
+
+import re
 
 import numpy as np
 import pytest
 
 from kbnf_core import AcceptTokenResult, Engine, Vocabulary
-from kbnf_core.errors import EmptyGrammarError
+from kbnf_core.mask.shortest import Completion
 from kbnf_testing.corpus import BYTE_TOKENS
 from kbnf_testing.subject import engine_of, offer_bytes
 from kbnf_testing.walk import ACCEPTED, Outcome
@@ -61,9 +63,15 @@ def _offered(grammar: str, text: str) -> list[Outcome]:
 @pytest.mark.parametrize(
     "grammar", ['start ::= "A" start;', 'start ::= "A" start | "B" start;'], ids=repr
 )
-def test_documented_infinite_sequence_is_refused(grammar: str) -> None:
-    with pytest.raises(EmptyGrammarError):
-        engine_of(grammar, BYTE_TOKENS, "eager")
+def test_documented_infinite_sequence_goes_on_for_ever(grammar: str) -> None:
+    letters = re.findall('"(.)"', grammar)
+    engine = engine_of(grammar, BYTE_TOKENS, "eager")
+    for letter in letters * 2:
+        engine.compute_allowed_token_ids()
+        allowed = engine.get_allowed_token_ids_from_last_computation()
+        assert allowed == [ord(each) for each in letters]
+        assert engine.try_accept_new_token(ord(letter)) is AcceptTokenResult.Ongoing
+    assert engine.shortest_completion() == Completion(None, None, True)
 
 
 _LINE_ENDS = "\nstart ::= except!('\\n\\n')'\\n\\n';\n"

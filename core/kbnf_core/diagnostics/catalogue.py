@@ -85,6 +85,8 @@ _RULES = (
     Rule("E202", "unsupported-regex", "A regular expression uses an unsupported construct."),
     Rule("E203", "regex-too-large", "A regular expression needs more states than the limit."),
     Rule("E204", "regex-invalid-utf8", "A regular expression could match invalid UTF-8."),
+    # Generation
+    Rule("W308", "endless-language", "No text of the grammar ever ends."),
     # Other languages
     Rule("W401", "lost-bytes", "Bytes that are no UTF-8 text cannot be kept."),
     Rule("W402", "lost-token", "A token cannot be named in the other language."),

@@ -43,6 +43,10 @@ class TokenTerminal:
     negated: bool = False
 
 
+NEVER = TokenTerminal(None)
+"""Matches no token. What waits for it can go on for ever and never ends; see `lower.endless`."""
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class Token:
     """One token matched by its id, whatever its bytes."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kbnf_core.config import Finish
+from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.frontend import Reading, read_grammar
 from kbnf_core.imports import BELOW, Imports
@@ -25,10 +25,12 @@ def check(
     language: Language | None = None,
     options: LintOptions = NO_OPTIONS,
     imports: Imports = BELOW,
+    defaults: Defaults = NO_DEFAULTS,
 ) -> list[Diagnostic]:
     """Return all findings about a grammar text, in order of place.
 
-    ``start`` and ``finish`` win over the text's pragmas; ``path`` names it in messages. Where no
+    ``start`` and ``finish`` win over the text's pragmas, and these over ``defaults``; ``path``
+    names it in messages. Where no
     ``language`` is given, the extension of ``path`` tells it, and KBNF is what is left.
     ``imports`` says which files the text may import. Findings that an ``ignore[...]`` pragma names
     are left out, and a pragma that silences nothing is a finding itself. Raises ``ConfigError``
@@ -36,7 +38,7 @@ def check(
     """
     wanted = None if finish is None else Finish.parse(finish)
     language = language or language_of(path)
-    reading = read_grammar(Source(text, path), start, wanted, limits, language, imports)
+    reading = read_grammar(Source(text, path), start, wanted, limits, language, imports, defaults)
     said = list(reading.diagnostics)
     if options.vocabulary is not None and any(each.code == _NO_VOCABULARY for each in said):
         # The reading stands for any vocabulary; of the one at hand it says too much.

@@ -9,12 +9,16 @@ from kbnf_core.frontend import Reading
 from kbnf_core.lint.options import LintOptions
 from kbnf_core.lint.rules import (
     ambiguity,
+    beyond_ascii,
     cost,
+    cut_by_eager,
+    default_finish,
     duplicates,
     empty_loops,
     escapes,
     exceptions,
     large_terminal,
+    lost_backslash,
     names,
     never_entered,
     never_reached,
@@ -50,11 +54,15 @@ class Lint(Protocol):
 
 LINTS: tuple[Lint, ...] = (
     ambiguity,
+    beyond_ascii,
+    cut_by_eager,
+    default_finish,
     duplicates,
     empty_loops,
     escapes,
     exceptions,
     large_terminal,
+    lost_backslash,
     names,
     never_entered,
     never_reached,

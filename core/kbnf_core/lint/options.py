@@ -17,7 +17,8 @@ class LintOptions:
     ``vocabulary``: find what its tokens cannot spell. ``targets``: find what these engines refuse
     (names from ``TARGETS``). ``reports_cost``: tell what the grammar takes. ``max_states``: find
     a grammar whose tables have more states. ``max_mask_work``: find rules whose masks take more
-    trie nodes; see ``mask.work``.
+    trie nodes; see ``mask.work``. ``reports_effort``: tell also where a search that most grammars
+    need not pass, that of W307, has ended without an answer.
     """
 
     vocabulary: "Vocabulary | None" = None
@@ -25,6 +26,7 @@ class LintOptions:
     reports_cost: bool = False
     max_states: int | None = None
     max_mask_work: int | None = None
+    reports_effort: bool = False
 
     @property
     def counts_work(self) -> bool:

@@ -24,9 +24,10 @@ _T = TypeVar("_T")
 class Needs(enum.Enum):
     """What must be there for a lint to run.
 
-    ``DOCUMENT``: a text, whatever is wrong with it. ``GRAMMAR``: a text without errors.
-    ``VOCABULARY``: that, and a vocabulary that was asked about. ``TABLES``: that the tables could
-    be built, and that something was asked that takes them; over bytes without a vocabulary.
+    ``DOCUMENT``: a text, whatever is wrong with it. ``GRAMMAR``: a text without errors, with texts
+    that end. ``VOCABULARY``: no errors, and a vocabulary that was asked about. ``TABLES``: that
+    the tables could be built, and that something was asked that takes them; over bytes without a
+    vocabulary.
     """
 
     DOCUMENT = enum.auto()
@@ -51,6 +52,9 @@ class Subject:
             return True
         if self.reading.grammar is None:
             return False
+        if needs is Needs.GRAMMAR:
+            # The rules of an endless grammar are not as they were written.
+            return not self.reading.is_endless
         if needs is Needs.VOCABULARY:
             return self.options.vocabulary is not None
         if needs is Needs.TABLES:

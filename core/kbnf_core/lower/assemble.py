@@ -7,7 +7,7 @@ import numpy as np
 from kbnf_core.automata.alphabet import join, separate
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.budget import Budget
-from kbnf_core.ir import Grammar, Literal, Regular, Token, TokenTerminal
+from kbnf_core.ir import NEVER, Grammar, Literal, Regular, Token, TokenTerminal
 from kbnf_core.limits import Limits
 from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.compact import Piece
@@ -21,7 +21,7 @@ Finish = Callable[[NfaBuilder, str], Piece]
 
 
 def number_symbols(grammar: Grammar, analysis: Analysis, inlined: Inlined) -> Alphabet:
-    """Return the symbols of everything that the start reaches."""
+    """Return the symbols of everything that the start reaches; ``NEVER`` is the last of them."""
     columns: dict[bytes, None] = {}
     written: set[int] = set()
     terminals: dict[TokenTerminal, int] = {}
@@ -37,6 +37,8 @@ def number_symbols(grammar: Grammar, analysis: Analysis, inlined: Inlined) -> Al
                 case Token(terminal):
                     terminals.setdefault(terminal, len(terminals))
     names = [n for n in grammar.rules if n in analysis.reachable and n not in inlined.names]
+    if terminals.pop(NEVER, None) is not None:
+        terminals = {terminal: i for i, terminal in enumerate((*terminals, NEVER))}
     joined = join([separate(written), *columns])
     return Alphabet(joined, {name: i for i, name in enumerate(names)}, terminals)
 
@@ -99,7 +101,11 @@ def _piece_of_dfa(body: Regular, alphabet: Alphabet) -> Piece:
 def assemble(
     grammar: Grammar, analysis: Analysis, alphabet: Alphabet, pieces: Mapping[str, Piece]
 ) -> Tables:
-    """Return the tables of ``pieces``, numbered one after the other."""
+    """Return the tables of ``pieces``, numbered one after the other.
+
+    What waits for ``NEVER`` was kept for its sake when the pieces were trimmed; its edges, which
+    nothing takes, are left out.
+    """
     counts = [piece.state_count for piece in pieces.values()]
     entry = np.cumsum([0, *counts], dtype=np.int32)
     source = _concatenate([p.source + e for p, e in zip(pieces.values(), entry, strict=False)])
@@ -108,6 +114,9 @@ def assemble(
     accepting = np.concatenate([piece.accepting for piece in pieces.values()])
     count = len(accepting)
     first_token = alphabet.class_count + len(alphabet.nonterminals)
+    terminals = tuple(terminal for terminal in alphabet.terminals if terminal != NEVER)
+    taken = symbol < first_token + len(terminals)
+    source, symbol, target = source[taken], symbol[taken], target[taken]
     is_byte = symbol < alphabet.class_count
     is_token = symbol >= first_token
     is_call = ~is_byte & ~is_token
@@ -133,7 +142,7 @@ def assemble(
         token_start=_starts(source[is_token], count),
         token_terminal=symbol[is_token] - first_token,
         token_target=target[is_token],
-        token_terminals=tuple(alphabet.terminals),
+        token_terminals=terminals,
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from kbnf_core.automata.alphabet import class_count
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.budget import Budget
-from kbnf_core.ir import Call, Choice, Literal, Node, Regular, Repeat, Sequence, Token
+from kbnf_core.ir import NEVER, Call, Choice, Literal, Node, Regular, Repeat, Sequence, Token
 from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.nfa import Alphabet, Ids, Nfa, TooManyStatesError
 
@@ -82,7 +82,8 @@ class NfaBuilder:
                 self._connect_call(node, begin, end)
             case Token(terminal, span):
                 self._nfa.link(begin, self._alphabet.of_token(terminal), end)
-                self._nfa.note(begin, span, 0)
+                if terminal != NEVER:
+                    self._nfa.note(begin, span, 0)
             case Sequence(parts):
                 self._connect_sequence(parts, begin, end)
             case Choice(branches):

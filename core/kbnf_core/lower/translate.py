@@ -13,11 +13,13 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import Compiled, compile_regex
 from kbnf_core.budget import Budget
-from kbnf_core.diagnostics import Diagnostic, Label
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Label
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.excepted import excluded_words
+from kbnf_core.lower.slips import slip_at
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
+from kbnf_core.syntax.patterns import as_read
 from kbnf_core.syntax.suggest import Suggestions
 from kbnf_core.traversal import fold
 
@@ -57,17 +59,23 @@ def _check_start(document: tree.Document, start: str) -> Iterable[Diagnostic]:
         return ()
     guess = Suggestions(names).closest(start) or names[0]
     first = document.definitions[0].name.span
+    fixes: tuple[Fix, ...] = ()
+    if guess.casefold() == start.casefold():
+        first = document.first_names[guess]
+        edit = Edit(Span(0, 0), f"(* kbnf: start={guess} *)\n")
+        fixes = (Fix(f"say that `{guess}` is the start", (edit,)),)
     return (
         Diagnostic(
             "E102",
             f"the start nonterminal `{start}` is not defined",
             document.source,
             first,
-            label="the first rule stands here",
+            label="this is another name" if fixes else "the first rule stands here",
             helps=(
                 f"name the start: `--start {guess}`, or `kbnf: start={guess}` in a comment;"
                 f" or define `{start}` as `{guess}`",
             ),
+            fixes=fixes,
         ),
     )
 
@@ -141,12 +149,24 @@ class _Translator:
 
     def _reference(self, node: tree.Reference) -> ir.Node:
         name = node.name.value
-        if name not in self._defined and name not in self._reported:
-            self._reported.add(name)
-            close = self._suggestions.closest(name)
-            helps = (f"did you mean `{close}`?" if close else "define it, with a rule of its own",)
-            self._report("E101", f"the nonterminal `{name}` is not defined", node.span, helps=helps)
+        if name not in self._defined:
+            slip = slip_at(self._source, node.span)
+            if slip is not None or name not in self._reported:
+                self._reported.add(name)
+                self._undefined(node, slip)
         return ir.Call(name, node.span)
+
+    def _undefined(self, node: tree.Reference, slip: Fix | None) -> None:
+        name = node.name.value
+        close = None if slip else self._suggestions.closest(name)
+        if slip is not None:
+            help_ = slip.message
+        else:
+            help_ = f"did you mean `{close}`?" if close else "define it, with a rule of its own"
+        message = f"the nonterminal `{name}` is not defined"
+        guess = Fix(f"write `{close}`", (Edit(node.span, close),), safe=False) if close else None
+        fixes = tuple(fix for fix in (slip, guess) if fix is not None)
+        self._report("E101", message, node.span, (help_,), fixes=fixes)
 
     def _pattern(self, node: tree.Pattern) -> ir.Node:
         if node in self._automata:
@@ -164,6 +184,7 @@ class _Translator:
                 problem.message,
                 node.text.spell(problem.start, problem.end),
                 helps=(problem.help,) if problem.help else (),
+                notes=as_read(node.text, self._source),
             )
         if compiled.dfa is None:
             return ir.Choice((), node.span)
@@ -201,9 +222,20 @@ class _Translator:
         span: Span,
         helps: tuple[str, ...] = (),
         labels: tuple[Label, ...] = (),
+        fixes: tuple[Fix, ...] = (),
+        notes: tuple[str, ...] = (),
     ) -> None:
         self.diagnostics.append(
-            Diagnostic(code, message, self._source, span, helps=helps, labels=labels)
+            Diagnostic(
+                code,
+                message,
+                self._source,
+                span,
+                helps=helps,
+                labels=labels,
+                notes=notes,
+                fixes=fixes,
+            )
         )
 
 

@@ -9,6 +9,9 @@ sooner than the best way known.
 from dataclasses import dataclass
 from math import ceil, inf
 
+import numpy as np
+import numpy.typing as npt
+
 from kbnf_core.budget import Budget
 from kbnf_core.errors import EngineError, RejectedError, WorkLimitError
 from kbnf_core.mask.successors import Successors
@@ -68,7 +71,7 @@ def _shortest_bytes(automaton: TokenAutomaton, position: int, budget: Budget) ->
         return None
     if left > MAX_LENGTH:
         raise EngineError(f"the shortest completion takes {left:,.0f} bytes, too many to show")
-    ways = _readable_bytes(automaton)
+    ways = readable_bytes(automaton.masks.states.tables.classes)
     found = bytearray()
     for distance in range(int(left) - 1, -1, -1):
         byte, position = _nearer(automaton, position, distance, ways, budget)
@@ -99,12 +102,11 @@ def _distance(automaton: TokenAutomaton, state: int) -> float:
     return 0 if automaton.masks.is_complete(state) else automaton.bytes_left.length(state)
 
 
-def _readable_bytes(automaton: TokenAutomaton) -> list[tuple[int, int]]:
+def readable_bytes(classes: npt.NDArray[np.uint8]) -> list[tuple[int, int]]:
     """Return each byte class with its most readable byte, in that order."""
     best: dict[int, int] = {}
-    classes = automaton.masks.states.tables.classes.tolist()
     for byte in sorted(range(256), key=_unreadability):
-        best.setdefault(classes[byte], byte)
+        best.setdefault(int(classes[byte]), byte)
     return list(best.items())
 
 

@@ -34,6 +34,13 @@ def quote(text: str) -> str:
     return mark + "".join(_spell(char, mark) for char in text) + mark
 
 
+def quote_raw(text: str) -> str:
+    """Return ``text`` as a raw pattern, in which nothing is escaped; ValueError as ``quote``."""
+    text.encode()
+    mark = _mark(text)
+    return f"#r{mark}{text.replace(mark, mark * 2)}{mark}"
+
+
 def quote_bytes(data: bytes) -> str:
     r"""Return ``data`` as a KBNF byte string, ``#b'...'``; ``\xHH`` for all but ASCII."""
     text = data.decode("latin-1")
@@ -114,7 +121,8 @@ def _leaf(node: Leaf) -> str:
         case ByteString():
             return quote_bytes(node.value)
         case Pattern():
-            return node.kind.value + quote(node.text.value)
+            value = node.text.value
+            return quote_raw(value) if node.is_raw else node.kind.value + quote(value)
         case Exception_():
             return _exception(node)
         case TokenName():

@@ -91,7 +91,7 @@ def parse_statements(statements: Iterable[Statement], metasyntax: Metasyntax[Tre
         tree: Tree | None = None
         found: Iterable[Diagnostic] | None = metasyntax.refuse(statement)
         if found is None:
-            parsed = _parse(statement.words, metasyntax)
+            parsed = parse_words(statement.words, metasyntax)
             if isinstance(parsed, Mistake):
                 found = metasyntax.explain(statement, parsed)
             else:
@@ -115,7 +115,8 @@ def too_deep(mistake: Mistake, limits: Limits) -> Diagnostic | None:
     return mistake.finding("E012", message, "", help_)
 
 
-def _parse(words: list[Token], metasyntax: Metasyntax[Tree]) -> Tree | Mistake:
+def parse_words(words: list[Token], metasyntax: Metasyntax[Tree]) -> Tree | Mistake:
+    """Return the tree of a statement, or where it stops making sense."""
     state = metasyntax.parser().parse_interactive(start="definition")
     brackets: list[int] = []
     end = span_of(words[-1]).end

@@ -10,7 +10,10 @@ _LONGEST = 100
 
 
 class Suggestions:
-    """Finds close matches among ``names`` (Ratcliff & Obershelp 1988), for the first who ask."""
+    """Finds close matches among ``names``, for the first who ask.
+
+    Those that begin with what was written come first; others by Ratcliff & Obershelp (1988).
+    """
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = [name for name in names if len(name) <= _LONGEST]
@@ -23,5 +26,9 @@ class Suggestions:
         from difflib import get_close_matches
 
         self._left -= len(self._names)
+        folded = name.casefold()
+        longer = [known for known in self._names if known.casefold().startswith(folded)]
+        if longer and len(name) > 1:
+            return min(longer, key=lambda known: (len(known), known))
         close = get_close_matches(name, self._names, n=1)
         return close[0] if close else None

@@ -71,11 +71,15 @@ class PatternKind(Enum):
 
 @dataclass(slots=True, eq=False, repr=False)
 class Pattern:
-    """``#"regex"``, ``#e"regex"``, ``#ex"regex"`` or ``#substrs"text"``."""
+    """``#"regex"``, ``#r"regex"``, ``#e"regex"``, ``#ex"regex"`` or ``#substrs"text"``.
+
+    ``is_raw`` tells that it was written as ``#r"regex"``, without escapes.
+    """
 
     kind: PatternKind
     text: Text
     span: Span
+    is_raw: bool = False
 
 
 @dataclass(slots=True, eq=False, repr=False)

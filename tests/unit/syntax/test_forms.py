@@ -12,8 +12,8 @@ X = ("Terminal", ("Text", "x"))
 A = ("Reference", ("Name", "a"))
 
 
-def _pattern(kind: PatternKind) -> tuple[object, ...]:
-    return ("Pattern", kind, ("Text", "x"))
+def _pattern(kind: PatternKind, is_raw: bool = False) -> tuple[object, ...]:
+    return ("Pattern", kind, ("Text", "x"), is_raw)
 
 
 FORMS = [
@@ -23,6 +23,8 @@ FORMS = [
     ("except", ("Reference", ("Name", "except"))),
     ("#'x'", _pattern(PatternKind.REGEX)),
     ('#"x"', _pattern(PatternKind.REGEX)),
+    ("#r'x'", _pattern(PatternKind.REGEX, is_raw=True)),
+    ('#r"x"', _pattern(PatternKind.REGEX, is_raw=True)),
     ("#e'x'", _pattern(PatternKind.EARLY)),
     ("#ex'x'", _pattern(PatternKind.COMPLEMENT)),
     ("#substrs'x'", _pattern(PatternKind.SUBSTRINGS)),

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias, cast
 
 from lark import Token
 
-from kbnf_core.languages.kbnf.escapes import decode, decode_bytes
+from kbnf_core.languages.kbnf.escapes import decode, decode_bytes, decode_raw
 from kbnf_core.source import Span
 from kbnf_core.syntax.tree import (
     Alternation,
@@ -122,6 +122,13 @@ class Builder:
         """``#"..."`` and its relatives."""
         mark, text = parts
         return Pattern(PatternKind(mark.value), _text(text), _cover(mark, text))
+
+    def raw_pattern(self, parts: Tokens) -> Pattern:
+        """``#r"..."``."""
+        span = _span(parts[0])
+        value, origins = decode_raw(parts[0].value, span.start)
+        text = Text(value, Span(span.start + len("#r"), span.end), origins)
+        return Pattern(PatternKind.REGEX, text, span, is_raw=True)
 
     def bracket(self, parts: tuple[Token, Expression, Token]) -> Bracket:
         """``(x)``, ``[x]`` or ``{x}``."""

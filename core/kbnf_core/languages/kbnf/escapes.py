@@ -25,6 +25,7 @@ _PIECE = re.compile(
       | (?P<bad>\\.|.)""",
     re.VERBOSE | re.DOTALL,
 )
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _MAX_BRACED_DIGITS = 6
 
 
@@ -50,6 +51,12 @@ def pieces(raw: str, start: int) -> Iterator[Piece]:
         yield Piece(_value(kind, written), span, int(written, 16) if kind == "byte" else None)
 
 
+def surrogates(raw: str, start: int) -> Iterator[Piece]:
+    """Yield the halves of surrogate pairs in a text without escapes that stands at ``start``."""
+    for match in _SURROGATE.finditer(raw):
+        yield Piece(None, Span(start + match.start(), start + match.end()))
+
+
 def decode(raw: str, start: int) -> tuple[str, tuple[int, ...]]:
     """Return the text that ``raw`` spells, and where each of its characters stands.
 
@@ -62,6 +69,18 @@ def decode(raw: str, start: int) -> tuple[str, tuple[int, ...]]:
         values.append(value)
         origins.extend(range(piece.span.start, piece.span.start + len(value)))
     return "".join(values), (*origins, start + len(raw) - 1)
+
+
+def decode_raw(raw: str, start: int) -> tuple[str, tuple[int, ...]]:
+    """Do as ``decode`` for ``#r"..."``, where only the quote is written twice."""
+    quote, end = raw[2], len(raw) - 1
+    origins = []
+    index = 3
+    while index < end:
+        origins.append(index)
+        index += 1 + (raw[index] == quote)
+    value = "".join(raw[i] for i in origins)
+    return _SURROGATE.sub("\ufffd", value), (*(start + i for i in origins), start + end)
 
 
 def decode_bytes(raw: str, start: int) -> bytes:

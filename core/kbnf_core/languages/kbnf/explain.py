@@ -16,7 +16,7 @@ _BEFORE_SYMBOL = _BEFORE_ALTERNATIVE | {"_COMMA"}
 _AFTER_ALTERNATIVE = CLOSING | {"END", "_OR"}
 
 _SYMBOL = "a name, a quoted text, a pattern or a bracket"
-_MARKS = '`#"..."`, `#e"..."`, `#ex"..."`, `#substrs"..."`, `#b"..."` and `#token"..."`'
+_MARKS = '`#"..."`, `#r"..."`, `#e"..."`, `#ex"..."`, `#substrs"..."`, `#b"..."` and `#token"..."`'
 
 _FOREIGN_CHARACTERS = {
     **dict.fromkeys("‘’“”„`´", "texts are quoted with `'` or `\"`"),

@@ -51,7 +51,10 @@ def _doubled(source: Source, span: Span, written: str) -> Diagnostic:
     r"""Explain ``#"\\d"``, where the backslash is meant for the regex."""
     place = Span(span.start, span.start)
     fix = Fix("double the backslash", (Edit(place, "\\"),))
-    help_ = f"write {shown(chr(92) + written)}: string escapes are decoded before the regex"
+    help_ = (
+        f"write {shown(chr(92) + written)}, because string escapes are decoded before the regex;"
+        ' or a raw pattern, `#r"..."`'
+    )
     message = f"{shown(written)} is no escape"
     return Diagnostic("E007", message, source, span, helps=(help_,), fixes=(fix,))
 

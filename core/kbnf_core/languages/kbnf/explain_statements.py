@@ -26,14 +26,16 @@ def open_comment(source: Source, word: Token) -> Diagnostic:
 
 def open_string(source: Source, word: Token) -> Diagnostic:
     """Return the finding for a quoted text without its closing quote."""
-    start = span_of(word).start
-    quote = word.value[0]
+    is_raw = word.value.startswith("#r")
+    start = span_of(word).start + (len("#r") if is_raw else 0)
+    quote = word.value[len("#r") if is_raw else 0]
+    written = quote * 2 if is_raw else f"\\{quote}"
     return Diagnostic(
         "E004",
         "this quoted text is never closed",
         source,
         Span(start, start + 1),
-        helps=(f"close it with `{quote}`; inside the text this quote is written `\\{quote}`",),
+        helps=(f"close it with `{quote}`; inside the text this quote is written `{written}`",),
     )
 
 

@@ -6,6 +6,7 @@ twice. Time is linear in the length of the text. What explains mistakes is impor
 
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from lark import Lark, Token
 
@@ -22,9 +23,16 @@ from kbnf_core.syntax.statements import (
     Metasyntax,
     Statement,
     parse_statements,
+    parse_words,
     too_deep,
 )
 from kbnf_core.syntax.tree import Definition, Document
+
+if TYPE_CHECKING:
+    from kbnf_core.languages.kbnf.explain_foreign import Foreign
+
+MOST_FORMS = 20
+"""Mistakes of one definition behind which reading goes on; each takes reading it again."""
 
 
 def parse_kbnf(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
@@ -60,6 +68,7 @@ class _Kbnf(Metasyntax[Definition]):
         self.unended: list[Diagnostic] = []
         self._words = words
         self._lost = False
+        self._angled: list[Diagnostic] = []
 
     def parser(self) -> Lark:
         return kbnf_parser()
@@ -77,6 +86,11 @@ class _Kbnf(Metasyntax[Definition]):
         return intended
 
     def refuse(self, statement: Statement) -> Iterable[Diagnostic] | None:
+        self._angled = []
+        if any(word.value == "<" for word in statement.words):
+            from kbnf_core.languages.kbnf.explain_foreign import angled_names
+
+            statement.words, self._angled = angled_names(self.source, statement.words)
         if statement.is_definition:
             return None
         if self._lost:  # It is what remains of a statement that went wrong.
@@ -87,21 +101,40 @@ class _Kbnf(Metasyntax[Definition]):
         return (about.no_definition(self.source, statement),)
 
     def validate(self, statement: Statement, tree: Definition) -> Iterator[Diagnostic]:
+        return self._checked(statement, tree, self._angled)
+
+    def _checked(
+        self, statement: Statement, tree: Definition, foreign: list[Diagnostic]
+    ) -> Iterator[Diagnostic]:
+        """Yield ``foreign``, and what else is wrong with a statement of which there is a tree."""
         self._lost = False
         self._check_end(statement)
-        yield from check_words(self.source, statement)
+        yield from foreign
+        yield from _not_within(check_words(self.source, statement), foreign)
         yield from check_definition(self.source, tree, self.limits)
 
     def explain(self, statement: Statement, mistake: Mistake) -> Iterator[Diagnostic]:
         from kbnf_core.languages.kbnf import explain_statements as about
         from kbnf_core.languages.kbnf.explain import explain
+        from kbnf_core.languages.kbnf.explain_foreign import foreign_form
 
+        foreign = self._angled.copy()
+        while (runaway := self._runaway_string(mistake)) is None:
+            form = foreign_form(mistake) if len(foreign) < MOST_FORMS else None
+            if form is None:
+                break
+            foreign.append(form.finding)
+            parsed = parse_words(_without(mistake.words, form), self)
+            if not isinstance(parsed, Mistake):
+                yield from self._checked(statement, parsed, foreign)
+                return
+            mistake = parsed
         self._lost = True
-        runaway = self._runaway_string(mistake)
+        yield from foreign
         if runaway is not None:
             yield about.open_string(self.source, runaway)
             return
-        for slip in check_words(self.source, statement):
+        for slip in _not_within(check_words(self.source, statement), foreign):
             if slip.span.start < mistake.span.start:
                 yield slip
         yield too_deep(mistake, self.limits) or explain(mistake)
@@ -135,7 +168,7 @@ class _Kbnf(Metasyntax[Definition]):
         """
         unclosed = next((word for word in mistake.words if word.type == "OPEN_STRING"), None)
         for word in mistake.words[: mistake.index + 1]:
-            line_break = word.value.find("\n") if word.type == "STRING" else -1
+            line_break = word.value.find("\n") if word.type in ("STRING", "RAW") else -1
             if line_break < 0:
                 continue
             line = DEFINITION_LINE.search(word.value, line_break + 1)
@@ -144,3 +177,21 @@ class _Kbnf(Metasyntax[Definition]):
             if self._words.go_back(span_of(word).start + line.start()):
                 return word
         return unclosed
+
+
+def _without(words: list[Token], form: "Foreign") -> list[Token]:
+    """Return ``words`` with a name, or a bar, in the place of those of another language."""
+    first = words[form.first]
+    kind = "_OR" if first.value == "/" else "NAME"
+    return [
+        *words[: form.first],
+        Token.new_borrow_pos(kind, first.value, first),
+        *words[form.behind :],
+    ]
+
+
+def _not_within(findings: Iterable[Diagnostic], others: list[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield the findings that are not about a part of what another one is about."""
+    for finding in findings:
+        if not any(o.span.start <= finding.span.start < o.span.end for o in others):
+            yield finding

@@ -1,13 +1,13 @@
 """Checks what the grammar of KBNF does not say: words that are nearly right, and numbers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from lark import Token
 
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix
-from kbnf_core.languages.kbnf.escapes import pieces
+from kbnf_core.languages.kbnf.escapes import Piece, pieces, surrogates
 from kbnf_core.limits import Limits
-from kbnf_core.source import Source
+from kbnf_core.source import Source, Span
 from kbnf_core.syntax.mistake import character, shown, span_of
 from kbnf_core.syntax.statements import Statement
 from kbnf_core.syntax.tree import Definition, Exception_, Repetition, TokenSet, postorder
@@ -20,8 +20,12 @@ def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
     """Yield what is wrong inside the words of a definition, and between them."""
     words = statement.words
     for index, word in enumerate(words):
-        if word.type == "STRING":
+        if word.type == "STRING" and _lacks_mark(words, index):
+            yield _lacking_mark(source, words[index - 1])
+        elif word.type == "STRING":
             yield from _check_string(source, word, words[index - 1].type in _REGEXES)
+        elif word.type == "RAW" and not word.value.isascii():
+            yield from _bad_pieces(source, surrogates(word.value, span_of(word).start), True)
         elif word.type == "BAD_NAME":
             yield _bad_name(source, word)
     if words[1].type == "WRONG_SIGN":
@@ -34,17 +38,50 @@ def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
 
 def _check_string(source: Source, word: Token, in_regex: bool) -> Iterator[Diagnostic]:
     if "\\" in word.value or not word.value.isascii():
-        for piece in pieces(word.value, span_of(word).start):
-            if piece.value is None:
-                from kbnf_core.languages.kbnf.explain_escapes import bad_escape
+        found = pieces(word.value, span_of(word).start)
+        yield from _bad_pieces(source, (piece for piece in found if piece.value is None), in_regex)
 
-                yield bad_escape(source, piece, in_regex)
+
+def _bad_pieces(source: Source, bad: Iterable[Piece], in_regex: bool) -> Iterator[Diagnostic]:
+    for piece in bad:
+        from kbnf_core.languages.kbnf.explain_escapes import bad_escape
+
+        yield bad_escape(source, piece, in_regex)
+
+
+def _lacks_mark(words: list[Token], index: int) -> bool:
+    """Tell whether a text with wrong escapes stands behind an ``r``, as Python's raw strings."""
+    mark = words[index - 1]
+    touches = mark.value == "r" and mark.end_pos == words[index].start_pos
+    return touches and any(piece.value is None for piece in pieces(words[index].value, 0))
+
+
+def _lacking_mark(source: Source, mark: Token) -> Diagnostic:
+    fix = Fix("insert `#`", (Edit(Span(span_of(mark).start, span_of(mark).start), "#"),))
+    message = 'a raw pattern is written `#r"..."`'
+    return Diagnostic("E001", message, source, span_of(mark), helps=(fix.message,), fixes=(fix,))
+
+
+_EMPTY = frozenset("εϵλΛ")
+"""What books write for the empty text."""
 
 
 def _bad_name(source: Source, word: Token) -> Diagnostic:
+    from kbnf_core.languages.kbnf.explain_foreign import class_around
+
+    span = span_of(word)
+    in_class = class_around(source, span)
+    if in_class is not None:
+        return in_class
     message = f"{shown(word.value)} is not a name"
     help_ = "names are made of ASCII letters, digits and `_`, and do not start with a digit"
-    return Diagnostic("E001", message, source, span_of(word), helps=(help_,))
+    intended = word.value.replace("-", "_")
+    fixes: tuple[Fix, ...] = ()
+    if word.value in _EMPTY:
+        help_, fixes = "the empty text is written `''`", (Fix("write `''`", (Edit(span, "''"),)),)
+    elif intended.isascii() and intended.isidentifier():
+        fixes = (Fix(f"write `{intended}`", (Edit(span, intended),)),)
+    return Diagnostic("E001", message, source, span, helps=(help_,), fixes=fixes)
 
 
 def _wrong_sign(source: Source, word: Token) -> Diagnostic:

@@ -16,6 +16,7 @@ class Feature(Enum):
     """A construct, as it is called in a message."""
 
     EXCEPTION = "`except!`"
+    RAW = "`#r`"
     EARLY = "`#e`"
     COMPLEMENT = "`#ex`"
     SUBSTRINGS = "`#substrs`"
@@ -49,8 +50,8 @@ def _in_node(reading: Reading, node: tree.Expression) -> Found:
                 yield Feature.NO_TEXT, node.span
         case tree.TokenName() | tree.TokenSet():
             yield Feature.TOKEN, node.span
-        case tree.Pattern() if node.kind in _PATTERNS:
-            yield _PATTERNS[node.kind], node.span
+        case tree.Pattern() if (node.kind, node.is_raw) in _PATTERNS:
+            yield _PATTERNS[node.kind, node.is_raw], node.span
         case tree.Repetition(_, _, _, operator):
             if reading.document.source.slice(operator).startswith("{"):
                 yield Feature.COUNTED, operator
@@ -61,9 +62,10 @@ def _in_node(reading: Reading, node: tree.Expression) -> Found:
 
 
 _PATTERNS = {
-    tree.PatternKind.EARLY: Feature.EARLY,
-    tree.PatternKind.COMPLEMENT: Feature.COMPLEMENT,
-    tree.PatternKind.SUBSTRINGS: Feature.SUBSTRINGS,
+    (tree.PatternKind.REGEX, True): Feature.RAW,
+    (tree.PatternKind.EARLY, False): Feature.EARLY,
+    (tree.PatternKind.COMPLEMENT, False): Feature.COMPLEMENT,
+    (tree.PatternKind.SUBSTRINGS, False): Feature.SUBSTRINGS,
 }
 
 

@@ -1,12 +1,14 @@
 """W501: escapes that mean something else in the languages that grammars come from and go to."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule
 from kbnf_core.frontend import Reading
 from kbnf_core.languages import KBNF
 from kbnf_core.languages.kbnf.escapes import Piece, pieces
 from kbnf_core.lint.subject import Needs, Subject
+from kbnf_core.syntax.patterns import as_read
 from kbnf_core.syntax.tree import Pattern, PatternKind, Terminal, Text, postorder
 
 RULES = (Rule("W501", "misread-escape", "An escape means something else in other dialects."),)
@@ -27,7 +29,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
             match node:
                 case Terminal(text):
                     yield from _in_text(reading, text)
-                case Pattern(kind, text) if kind is not PatternKind.SUBSTRINGS:
+                case Pattern(kind, text, _, False) if kind is not PatternKind.SUBSTRINGS:
                     yield from _in_pattern(reading, text)
 
 
@@ -54,6 +56,12 @@ def _in_text(reading: Reading, text: Text) -> Iterator[Diagnostic]:
 
 
 def _in_pattern(reading: Reading, text: Text) -> Iterator[Diagnostic]:
+    read = as_read(text, reading.document.source)
+    for found in _in_escapes(reading, text):
+        yield replace(found, notes=(*found.notes, *read))
+
+
+def _in_escapes(reading: Reading, text: Text) -> Iterator[Diagnostic]:
     for written, piece in _pieces(reading, text):
         if written == r"\b":
             message = "`\\b` is a backspace here, not a word boundary"

@@ -30,14 +30,19 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     if document.broken_names or _has_syntax_errors(reading):
         return
     uses = _uses(document)
+    if reading.start not in uses:
+        # That is an error of its own, and nothing is known to be left out.
+        return
     reached = reachable([reading.start], uses)
     users = _users(uses)
+    # A name that begins with an undefined one is most likely what was meant there.
+    undefined = tuple(used for uses_ in uses.values() for used in uses_ if used not in uses)
     for name, span in sorted(document.first_names.items(), key=lambda item: item[1]):
-        if name == reading.start or name in reached:
+        if name == reading.start or name in reached or name.startswith(undefined):
             continue
         if name not in users:
             yield _unused(document, name, span)
-        elif reading.start in uses:
+        else:
             yield _unreachable(document, name, span, reading.start, users[name])
 
 

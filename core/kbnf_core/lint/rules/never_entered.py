@@ -96,7 +96,6 @@ def _cut_short(reading: Reading, dfa: Dfa, span: Span) -> Iterator[Diagnostic]:
 
 
 def _finding(reading: Reading, span: Span, message: str, why: str) -> Diagnostic:
-    fix = Fix("let the model choose the end", (Edit(Span(0, 0), _PRAGMA),), safe=False)
     return Diagnostic(
         "W304",
         message,
@@ -104,5 +103,13 @@ def _finding(reading: Reading, span: Span, message: str, why: str) -> Diagnostic
         span,
         notes=(f"`finish=eager` ends at the first complete text: {why}",),
         helps=("end with something that must follow, or set `(* kbnf: finish=eos *)`",),
-        fixes=(fix,) if not reading.pragmas.finish and reading.language is KBNF else (),
+        fixes=pragma_fix(reading),
     )
+
+
+def pragma_fix(reading: Reading) -> tuple[Fix, ...]:
+    """Return the fix that writes ``finish=eos`` into a grammar that says nothing about its end."""
+    if reading.pragmas.finish or reading.language is not KBNF:
+        return ()
+    edit = Edit(Span(0, 0), _PRAGMA)
+    return (Fix("let the model choose the end", (edit,), safe=False),)

@@ -18,6 +18,7 @@ RULES = (Rule("E502", "refused-by-target", "An engine named by `--target` refuse
 NEEDS = Needs.DOCUMENT
 
 _BOTH_KBNF: Mapping[Feature, str] = {
+    Feature.RAW: 'write `#"..."`, with each backslash doubled',
     Feature.COUNTED: "write the turns out, or use a regular expression",
     Feature.BYTES: "only valid UTF-8 can be written there",
     Feature.TOKEN: "special tokens cannot be written there",

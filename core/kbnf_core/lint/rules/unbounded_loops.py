@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from operator import itemgetter
 
+from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule
 from kbnf_core.frontend import Reading, name_span
 from kbnf_core.ir import (
@@ -22,6 +24,7 @@ from kbnf_core.ir import (
 )
 from kbnf_core.ir.analysis import cyclic_components, fixpoint
 from kbnf_core.lint.analysis.stopped_early import stopped_early
+from kbnf_core.lint.analysis.tails import parts_at_the_end
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
@@ -49,9 +52,13 @@ FEWEST = 16
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
-    """Yield a finding for each unbounded loop that consumes whitespace only, or digits only."""
+    """Yield a finding for each unbounded loop that consumes whitespace only, or digits only.
+
+    Not of loops that may end a text with ``finish=eager``: they are cut, as W304 or W307 says.
+    """
     reading, grammar, analysis = subject.reading, subject.grammar, subject.analysis
-    loops = _Loops(grammar)
+    cut = reading.finish is Finish.EAGER
+    loops = _Loops(grammar, *(parts_at_the_end(grammar, analysis) if cut else ()))
     for name in sorted(analysis.reachable):
         yield from _in_rule(reading, loops, grammar.rules[name])
     for names, consumed in loops.recursive():
@@ -78,27 +85,41 @@ def _in_rule(reading: Reading, loops: "_Loops", body: Node) -> Iterator[Diagnost
 class _Loops:
     """What the loops of one grammar consume."""
 
-    def __init__(self, grammar: Grammar) -> None:
+    def __init__(
+        self,
+        grammar: Grammar,
+        cut: frozenset[int] = frozenset(),
+        cut_names: frozenset[str] = frozenset(),
+    ) -> None:
         self._grammar = grammar
-        self._automata: dict[int, set[Bytes]] = {}
+        self._cut = cut
+        self._cut_names = cut_names
+        self._automata: dict[int, tuple[Dfa, set[Bytes]]] = {}
 
     def at(self, node: Node) -> set[Bytes]:
         """Return the bytes that each unbounded loop of one node consumes."""
+        is_cut = id(node) in self._cut
         if isinstance(node, Repeat) and node.high is None:
-            return {_bytes_in(node.body, self._bytes_of)}
-        return self._in_automaton(node.dfa) if isinstance(node, Regular) else set()
+            return set() if is_cut else {_bytes_in(node.body, self._bytes_of)}
+        if not isinstance(node, Regular):
+            return set()
+        return self._in_automaton(operations.shortest_matches(node.dfa) if is_cut else node.dfa)
 
     def _in_automaton(self, dfa: Dfa) -> set[Bytes]:
         if id(dfa) not in self._automata:
-            self._automata[id(dfa)] = loop_bytes(dfa) if _may_idle(dfa) else set()
-        return self._automata[id(dfa)]
+            # The automaton is kept, because the number of one that is gone may come again.
+            self._automata[id(dfa)] = dfa, loop_bytes(dfa) if _may_idle(dfa) else set()
+        return self._automata[id(dfa)][1]
 
     def recursive(self) -> Iterator[tuple[frozenset[str], Bytes]]:
         """Yield nonterminals that call each other, and what is consumed on the way round."""
         graph = self._calls
         for names in cyclic_components(graph):
             parts = [self._beside(self._grammar.rules[name], names) for name in sorted(names)]
-            yield names, frozenset().union(*parts)
+            consumed = frozenset[int]().union(*parts)
+            whole = frozenset[int]().union(*(self._bytes_of[name] for name in names))
+            if not names & self._cut_names or not whole <= consumed:
+                yield names, consumed
 
     @cached_property
     def _calls(self) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from kbnf_core.automata.regex.syntax import Alternation
 from kbnf_core.config import Finish
 from kbnf_core.errors import GrammarError
-from kbnf_core.frontend import Reading, name_span, read_grammar
+from kbnf_core.frontend import Reading, name_span, not_converted, read_grammar
 from kbnf_core.ir import Grammar
 from kbnf_core.languages.conversion.difference import MOST_STATES, shortest_difference
 from kbnf_core.languages.conversion.layout import Style, Written, lay_out
@@ -48,8 +48,8 @@ def to_gbnf(
     be kept.
     """
     reading = read_grammar(Source(source, path), start, limits=limits)
-    if reading.grammar is None:
-        raise GrammarError(reading.diagnostics)
+    if reading.grammar is None or reading.is_endless:
+        raise GrammarError(not_converted(reading))
     rules, lost = _rules(reading, reading.grammar, limits)
     text = _print(reading, rules)
     converted = verified(text, GBNF, limits)

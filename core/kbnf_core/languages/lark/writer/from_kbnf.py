@@ -13,7 +13,7 @@ from kbnf_core.automata.regex import compile_regex
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError
-from kbnf_core.frontend import Reading, name_span, read_grammar
+from kbnf_core.frontend import Reading, name_span, not_converted, read_grammar
 from kbnf_core.languages.conversion.difference import MOST_STATES
 from kbnf_core.languages.conversion.prefix_free import is_prefix_free, shortest_longer
 from kbnf_core.languages.conversion.verify import ConversionError
@@ -55,8 +55,8 @@ def to_lark(
     Raises ``GrammarError`` with all findings for a text with errors.
     """
     reading = read_grammar(Source(source, path), start, limits=limits)
-    if reading.grammar is None:
-        raise GrammarError(reading.diagnostics)
+    if reading.grammar is None or reading.is_endless:
+        raise GrammarError(not_converted(reading))
     writer = _Writer(reading, reading.grammar, limits)
     text = writer.write()
     wrong = parse_lark(Source(text), limits).diagnostics

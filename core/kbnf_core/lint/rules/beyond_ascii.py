@@ -1,0 +1,79 @@
+"""I206: parts of regular expressions that match more scripts than their writer may think of."""
+
+import re
+from collections.abc import Iterator
+
+from kbnf_core.automata import operations
+from kbnf_core.automata.regex import compile_regex
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule
+from kbnf_core.frontend import EFFORT, Reading
+from kbnf_core.languages import KBNF
+from kbnf_core.lint.analysis.classes import classes_in
+from kbnf_core.lint.subject import Needs, Subject
+from kbnf_core.syntax.patterns import as_read
+from kbnf_core.syntax.tree import Pattern, PatternKind, Text, postorder
+
+RULES = (Rule("I206", "beyond-ascii", "A part of a regular expression matches more than ASCII."),)
+NEEDS = Needs.DOCUMENT
+
+_ASCII = {"d": "0-9", "w": "0-9A-Za-z_"}
+_MATCHES = {"d": "digits of all scripts", "w": "letters and digits of all scripts"}
+_ESCAPE = re.compile(r"\\(?:(?P<class>[dw])|.)", re.DOTALL)
+_ANY_CASE = re.compile(r"\(\?i(?P<end>[:)])")
+
+
+def check(subject: Subject) -> Iterator[Diagnostic]:
+    r"""Yield a finding for each ``\d``, ``\w`` and ``(?i)`` that matches more than ASCII."""
+    reading = subject.reading
+    if reading.language is not KBNF:
+        return
+    for definition in reading.document.definitions:
+        for node in postorder(definition.body):
+            if isinstance(node, Pattern) and node.kind is not PatternKind.SUBSTRINGS:
+                yield from _in_pattern(reading, node.text)
+
+
+def _in_pattern(reading: Reading, text: Text) -> Iterator[Diagnostic]:
+    if "-u" in text.value:
+        return
+    inside = [range(start, end) for start, end in classes_in(text.value)]
+    for match in _ESCAPE.finditer(text.value):
+        kind = match["class"]
+        if kind is not None:
+            bare = any(match.start() in each for each in inside)
+            ascii_ = _ASCII[kind] if bare else f"[{_ASCII[kind]}]"
+            edit = Edit(text.spell(*match.span()), ascii_)
+            fix = Fix(f"keep to ASCII: `{ascii_}`", (edit,), safe=False)
+            what = f"`\\{kind}` matches {_MATCHES[kind]}"
+            yield _finding(reading, text, match.span(), what, fix)
+    any_case = _ANY_CASE.search(text.value)
+    if any_case is not None:
+        yield from _any_case(reading, text, any_case)
+
+
+def _any_case(reading: Reading, text: Text, match: re.Match[str]) -> Iterator[Diagnostic]:
+    whole = match["end"] == ")"
+    if whole and match.start() != 0:
+        return
+    mended = "(?i-u:" + text.value[match.end() :] + ")" * whole
+    before = compile_regex(text.value, EFFORT).dfa
+    after = compile_regex(text.value[: match.start()] + mended, EFFORT).dfa
+    if before is None or after is None or operations.is_equal(before, after):
+        return
+    what = "`(?i)` also matches `\u017f` for `s`, and U+212A, the Kelvin sign, for `k`"
+    edits = [Edit(text.spell(*match.span()), "(?i-u:")]
+    if whole:
+        end = text.spell(len(text.value), len(text.value))
+        edits.append(Edit(end, ")"))
+    fix = Fix("keep to ASCII: `(?i-u:...)`", tuple(edits), safe=False)
+    yield _finding(reading, text, match.span(), what, fix)
+
+
+def _finding(
+    reading: Reading, text: Text, place: tuple[int, int], what: str, fix: Fix
+) -> Diagnostic:
+    source = reading.document.source
+    span = text.spell(*place)
+    helps = (fix.message,)
+    notes = as_read(text, source)
+    return Diagnostic("I206", what, source, span, notes=notes, helps=helps, fixes=(fix,))

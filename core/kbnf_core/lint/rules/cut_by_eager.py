@@ -1,0 +1,141 @@
+"""W307: texts that eager finish ends before they can become the longer ones they begin."""
+
+from collections.abc import Iterator
+
+from kbnf_core.automata import operations
+from kbnf_core.budget import Budget
+from kbnf_core.config import Finish
+from kbnf_core.diagnostics import Diagnostic, Rule
+from kbnf_core.errors import WorkLimitError
+from kbnf_core.frontend import Reading, name_span
+from kbnf_core.ir import (
+    Choice,
+    Grammar,
+    Literal,
+    Node,
+    Regular,
+    Repeat,
+    Sequence,
+    children,
+    postorder,
+)
+from kbnf_core.limits import DEFAULT_LIMITS
+from kbnf_core.lint.analysis.format_text import show
+from kbnf_core.lint.analysis.stopped_early import stopped_early
+from kbnf_core.lint.rules import exceptions, never_entered, never_reached
+from kbnf_core.lint.rules.never_entered import pragma_fix
+from kbnf_core.lint.subject import Needs, Subject
+from kbnf_core.syntax.tree import Exception_
+
+RULES = (Rule("W307", "cut-by-eager", "Eager finish ends texts that the grammar would let go on."),)
+NEEDS = Needs.GRAMMAR
+
+MOST_WORK = min(200_000, DEFAULT_LIMITS.work)
+"""Steps of the search for two such texts."""
+
+PROVED_STATES = 5_000
+"""Tables with more states are searched without a proof first that there is nothing to find."""
+
+_SPECIAL_CASES = frozenset(("W301", "W304", "W305"))
+
+
+def check(subject: Subject) -> Iterator[Diagnostic]:
+    """Yield a finding where a text begins with a complete one, and no special case says so."""
+    reading = subject.reading
+    if reading.finish is not Finish.EAGER or _is_said(subject):
+        return
+    from kbnf_core.languages.conversion.prefix_free import is_prefix_free
+    from kbnf_core.lint.analysis.prolonged import find_prolonged
+    from kbnf_core.lower.build import build_tables
+    from kbnf_core.lower.nfa import TooManyStatesError
+
+    try:
+        tables = build_tables(_up_to_delimiters(reading, subject.grammar), DEFAULT_LIMITS)
+        if tables.state_count <= PROVED_STATES and is_prefix_free(tables):
+            return
+        found = find_prolonged(tables, Budget(MOST_WORK))
+    except TooManyStatesError:
+        # Building an engine says so (E106).
+        return
+    except WorkLimitError:
+        place = name_span(reading.document, reading.start)
+        if subject.options.reports_effort:
+            yield stopped_early(
+                reading, place, "a text that eager finish cuts was not found soon enough", "W307"
+            )
+        return
+    if found is not None:
+        yield _finding(reading, show(found.shorter), show(found.longer))
+
+
+def _is_said(subject: Subject) -> bool:
+    special = (never_entered, never_reached, exceptions)
+    return any(found.code in _SPECIAL_CASES for lint in special for found in lint.check(subject))
+
+
+def _up_to_delimiters(reading: Reading, grammar: Grammar) -> Grammar:
+    r"""Return the grammar in which ``except!(x)`` goes up to the first of the text behind it.
+
+    It may hold that text, or its beginning, as two line ends do in ``except!('\n\n') '\n\n'``:
+    nobody means a text that goes on behind it, and eager finish is what is wanted there.
+    """
+    rules = {name: _rewritten(reading, body) for name, body in grammar.rules.items()}
+    return Grammar(grammar.start, rules)
+
+
+def _rewritten(reading: Reading, root: Node) -> Node:
+    values: list[Node] = []
+    for node in postorder(root):
+        first = len(values) - len(children(node))
+        values[first:] = [_with_parts(reading, node, tuple(values[first:]))]
+    return values.pop()
+
+
+def _with_parts(reading: Reading, node: Node, parts: tuple[Node, ...]) -> Node:
+    match node:
+        case Choice(_, span):
+            return Choice(parts, span)
+        case Repeat(_, low, high, span):
+            return Repeat(parts[0], low, high, span)
+        case Sequence(_, span):
+            return Sequence(tuple(_joined(reading, parts)), span)
+        case _:
+            return node
+
+
+def _joined(reading: Reading, parts: tuple[Node, ...]) -> Iterator[Node]:
+    pending: Node | None = None
+    for part in parts:
+        joined = pending and _up_to(reading, pending, part)
+        if pending is not None and joined is None:
+            yield pending
+        pending = joined or part
+    if pending is not None:
+        yield pending
+
+
+def _up_to(reading: Reading, part: Node, following: Node) -> Node | None:
+    """Return an ``except!`` with the text behind it, as one automaton."""
+    if not isinstance(part, Regular) or not isinstance(following, Literal):
+        return None
+    if not any(isinstance(each, Exception_) for each in reading.written.get(part.span, ())):
+        return None
+    whole = operations.concatenate(part.dfa, operations.literal(following.data))
+    return Regular(operations.shortest_matches(whole), following.span)
+
+
+def _finding(reading: Reading, shorter: str, longer: str) -> Diagnostic:
+    return Diagnostic(
+        "W307",
+        f"{longer} can never be generated: {shorter} is complete before it",
+        reading.document.source,
+        name_span(reading.document, reading.start),
+        notes=(
+            f"`finish=eager`, the default, ends at the first complete text: {shorter} is the end",
+            f"`finish=token` ends at the first token end at which the text is complete: {longer}"
+            f" takes a token that goes on behind {shorter}",
+            "`finish=eos` lets the model choose: its end-of-sequence token ends either",
+        ),
+        helps=("set `(* kbnf: finish=eos *)`, or end with something that must follow",),
+        fixes=pragma_fix(reading),
+    )

@@ -1,0 +1,214 @@
+"""Grammars without any finite text that can go on for ever, as ``start ::= 'a' start;``.
+
+A part is *endless* if it has an infinite text: it loops over what is not empty, or calls an
+endless part behind parts that have finite texts, and consumes something again and again on the
+way. (Going round without consuming anything is no text: ``start ::= start 'a';`` is not endless.)
+
+Where the start has no finite text but is endless, its infinite texts are what the grammar means.
+The passes behind this one know finite texts only, so each endless part gets finite ones: what has
+come so far, and then ``NEVER``, a terminal that matches no token. A text is viable if it begins one
+of those; and as nothing matches ``NEVER``, none is ever complete.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from kbnf_core.automata.determinise import from_symbols
+from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
+from kbnf_core.budget import Budget
+from kbnf_core.ir import (
+    NEVER,
+    Call,
+    Choice,
+    Grammar,
+    Literal,
+    Node,
+    Regular,
+    Repeat,
+    Sequence,
+    Token,
+    children,
+)
+from kbnf_core.ir.analysis import cyclic_components
+from kbnf_core.lower.analyse import Analysis, Facts
+from kbnf_core.source import Span
+
+_SUFFIX = "#endless"
+"""Of the nonterminal for the infinite texts of one that has finite ones, too."""
+
+
+def endless_grammar(grammar: Grammar, analysis: Analysis, budget: Budget) -> Grammar | None:
+    """Return a grammar whose texts, up to ``NEVER``, begin the infinite texts of ``grammar``.
+
+    None where the start has none. Raises WorkLimitError where ``budget`` is used up.
+    """
+    return _Endless(grammar, analysis, budget).rewrite()
+
+
+class _Endless:
+    def __init__(self, grammar: Grammar, analysis: Analysis, budget: Budget) -> None:
+        self._grammar = grammar
+        self._analysis = analysis
+        self._budget = budget
+        self._cycles: dict[int, Dfa | None] = {}
+
+    def rewrite(self) -> Grammar | None:
+        """Return the grammar of what begins infinite texts, if the start has any."""
+        endless = self._endless()
+        start = self._grammar.start
+        if start not in endless:
+            return None
+        rules = dict(self._grammar.rules)
+        for name in sorted(endless):
+            body = rules[name]
+            ways = [self._prefixes(name, endless), Token(NEVER, body.span)]
+            if name == start and self._analysis.facts[name].nullable:
+                ways.append(Literal(b"", body.span))
+            rules[self._renamed(name)] = Choice(tuple(way for way in ways if way), body.span)
+        return Grammar(start, rules)
+
+    def _renamed(self, name: str) -> str:
+        keeps = name == self._grammar.start or not self._analysis.facts[name].productive
+        return name if keeps else name + _SUFFIX
+
+    def _endless(self) -> frozenset[str]:
+        """Return the nonterminals that have an infinite text."""
+        graph: dict[str, set[str]] = {name: set() for name in self._grammar.rules}
+        consuming: set[tuple[str, str]] = set()
+        found: set[str] = set()
+        for name, nodes in self._analysis.nodes.items():
+            self._budget.part = name
+            self._budget.spend(len(nodes))
+            for callee, consumes in self._ways(name):
+                if callee is None:
+                    found.add(name)
+                    continue
+                graph[name].add(callee)
+                if consumes:
+                    consuming.add((name, callee))
+        for names in cyclic_components(graph):
+            if any(a in names and b in names for a, b in consuming):
+                found |= names
+        return _leading_to(found, graph)
+
+    def _ways(self, name: str) -> Iterator[tuple[str | None, bool]]:
+        """Yield the calls of a rule behind parts that have finite texts, None for a loop.
+
+        With each call, whether something that is not empty can stand before it.
+        """
+        stack = [(self._grammar.rules[name], False)]
+        facts = self._facts(self._grammar.rules[name])
+        while stack:
+            node, consumes = stack.pop()
+            match node:
+                case Call(callee):
+                    yield callee, consumes
+                case Choice(branches):
+                    stack.extend((branch, consumes) for branch in branches)
+                case Sequence(parts):
+                    for part in parts:
+                        stack.append((part, consumes))
+                        if not facts[id(part)].productive:
+                            break
+                        consumes = consumes or facts[id(part)].filled
+                case Repeat(body, _, high) if high != 0:
+                    filled = facts[id(body)].filled
+                    if high is None and filled:
+                        yield None, True
+                    stack.append((body, consumes or (filled and high != 1)))
+                case Regular(dfa) if self._turning(dfa):
+                    yield None, True
+
+    def _facts(self, root: Node) -> Mapping[int, Facts]:
+        return {id(node): facts for node, facts in self._analysis.within(root)}
+
+    def _prefixes(self, name: str, endless: frozenset[str]) -> Node | None:
+        """Return what begins the infinite texts of a rule, up to ``NEVER``."""
+        body = self._grammar.rules[name]
+        facts = self._facts(body)
+        values: list[Node | None] = []
+        for node in self._analysis.nodes[name]:
+            self._budget.spend()
+            first = len(values) - len(children(node))
+            values[first:] = [self._prefixes_of(node, values[first:], facts, endless)]
+        return values.pop()
+
+    def _prefixes_of(
+        self,
+        node: Node,
+        parts: list[Node | None],
+        facts: Mapping[int, Facts],
+        endless: frozenset[str],
+    ) -> Node | None:
+        match node:
+            case Call(name, span):
+                return Call(self._renamed(name), span) if name in endless else None
+            case Choice(_, span):
+                return _choice(parts, span)
+            case Sequence():
+                return _in_sequence(node, parts, facts)
+            case Repeat(body, _, high, span) if high != 0:
+                turns = Repeat(body, 0, None if high is None else high - 1, span)
+                ways = [parts[0] and Sequence((turns, parts[0]), span)]
+                if high is None and facts[id(body)].filled:
+                    ways.append(Sequence((turns, Token(NEVER, span)), span))
+                return _choice(ways, span)
+            case Regular(dfa, span):
+                turning = self._turning(dfa)
+                if turning is None:
+                    return None
+                return Sequence((Regular(turning, span), Token(NEVER, span)), span)
+            case _:
+                return None
+
+    def _turning(self, dfa: Dfa) -> Dfa | None:
+        if id(dfa) not in self._cycles:
+            self._budget.spend(1 + dfa.state_count)
+            self._cycles[id(dfa)] = _up_to_cycles(dfa)
+        return self._cycles[id(dfa)]
+
+
+def _leading_to(names: Iterable[str], graph: Mapping[str, Iterable[str]]) -> frozenset[str]:
+    """Return ``names`` and everything from which the graph leads to them."""
+    callers: dict[str, list[str]] = {}
+    for caller, callees in graph.items():
+        for callee in callees:
+            callers.setdefault(callee, []).append(caller)
+    found = set(names)
+    stack = list(found)
+    while stack:
+        fresh = set(callers.get(stack.pop(), ())) - found
+        found |= fresh
+        stack.extend(fresh)
+    return frozenset(found)
+
+
+def _up_to_cycles(dfa: Dfa) -> Dfa | None:
+    """Return the words of an automaton that lead onto a cycle; None if it has none."""
+    graph = {state: set(row) - {DEAD} for state, row in enumerate(dfa.rows)}
+    turning = frozenset[int]().union(*cyclic_components(graph))
+    if not turning:
+        return None
+    tags = [int(state in turning) for state in range(dfa.state_count)]
+    return from_symbols(SymbolDfa(dfa.rows, tags, [0]), dfa.classes)
+
+
+def _choice(ways: Iterable[Node | None], span: Span) -> Node | None:
+    some = tuple(way for way in ways if way is not None)
+    return Choice(some, span) if some else None
+
+
+def _in_sequence(
+    node: Sequence, endless: list[Node | None], facts: Mapping[int, Facts]
+) -> Node | None:
+    """Return the ways to begin an infinite text: in any part behind those that are finite."""
+    last = next(
+        (i for i, part in enumerate(node.parts) if not facts[id(part)].productive),
+        len(node.parts) - 1,
+    )
+    rest: Node | None = None
+    for part, way in zip(
+        reversed(node.parts[: last + 1]), reversed(endless[: last + 1]), strict=True
+    ):
+        behind = rest and Sequence((part, rest), node.span)
+        rest = _choice((way, behind), node.span)
+    return rest
