@@ -27,7 +27,7 @@ BACK = FRONT | {"frontend", "recognise", "vocab", "mask", "grammar"}
 LANGUAGES = {path.name for path in (CORE / "languages").iterdir() if path.is_dir()}
 
 ALLOWED: dict[str, set[str]] = {
-    "__init__": {*BACK, "engine", "lint", "artifact"},
+    "__init__": {*BACK, "engine", "batch", "lint", "artifact"},
     "source": set(),
     "version": set(),
     "traversal": set(),
@@ -72,6 +72,7 @@ ALLOWED: dict[str, set[str]] = {
     "lint": BACK | {"languages", "languages.kbnf", "languages.lark"},
     "examples": BACK | {"engine", "languages.kbnf", "recordings"},
     "engine": BACK | {"kernel", "artifact"},
+    "batch": BACK | {"engine", "kernel"},
     "compat": BACK | {"engine"},
     "artifact": BACK | {"container"},
     "recordings": {"engine", "errors", "mask", "vocab"},

@@ -8,6 +8,7 @@ from functools import cached_property
 from operator import index
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from kbnf_core.vocab.findings import empty_ids, missing_bytes
 from kbnf_core.vocab.token import Token
@@ -40,6 +41,9 @@ class Vocabulary:
     Raises ``VocabularyError`` for ids that are not integers in 0 .. 2**24 - 1 and for
     tokens that are not bytes or are longer than 65,535 bytes.
     """
+
+    base: "Vocabulary | None" = None
+    """The vocabulary of which this one has the tokens, with other ids that end the sequence."""
 
     def __init__(
         self,
@@ -102,7 +106,41 @@ class Vocabulary:
 
     def __getstate__(self) -> dict[str, object]:
         # Views cannot be pickled; they are made again when somebody asks.
-        return {k: v for k, v in self.__dict__.items() if not isinstance(v, MappingProxyType)}
+        passing = (MappingProxyType, WeakValueDictionary)
+        return {k: v for k, v in self.__dict__.items() if not isinstance(v, passing)}
+
+    def ending_with(self, eos_token_id: int | Collection[int]) -> "Vocabulary":
+        """Return the same tokens with other ids that end the sequence.
+
+        The ids that did so before are special now. As long as it is in use, equal ids give the
+        same object. Raises ``VocabularyError`` for what is no id.
+        """
+        eos = frozenset(checked_ids(eos_token_id))
+        if eos == self._eos:
+            return self
+        found = self._variants.get(eos)
+        return found or self._variants.setdefault(eos, self._ending_with(eos))
+
+    @cached_property
+    def _variants(self) -> "WeakValueDictionary[frozenset[int], Vocabulary]":
+        return WeakValueDictionary()
+
+    def _ending_with(self, eos: frozenset[int]) -> "Vocabulary":
+        other = object.__new__(type(self))
+        shared = {"_special", "_hidden", "_strings", "_name", "oddities", "_tokens"}
+        if eos.isdisjoint(self._tokens):
+            shared |= {"trie"}
+            self.trie  # noqa: B018 - made once, for both
+        other.__dict__.update((name, self.__dict__[name]) for name in shared)
+        other._eos = eos
+        other._without_bytes = self._without_bytes | eos
+        other.base = self
+        other.size = max(self.size, *(1 + token_id for token_id in eos), 0)
+        if not eos.isdisjoint(self._tokens):
+            spelled = dict(self._tokens)
+            hidden = {token_id: spelled.pop(token_id) for token_id in eos if token_id in spelled}
+            other._tokens, other._hidden = spelled, self._hidden | hidden
+        return other
 
     @property
     def name(self) -> str | None:
