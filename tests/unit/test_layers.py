@@ -74,6 +74,9 @@ ALLOWED: dict[str, set[str]] = {
     "engine": BACK | {"kernel", "artifact"},
     "batch": BACK | {"engine", "kernel"},
     "compat": BACK | {"engine"},
+    "compiler": BACK | {"convert", "engine", "compile_worker"},
+    "compile_worker": BACK | {"compiler", "convert"},
+    "integrations": BACK | {"batch", "compiler", "convert", "engine"},
     "artifact": BACK | {"container"},
     "recordings": {"engine", "errors", "mask", "vocab"},
 }
