@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from kbnf_core.artifact.read import load_artifact
     from kbnf_core.artifact.write import compile_artifact
     from kbnf_core.batch import allocate_bitmask, fill_bitmasks
+    from kbnf_core.compiler import Compiler
     from kbnf_core.config import (
         CompressionConfig,
         Config,
@@ -54,6 +55,7 @@ _HOMES = {
     "apply_bitmask": "mask.logits",
     "fill_bitmasks": "batch",
     "check": "lint.check",
+    "Compiler": "compiler",
     "CompressionConfig": "config",
     "Config": "config",
     "EngineConfig": "config",
@@ -86,6 +88,7 @@ __all__ = [
     "AcceptTokenResult",
     "ArtifactError",
     "ArtifactWarning",
+    "Compiler",
     "Completion",
     "CompressionConfig",
     "Config",

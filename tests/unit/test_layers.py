@@ -27,7 +27,7 @@ BACK = FRONT | {"frontend", "recognise", "vocab", "mask", "grammar"}
 LANGUAGES = {path.name for path in (CORE / "languages").iterdir() if path.is_dir()}
 
 ALLOWED: dict[str, set[str]] = {
-    "__init__": {*BACK, "engine", "batch", "lint", "artifact"},
+    "__init__": {*BACK, "engine", "batch", "compiler", "lint", "artifact"},
     "source": set(),
     "version": set(),
     "traversal": set(),
@@ -74,8 +74,8 @@ ALLOWED: dict[str, set[str]] = {
     "engine": BACK | {"kernel", "artifact"},
     "batch": BACK | {"engine", "kernel"},
     "compat": BACK | {"engine"},
-    "compiler": BACK | {"convert", "engine", "compile_worker"},
-    "compile_worker": BACK | {"compiler", "convert"},
+    "compiler": BACK | {"convert", "languages.json_schema"},
+    "compile_worker": {"compiler", "errors"},
     "integrations": BACK | {"batch", "compiler", "convert", "engine"},
     "artifact": BACK | {"container"},
     "recordings": {"engine", "errors", "mask", "vocab"},

@@ -118,6 +118,15 @@ class Masks:
             or added > self._byte_limit
         )
 
+    @property
+    def known_bytes(self) -> int:
+        """About how many bytes the masks take that are remembered."""
+        memos = (self._unions, self._cut, self._walks, self._viable)
+        entries = sum(len(memo) + memo.forgettable for memo in memos)
+        whole = sum(len(memo) + memo.forgettable for memo in memos[:2])
+        added = self.found.rows.added_bytes + self.found.node_sets.added_bytes
+        return added + entries * ENTRY_BYTES + whole * 4 * self.word_count
+
     def is_complete(self, state: int) -> bool:
         """Tell whether the start is complete in a state; also before the first byte."""
         empty = state == self.states.initial and self.states.tables.start_is_nullable
