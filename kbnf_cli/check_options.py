@@ -1,19 +1,63 @@
-"""The options of ``kbnf check`` that go together, as decorators."""
+"""The options of ``kbnf check``: as decorators, and as the value that they make."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import click
 
+from kbnf_cli.check_report import FORMATS
+from kbnf_cli.config import Settings
+from kbnf_cli.inputs import Inputs
+from kbnf_cli.jobs import default_jobs
 from kbnf_core.diagnostics import Severity
 from kbnf_core.diagnostics.selection import normalise_selector
 from kbnf_core.lint.options import TARGETS
 
 SEVERITIES = {severity.label: severity for severity in sorted(Severity, reverse=True)}
-FILE = click.Path(dir_okay=False, path_type=Path)
+_FILE = click.Path(dir_okay=False, path_type=Path)
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions(Inputs):
+    """What a run of ``kbnf check`` is asked for."""
+
+    paths: tuple[Path, ...]
+    format_: str
+    output_file: Path | None
+    jobs: int
+    watches: bool
+    select: tuple[str, ...] | None
+    ignore: tuple[str, ...] | None
+    extend_select: tuple[str, ...] | None
+    fail_on: str | None
+    baseline: Path | None
+    write_baseline: Path | None
+    fix: bool
+    show_diff: bool
+    unsafe_fixes: bool
+    cost: bool
+    max_states: int | None
+    max_mask_work: int | None
+    targets: tuple[str, ...]
+
+    @property
+    def settings(self) -> Settings:
+        """What is set on the command line rather than in a configuration file."""
+        return Settings(
+            select=self.select,
+            extend_select=self.extend_select,
+            ignore=self.ignore,
+            fail_on=None if self.fail_on is None else SEVERITIES[self.fail_on],
+            vocab=self.vocab,
+            eos=self.eos or None,
+            targets=self.targets or None,
+            max_states=self.max_states,
+            max_mask_work=self.max_mask_work,
+        )
 
 
 class _Selectors(click.ParamType[tuple[str, ...]]):
@@ -30,6 +74,40 @@ class _Selectors(click.ParamType[tuple[str, ...]]):
             self.fail(f"{error}; `kbnf rule` lists them", param, ctx)
 
 
+def run_options(command: _Command) -> _Command:
+    """Add the options that say how to go about it, and how to show what was found."""
+    for option in (
+        click.option(
+            "--watch", "watches", is_flag=True, help="Check again whenever a file changes."
+        ),
+        click.option(
+            "-j",
+            "--jobs",
+            type=click.IntRange(min=1),
+            default=default_jobs,
+            help="Files to check at the same time, if there are many.  "
+            "[default: the number of processors]",
+        ),
+        click.option(
+            "--output-file",
+            "-o",
+            metavar="FILE",
+            type=_FILE,
+            help="Write what was found to FILE rather than to stdout.",
+        ),
+        click.option(
+            "--format",
+            "format_",
+            type=click.Choice(list(FORMATS)),
+            default="text",
+            show_default=True,
+            help="How to show what was found.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
 def selection_options(command: _Command) -> _Command:
     """Add the options that say which findings are shown, and which count."""
     for option in (
@@ -44,13 +122,13 @@ def selection_options(command: _Command) -> _Command:
         click.option(
             "--baseline",
             metavar="FILE",
-            type=FILE,
+            type=_FILE,
             help="Report nothing that FILE, written by --write-baseline, holds.",
         ),
         click.option(
             "--write-baseline",
             metavar="FILE",
-            type=FILE,
+            type=_FILE,
             help="Write what is found to FILE as accepted, and report nothing.",
         ),
     ):

@@ -1,37 +1,32 @@
 """``kbnf compile``: grammars to artifacts on disk."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from kbnf_cli.compile_report import description_text
-from kbnf_cli.config import settings_source
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN, find_grammars
 from kbnf_cli.grammars import open_grammar
+from kbnf_cli.inputs import Inputs, read_vocabulary
 from kbnf_cli.jobs import default_jobs, run_jobs
-from kbnf_cli.options import common_options, config_options, grammar_options, vocabulary_options
-from kbnf_cli.vocabularies import read_vocabulary
+from kbnf_cli.options import as_value, common_options, input_options
 from kbnf_core.diagnostics.text import render_text
 from kbnf_core.errors import GrammarError, KbnfError, SourceError
 
 if TYPE_CHECKING:
     from kbnf_core import Vocabulary
     from kbnf_core.artifact.precompute import Progress
+    from kbnf_core.artifact.read import Description
 
 
 class _Task:
     """Compiles one grammar after the other; sent to worker processes, so it holds values only."""
 
-    def __init__(
-        self, vocab: str | None, eos: tuple[int, ...], start: str | None, finish: str | None
-    ) -> None:
-        self.vocab = vocab
-        self.eos = eos
-        self.start = start
-        self.finish = finish
+    def __init__(self, inputs: Inputs) -> None:
+        self._inputs = inputs
         self._vocabulary: Vocabulary | None = None
 
     def __call__(self, job: tuple[Path, Path]) -> KbnfError | OSError | None:
@@ -45,13 +40,13 @@ class _Task:
     def compile(self, grammar: Path, out: Path, progress: "Progress | None") -> None:
         from kbnf_core.artifact.write import compile_artifact
 
-        rules = open_grammar(grammar, grammar.as_posix(), self.start, self.finish)
+        rules = open_grammar(grammar, grammar.as_posix(), self._inputs.start, self._inputs.finish)
         compile_artifact(rules, self.vocabulary(Console()), out, progress=progress)
 
     def vocabulary(self, console: Console) -> "Vocabulary | None":
         """Return the vocabulary, loaded at first use in each process."""
-        if self._vocabulary is None and self.vocab is not None:
-            self._vocabulary = read_vocabulary(console, self.vocab, self.eos)
+        if self._vocabulary is None and self._inputs.vocab is not None:
+            self._vocabulary = read_vocabulary(console, self._inputs.vocab, self._inputs.eos)
         return self._vocabulary
 
 
@@ -78,23 +73,17 @@ class _Task:
     default=default_jobs,
     help="Grammars to compile at the same time.  [default: the number of processors]",
 )
-@vocabulary_options
-@grammar_options
-@config_options
+@input_options
 @common_options
 @click.pass_obj
+@as_value(Inputs)
 def compile_(
     console: Console,
+    inputs: Inputs,
     paths: tuple[Path, ...],
     output: Path | None,
     info: Path | None,
     jobs: int,
-    vocab: str | None,
-    eos: tuple[int, ...],
-    start: str | None,
-    finish: str | None,
-    config_file: Path | None,
-    isolated: bool,
 ) -> int:
     """Write compiled grammars to disk.
 
@@ -108,9 +97,9 @@ def compile_(
         return _describe(console, info)
     if not paths:
         raise click.UsageError("name a grammar to compile, or an artifact with --info")
-    settings = settings_source(config_file, isolated)(paths[0])
-    chosen = vocab or settings.vocab
-    task = _Task(chosen, tuple(eos or settings.eos or ()), start, finish)
+    settings = inputs.settings_source()(paths[0])
+    vocab, eos = inputs.vocab or settings.vocab, inputs.eos or settings.eos or ()
+    task = _Task(replace(inputs, vocab=vocab, eos=eos))
     work = _outputs(find_grammars(paths, console.note), output)
     if len(work) == 1:
         return _compile_one(console, task, *work[0])
@@ -166,5 +155,25 @@ def _report(console: Console, error: KbnfError | OSError) -> None:
 def _describe(console: Console, path: Path) -> int:
     from kbnf_core.artifact.read import describe_artifact
 
-    console.text(description_text(describe_artifact(path)))
+    console.text(_description_text(describe_artifact(path)))
     return Exit.CLEAN
+
+
+def _description_text(description: "Description") -> str:
+    """Return the lines that describe an artifact."""
+    manifest = description.manifest
+    vocabulary = manifest.vocabulary
+    lines = {
+        "grammar": manifest.source_path or "(a text)",
+        "source hash": manifest.source_hash,
+        "start": manifest.start,
+        "finish": manifest.finish.value,
+        "written by": f"kbnf {manifest.tool}, Unicode tables of regex {manifest.unicode}",
+        "vocabulary": "none"
+        if vocabulary is None
+        else f"{vocabulary.name or '(unnamed)'}, {vocabulary.size:,} ids, {vocabulary.fingerprint}",
+        **{name: f"{count:,}" for name, count in description.counts.items()},
+        "size": f"{description.size:,} bytes",
+    }
+    width = max(map(len, lines)) + 2
+    return "".join(f"{name + ':':<{width}}{value}\n" for name, value in lines.items())

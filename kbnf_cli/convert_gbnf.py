@@ -7,8 +7,8 @@ import click
 
 from kbnf_cli.console import Console
 from kbnf_cli.converting import Delivery, Direction, conversion_options, convert_all
+from kbnf_cli.inputs import read_vocabulary
 from kbnf_cli.options import common_options, vocabulary_options
-from kbnf_cli.vocabularies import read_vocabulary
 
 if TYPE_CHECKING:
     from kbnf_core.convert import Conversion

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kbnf_cli.console import Console
 from kbnf_cli.escaped import escaped
 from kbnf_cli.files import STDIN, read_bytes
-from kbnf_cli.vocabularies import BUILT_IN, read_vocabulary
+from kbnf_cli.inputs import BUILT_IN, Inputs, read_vocabulary
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError, SourceError
 from kbnf_core.source import Source
@@ -66,22 +66,19 @@ class Suite:
 
 def run_suite(
     console: Console,
+    inputs: Inputs,
     path: Path,
-    name: str,
     vocabulary: "Vocabulary",
-    start: str | None,
-    finish: str | None,
     with_coverage: bool,
 ) -> Suite:
-    """Run all tests of the grammar at ``path``, which is called ``name``.
+    """Run all tests of the grammar at ``path``.
 
     Raises ``ExampleError`` and ``RecordingError`` for malformed ones, ``SourceError`` and what
     ``load_vocabulary`` raises for files that cannot be read.
     """
-    from kbnf_cli.grammars import open_grammar
-
+    name = inputs.name_of(path).as_posix()
     try:
-        grammar = open_grammar(path, name, start, finish)
+        grammar = inputs.grammar(path)
     except GrammarError as error:
         return Suite(name, errors=error.diagnostics)
     outcomes = _outcomes(grammar, path, vocabulary)

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kbnf_cli.config import settings_source
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
-from kbnf_cli.files import STDIN
-from kbnf_cli.grammars import open_grammar
+from kbnf_cli.inputs import Inputs, read_vocabulary
 from kbnf_cli.mask_report import SCHEMA, Mask, mask_value, to_ids, to_json, to_npy, to_table
 from kbnf_cli.options import (
+    as_value,
     common_options,
     config_options,
     grammar_options,
@@ -20,7 +19,6 @@ from kbnf_cli.options import (
     vocabulary_options,
 )
 from kbnf_cli.prefix import Prefix, Rejection, feed, spell
-from kbnf_cli.vocabularies import BUILT_IN, read_vocabulary
 from kbnf_cli.why_report import (
     explanation_text,
     explanation_value,
@@ -110,8 +108,10 @@ class _TokenOrText(click.ParamType["int | bytes"]):
 @config_options
 @common_options
 @click.pass_obj
+@as_value(Inputs)
 def mask(
     console: Console,
+    inputs: Inputs,
     grammar: Path,
     text: str | None,
     tokens: tuple[int, ...] | None,
@@ -119,13 +119,6 @@ def mask(
     format_: str,
     why: int | bytes | None,
     limit: int,
-    vocab: str | None,
-    eos: tuple[int, ...],
-    start: str | None,
-    finish: str | None,
-    stdin_filename: Path | None,
-    config_file: Path | None,
-    isolated: bool,
 ) -> int:
     """Show the tokens a grammar allows.
 
@@ -136,11 +129,9 @@ def mask(
     if why is not None and format_ not in ("table", "json"):
         raise click.UsageError("--why goes with --format table or json")
     prefix = _prefix(text, tokens, hex_)
-    name = stdin_filename or Path("<stdin>") if grammar == STDIN else grammar
-    settings = settings_source(config_file, isolated)(name)
-    rules = open_grammar(grammar, name.as_posix(), start, finish)
-    chosen = vocab or settings.vocab or BUILT_IN
-    vocabulary = read_vocabulary(console, chosen, eos or settings.eos or ())
+    settings = inputs.settings_source()(inputs.name_of(grammar))
+    rules = inputs.grammar(grammar)
+    vocabulary = read_vocabulary(console, *inputs.vocabulary(settings))
     engine = _engine(rules, vocabulary)
     rejection = feed(engine, prefix)
     if rejection is not None:

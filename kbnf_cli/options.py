@@ -1,6 +1,8 @@
 """Options that several commands share."""
 
 from collections.abc import Callable
+from dataclasses import fields
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -9,8 +11,32 @@ import click
 from kbnf_cli.console import Colour, Console, Verbosity
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+_Value = TypeVar("_Value")
 
 FINISHES = ("eager", "token", "eos")
+
+
+def as_value(kind: type[_Value]) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Give a command its options as one value, its last argument, of the dataclass ``kind``.
+
+    It stands below the decorators that add the options. Those that are no fields stay arguments.
+    """
+    names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+
+    def decorate(command: Callable[..., int]) -> Callable[..., int]:
+        @wraps(command)
+        def run(*arguments: Any, **options: Any) -> int:
+            value = kind(**{name: options.pop(name) for name in names & options.keys()})
+            return command(*arguments, value, **options)
+
+        return run
+
+    return decorate
+
+
+def input_options(command: _Command) -> _Command:
+    """Add what says which grammar, vocabulary and settings to use: see ``inputs.Inputs``."""
+    return vocabulary_options(grammar_options(config_options(command)))
 
 
 def common_options(command: _Command) -> _Command:

@@ -5,20 +5,20 @@ from pathlib import Path
 
 import click
 
-from kbnf_cli.config import settings_source
 from kbnf_cli.console import Console
 from kbnf_cli.example_cases import run_suite
 from kbnf_cli.example_report import as_json, as_junit, as_text
 from kbnf_cli.exits import Exit
-from kbnf_cli.files import STDIN, find_grammars
+from kbnf_cli.files import find_grammars
+from kbnf_cli.inputs import Inputs, read_vocabulary
 from kbnf_cli.options import (
+    as_value,
     common_options,
     config_options,
     grammar_options,
     stdin_option,
     vocabulary_options,
 )
-from kbnf_cli.vocabularies import BUILT_IN, read_vocabulary
 from kbnf_core.errors import SourceError
 
 _FORMATS = {"text": as_text, "json": as_json, "junit": as_junit}
@@ -41,18 +41,13 @@ _FORMATS = {"text": as_text, "json": as_json, "junit": as_junit}
 @config_options
 @common_options
 @click.pass_obj
+@as_value(Inputs)
 def test(
     console: Console,
+    inputs: Inputs,
     paths: tuple[Path, ...],
     format_: str,
     coverage: bool,
-    vocab: str | None,
-    eos: tuple[int, ...],
-    start: str | None,
-    finish: str | None,
-    stdin_filename: Path | None,
-    config_file: Path | None,
-    isolated: bool,
 ) -> int:
     """Run the examples of grammars.
 
@@ -61,15 +56,14 @@ def test(
     in comments such as (* kbnf: accept "text" *) in it, and in plays (GRAMMAR.play.jsonl). Exits
     with 1 if one fails.
     """
-    settings_for = settings_source(config_file, isolated)
+    settings_for = inputs.settings_source()
     vocabulary_for = cache(partial(read_vocabulary, console))
     suites = []
     for path in console.track(find_grammars(paths or (Path(),), console.note), "testing"):
-        name = stdin_filename or Path("<stdin>") if path == STDIN else path
-        settings = settings_for(name)
-        vocabulary = vocabulary_for(vocab or settings.vocab or BUILT_IN, eos or settings.eos or ())
+        settings = settings_for(inputs.name_of(path))
+        vocabulary = vocabulary_for(*inputs.vocabulary(settings))
         try:
-            suite = run_suite(console, path, name.as_posix(), vocabulary, start, finish, coverage)
+            suite = run_suite(console, inputs, path, vocabulary, coverage)
         except SourceError as error:
             console.problem(error)
             continue

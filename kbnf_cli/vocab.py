@@ -4,9 +4,9 @@ import click
 
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
+from kbnf_cli.inputs import read_vocabulary
 from kbnf_cli.options import common_options
 from kbnf_cli.vocab_report import as_json, as_text
-from kbnf_cli.vocabularies import read_vocabulary
 
 
 @click.command()

@@ -25,6 +25,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Return how many processes share the tests: two for folders, none for chosen files."""
+    chosen = (Path(name.partition("::")[0]) for name in config.args)
+    return 2 if all(map(Path.is_dir, chosen)) else 0
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what reads files that are not there."""
     from kbnf_testing.data import OUTSIDE, VARIABLE

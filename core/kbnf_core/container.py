@@ -16,6 +16,7 @@ import hashlib
 import json
 import mmap
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from math import prod
 from pathlib import Path
@@ -25,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.errors import KbnfError, SourceError
-from kbnf_core.files import Piece, write_file
+from kbnf_core.files import Piece, opened, write_file
 
 __all__ = ["ContainerError", "digest", "read_container", "write_container"]
 
@@ -141,15 +142,13 @@ class _DamagedError(Exception):
 
 
 def _open(path: str | Path, read_up_to: int) -> bytes | mmap.mmap:
-    try:
-        with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            if size <= read_up_to or size == 0:
-                return file.read(size)
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise SourceError(str(path), reason) from None
+    with opened(path) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise SourceError(str(path), "it is not a regular file")
+        if status.st_size <= read_up_to or status.st_size == 0:
+            return file.read(status.st_size)
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def _parse(data: bytes | mmap.mmap) -> tuple[dict[str, Any], int]:

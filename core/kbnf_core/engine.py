@@ -244,7 +244,7 @@ class Engine(EngineCore):
             after = self._automaton.feed(self._position, data)
         except TableFullError:
             self._renew()
-            return self.try_accept_new_bytes(data)
+            after = self._automaton.append(self._position, data)
         self._accepted.append(data)
         self._positions.append(self._position)
         self._position = after
@@ -363,7 +363,8 @@ class Engine(EngineCore):
     def _why(self) -> "Why":
         from kbnf_core.mask.why import Why
 
-        return Why(self._grammar.plain_tables, self.vocabulary, self._finish)
+        limits = self._automaton.limits
+        return Why(self._grammar.plain_tables, self.vocabulary, self._finish, limits)
 
     def _position_after(self, token_id: int) -> int:
         """Return the place after a token; raise if it cannot come."""
@@ -374,7 +375,7 @@ class Engine(EngineCore):
             return self._automaton.after[self._position << TOKEN_BITS | token_id]
         except TableFullError:
             self._renew()
-            return self._position_after(token_id)
+            return self._automaton.step(self._position, token_id)
 
     def _mask_here(self) -> Bitmask:
         """Return what is allowed here, worked out if need be."""
@@ -382,7 +383,7 @@ class Engine(EngineCore):
             return self._automaton.words[self._position]
         except TableFullError:
             self._renew()
-            return self._mask_here()
+            return self._automaton.mask(self._position)
 
     def _last_row(self) -> Bitmask:
         """Return what a row holds where no token can come."""

@@ -16,8 +16,8 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
@@ -45,13 +45,20 @@ def read_file(path: str | Path, largest: int) -> bytes:
 
 def read_up_to(path: str | Path, largest: int) -> bytes:
     """Return the first ``largest`` bytes of a file; raises ``SourceError`` as ``read_file``."""
+    with opened(path) as file:
+        return file.read(largest)
+
+
+@contextmanager
+def opened(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a file to read; raises ``SourceError`` as ``read_file``, also while it is read."""
     try:
         with open(path, "rb", opener=_open_at_once) as file:
             if stat.S_ISFIFO(os.fstat(file.fileno()).st_mode) and _descriptor(path) is None:
                 raise SourceError(str(path), "it is a pipe")
             if _NO_WAITING:
                 os.set_blocking(file.fileno(), True)
-            return file.read(largest)
+            yield file
     except SourceError:
         raise
     except (OSError, ValueError) as error:

@@ -9,6 +9,7 @@ import click
 from kbnf_cli.config import settings_source
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
+from kbnf_cli.inputs import BUILT_IN
 from kbnf_cli.options import (
     common_options,
     config_options,
@@ -18,7 +19,6 @@ from kbnf_cli.options import (
 from kbnf_cli.play.opening import open_session
 from kbnf_cli.play.session import Files, Session, Settings, Verdict, World
 from kbnf_cli.play.world import DiskWorld, TerminalWorld
-from kbnf_cli.vocabularies import BUILT_IN
 from kbnf_core.diagnostics.text import render_text
 from kbnf_core.diagnostics.visible import visible
 

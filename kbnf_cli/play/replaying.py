@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kbnf_cli.inputs import BUILT_IN
 from kbnf_cli.play.allowed import spelled
 from kbnf_cli.play.session import Files, Reply, Session, Verdict, World
 from kbnf_cli.play.show import note, position
-from kbnf_cli.vocabularies import BUILT_IN
 from kbnf_core.diagnostics.segments import Role, Segment, Segments
 from kbnf_core.diagnostics.text import count_of
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kbnf_cli.console import Console
 from kbnf_cli.files import read_bytes, write_text
 from kbnf_cli.grammars import Opened, open_any_grammar
-from kbnf_cli.vocabularies import BUILT_IN, read_vocabulary
+from kbnf_cli.inputs import BUILT_IN, read_vocabulary
 
 if TYPE_CHECKING:
     from kbnf_core import Vocabulary

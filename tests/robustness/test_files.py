@@ -19,10 +19,12 @@ import pytest
 from kbnf_cli.config import settings_source
 from kbnf_cli.main import main
 from kbnf_core import Engine, Grammar, Limits, Vocabulary, check
+from kbnf_core.container import read_container
 from kbnf_core.convert import from_lark
 from kbnf_core.errors import SourceError
 from kbnf_core.files import read_file, write_file
 from kbnf_core.imports import ANYWHERE, BELOW
+from kbnf_core.vocab.encode import load_encoder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes, links and signals of POSIX")
 
@@ -341,14 +343,39 @@ def test_a_directory_that_cannot_be_listed_hides_nothing_else(
         ("check", "good.kbnf", "--config", "pipe"),
         ("mask", "good.kbnf", "--vocab", "pipe"),
         ("play", "--replay", "pipe"),
+        ("compile", "--info", "pipe.kbnfc"),
+        ("mask", "pipe.kbnfc"),
     ],
     ids=" ".join,
 )
 def test_a_pipe_that_is_named_is_refused(command: tuple[str, ...]) -> None:
-    os.mkfifo("pipe")
+    name = next(part for part in command if part.startswith("pipe"))
+    os.mkfifo(name)
     done = kbnf(*command)
     assert done.returncode == 2
-    assert done.stderr == "error: cannot read pipe: it is a pipe\n"
+    assert done.stderr == f"error: cannot read {name}: it is a pipe\n"
+
+
+def test_a_container_is_a_regular_file() -> None:
+    os.mkfifo("pipe")
+    Path("link").symlink_to("pipe")
+    Path("folder").mkdir()
+    Path("null").symlink_to(os.devnull)
+    for name, reason in (
+        ("pipe", "it is a pipe"),
+        ("link", "it is a pipe"),
+        ("folder", "is a directory"),
+        ("null", "it is not a regular file"),
+    ):
+        for most in (0, 1_000):
+            with pytest.raises(SourceError, match=reason):
+                read_container(name, most)
+
+
+def test_an_encoder_reads_no_pipe() -> None:
+    os.mkfifo("pipe")
+    with pytest.raises(SourceError, match="it is a pipe"):
+        load_encoder(Path("pipe"), Vocabulary.bytes())
 
 
 def test_a_pipe_of_the_shell_is_read() -> None:

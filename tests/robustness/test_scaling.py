@@ -21,7 +21,9 @@ from kbnf_core.source import Source
 
 ROOT = Path(__file__).resolve().parents[2]
 
-SIZE = 1_500
+SIZE = 400
+MOST = 2.2
+"""Twice the size may cost so many times as much."""
 
 FAMILIES = [
     "undefined names",
@@ -52,21 +54,19 @@ def test_every_family_is_here(scaling: ModuleType) -> None:
 
 @pytest.mark.parametrize("verb", ["check", "build"])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_twice_the_size_is_less_than_three_times_the_calls(
+def test_twice_the_size_is_about_twice_the_calls(
     family: str, verb: str, scaling: ModuleType
 ) -> None:
     action, write = scaling.ACTIONS[verb], scaling.FAMILIES[family]
     action(write(10))
     one, two = (scaling.count_calls(action, write(size)) for size in (SIZE, 2 * SIZE))
-    assert two < 3 * one
+    assert two < MOST * one
 
 
 @pytest.mark.parametrize("family", FAMILIES[1:])
-def test_twice_the_size_is_less_than_three_times_the_steps(
-    family: str, scaling: ModuleType
-) -> None:
+def test_twice_the_size_is_about_twice_the_steps(family: str, scaling: ModuleType) -> None:
     one, two = (_steps(scaling.FAMILIES[family](size)) for size in (SIZE, 2 * SIZE))
-    assert 0 < two < 3 * one
+    assert 0 < two < MOST * one
 
 
 def _steps(text: str) -> int:
@@ -76,6 +76,19 @@ def _steps(text: str) -> int:
     budget = Budget(Limits().work)
     build_tables(reading.grammar, Limits(), reading.analysis, budget)
     return budget.spent
+
+
+@pytest.mark.parametrize("family", ["optional items", "optional calls", "optional rounds"])
+def test_no_size_costs_more_than_a_larger_one(family: str, scaling: ModuleType) -> None:
+    """Nothing is refused that would be taken if it were larger."""
+
+    def rounds(size: int) -> str:
+        return f"start ::= a{{{size}}} '.'; a ::= ['b' a 'c'];"
+
+    write = rounds if family == "optional rounds" else scaling.FAMILIES[family]
+    sizes = [50, 200, 500, 800, 1_100, 1_600]
+    steps = [_steps(write(size)) for size in sizes]
+    assert max(steps) < 2_000_000
 
 
 def test_repetitions_of_repetitions_are_built_of_calls(scaling: ModuleType) -> None:

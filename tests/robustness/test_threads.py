@@ -41,7 +41,7 @@ SMALLEST = Limits(cached_states=1, cached_steps=1, mask_bytes=1)
 def _small_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let small tables be renewed often, and every walk look for a slice."""
     monkeypatch.setattr(slices, "LEAST_TOKENS", 0)
-    monkeypatch.setattr(masks, "LEAST_STATES", 200)
+    monkeypatch.setattr(masks, "LEAST_STATES", 1)
     monkeypatch.setattr(engine_module, "KEPT_POSITIONS", 3)
 
 

@@ -118,7 +118,7 @@ def test_it_reads_what_safetensors_writes(tmp_path: Path) -> None:
 
 
 def test_a_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match="No such file"):
+    with pytest.raises(SourceError, match="no such file"):
         read_container(tmp_path / "x")
 
 

@@ -78,6 +78,7 @@ ALLOWED: dict[str, set[str]] = {
     "compile_worker": {"compiler", "errors"},
     "integrations": BACK | {"batch", "compiler", "convert", "engine"},
     "artifact": BACK | {"container"},
+    "device": BACK | {"artifact", "container", "engine"},
     "recordings": {"engine", "errors", "mask", "vocab"},
 }
 

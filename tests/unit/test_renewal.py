@@ -4,6 +4,7 @@ import copy
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
+import numpy as np
 import pytest
 
 from kbnf_core import AcceptTokenResult, Config, Engine, Grammar, Limits, Vocabulary
@@ -152,3 +153,35 @@ def test_an_engine_may_move_to_a_table_that_is_full_by_then() -> None:
         one.try_accept_new_token(ord("("))
     other.try_accept_new_bytes(b"(x)))")
     assert other.can_finish()
+
+
+def test_a_step_is_taken_where_others_fill_every_fresh_table(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However often other threads fill the table first, a call renews it once and goes on."""
+    monkeypatch.setattr(masks.Masks, "is_full", property(lambda _: True))
+    engine = Engine(GRAMMARS["nested"], VOCABULARY, Config(finish="eos"))
+    engine.try_accept_new_bytes(b"[[1")
+    assert 257 in allowed(engine)
+    engine.try_accept_new_token(257)
+    assert engine.update_logits(ord(";"), np.zeros(302))[1] is AcceptTokenResult.Ongoing
+    engine.try_accept_new_token(301)
+    assert engine.is_finished()
+    assert allowed(engine) == []
+
+
+def test_explanations_go_on_past_a_full_table() -> None:
+    """The table of explanations is begun anew too, also in the middle of a long text."""
+    small, large = (engine_with(GRAMMARS["sums"], size) for size in (20, 10**6))
+    for engine in (small, large):
+        for _ in range(100):
+            engine.try_accept_new_bytes(b"(x+")
+    for what in (ord("x"), b"((x)))", ")", 301):
+        assert small.why(what) == large.why(what)
+    for engine in (small, large):
+        engine.try_accept_new_bytes(b"x" + b")" * 100 + b";")
+        engine.try_accept_new_token(301)
+    for what in (ord("x"), ")", 301):
+        assert small.why(what) == large.why(what)
+    # What is in use does not count: a table may know it, and the steps of one call.
+    assert len(small._why._states) < 20 + 120

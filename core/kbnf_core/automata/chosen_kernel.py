@@ -12,7 +12,7 @@ def _choose() -> Automata:
     # Tried instead of looked for: that takes a third of the time, at every start.
     name = "plain_kernel" if os.environ.get(CHOICE_VARIABLE) == "numpy" else "_automata"
     try:
-        return cast(Automata, import_module(f"kbnf_core.kernel.{name}"))
+        return cast(Automata, import_module(f"kbnf_core.automata.{name}"))
     except ImportError:
         return cast(Automata, import_module("kbnf_core.automata.plain_kernel"))
 

@@ -1,5 +1,9 @@
 """The catalogue of codes: every finding the toolkit can report, once.
 
+Codes of readers and converters stand here, with pages in `pages/`. Those of lints stand beside the
+lints, in `lint/rules/`: what the catalogue tells of them is the head of their pages, so that no
+lint is imported to name it. A test compares both with the `RULES` of the lints.
+
 Letters tell the default severity (E error, W warning, I info); hundreds tell the subject:
 0 the text of the grammar, 1 names and rules, 2 regular expressions, 3 generation, 4 other
 languages (up to W410 what a conversion loses, from W411 on what readers disagree on), 5 other
@@ -8,7 +12,13 @@ A code is never reused for another meaning.
 """
 
 import enum
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+_PAGES = Path(__file__).parent / "pages"
+_PAGES_OF_LINTS = Path(__file__).parents[1] / "lint" / "rules"
 
 
 class Severity(enum.IntEnum):
@@ -70,28 +80,11 @@ _RULES = (
     Rule("E105", "empty-language", "No text, or only the empty one, matches the grammar."),
     Rule("E106", "grammar-too-large", "The grammar needs more states than the limit."),
     Rule("E107", "too-much-work", "The grammar takes more work than the limit."),
-    Rule("W101", "unused-nonterminal", "A nonterminal is defined but never used."),
-    Rule("W102", "unreachable-nonterminal", "A nonterminal cannot be reached from the start."),
-    Rule("W103", "unproductive", "A rule or alternative can never be completed."),
-    Rule("W104", "duplicate-alternative", "The same alternative stands twice in a rule."),
-    Rule("W105", "nullable-start", "The start matches the empty text, which cannot be generated."),
-    Rule("W106", "empty-loop", "A loop can go round without consuming anything."),
-    Rule("W107", "shadowed-alternative", "Another alternative matches all texts of this one."),
-    Rule("I108", "overlapping-alternatives", "Two alternatives match the same text."),
-    Rule("I109", "ambiguous", "A text has two derivations."),
-    Rule("I110", "recursive-list", "A rule calls itself where a loop would do."),
     # Regular expressions
     Rule("E201", "regex-syntax-error", "A regular expression is malformed."),
     Rule("E202", "unsupported-regex", "A regular expression uses an unsupported construct."),
     Rule("E203", "regex-too-large", "A regular expression needs more states than the limit."),
     Rule("E204", "regex-invalid-utf8", "A regular expression could match invalid UTF-8."),
-    # Generation
-    Rule("W301", "never-reached-alternative", "Eager finish ends before this alternative can."),
-    Rule("W302", "endless-whitespace", "A loop of whitespace has no end."),
-    Rule("I303", "endless-digits", "A loop of digits has no end."),
-    Rule("W304", "never-entered", "Eager finish ends before this loop or optional part."),
-    Rule("W305", "excepted-at-border", "An excluded text can come about where `except!` ends."),
-    Rule("W306", "odd-exception-limit", "The limit of an `except!` is not what it seems."),
     # Other languages
     Rule("W401", "lost-bytes", "Bytes that are no UTF-8 text cannot be kept."),
     Rule("W402", "lost-token", "A token cannot be named in the other language."),
@@ -109,18 +102,6 @@ _RULES = (
     Rule("W421", "lark-lexing", "The lexer cuts text in a way that rules cannot keep."),
     Rule("W422", "lark-approximate", "A construct of a Lark file is kept only in part."),
     Rule("W423", "lark-never", "A part of a Lark file matches no text."),
-    # Other dialects and engines
-    Rule("W501", "misread-escape", "An escape means something else in other dialects."),
-    Rule("E502", "refused-by-target", "An engine named by `--target` refuses a construct."),
-    # Vocabularies
-    Rule("E601", "unreachable-end", "The tokens of the vocabulary cannot complete the start."),
-    Rule("W602", "special-token-text", "A literal holds the text of a special token."),
-    Rule("W603", "unspellable", "No token contains a byte that a terminal needs."),
-    Rule("E604", "unknown-token", "A `#token` is not in the vocabulary."),
-    # Size
-    Rule("W701", "large-terminal", "A terminal needs very many states."),
-    Rule("I702", "cost", "What a grammar takes; reported with `--cost`."),
-    Rule("E703", "over-budget", "A grammar, or the masks of a rule, passes a budget."),
     # The tool
     Rule("I901", "stopped-early", "A check was too large to be completed."),
     # JSON Schema
@@ -132,4 +113,41 @@ _RULES = (
     Rule("W806", "unknown-format", "A `format` is none that JSON Schema defines."),
 )
 
-CATALOGUE: dict[str, Rule] = {rule.code: rule for rule in _RULES}
+
+class _Catalogue(Mapping[str, Rule]):
+    """Rules by their codes; those of lints are looked up when first asked for."""
+
+    def __getitem__(self, code: str) -> Rule:
+        return self._rules[code]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rules)
+
+    def __len__(self) -> int:
+        return len(self._rules)
+
+    @cached_property
+    def _rules(self) -> dict[str, Rule]:
+        lints = map(_read_head, sorted(_PAGES_OF_LINTS.glob("*.md"), key=_number))
+        by_subject = sorted([*_RULES, *lints], key=lambda rule: rule.code[1])
+        return {rule.code: rule for rule in by_subject}
+
+
+CATALOGUE: Mapping[str, Rule] = _Catalogue()
+
+
+def page_of(rule: Rule) -> Path:
+    """Return the file of a rule's page: beside its lint (`NAME.CODE.md`), or in `pages/`."""
+    return next(_PAGES_OF_LINTS.glob(f"*.{rule.code}.md"), _PAGES / f"{rule.code}.md")
+
+
+def _number(page: Path) -> str:
+    return page.name[-len("000.md") :]
+
+
+def _read_head(page: Path) -> Rule:
+    """Return the rule of a page: `# CODE: NAME`, an empty line, and one sentence."""
+    with page.open(encoding="utf-8") as lines:
+        title, _, summary = next(lines), next(lines), next(lines)
+    code, _, name = title.removeprefix("# ").strip().partition(": ")
+    return Rule(code, name, summary.strip())

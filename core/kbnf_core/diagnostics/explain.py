@@ -1,14 +1,11 @@
 """The page that explains a code, and the way from what a user types to a code."""
 
-from kbnf_core.diagnostics.catalogue import CATALOGUE, Rule
+from kbnf_core.diagnostics.catalogue import CATALOGUE, Rule, page_of
 
 
 def read_page(rule: Rule) -> str:
     """Return the Markdown page of a rule."""
-    from importlib.resources import files
-
-    page = files("kbnf_core.diagnostics") / "pages" / f"{rule.code}.md"
-    return page.read_text(encoding="utf-8")
+    return page_of(rule).read_text(encoding="utf-8")
 
 
 def find_rule(text: str) -> Rule | None:

@@ -47,7 +47,15 @@ def split_large(grammar: Grammar, analysis: Analysis) -> Grammar:
 
 def _is_large(nodes: Several[Node]) -> bool:
     """Tell whether a rule is worth looking at: nothing in it is larger than the whole."""
-    return not isinstance(nodes[-1], Regular) and estimate_size(nodes, {}, ()) > LARGE
+    if isinstance(nodes[-1], Regular):
+        return False
+    return any(map(_is_long, nodes)) or estimate_size(nodes, {}, ()) > LARGE
+
+
+def _is_long(node: Node) -> bool:
+    if isinstance(node, Repeat):
+        return max(node.low, node.high or 1) > LONG_RUN
+    return isinstance(node, Sequence) and len(node.parts) > LONG_RUN
 
 
 class _Splitter:

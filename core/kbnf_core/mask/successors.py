@@ -44,6 +44,28 @@ class Successors:
         named = self._named(state)
         return self._by_bytes(state, named) | self._by_id(state, named)
 
+    def tokens(self, state: int) -> tuple[_Int32, _Int32]:
+        """Return every token that the mask of a state allows, and the positions after them.
+
+        Both are int32[tokens allowed]. Raises WorkLimitError where the budget is used up.
+        """
+        self._budget.spend(_STATE_WORK + _PAIR_WORK * len(self._masks.states.pairs(state)))
+        allowed = ids_of(self._automaton.rule.mask(self._masks, state), self._masks.vocabulary.size)
+        after = np.zeros(self._masks.vocabulary.size, np.int32)
+        ids, states = self._walk(state)
+        after[ids] = self._settled(states)
+        # What is more than its bytes: named tokens, the end of sequence, empty tokens.
+        odd = np.union1d(self._named(state), allowed[after[allowed] == DEAD])
+        for token_id in odd.tolist():
+            after[token_id] = self._automaton.step(state, token_id)
+        return allowed.astype(np.int32), after[allowed]
+
+    def _settled(self, states: _Int32) -> _Int32:
+        """Return the positions of states that were reached with a token's end."""
+        if not self._automaton.rule.ends_at_tokens:
+            return states
+        return np.where(self._masks.states.has_exits[states] != 0, ~states, states)
+
     def _named(self, state: int) -> _Ids:
         """Return the tokens that token terminals name here."""
         terminals = self._masks.terminals

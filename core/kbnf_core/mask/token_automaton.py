@@ -36,11 +36,14 @@ class TokenAutomaton:
     """What engines of one grammar, vocabulary and way to end share.
 
     ``after[place << TOKEN_BITS | token_id]`` is the place after a token, and ``words[place]`` the
-    tokens allowed; both raise what the engine's methods raise, and TableFullError.
+    tokens allowed; both raise what the engine's methods raise, and TableFullError, as does
+    ``feed``. ``step``, ``append`` and ``mask`` work the same out in a full table too, so that who
+    has made room, and sees other threads fill it, still gets one step further.
     """
 
     def __init__(self, masks: Masks, finish: Finish, limits: Limits = DEFAULT_LIMITS) -> None:
         self.masks = masks
+        self.limits = limits
         self.rule = finish_rule(finish)
         self.after: LruDict[int, int] = LruDict(self._find_after, limits.cached_steps)
         self.words: LruDict[int, Bitmask] = LruDict(self._find_words, masks.mask_capacity)
@@ -100,9 +103,14 @@ class TokenAutomaton:
 
     def feed(self, position: int, data: bytes) -> int:
         """Return the place after ``data``; raise FinishedError or RejectedError."""
+        if position >= 0:
+            self._make_room()
+        return self.append(position, data)
+
+    def append(self, position: int, data: bytes) -> int:
+        """Do as ``feed``, also in a full table."""
         if position < 0:
             raise FinishedError
-        self._make_room()
         state, taken = self.rule.feed(self.masks.states, position, data)
         if state == DEAD:
             raise RejectedError(None, data, taken)
@@ -122,33 +130,37 @@ class TokenAutomaton:
             raise TableFullError
 
     def _find_words(self, position: int) -> Bitmask:
-        if position < 0:
-            return self._no_words
-        self._make_room()
-        words = self.rule.mask(self.masks, position)
+        if position >= 0:
+            self._make_room()
+        return self.mask(position)
+
+    def mask(self, position: int) -> Bitmask:
+        """Return the tokens allowed at a place, neither looked up nor remembered."""
+        words = self.rule.mask(self.masks, position) if position >= 0 else self._no_words
         return words if words.any() else self._no_words
 
     def _find_after(self, key: int) -> int:
         position, token_id = key >> TOKEN_BITS, key & _TOKEN_MASK
-        if position < 0:
-            raise FinishedError
-        self._make_room()
+        if position >= 0:
+            self._make_room()
         return self.step(position, token_id)
 
-    def step(self, state: int, token_id: int) -> int:
-        """Return the place after a token in a state, neither looked up nor remembered.
+    def step(self, position: int, token_id: int) -> int:
+        """Return the place after a token at a place, neither looked up nor remembered.
 
-        Raises RejectedError or UnknownTokenError.
+        Raises FinishedError, RejectedError or UnknownTokenError.
         """
+        if position < 0:
+            raise FinishedError
         vocabulary = self.masks.vocabulary
         data = vocabulary.token(token_id)
         if data is None and not vocabulary.is_special(token_id):
             raise UnknownTokenError(token_id)
-        if token_id in vocabulary.eos_token_ids and self.can_finish(state):
-            return ~state
+        if token_id in vocabulary.eos_token_ids and self.can_finish(position):
+            return ~position
         if data == b"":
-            return state
-        return self._follow(state, token_id, data)
+            return position
+        return self._follow(position, token_id, data)
 
     def _follow(self, state: int, token_id: int, data: bytes | None) -> int:
         """Return the place after a token: by its bytes if it has any, and by its id."""

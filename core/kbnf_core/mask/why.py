@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 from kbnf_core.config import Finish
 from kbnf_core.errors import FinishedError, RejectedError
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.build import PlainTables
 from kbnf_core.mask.masks import Masks
-from kbnf_core.mask.token_automaton import TOKEN_BITS, TokenAutomaton
+from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.explain import Explainer, LivePlace
+from kbnf_core.recognise.migrate import Migration
 from kbnf_core.recognise.states import DEAD, StateTable
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -32,14 +34,29 @@ class Explanation:
 
 
 class Why:
-    """Explains positions of one grammar over one vocabulary, by replaying them on plain tables."""
+    """Explains positions of one grammar over one vocabulary, by replaying them on plain tables.
 
-    def __init__(self, plain: PlainTables, vocabulary: Vocabulary, finish: Finish) -> None:
-        self._states = StateTable(plain.tables)
-        self._explainer = Explainer(plain, self._states)
+    Its table is its own, and is begun anew when it is full, as those of engines are.
+    """
+
+    def __init__(
+        self,
+        plain: PlainTables,
+        vocabulary: Vocabulary,
+        finish: Finish,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        self._plain = plain
         self._finish = finish
         self._vocabulary = vocabulary
-        self._automaton = TokenAutomaton(Masks(self._states, vocabulary), finish)
+        self._limits = limits
+        self._begin()
+
+    def _begin(self) -> None:
+        self._states = StateTable(self._plain.tables)
+        self._explainer = Explainer(self._plain, self._states)
+        masks = Masks(self._states, self._vocabulary, self._limits)
+        self._automaton = TokenAutomaton(masks, self._finish, self._limits)
 
     def explain(self, accepted: Iterable[int | bytes], what: int | bytes | str) -> Explanation:
         """Explain a token id, bytes or text at the position after ``accepted``.
@@ -66,11 +83,20 @@ class Why:
     def _replay(self, accepted: Iterable[int | bytes]) -> int:
         place = self._automaton.beginning
         for step in accepted:
+            place = self._with_room(place)
             if isinstance(step, bytes):
-                place = self._automaton.feed(place, step)
+                place = self._automaton.append(place, step)
             else:
-                place = self._automaton.after[place << TOKEN_BITS | step]
-        return place
+                place = self._automaton.step(place, step)
+        return self._with_room(place)
+
+    def _with_room(self, place: int) -> int:
+        """Return ``place``, in a fresh table where the one in use is full."""
+        if not self._automaton.masks.is_full:
+            return place
+        old = self._states
+        self._begin()
+        return Migration(old, self._states).position(place)
 
     def _spell(self, what: int | bytes | str) -> bytes:
         if isinstance(what, int):
@@ -81,9 +107,9 @@ class Why:
         """Return whether ``what`` can come, and why where its bytes do not tell."""
         try:
             if isinstance(what, int):
-                _ = self._automaton.after[place << TOKEN_BITS | what]
+                self._automaton.step(place, what)
             else:
-                self._automaton.feed(place, data)
+                self._automaton.append(place, data)
         except FinishedError:
             return False, "the text is over: nothing can follow"
         except RejectedError:

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import pytest
 
-import kbnf_core.diagnostics
+import kbnf_core
 from kbnf_core import Grammar, GrammarError, Vocabulary, check
 from kbnf_core.diagnostics import CATALOGUE
 from kbnf_core.diagnostics.explain import find_rule, nearest_rules, read_page
+from kbnf_core.lint.lints import LINTS
 from kbnf_core.lint.options import NO_OPTIONS, LintOptions
 
-_PAGES = Path(kbnf_core.diagnostics.__file__).parent / "pages"
+_CORE = Path(kbnf_core.__file__).parent
 _SECTIONS = ["What it means", "Why it hurts", "Wrong", "Right", "What to do"]
 
 # What stands under `Wrong` there cannot be shown in a page: it is no UTF-8, or too large.
@@ -41,7 +42,20 @@ _SCHEMAS = {"E801", "E802", "E803", "E804", "E805", "W806"}
 
 
 def test_catalogue_and_pages_are_the_same() -> None:
-    assert {page.stem for page in _PAGES.iterdir()} == set(CATALOGUE)
+    of_readers = [page.stem for page in (_CORE / "diagnostics" / "pages").iterdir()]
+    of_lints = [page.name.split(".")[1] for page in (_CORE / "lint" / "rules").glob("*.md")]
+    assert sorted([*of_readers, *of_lints]) == sorted(CATALOGUE)
+
+
+def test_a_lint_is_a_module_and_a_page_for_each_of_its_codes() -> None:
+    rules = _CORE / "lint" / "rules"
+    modules = {path.stem for path in rules.glob("*.py")} - {"__init__"}
+    names = {lint: str(getattr(lint, "__name__", "")).rpartition(".")[2] for lint in LINTS}
+    assert sorted(names.values()) == sorted(modules)
+    pages = {f"{name}.{rule.code}.md" for lint, name in names.items() for rule in lint.RULES}
+    assert {page.name for page in rules.glob("*.md")} == pages
+    for lint in LINTS:
+        assert [CATALOGUE[rule.code] for rule in lint.RULES] == list(lint.RULES)
 
 
 @pytest.mark.parametrize("code", CATALOGUE)

@@ -37,3 +37,19 @@ def test_the_corpus_and_the_counts_on_the_numpy_kernel(compiled: Kernel) -> None
     )
     assert done.returncode == 0, done.stdout[-3000:]
     assert " passed" in done.stdout
+
+
+@pytest.mark.parametrize(("wanted", "used"), [("", "compiled"), ("numpy", "plain")])
+def test_the_automata_kernel_follows_the_same_choice(
+    compiled: Kernel, wanted: str, used: str
+) -> None:
+    program = "from kbnf_core.automata.chosen_kernel import AUTOMATA; print(AUTOMATA.NAME)"
+    environment = os.environ | {CHOICE_VARIABLE: wanted}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == used

@@ -1,15 +1,18 @@
 """The shortest text of a grammar in words: its bytes, and its tokens."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from kbnf_core.lint.analysis.format_text import show
-from kbnf_core.mask.shortest import Completion
-from kbnf_core.vocab.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from kbnf_core.mask.shortest import Completion
+    from kbnf_core.vocab.vocabulary import Vocabulary
 
 _MOST_TOKENS = 12
 
 
-def describe(completion: Completion, vocabulary: Vocabulary) -> Iterator[str]:
+def describe(completion: "Completion", vocabulary: "Vocabulary") -> Iterator[str]:
     """Yield a note about the fewest bytes and one about the fewest tokens, as far as known."""
     if completion.data is not None:
         bytes_ = f"{len(completion.data):,} byte{'' if len(completion.data) == 1 else 's'}"
@@ -22,6 +25,6 @@ def describe(completion: Completion, vocabulary: Vocabulary) -> Iterator[str]:
         yield f"{fewest} {count:,}: {shown}{more}"
 
 
-def _token(vocabulary: Vocabulary, token_id: int) -> str:
+def _token(vocabulary: "Vocabulary", token_id: int) -> str:
     data = vocabulary.token(token_id)
     return f"#{token_id}" if data is None else show(data)

@@ -2,25 +2,28 @@
 
 from collections.abc import Iterator
 
-from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.frontend import Reading, name_span
 from kbnf_core.ir import Choice
 from kbnf_core.lint.analysis.derivations import STEPS, Ambiguity, Derivations
 from kbnf_core.lint.analysis.format_text import show, show_name
 from kbnf_core.lint.analysis.stopped_early import stopped_early
+from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.regular import NotRegularError
+
+RULES = (Rule("I109", "ambiguous", "A text has two derivations."),)
+NEEDS = Needs.GRAMMAR
 
 _MAX_SHOWN = 160
 
 
-def check_ambiguity(reading: Reading) -> Iterator[Diagnostic]:
+def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each rule in which a bounded search finds one text derived twice.
 
     Of alternatives that are regular nothing is said: I108 compares those without a bound.
     """
-    if reading.grammar is None or reading.analysis is None:
-        return
-    search = Derivations(reading.grammar, reading.analysis.reachable)
+    reading = subject.reading
+    search = Derivations(subject.grammar, subject.analysis.reachable)
     search.run()
     for ambiguity in search.ambiguities.values():
         if not _is_overlap(reading, ambiguity):

@@ -3,17 +3,24 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.errors import EngineError
 from kbnf_core.frontend import name_span
 from kbnf_core.lint.analysis.completions import describe
-from kbnf_core.lint.analysis.masks_context import Generation
 from kbnf_core.lint.analysis.stopped_early import stopped_early
-from kbnf_core.lint.options import LintOptions
-from kbnf_core.lower.tables import Tables
-from kbnf_core.mask.shortest import shortest_completion
-from kbnf_core.mask.work import RuleWork, rule_works
+from kbnf_core.lint.subject import Needs, Subject
+
+if TYPE_CHECKING:
+    from kbnf_core.lower.tables import Tables
+    from kbnf_core.mask.work import RuleWork
+
+RULES = (
+    Rule("I702", "cost", "What a grammar takes; reported with `--cost`."),
+    Rule("E703", "over-budget", "A grammar, or the masks of a rule, passes a budget."),
+)
+NEEDS = Needs.TABLES
 
 MOST_NODES = 50_000_000
 """Trie nodes that the walks of one grammar may look at; a second or two."""
@@ -21,30 +28,33 @@ MOST_NODES = 50_000_000
 _SHOWN = 5
 
 
-def check_cost(generation: Generation, options: LintOptions) -> Iterator[Diagnostic]:
+def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield what the grammar takes if that was asked for, and a finding for each budget passed."""
-    counts = _states_by_rule(generation.tables)
-    states = generation.tables.state_count
+    from kbnf_core.mask.work import rule_works
+
+    options = subject.options
+    counts = _states_by_rule(subject.tables)
+    states = subject.tables.state_count
     if options.max_states is not None and states > options.max_states:
-        yield _too_many_states(generation, counts, options.max_states)
+        yield _too_many_states(subject, counts, options.max_states)
     works: list[RuleWork] = []
-    if generation.masks is not None and options.counts_work:
-        works, is_whole = rule_works(generation.masks, MOST_NODES)
+    if subject.masks is not None and options.counts_work:
+        works, is_whole = rule_works(subject.masks, MOST_NODES)
         works.sort(key=lambda work: (-work.nodes, work.name))
         if not is_whole:
-            start = name_span(generation.reading.document, generation.reading.start)
+            start = name_span(subject.reading.document, subject.reading.start)
             what = f"the masks take more than {MOST_NODES:,} trie nodes"
             code = "I702" if options.max_mask_work is None else "E703"
-            yield stopped_early(generation.reading, start, what, code)
+            yield stopped_early(subject.reading, start, what, code)
     if options.max_mask_work is not None:
         for work in works:
             if work.nodes > options.max_mask_work:
-                yield _too_much_work(generation, work, options.max_mask_work)
+                yield _too_much_work(subject, work, options.max_mask_work)
     if options.reports_cost:
-        yield _report(generation, counts, works)
+        yield _report(subject, counts, works)
 
 
-def _states_by_rule(tables: Tables) -> Counter[str]:
+def _states_by_rule(tables: "Tables") -> Counter[str]:
     """Return the states of each rule of the text; parts that lowering split off count with it."""
     counts: Counter[str] = Counter()
     entries = sorted(zip(tables.entry.tolist(), tables.names, strict=True))
@@ -53,59 +63,61 @@ def _states_by_rule(tables: Tables) -> Counter[str]:
     return counts
 
 
-def _report(generation: Generation, counts: Counter[str], works: list[RuleWork]) -> Diagnostic:
-    tables, reading = generation.tables, generation.reading
+def _report(subject: Subject, counts: Counter[str], works: "list[RuleWork]") -> Diagnostic:
+    tables, reading = subject.tables, subject.reading
     nodes = sum(work.nodes for work in works)
     return Diagnostic(
         "I702",
         f"the grammar takes {tables.state_count:,} states over {_classes(tables)}, "
-        f"and {nodes:,} trie nodes for masks over {_name(generation)}",
+        f"and {nodes:,} trie nodes for masks over {_name(subject)}",
         reading.document.source,
         name_span(reading.document, reading.start),
-        notes=(_largest(counts), *map(_describe, works[:_SHOWN]), *_shortest(generation)),
+        notes=(_largest(counts), *map(_describe, works[:_SHOWN]), *_shortest(subject)),
     )
 
 
-def _classes(tables: Tables) -> str:
+def _classes(tables: "Tables") -> str:
     return f"{tables.class_count} byte class{'' if tables.class_count == 1 else 'es'}"
 
 
-def _shortest(generation: Generation) -> Iterable[str]:
-    if generation.automaton is None:
+def _shortest(subject: Subject) -> Iterable[str]:
+    from kbnf_core.mask.shortest import shortest_completion
+
+    if subject.automaton is None:
         return ()
     try:
-        completion = shortest_completion(generation.automaton, generation.automaton.beginning)
+        completion = shortest_completion(subject.automaton, subject.automaton.beginning)
     except EngineError as error:
         return (str(error),)
-    return describe(completion, generation.vocabulary)
+    return describe(completion, subject.vocabulary)
 
 
-def _too_many_states(generation: Generation, counts: Counter[str], budget: int) -> Diagnostic:
+def _too_many_states(subject: Subject, counts: Counter[str], budget: int) -> Diagnostic:
     (name, _), *_ = counts.most_common(1)
-    states = generation.tables.state_count
+    states = subject.tables.state_count
     return Diagnostic(
         "E703",
         f"the grammar takes {states:,} states, more than the budget of {budget:,}",
-        generation.reading.document.source,
-        name_span(generation.reading.document, name),
+        subject.reading.document.source,
+        name_span(subject.reading.document, name),
         label="the largest part of them is here",
         notes=(_largest(counts),),
     )
 
 
-def _too_much_work(generation: Generation, work: RuleWork, budget: int) -> Diagnostic:
+def _too_much_work(subject: Subject, work: "RuleWork", budget: int) -> Diagnostic:
     return Diagnostic(
         "E703",
         f"the masks of `{work.name}` take {work.nodes:,} trie nodes, "
         f"more than the budget of {budget:,}",
-        generation.reading.document.source,
-        name_span(generation.reading.document, work.name),
-        notes=(f"over {_name(generation)}: {_details(work)}",),
+        subject.reading.document.source,
+        name_span(subject.reading.document, work.name),
+        notes=(f"over {_name(subject)}: {_details(work)}",),
     )
 
 
-def _name(generation: Generation) -> str:
-    name = generation.vocabulary.name
+def _name(subject: Subject) -> str:
+    name = subject.vocabulary.name
     return f"`{name}`" if name else "the vocabulary"
 
 
@@ -114,10 +126,10 @@ def _largest(counts: Counter[str]) -> str:
     return f"states by rule: {shown}"
 
 
-def _describe(work: RuleWork) -> str:
+def _describe(work: "RuleWork") -> str:
     return f"masks of `{work.name}`: {work.nodes:,} trie nodes, {_details(work)}"
 
 
-def _details(work: RuleWork) -> str:
+def _details(work: "RuleWork") -> str:
     places = "1 position" if work.positions == 1 else f"{work.positions:,} positions"
     return f"{places}, at most {work.most:,} for one mask, {work.mask_bytes:,} bytes of masks"

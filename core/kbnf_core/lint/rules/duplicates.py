@@ -2,15 +2,20 @@
 
 from collections.abc import Iterator
 
-from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Label
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Label, Rule
 from kbnf_core.frontend import Reading
+from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.source import Span
 from kbnf_core.syntax.printer import print_expression
 from kbnf_core.syntax.tree import Alternation, Expression, postorder
 
+RULES = (Rule("W104", "duplicate-alternative", "The same alternative stands twice in a rule."),)
+NEEDS = Needs.DOCUMENT
 
-def check_duplicates(reading: Reading) -> Iterator[Diagnostic]:
+
+def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each alternative that stands again among those of the same rule."""
+    reading = subject.reading
     tops: dict[str, dict[str, Span]] = {}
     for definition in reading.document.definitions:
         first = tops.setdefault(definition.name.value, {})

@@ -3,24 +3,26 @@
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
-from kbnf_core.diagnostics import Diagnostic, Edit, Fix
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule
 from kbnf_core.frontend import Reading, name_span
 from kbnf_core.ir import Call, Choice, Node, Repeat, Sequence
 from kbnf_core.lint.analysis.format_text import show_name
 from kbnf_core.lint.analysis.stopped_early import stopped_early
+from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.analyse import Analysis, Facts
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
+
+RULES = (Rule("W106", "empty-loop", "A loop can go round without consuming anything."),)
+NEEDS = Needs.GRAMMAR
 
 MAX_CYCLES = 20
 """Cycles that are reported; a grammar with more has seen enough."""
 
 
-def check_empty_loops(reading: Reading) -> Iterator[Diagnostic]:
+def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each such loop. They are harmless to recognition, but rarely meant."""
-    grammar, analysis = reading.grammar, reading.analysis
-    if grammar is None or analysis is None:
-        return
+    reading, grammar, analysis = subject.reading, subject.grammar, subject.analysis
     becomes: dict[str, set[str]] = {}
     for name, body in grammar.rules.items():
         facts: dict[int, Facts] = {}

@@ -2,19 +2,24 @@
 
 from collections.abc import Iterator
 
-from kbnf_core.diagnostics import Diagnostic, Edit, Fix
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule
 from kbnf_core.frontend import Reading
 from kbnf_core.languages import KBNF
 from kbnf_core.languages.kbnf.escapes import Piece, pieces
+from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.syntax.tree import Pattern, PatternKind, Terminal, Text, postorder
+
+RULES = (Rule("W501", "misread-escape", "An escape means something else in other dialects."),)
+NEEDS = Needs.DOCUMENT
 
 _META = frozenset(".*+?()[]{}|^$\\")
 _OCTAL = frozenset("1234567")
 _FIRST_BEYOND_ASCII = 0x80
 
 
-def check_escapes(reading: Reading) -> Iterator[Diagnostic]:
+def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each escape that a reader of another dialect takes for something else."""
+    reading = subject.reading
     if reading.language is not KBNF:
         return
     for definition in reading.document.definitions:

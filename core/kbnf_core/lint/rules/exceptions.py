@@ -3,17 +3,23 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from kbnf_core.diagnostics import Diagnostic, Label
+from kbnf_core.diagnostics import Diagnostic, Label, Rule
 from kbnf_core.frontend import Reading
 from kbnf_core.lint.analysis.format_text import show
+from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.excepted import excluded_words
 from kbnf_core.syntax.tree import Exception_, Sequence, Terminal, postorder
 
+RULES = (
+    Rule("W305", "excepted-at-border", "An excluded text can come about where `except!` ends."),
+    Rule("W306", "odd-exception-limit", "The limit of an `except!` is not what it seems."),
+)
+NEEDS = Needs.GRAMMAR
 
-def check_exceptions(reading: Reading) -> Iterator[Diagnostic]:
+
+def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each border over which an excluded text comes back, and odd limits."""
-    if reading.grammar is None:
-        return
+    reading = subject.reading
     for definition in reading.document.definitions:
         for node in postorder(definition.body):
             if isinstance(node, Exception_):

@@ -5,10 +5,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kbnf_core.automata.regex import compile_regex
-from kbnf_core.diagnostics import Diagnostic, Label
+from kbnf_core.diagnostics import Diagnostic, Label, Rule
 from kbnf_core.frontend import EFFORT, Reading
 from kbnf_core.ir import Regular, postorder
+from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.syntax import tree
+
+RULES = (Rule("W701", "large-terminal", "A terminal needs very many states."),)
+NEEDS = Needs.GRAMMAR
 
 MANY_STATES = 2_000
 """States of one terminal beyond which it is worth a warning."""
@@ -20,17 +24,16 @@ _SMALL = replace(EFFORT, regex_states=20_000)
 _COUNT = re.compile(r"(?<!\\)\{\d+(?:,\d*)?\}")
 
 
-def check_blow_ups(reading: Reading) -> Iterator[Diagnostic]:
+def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each terminal with more states than ``MANY_STATES``."""
-    if reading.grammar is None:
-        return
+    reading = subject.reading
     patterns = {
         node.span: node.text
         for definition in reading.document.definitions
         for node in tree.postorder(definition.body)
         if isinstance(node, tree.Pattern) and node.kind is not tree.PatternKind.SUBSTRINGS
     }
-    for body in reading.grammar.rules.values():
+    for body in subject.grammar.rules.values():
         for node in postorder(body):
             if isinstance(node, Regular) and node.dfa.state_count > MANY_STATES:
                 yield _finding(reading, node, patterns.get(node.span))

@@ -2,18 +2,26 @@
 
 from collections.abc import Iterator
 
-from kbnf_core.diagnostics import Diagnostic, Label, Severity
+from kbnf_core.diagnostics import Diagnostic, Label, Rule, Severity
 from kbnf_core.frontend import Reading
+from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.source import Span
 from kbnf_core.syntax.tree import Definition, Document, Exception_, Name, Reference, postorder
 
+RULES = (
+    Rule("W101", "unused-nonterminal", "A nonterminal is defined but never used."),
+    Rule("W102", "unreachable-nonterminal", "A nonterminal cannot be reached from the start."),
+)
+NEEDS = Needs.DOCUMENT
 
-def check_names(reading: Reading) -> Iterator[Diagnostic]:
+
+def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each definition that does not take part in the language.
 
     Says nothing of a file with syntax errors: what its broken rules use is not known. Of a
     language that is converted from the start on, the reader says what is left out.
     """
+    reading = subject.reading
     if reading.language.is_converted:
         return
     document = reading.document

@@ -6,14 +6,18 @@ from collections.abc import Iterator, Mapping
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.config import Finish
-from kbnf_core.diagnostics import Diagnostic, Edit, Fix
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule
 from kbnf_core.frontend import Reading
 from kbnf_core.ir import Call, Choice, Grammar, Node, Regular, Repeat, Sequence, calls
 from kbnf_core.languages import KBNF
 from kbnf_core.lint.analysis.format_text import show
 from kbnf_core.lint.analysis.stopped_early import stopped_early
+from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.analyse import Analysis, Facts
 from kbnf_core.source import Span
+
+RULES = (Rule("W304", "never-entered", "Eager finish ends before this loop or optional part."),)
+NEEDS = Needs.GRAMMAR
 
 MOST_STATES = 10_000
 """An automaton with more is left alone."""
@@ -21,10 +25,10 @@ MOST_STATES = 10_000
 _PRAGMA = "(* kbnf: finish=eos *)\n"
 
 
-def check_never_entered(reading: Reading) -> Iterator[Diagnostic]:
+def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each part that could only follow on a complete text."""
-    grammar, analysis = reading.grammar, reading.analysis
-    if grammar is None or analysis is None or reading.finish is not Finish.EAGER:
+    reading, grammar, analysis = subject.reading, subject.grammar, subject.analysis
+    if reading.finish is not Finish.EAGER:
         return
     called = _call_counts(grammar, analysis)
     facts: dict[int, Facts] = {}

@@ -6,21 +6,28 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.config import Finish
-from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.frontend import EFFORT, Reading, name_span
 from kbnf_core.ir import Choice, Node
 from kbnf_core.lint.analysis.stopped_early import TOO_LARGE, stopped_early
+from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.regular import NotRegularError
+
+RULES = (
+    Rule("W301", "never-reached-alternative", "Eager finish ends before this alternative can."),
+)
+NEEDS = Needs.GRAMMAR
 
 MAX_BRANCHES = 200
 """Alternatives that are looked at."""
 
 
-def check_never_reached(reading: Reading) -> Iterator[Diagnostic]:
+def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each regular alternative all of whose texts begin with a complete one."""
-    if reading.grammar is None or reading.finish is not Finish.EAGER:
+    reading = subject.reading
+    if reading.finish is not Finish.EAGER:
         return
-    branches = _branches(reading.grammar.rules[reading.start])
+    branches = _branches(subject.grammar.rules[reading.start])
     if len(branches) == 1:
         return
     if len(branches) > MAX_BRANCHES:

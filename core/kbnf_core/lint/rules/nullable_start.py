@@ -3,16 +3,22 @@
 from collections.abc import Iterator
 
 from kbnf_core.config import Finish
-from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.frontend import Reading, name_span
+from kbnf_core.diagnostics import Diagnostic, Rule
+from kbnf_core.frontend import name_span
+from kbnf_core.lint.subject import Needs, Subject
+
+RULES = (
+    Rule("W105", "nullable-start", "The start matches the empty text, which cannot be generated."),
+)
+NEEDS = Needs.GRAMMAR
 
 
-def check_nullable_start(reading: Reading) -> Iterator[Diagnostic]:
+def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding unless ``finish=eos``, which can end an empty text."""
-    analysis = reading.analysis
-    if analysis is None or reading.finish is Finish.EOS:
+    reading = subject.reading
+    if reading.finish is Finish.EOS:
         return
-    if analysis.facts[reading.start].nullable:
+    if subject.analysis.facts[reading.start].nullable:
         yield Diagnostic(
             "W105",
             f"the start nonterminal `{reading.start}` matches the empty text",

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.diagnostics import Diagnostic, Label
+from kbnf_core.diagnostics import Diagnostic, Label, Rule
 from kbnf_core.frontend import EFFORT, Reading
 from kbnf_core.ir import Choice, Grammar, Literal, Node, Sequence, postorder
 from kbnf_core.lint.analysis.common_texts import CommonTexts
@@ -13,25 +13,31 @@ from kbnf_core.lint.analysis.first_sets import Firsts
 from kbnf_core.lint.analysis.format_text import show
 from kbnf_core.lint.analysis.spelling_bytes import spelling_bytes
 from kbnf_core.lint.analysis.stopped_early import TOO_LARGE, stopped_early
+from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.regular import NotRegularError
+
+RULES = (
+    Rule("W107", "shadowed-alternative", "Another alternative matches all texts of this one."),
+    Rule("I108", "overlapping-alternatives", "Two alternatives match the same text."),
+)
+NEEDS = Needs.GRAMMAR
 
 MAX_PAIRS = 500
 """Pairs of alternatives of one grammar that are looked at closely."""
 
 
-def check_overlaps(reading: Reading) -> Iterator[Diagnostic]:
+def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each alternative that has a text in common with an earlier one."""
-    if reading.grammar is None or reading.analysis is None:
-        return
+    reading, grammar, analysis = subject.reading, subject.grammar, subject.analysis
     texts: CommonTexts | None = None
     left = MAX_PAIRS
-    for choice, first, second in _candidates(reading, reading.grammar, reading.analysis):
+    for choice, first, second in _candidates(reading, grammar, analysis):
         if left == 0:
             yield stopped_early(reading, choice.span, "too many alternatives", "I108")
             return
         left -= 1
-        texts = texts or _texts(reading.grammar, reading.analysis)
+        texts = texts or _texts(grammar, analysis)
         try:
             word = texts.find(first, second)
         except LimitError as error:

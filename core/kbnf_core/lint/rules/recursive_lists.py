@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from kbnf_core.diagnostics import Diagnostic, Edit, Fix
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule
 from kbnf_core.frontend import Reading
 from kbnf_core.languages import GBNF, KBNF
+from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.syntax.printer import print_expression
 from kbnf_core.syntax.tree import (
     Definition,
@@ -17,12 +18,16 @@ from kbnf_core.syntax.tree import (
     postorder,
 )
 
+RULES = (Rule("I110", "recursive-list", "A rule calls itself where a loop would do."),)
+NEEDS = Needs.DOCUMENT
 
-def check_recursive_lists(reading: Reading) -> Iterator[Diagnostic]:
+
+def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for ``n ::= x n | x``, ``n ::= x y n | x`` and ``n ::= x n | ''``.
 
     Left recursion is left alone: it mostly tells how operators associate.
     """
+    reading = subject.reading
     if reading.language not in (KBNF, GBNF):
         # Elsewhere there are no loops, or they are written in other ways.
         return

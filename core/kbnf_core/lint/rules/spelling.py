@@ -1,34 +1,45 @@
 """W602, W603 and E604: what a vocabulary cannot spell, or spells otherwise."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from kbnf_core.automata.dfa import DEAD
-from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.frontend import Reading
 from kbnf_core.ir import Literal, Node, Regular, Token, postorder
-from kbnf_core.mask.terminals import lacking_token
+from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.vocab.findings import missing_bytes
-from kbnf_core.vocab.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from kbnf_core.vocab.vocabulary import Vocabulary
+
+RULES = (
+    Rule("W602", "special-token-text", "A literal holds the text of a special token."),
+    Rule("W603", "unspellable", "No token contains a byte that a terminal needs."),
+    Rule("E604", "unknown-token", "A `#token` is not in the vocabulary."),
+)
+NEEDS = Needs.VOCABULARY
 
 
-def check_spelling(reading: Reading, vocabulary: Vocabulary) -> Iterator[Diagnostic]:
+def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield what the tokens of ``vocabulary`` make impossible, or ambiguous, in a grammar."""
-    if reading.grammar is None or reading.analysis is None:
-        return
+    reading, vocabulary = subject.reading, subject.vocabulary
     missing = frozenset(missing_bytes(vocabulary.tokens.values()))
     specials = [name for name in vocabulary.special_tokens if name]
-    for name in sorted(reading.analysis.reachable):
-        for node in postorder(reading.grammar.rules[name]):
+    for name in sorted(subject.analysis.reachable):
+        for node in postorder(subject.grammar.rules[name]):
             yield from _in_node(reading, node, vocabulary, missing, specials)
 
 
 def _in_node(
     reading: Reading,
     node: Node,
-    vocabulary: Vocabulary,
+    vocabulary: "Vocabulary",
     missing: frozenset[int],
     specials: list[str],
 ) -> Iterator[Diagnostic]:
+    from kbnf_core.mask.terminals import lacking_token
+
     match node:
         case Literal(data):
             yield from _special_text(reading, node, data, specials)

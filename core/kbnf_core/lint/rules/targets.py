@@ -5,20 +5,17 @@ converted. All of this was measured: ``tests/golden/lint/targets.json`` has the 
 engines, and their versions.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 
-from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.frontend import Reading
-from kbnf_core.languages import GBNF, LARK, Language
 from kbnf_core.lint.analysis.features import Feature, features_of
-from kbnf_core.lint.analysis.target_dialects import (
-    Refused,
-    llama_cpp_refuses,
-    llguidance_refuses,
-    xgrammar_refuses,
-)
+from kbnf_core.lint.subject import Needs, Subject
+from kbnf_core.source import Span
+
+RULES = (Rule("E502", "refused-by-target", "An engine named by `--target` refuses a construct."),)
+NEEDS = Needs.DOCUMENT
 
 _BOTH_KBNF: Mapping[Feature, str] = {
     Feature.COUNTED: "write the turns out, or use a regular expression",
@@ -51,25 +48,33 @@ REFUSED: Mapping[str, Mapping[Feature, str]] = {
 }
 """What each target refuses after conversion to its language, and what to do instead."""
 
-_OWN: Mapping[tuple[Language, str], Callable[[Reading], Iterator[Refused]]] = {
-    (GBNF, "xgrammar"): xgrammar_refuses,
-    (LARK, "llguidance"): llguidance_refuses,
-}
 
-
-def check_targets(reading: Reading, targets: tuple[str, ...]) -> Iterator[Diagnostic]:
+def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each construct that one of ``targets`` does not take."""
-    for target in targets:
-        if (reading.language, target) == (GBNF, "llama.cpp"):
-            yield from (replace(each, code="E502") for each in llama_cpp_refuses(reading))
-            continue
-        refuses = _OWN.get((reading.language, target), partial(_refused_after_conversion, target))
-        for what, span, help_ in refuses(reading):
-            message = f"{target} does not take {what}"
-            yield Diagnostic("E502", message, reading.document.source, span, helps=(help_,))
+    for target in subject.options.targets:
+        yield from _refused(subject.reading, target)
 
 
-def _refused_after_conversion(target: str, reading: Reading) -> Iterator[Refused]:
+def _refused(reading: Reading, target: str) -> Iterator[Diagnostic]:
+    from kbnf_core.lint.analysis import target_dialects
+
+    match reading.language.name, target:
+        case "GBNF", "llama.cpp":
+            found = target_dialects.llama_cpp_refuses(reading)
+            yield from (replace(each, code="E502") for each in found)
+            return
+        case "GBNF", "xgrammar":
+            refused: Iterator[tuple[str, Span, str]] = target_dialects.xgrammar_refuses(reading)
+        case "Lark", "llguidance":
+            refused = target_dialects.llguidance_refuses(reading)
+        case _:
+            refused = _refused_after_conversion(reading, target)
+    for what, span, help_ in refused:
+        message = f"{target} does not take {what}"
+        yield Diagnostic("E502", message, reading.document.source, span, helps=(help_,))
+
+
+def _refused_after_conversion(reading: Reading, target: str) -> Iterator[tuple[str, Span, str]]:
     for feature, span in features_of(reading):
         if feature in REFUSED[target]:
-            yield Refused(feature.value, span, REFUSED[target][feature])
+            yield feature.value, span, REFUSED[target][feature]

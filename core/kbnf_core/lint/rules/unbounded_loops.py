@@ -6,7 +6,7 @@ from functools import cached_property
 from operator import itemgetter
 
 from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.diagnostics import Diagnostic, Edit, Fix
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule
 from kbnf_core.frontend import Reading, name_span
 from kbnf_core.ir import (
     Call,
@@ -23,8 +23,15 @@ from kbnf_core.ir import (
 )
 from kbnf_core.lint.analysis.components import cyclic_components
 from kbnf_core.lint.analysis.stopped_early import stopped_early
+from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
+
+RULES = (
+    Rule("W302", "endless-whitespace", "A loop of whitespace has no end."),
+    Rule("I303", "endless-digits", "A loop of digits has no end."),
+)
+NEEDS = Needs.GRAMMAR
 
 Bytes = frozenset[int]
 
@@ -42,15 +49,14 @@ FEWEST = 16
 """Turns that the fix leaves to a loop."""
 
 
-def check_endless(reading: Reading) -> Iterator[Diagnostic]:
+def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each unbounded loop that consumes whitespace only, or digits only."""
-    if reading.grammar is None or reading.analysis is None:
-        return
-    loops = _Loops(reading.grammar)
-    for name in sorted(reading.analysis.reachable):
-        yield from _in_rule(reading, loops, reading.grammar.rules[name])
+    reading, grammar, analysis = subject.reading, subject.grammar, subject.analysis
+    loops = _Loops(grammar)
+    for name in sorted(analysis.reachable):
+        yield from _in_rule(reading, loops, grammar.rules[name])
     for names, consumed in loops.recursive():
-        if names <= reading.analysis.reachable:
+        if names <= analysis.reachable:
             first = min((name_span(reading.document, name) for name in names), default=Span(0, 0))
             yield from _finding(reading, consumed, first)
 

@@ -2,18 +2,20 @@
 
 from collections.abc import Iterator
 
-from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.frontend import Reading, name_span
 from kbnf_core.ir import Call, Choice, Grammar, Node, calls
 from kbnf_core.lint.analysis.format_text import show_name
+from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.analyse import Analysis, Facts
 
+RULES = (Rule("W103", "unproductive", "A rule or alternative can never be completed."),)
+NEEDS = Needs.GRAMMAR
 
-def check_unproductive(reading: Reading) -> Iterator[Diagnostic]:
+
+def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each rule, and each alternative of other rules, that derives nothing."""
-    grammar, analysis = reading.grammar, reading.analysis
-    if grammar is None or analysis is None:
-        return
+    reading, grammar, analysis = subject.reading, subject.grammar, subject.analysis
     for name in grammar.rules:
         if not analysis.facts[name].productive:
             yield _rule(reading, name)

@@ -3,19 +3,27 @@
 from collections.abc import Iterator
 
 from kbnf_core.config import Finish
-from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.errors import EngineError
 from kbnf_core.frontend import name_span
 from kbnf_core.lint.analysis.completions import describe
-from kbnf_core.lint.analysis.masks_context import Generation
 from kbnf_core.lint.analysis.stopped_early import stopped_early
-from kbnf_core.mask.shortest import MAX_WORK, shortest_completion
+from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.vocab.findings import missing_bytes
 
+RULES = (
+    Rule("E601", "unreachable-end", "The tokens of the vocabulary cannot complete the start."),
+)
+NEEDS = Needs.TABLES
 
-def check_unreachable_end(generation: Generation) -> Iterator[Diagnostic]:
+
+def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding if no row of tokens is a complete text, or none can be ended."""
-    reading, vocabulary = generation.reading, generation.vocabulary
+    from kbnf_core.mask.shortest import MAX_WORK, shortest_completion
+
+    if subject.options.vocabulary is None:
+        return
+    reading, vocabulary = subject.reading, subject.vocabulary
     start = name_span(reading.document, reading.start)
     name = f"`{vocabulary.name}`" if vocabulary.name else "the vocabulary"
     if reading.finish is Finish.EOS and not vocabulary.eos_token_ids:
@@ -26,10 +34,10 @@ def check_unreachable_end(generation: Generation) -> Iterator[Diagnostic]:
             start,
             helps=("name it with `--eos ID`",),
         )
-    if generation.automaton is None:
+    if subject.automaton is None:
         return
     try:
-        completion = shortest_completion(generation.automaton, generation.automaton.beginning)
+        completion = shortest_completion(subject.automaton, subject.automaton.beginning)
     except EngineError as error:
         yield stopped_early(reading, start, str(error), "E601")
         return
@@ -39,15 +47,15 @@ def check_unreachable_end(generation: Generation) -> Iterator[Diagnostic]:
             f"no tokens of {name} complete `{reading.start}`",
             reading.document.source,
             start,
-            notes=(*describe(completion, vocabulary), _reason(generation, completion.data)),
+            notes=(*describe(completion, vocabulary), _reason(subject, completion.data)),
         )
     elif completion.tokens is None:
         what = f"the search took {MAX_WORK:,} steps"
         yield stopped_early(reading, start, what, "E601")
 
 
-def _reason(generation: Generation, shortest: bytes | None) -> str:
-    missing = frozenset(missing_bytes(generation.vocabulary.tokens.values()))
+def _reason(subject: Subject, shortest: bytes | None) -> str:
+    missing = frozenset(missing_bytes(subject.vocabulary.tokens.values()))
     if missing.intersection(shortest or b""):
         return "every text needs a byte that no token has"
     return "no text can be cut into tokens"

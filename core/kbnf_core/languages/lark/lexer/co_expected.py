@@ -74,10 +74,12 @@ class _Parting:
 
     def beside(self, sites: list[Site]) -> None:
         """Note sites of one rule that may come next."""
-        masks = [self.facts.first[id(site)] for site in sites]
-        for index, left in enumerate(masks):
-            for right in masks[index + 1 :]:
-                self.pairs.add((left, right))
+        others = 0
+        for site in reversed(sites):
+            first = self.facts.first[id(site)]
+            if others:
+                self.pairs.add((first, others))
+            others |= first
 
     def above(self, sites: list[Site], follow: int) -> None:
         """Note sites that may come next in a rule that may also have ended."""

@@ -83,10 +83,15 @@ def expected(grammar: LexicalGrammar, skipped: Terminals) -> Expected:
     if analyzer is None:
         return Expected(must, may, conflict)
     shifts = _Shifts(analyzer, plain)
+    # Most states look for the same.
+    used: dict[Terminals, set[int]] = {}
     for state, actions in analyzer.parse_table.states.items():
         looked_for = frozenset(plain.terminals[n] for n in actions if n in plain.terminals)
-        leaves = {leaf for name in actions for leaf in shifts.leaves(state, name)}
-        for leaf in leaves | {_ANYWHERE}:
+        used.setdefault(looked_for, {_ANYWHERE}).update(
+            leaf for name in actions for leaf in shifts.leaves(state, name)
+        )
+    for looked_for, leaves in used.items():
+        for leaf in leaves:
             must[leaf] = must.get(leaf, looked_for) & looked_for
             may[leaf] = may.get(leaf, looked_for) | looked_for
     return Expected(must, may, conflict)
@@ -135,6 +140,8 @@ class _Shifts:
         self._actions = analyzer.parse_table.states
         self._leaves = plain.leaves
         self._sets = {itemset.closure: itemset for itemset in analyzer.lr0_itemsets}
+        self._shifted: dict[Any, dict[str, set[int]]] = {}
+        self._reduced: dict[tuple[Any, Any], list[Any]] = {}
         self._sources: dict[int, list[Any]] = {}
         for itemset in analyzer.lr0_itemsets:
             for target in itemset.transitions.values():
@@ -153,19 +160,31 @@ class _Shifts:
             if action is None:
                 continue
             if action[0] is Shift:
-                for item in current:
-                    if not item.is_satisfied and item.next.is_term and item.next.name == name:
-                        expansion = tuple((w.is_term, w.name) for w in item.rule.expansion)
-                        key = (item.rule.origin.name, expansion, item.index)
-                        found |= self._leaves.get(key, set())
+                found |= self._shifts_in(current).get(name, set())
                 continue
             fresh = [target for target in self._after(current, action[1]) if target not in seen]
             seen.update(fresh)
             queue.extend(fresh)
         return found
 
-    def _after(self, state: Any, rule: Any) -> Iterator[Any]:
-        """Yield the states after a reduction, whatever has come before."""
+    def _shifts_in(self, state: Any) -> dict[str, set[int]]:
+        """Return the leaves that a state shifts, by the name of their terminal."""
+        if state not in self._shifted:
+            self._shifted[state] = shifted = {}
+            for item in state:
+                if not item.is_satisfied and item.next.is_term:
+                    expansion = tuple((w.is_term, w.name) for w in item.rule.expansion)
+                    key = (item.rule.origin.name, expansion, item.index)
+                    shifted.setdefault(item.next.name, set()).update(self._leaves.get(key, ()))
+        return self._shifted[state]
+
+    def _after(self, state: Any, rule: Any) -> list[Any]:
+        """Return the states after a reduction, whatever has come before."""
+        if (state, rule) not in self._reduced:
+            self._reduced[state, rule] = list(self._find_after(state, rule))
+        return self._reduced[state, rule]
+
+    def _find_after(self, state: Any, rule: Any) -> Iterator[Any]:
         current = {id(self._sets[state]): self._sets[state]}
         for _ in rule.expansion:
             sources = (s for key in current for s in self._sources.get(key, ()))

@@ -1,0 +1,37 @@
+"""The whole constraint as a table on the device that samples: no mask is filled or copied per step.
+
+A grammar whose states are finitely many is a deterministic automaton over tokens, and tokens that
+behave alike in every state are one class, some hundreds for a real vocabulary. So the constraint
+is a table of states by classes, some tens of kilobytes, and one class a token:
+
+- ``table.TokenTable`` builds, saves and loads it (NumPy only);
+- ``group.DeviceGrammars`` masks logits and advances states of a batch, by torch operations alone;
+- ``rows.RowTable`` serves grammars that do not close: mask rows kept on the device, a number each.
+
+torch is imported with the last two; without it that raises ``MissingExtraError``.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kbnf_core.device.group import DeviceGrammars
+    from kbnf_core.device.rows import RowTable
+    from kbnf_core.device.table import TableTooLargeError, TokenTable
+
+_HOMES = {
+    "DeviceGrammars": "group",
+    "RowTable": "rows",
+    "TableTooLargeError": "table",
+    "TokenTable": "table",
+}
+
+__all__ = ["DeviceGrammars", "RowTable", "TableTooLargeError", "TokenTable"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
