@@ -124,7 +124,7 @@ class _Base:
         return self.process_logits(input_ids, logits)  # type: ignore[attr-defined] # abstract there
 
 
-STANDINS = {
+STANDINS: dict[str, dict[str, type]] = {
     "exllamav3.generator.filter": {"Filter": _Filter},
     "outlines.backends.base": {"BaseBackend": _Base},
     "outlines.processors.base_logits_processor": {"OutlinesLogitsProcessor": _Base},

@@ -269,7 +269,8 @@ def test_a_batch_that_does_not_fit_writes_nothing(
 
 def test_a_new_bitmask_allows_everything() -> None:
     out = allocate_bitmask(2, 33)
-    assert (out.shape, out.dtype) == ((2, 2), np.int32)
+    assert out.shape == (2, 2)
+    assert out.dtype == np.int32
     assert (out == -1).all()
 
 

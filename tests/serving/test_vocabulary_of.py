@@ -28,6 +28,11 @@ MODELS = sorted(path.name for path in DATA.glob("*.model*"))
 KINDS = sorted(tokenizer_files.tokenizers())
 
 
+def fast_tokenizer(**settings: Any) -> Any:
+    made: Any = PreTrainedTokenizerFast
+    return made(**settings)
+
+
 def ours(vocabulary: Vocabulary) -> dict[int, bytes]:
     return dict(vocabulary.tokens)
 
@@ -45,7 +50,7 @@ def by_llguidance(tokenizer: LLTokenizer, token_id: int) -> bytes:
 @pytest.mark.parametrize("kind", KINDS)
 def test_trained_tokenizers_spell_what_the_peers_say(kind: str) -> None:
     tokenizer = tokenizer_files.tokenizers()[kind]
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer)
+    fast = fast_tokenizer(tokenizer_object=tokenizer)
     vocabulary = Vocabulary.of(fast)
     assert ours(vocabulary) == ours(Vocabulary.of(tokenizer))
     assert len(vocabulary) == tokenizer.get_vocab_size()
@@ -174,7 +179,7 @@ class _MlxWrapper:
 
 
 def test_mlx_names_several_ends() -> None:
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer_files.byte_level())
+    fast = fast_tokenizer(tokenizer_object=tokenizer_files.byte_level())
     vocabulary = Vocabulary.of(_MlxWrapper(fast))
     assert vocabulary.eos_token_ids == {3, 5}
     assert vocabulary.size == Vocabulary.of(fast).size
@@ -183,7 +188,7 @@ def test_mlx_names_several_ends() -> None:
 def test_the_ends_are_those_that_the_object_names() -> None:
     tokenizer = tokenizer_files.byte_level()
     assert Vocabulary.of(tokenizer).eos_token_ids
-    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<tool_call>")  # noqa: S106 - a token
+    fast = fast_tokenizer(tokenizer_object=tokenizer, eos_token="<tool_call>")  # noqa: S106 - a token
     vocabulary = Vocabulary.of(fast)
     assert vocabulary.eos_token_ids == {tokenizer.token_to_id("<tool_call>")}
     assert Vocabulary.of(fast, eos=7).eos_token_ids == {7}

@@ -16,7 +16,7 @@ saw generated last, or one token more, goes on with that text.
 from collections import deque
 from collections.abc import Sequence
 from copy import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -171,11 +171,12 @@ class KbnfLogitsProcessor(LogitsProcessor):
                 row[:] = self._ends
         free = [place for place, text in enumerate(texts) if text.constrained is None]
         constrained = [place for place in range(len(rows)) if place not in set(free)]
-        masked = apply_bitmask(scores.clone(), bitmask, rows=constrained)
+        masked: Any = apply_bitmask(scores.clone(), bitmask, rows=constrained)
         self._close_in_time(masked, texts)
-        return masked
+        result: torch.FloatTensor = masked
+        return result
 
-    def _close_in_time(self, masked: "torch.FloatTensor", texts: list[_Text]) -> None:
+    def _close_in_time(self, masked: "torch.Tensor", texts: list[_Text]) -> None:
         for row, text in zip(masked, texts, strict=True):
             if text.left is None:
                 continue

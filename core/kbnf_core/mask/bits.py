@@ -65,10 +65,13 @@ def _shared(bitmask: Any) -> npt.NDArray[Any]:
         array: npt.NDArray[Any] = bitmask.detach().numpy()
         return array
     try:
-        return np.asarray(memoryview(bitmask))
+        plain: npt.NDArray[Any] = np.asarray(memoryview(bitmask))
     except TypeError:
         if hasattr(bitmask, "__dlpack__"):
-            return np.from_dlpack(bitmask)
+            shared: npt.NDArray[Any] = np.from_dlpack(bitmask)
+            return shared
+    else:
+        return plain
     raise TypeError(
         "a bitmask is a NumPy array, a torch tensor, or has the buffer protocol or DLPack;"
         f" not {type(bitmask).__name__}"

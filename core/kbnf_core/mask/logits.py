@@ -33,7 +33,8 @@ def apply_mask(words: Bitmask, size: int, logits: L) -> L:
     ``size``, TypeError or ValueError for anything else than such an array.
     """
     check_logits(size, logits)
-    return _apply(words.view(np.int32).reshape(1, -1), logits, None, size)
+    masked: L = _apply(words.view(np.int32).reshape(1, -1), logits, None, size)
+    return masked
 
 
 def apply_bitmask(logits: L, bitmask: Any, rows: Iterable[SupportsIndex] | None = None) -> L:
@@ -52,7 +53,8 @@ def apply_bitmask(logits: L, bitmask: Any, rows: Iterable[SupportsIndex] | None 
     table = words.reshape(-1, words.shape[-1])
     numbers = None if rows is None else [index(row) for row in rows]
     _check_rows(height, len(table), numbers)
-    return _apply(table, logits, numbers, table.shape[-1] * 32)
+    masked: L = _apply(table, logits, numbers, table.shape[-1] * 32)
+    return masked
 
 
 def _check_rows(logits: int, bitmask: int, rows: list[int] | None) -> None:
