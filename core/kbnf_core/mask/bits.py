@@ -47,16 +47,19 @@ def as_words(bitmask: Any) -> npt.NDArray[np.int32]:
     A NumPy array, a torch tensor in the memory of the host, or anything with the buffer protocol
     or DLPack. Raises ``TypeError`` for anything else, ``ValueError`` for other numbers.
     """
-    array = bitmask if isinstance(bitmask, np.ndarray) else _shared(bitmask)
+    array: npt.NDArray[Any] = _shared(bitmask)
     if array.dtype != np.int32 or array.ndim not in (1, 2):
         raise ValueError(
             "a bitmask is a one- or two-dimensional array of int32,"
             f" not of {array.dtype} and the shape {array.shape}"
         )
-    return array
+    words: npt.NDArray[np.int32] = array
+    return words
 
 
 def _shared(bitmask: Any) -> npt.NDArray[Any]:
+    if isinstance(bitmask, np.ndarray):
+        return bitmask
     if is_tensor(bitmask):
         if bitmask.device.type != "cpu":
             raise ValueError(
