@@ -90,17 +90,30 @@ def _compare_step(
     ours.mask()
     theirs.mask()
     result.steps += 1
-    one, other = ours.bits, theirs.bits[0]
-    if np.array_equal(one, other):
+    if np.array_equal(ours.bits, theirs.bits[0]):
         return
-    only_ours, only_theirs, both = _ids(one & ~other), _ids(other & ~one), _ids(one & other)
     vocabulary = ours.engine.vocabulary
-    for explanation in EXPLANATIONS:
-        if explanation.holds(before, only_ours, only_theirs, both, vocabulary):
-            count = result.explained.get(explanation.reason, 0)
-            result.explained[explanation.reason] = count + 1
-            return
-    result.unexplained.append(
+    reason, what = explain_difference(ours.bits, theirs.bits[0], before, vocabulary)
+    if reason:
+        result.explained[reason] = result.explained.get(reason, 0) + 1
+    else:
+        result.unexplained.append(what)
+
+
+def explain_difference(
+    one: npt.NDArray[np.int32],
+    other: npt.NDArray[np.int32],
+    before: bytes,
+    vocabulary: Vocabulary,
+) -> tuple[str, str]:
+    """Return why our mask and llguidance's differ, empty if nothing explains it; and how."""
+    only_ours, only_theirs, both = _ids(one & ~other), _ids(other & ~one), _ids(one & other)
+    reasons = [
+        explanation.reason
+        for explanation in EXPLANATIONS
+        if explanation.holds(before, only_ours, only_theirs, both, vocabulary)
+    ]
+    return reasons[0] if reasons else "", (
         f"after {before[-40:]!r}: only ours {_show(only_ours, vocabulary)},"
         f" only theirs {_show(only_theirs, vocabulary)}"
     )

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 import click
 import numpy as np
+import numpy.typing as npt
 
 from benchmarks.engines import LLGuidance
 from benchmarks.vocabulary import Setting, read_setting
@@ -49,10 +50,15 @@ class Outcome:
 
 
 class Session(Protocol):
-    """An engine at the beginning of a text."""
+    """An engine at the beginning of a text; ``bits``: int32 words, the last mask."""
+
+    bits: npt.NDArray[np.int32]
 
     def mask(self) -> None:
         """Work out which tokens can come."""
+
+    def prepare(self) -> None:
+        """Work ahead, where the engine can."""
 
     def accept(self, token: int) -> bool:
         """Append a token; False if it cannot come."""
@@ -72,10 +78,13 @@ class RefusedError(Exception):
 class _OurSession:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._bits = np.zeros((engine.vocabulary.size + 31) // 32, np.int32)
+        self.bits = np.zeros((engine.vocabulary.size + 31) // 32, np.int32)
 
     def mask(self) -> None:
-        self._engine.fill_bitmask(self._bits)
+        self._engine.fill_bitmask(self.bits)
+
+    def prepare(self) -> None:
+        self._engine.prepare()
 
     def accept(self, token: int) -> bool:
         try:
@@ -106,11 +115,15 @@ def ours(vocabulary: Vocabulary) -> Build:
 class _PeerSession:
     def __init__(self, matcher: Any, bits: Any, fill: Callable[[Any, Any, int], None]) -> None:
         self._matcher = matcher
-        self._bits = bits
+        self.bits = bits[0]
+        self._all_bits = bits
         self._fill = fill
 
     def mask(self) -> None:
-        self._fill(self._matcher, self._bits, 0)
+        self._fill(self._matcher, self._all_bits, 0)
+
+    def prepare(self) -> None:
+        pass
 
     def accept(self, token: int) -> bool:
         return bool(self._matcher.try_consume_tokens([token]) == 1)

@@ -12,10 +12,7 @@ _COMMANDS = {
     "diagram": "kbnf_cli.diagram:diagram",
     "fmt": "kbnf_cli.fmt:fmt",
     "compile": "kbnf_cli.compile:compile_",
-    "convert-bnf": "kbnf_cli.convert_bnf:convert_bnf",
-    "convert-gbnf": "kbnf_cli.convert_gbnf:convert_gbnf",
     "convert-json-schema": "kbnf_cli.convert_json_schema:convert_json_schema",
-    "convert-lark": "kbnf_cli.convert_lark:convert_lark",
     "mask": "kbnf_cli.mask:mask",
     "play": "kbnf_cli.play.command:play",
     "rule": "kbnf_cli.rule:rule",
@@ -28,14 +25,24 @@ class _LazyGroup(click.Group):
     """A group that imports a subcommand when it is named."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*super().list_commands(ctx), *_COMMANDS]
+        from kbnf_cli.convert import COMMANDS
+
+        # Those of the languages stand around that of JSON Schema, which is no grammar language.
+        names = super().list_commands(ctx)
+        for name in _COMMANDS:
+            names += sorted((name, *COMMANDS)) if name.startswith("convert-") else [name]
+        return names
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return super().get_command(ctx, cmd_name)
-        module, _, name = _COMMANDS[cmd_name].partition(":")
-        command: click.Command = getattr(import_module(module), name)
-        return command
+        if cmd_name in _COMMANDS:
+            module, _, name = _COMMANDS[cmd_name].partition(":")
+            command: click.Command = getattr(import_module(module), name)
+            return command
+        if cmd_name.startswith("convert-"):
+            from kbnf_cli.convert import COMMANDS
+
+            return COMMANDS.get(cmd_name)
+        return super().get_command(ctx, cmd_name)
 
 
 def _print_version(context: click.Context, _: click.Parameter, value: bool) -> None:

@@ -15,7 +15,7 @@ from kbnf_core.diagnostics.text import count_of, summarise
 from kbnf_core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from kbnf_cli.check_options import CheckOptions
+    from kbnf_cli.check import CheckOptions
     from kbnf_cli.checking import Report
 
 

@@ -6,7 +6,6 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kbnf_cli.check_options import CheckOptions
 from kbnf_cli.config import Settings, SettingsFor
 from kbnf_cli.console import Console
 from kbnf_cli.files import read_source
@@ -15,6 +14,7 @@ from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.errors import SourceError
 
 if TYPE_CHECKING:
+    from kbnf_cli.check import CheckOptions
     from kbnf_core.lint.options import LintOptions
     from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -38,7 +38,7 @@ class Report:
 class FileCheck:
     """Checks one file after the other; travels to worker processes before its first call."""
 
-    def __init__(self, console: Console, asked: CheckOptions) -> None:
+    def __init__(self, console: Console, asked: "CheckOptions") -> None:
         self._console = console
         self._asked = asked
 

@@ -8,7 +8,7 @@ import click
 
 from kbnf_cli.console import Console
 from kbnf_cli.converting import Delivery, Direction, conversion_options, convert_all
-from kbnf_cli.options import common_options
+from kbnf_cli.options import as_value, common_options
 from kbnf_core.diagnostics.text import render_text
 
 if TYPE_CHECKING:
@@ -49,17 +49,15 @@ if TYPE_CHECKING:
 @conversion_options
 @common_options
 @click.pass_obj
+@as_value(Delivery)
 def convert_json_schema(
     console: Console,
+    delivery: Delivery,
     paths: tuple[Path, ...],
     whitespace: str,
     order: str,
     additional_properties: bool,
     escapes: str,
-    output: Path | None,
-    lossy: bool,
-    format_: str,
-    stdin_filename: Path | None,
 ) -> int:
     """Convert JSON Schemas to KBNF.
 
@@ -78,7 +76,11 @@ def convert_json_schema(
         )
 
         options = Options(
-            Whitespace(whitespace), Order(order), additional_properties, Escapes(escapes), lossy
+            Whitespace(whitespace),
+            Order(order),
+            additional_properties,
+            Escapes(escapes),
+            delivery.lossy,
         )
         conversion = from_json_schema(text, options, path=name)
         # `kbnf check` does not read schemas, so what there is to remark is said here.
@@ -86,6 +88,5 @@ def convert_json_schema(
             console.findings(render_text(note))
         return replace(conversion, notes=())
 
-    delivery = Delivery(output, lossy, format_, stdin_filename)
     direction = Direction(convert, ".kbnf")
     return convert_all(console, paths, (".json",), lambda _: direction, delivery)

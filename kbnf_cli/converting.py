@@ -28,14 +28,18 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 SCHEMA = "kbnf.convert/1"
 
 
+Convert: TypeAlias = "Callable[[str, str], Conversion]"
+"""Converts a text, with the name of its file."""
+
+
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """How one file is converted: ``convert`` takes its text and its name.
+    """How one file is converted.
 
     ``extension`` is that of the results, with its dot.
     """
 
-    convert: "Callable[[str, str], Conversion]"
+    convert: Convert
     extension: str
 
 
@@ -49,7 +53,7 @@ class Delivery:
 
     output: Path | None
     lossy: bool
-    format: str
+    format_: str
     stdin_filename: Path | None
 
 
@@ -110,7 +114,7 @@ def convert_all(
 
 
 def _directory_for_several(delivery: Delivery) -> Path:
-    if delivery.format == "json":
+    if delivery.format_ == "json":
         raise click.UsageError("--format json takes one file")
     if delivery.output is None:
         raise click.UsageError("more than one file needs a directory for the results: -o OUT")
@@ -136,7 +140,7 @@ def _convert_one(
         raise GrammarError([invalid])
     conversion = directions(name).convert(source.text, name.as_posix())
     withheld = bool(conversion.losses) and not delivery.lossy
-    if delivery.format == "json":
+    if delivery.format_ == "json":
         _show_json(console, conversion, source, withheld)
     else:
         _show_findings(console, conversion, source, withheld)
@@ -144,7 +148,7 @@ def _convert_one(
         return Exit.FINDINGS
     if target is not None:
         write_text(target, conversion.text)
-    elif delivery.format == "text":
+    elif delivery.format_ == "text":
         console.text(conversion.text)
     return Exit.CLEAN
 

@@ -1,5 +1,11 @@
-"""How bytes are shown."""
+r"""How bytes are shown, and how they are typed.
 
+What is typed has the escapes of bnf_sampler's console: ``\t \n \r``; ``\xHH`` is one byte;
+``\uHHHH`` and ``\u{H...}`` are a character; a backslash before anything else gives that
+character, so ``\:``, ``\#`` and ``\\`` type what has a meaning in the console.
+"""
+
+import re
 from collections.abc import Iterable
 
 
@@ -38,3 +44,64 @@ def _describe_range(low: int, high: int) -> str:
 
 def _describe_byte(value: int) -> str:
     return escaped(bytes((value,))) if value < 0x80 else f"0x{value:02x}"
+
+
+_ESCAPE = re.compile(
+    r"\\(?:x(?P<byte>[0-9a-fA-F]{2})|u(?P<short>[0-9a-fA-F]{4})|u\{(?P<long>[0-9a-fA-F]{1,6})\}"
+    r"|(?P<bad>[xu]|\Z)|(?P<other>.))",
+    re.DOTALL,
+)
+_LETTERS = {"t": "\t", "n": "\n", "r": "\r"}
+_WRITTEN = {"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\"}
+_LAST_CODE_POINT = 0x10FFFF
+
+
+class TypingError(ValueError):
+    """Something typed that has no meaning, with a sentence that says why."""
+
+
+def read_typed(text: str) -> bytes:
+    """Return the bytes that were typed; raise TypingError for an escape that is none."""
+    parts: list[bytes] = []
+    done = 0
+    for match in _ESCAPE.finditer(text):
+        parts += (_encode(text[done : match.start()]), _unescape(match))
+        done = match.end()
+    return b"".join((*parts, _encode(text[done:])))
+
+
+def _encode(text: str) -> bytes:
+    # What the shell passed that is no UTF-8 stays the bytes that it was.
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _unescape(match: re.Match[str]) -> bytes:
+    if match["byte"] is not None:
+        return bytes.fromhex(match["byte"])
+    if match["bad"] is not None:
+        raise TypingError(f"`{match[0]}` needs \\xHH, \\uHHHH, or \\\\ for a backslash")
+    if match["other"] is not None:
+        return _LETTERS.get(match["other"], match["other"]).encode("utf-8", "surrogateescape")
+    code = int(match["short"] or match["long"], 16)
+    if 0xD800 <= code < 0xE000 or code > _LAST_CODE_POINT:
+        raise TypingError(f"`{match[0]}` is no character")
+    return chr(code).encode()
+
+
+def write_typed(data: bytes) -> str:
+    """Return what to type for ``data`` as one line: ``read_typed`` gives it back."""
+    text = "".join(map(_escape_typed, data.decode("utf-8", "surrogateescape")))
+    if text.startswith((":", "#")):
+        text = "\\" + text
+    return text[:-1] + "\\x20" if text.endswith(" ") else text
+
+
+def _escape_typed(character: str) -> str:
+    code = ord(character)
+    if character in _WRITTEN:
+        return _WRITTEN[character]
+    if _SURROGATE_ESCAPE <= code < _SURROGATE_ESCAPE + 0x100:
+        return f"\\x{code - _SURROGATE_ESCAPE:02x}"
+    if character.isprintable():
+        return character
+    return f"\\x{code:02x}" if code < 0x80 else f"\\u{{{code:x}}}"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from kbnf_core.diagnostics.decode import decode
 from kbnf_core.errors import SourceError
 from kbnf_core.files import read_file, read_up_to, write_file
+from kbnf_core.languages.kbnf.language import KBNF
 from kbnf_core.limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from kbnf_core.source import Source
 
 STDIN = Path("-")
-EXTENSIONS = (".kbnf",)
 
 Note = Callable[[str], None]
 """Takes what is worth saying beside the results."""
@@ -30,7 +30,7 @@ _LARGEST = DEFAULT_LIMITS.source_bytes
 
 
 def find_grammars(
-    paths: Iterable[Path], note: Note, extensions: Collection[str] = EXTENSIONS
+    paths: Iterable[Path], note: Note, extensions: Collection[str] = (KBNF.extension,)
 ) -> list[Path]:
     """Return the named files and the grammars below the named directories, sorted, each once.
 

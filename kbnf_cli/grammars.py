@@ -10,10 +10,6 @@ from kbnf_core.errors import ConfigError, GrammarError
 
 if TYPE_CHECKING:
     from kbnf_core import Grammar
-    from kbnf_core.convert import Conversion
-
-_CONVERTERS = {".gbnf": "from_gbnf", ".lark": "from_lark", ".bnf": "from_bnf"}
-"""By extension, the function of ``kbnf_core.convert`` that makes KBNF of a text."""
 
 
 def open_grammar(path: Path, name: str, start: str | None, finish: str | None) -> "Grammar":
@@ -45,19 +41,17 @@ def open_any_grammar(path: Path, name: str, start: str | None, finish: str | Non
 
     Raises what ``open_grammar`` raises.
     """
-    from kbnf_core import Grammar, convert
+    from kbnf_core import Grammar
     from kbnf_core.imports import ANYWHERE
+    from kbnf_core.languages import language_of
 
-    converter = _CONVERTERS.get(path.suffix.lower())
-    if converter not in convert.__all__:
+    to_kbnf = language_of(name).to_kbnf
+    if to_kbnf is None:
         return Opened(open_grammar(path, name, start, finish))
     source, invalid = read_source(path, name)
     if invalid is not None:
         raise GrammarError([invalid])
-    more = {"imports": ANYWHERE} if converter == "from_lark" else {}
-    conversion: Conversion = getattr(convert, converter)(
-        source.text, path=name, start=start, **more
-    )
+    conversion = to_kbnf(source.text, path=name, start=start, imports=ANYWHERE)
     grammar = Grammar(conversion.text, finish=finish, path=f"{name} (converted)")
     return Opened(grammar, tuple(loss.diagnostic(source) for loss in conversion.losses))
 

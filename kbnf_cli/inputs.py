@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kbnf_cli.config import Settings, SettingsFor, settings_source
 from kbnf_cli.console import Console
 from kbnf_cli.files import STDIN
-from kbnf_cli.grammars import open_grammar
+from kbnf_cli.grammars import Opened, open_any_grammar, open_grammar
 
 if TYPE_CHECKING:
     from kbnf_core.grammar import Grammar
@@ -38,8 +38,12 @@ class Inputs:
         return settings_source(self.config_file, self.isolated)
 
     def grammar(self, path: Path) -> "Grammar":
-        """Return the grammar in a file; raises what ``open_grammar`` raises."""
+        """Return the grammar in a file of KBNF; raises what ``open_grammar`` raises."""
         return open_grammar(path, self.name_of(path).as_posix(), self.start, self.finish)
+
+    def any_grammar(self, path: Path) -> Opened:
+        """Return it, converted if it must be; raises what ``open_any_grammar`` raises."""
+        return open_any_grammar(path, self.name_of(path).as_posix(), self.start, self.finish)
 
     def vocabulary(self, settings: Settings) -> tuple[str, tuple[int, ...]]:
         """Return the name of the vocabulary and its stop ids, as ``read_vocabulary`` takes them."""

@@ -25,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
             status = app.main(list(arguments), prog_name="kbnf", standalone_mode=False, obj=console)
         sys.stdout.flush()
     except BaseException as error:
-        from kbnf_cli.failures import report
+        from kbnf_cli.exits import report
 
         return report(error, console)
     return int(Exit.TROUBLE if console.met_problem else status or 0)

@@ -1,6 +1,6 @@
-"""``kbnf mask``: the tokens that a grammar allows after a prefix."""
+"""``kbnf mask``: the tokens that a grammar allows after a prefix, as bytes or as tokens."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,19 @@ import click
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
 from kbnf_cli.inputs import Inputs, read_vocabulary
-from kbnf_cli.mask_report import SCHEMA, Mask, mask_value, to_ids, to_json, to_npy, to_table
+from kbnf_cli.mask_report import (
+    SCHEMA,
+    Mask,
+    explanation_text,
+    explanation_value,
+    mask_value,
+    rejection_text,
+    rejection_value,
+    to_ids,
+    to_json,
+    to_npy,
+    to_table,
+)
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -18,16 +30,82 @@ from kbnf_cli.options import (
     stdin_option,
     vocabulary_options,
 )
-from kbnf_cli.prefix import Prefix, Rejection, feed, spell
-from kbnf_cli.why_report import (
-    explanation_text,
-    explanation_value,
-    rejection_text,
-    rejection_value,
-)
+from kbnf_core.diagnostics.text import render_text
+from kbnf_core.errors import FinishedError, RejectedError, UnknownTokenError
 
 if TYPE_CHECKING:
-    from kbnf_core import Engine, Grammar, Vocabulary
+    from kbnf_core import Engine, Explanation, Grammar, Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """Bytes, or the ids of tokens where ``tokens`` is not empty."""
+
+    data: bytes = b""
+    tokens: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Why a prefix cannot be.
+
+    ``token_index`` is the place of the guilty token in the prefix, None for bytes;
+    ``byte_offset`` how many bytes of the whole prefix were right, and ``accepted`` these bytes.
+    ``explanation`` is None where the grammar was finished already.
+    """
+
+    message: str
+    token_index: int | None
+    byte_offset: int
+    accepted: bytes
+    explanation: "Explanation | None"
+
+
+def feed(engine: "Engine", prefix: Prefix) -> Rejection | None:
+    """Feed the prefix; return what stood in the way, None if nothing did.
+
+    Bytes are fed as one token would be. Raises ``UnknownTokenError`` for an id that the
+    vocabulary does not have, before anything is fed.
+    """
+    for token_id in prefix.tokens:
+        if token_id not in engine.vocabulary:
+            raise UnknownTokenError(token_id)
+    if prefix.tokens:
+        return _feed_tokens(engine, prefix.tokens)
+    return _feed_bytes(engine, prefix.data) if prefix.data else None
+
+
+def spell(vocabulary: "Vocabulary", tokens: tuple[int, ...]) -> bytes:
+    """Return the bytes of some tokens; special tokens have none."""
+    return b"".join(vocabulary.token(token_id) or b"" for token_id in tokens)
+
+
+def _feed_bytes(engine: "Engine", data: bytes) -> Rejection | None:
+    try:
+        engine.try_accept_new_bytes(data)
+    except RejectedError as error:
+        offset = error.byte_offset
+        why = engine.why(data)
+        message = f"the prefix is rejected: {why.reason}"
+        return Rejection(message, None, offset, data[:offset], why)
+    return None
+
+
+def _feed_tokens(engine: "Engine", tokens: tuple[int, ...]) -> Rejection | None:
+    vocabulary = engine.vocabulary
+    for index, token_id in enumerate(tokens):
+        before = spell(vocabulary, tokens[:index])
+        try:
+            engine.try_accept_new_token(token_id)
+        except FinishedError:
+            message = f"token {token_id} (index {index}) comes after the end of the text"
+            return Rejection(message, index, len(before), before, None)
+        except RejectedError as error:
+            good = before + (vocabulary.token(token_id) or b"")[: error.byte_offset]
+            why = engine.why(token_id)
+            message = f"token {token_id} (index {index}) is rejected: {why.reason}"
+            return Rejection(message, index, len(good), good, why)
+    return None
 
 
 class _TokenIds(click.ParamType[tuple[int, ...]]):
@@ -130,7 +208,10 @@ def mask(
         raise click.UsageError("--why goes with --format table or json")
     prefix = _prefix(text, tokens, hex_)
     settings = inputs.settings_source()(inputs.name_of(grammar))
-    rules = inputs.grammar(grammar)
+    opened = inputs.any_grammar(grammar)
+    for loss in opened.losses:
+        console.findings(render_text(loss))
+    rules = opened.grammar
     vocabulary = read_vocabulary(console, *inputs.vocabulary(settings))
     engine = _engine(rules, vocabulary)
     rejection = feed(engine, prefix)

@@ -1,19 +1,22 @@
-"""What ``kbnf mask`` prints, in each of its formats."""
+"""What ``kbnf mask`` shows: the allowed tokens, and why something can or cannot come."""
 
 import io
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kbnf_cli.escaped import escaped
-from kbnf_cli.prefix import Prefix
+from kbnf_cli.escaped import describe_bytes, escaped
+from kbnf_core.diagnostics.segments import Role, Segment, Segments
 from kbnf_core.diagnostics.text import count_of
 from kbnf_core.diagnostics.visible import visible
+from kbnf_core.source import Source
 
 if TYPE_CHECKING:
-    from kbnf_core import Vocabulary
+    from kbnf_cli.mask import Prefix, Rejection
+    from kbnf_core import Explanation, Vocabulary
+    from kbnf_core.recognise.explain import LivePlace
 
 SCHEMA = "kbnf.mask/1"
 
@@ -26,7 +29,7 @@ class Mask:
     """The tokens allowed after a prefix, ascending ids."""
 
     vocabulary: "Vocabulary"
-    prefix: Prefix
+    prefix: "Prefix"
     is_finished: bool
     ids: Sequence[int]
 
@@ -138,3 +141,117 @@ def _overview(ordinary: dict[int, bytes]) -> Iterator[str]:
         shown = ", ".join(f"{each} {escaped(ordinary[each])}" for each in ids[:_EXAMPLES])
         more = ", ..." if len(ids) > _EXAMPLES else ""
         yield f"{escaped(bytes((first,))):>8}  {len(ids):>6,}: {shown}{more}"
+
+
+_PLACES = 8
+"""Places in the grammar that the text form shows."""
+
+
+def explanation_value(explanation: "Explanation", source: Source) -> dict[str, Any]:
+    """Return an explanation as the object under ``why`` (schema ``kbnf.mask/1``)."""
+    return {
+        "allowed": explanation.allowed,
+        "token": explanation.token_id,
+        "hex": explanation.data.hex(),
+        "accepted": explanation.accepted,
+        "reason": explanation.reason,
+        "expected": _expected_value(explanation),
+        "places": [_place_value(place, source) for place in _places(explanation)],
+    }
+
+
+def rejection_value(rejection: "Rejection") -> dict[str, Any]:
+    """Return a rejection as the object under ``error`` (schema ``kbnf.mask/1``)."""
+    explanation = rejection.explanation
+    places = [] if explanation is None else _places(explanation)
+    return {
+        "message": rejection.message,
+        "token_index": rejection.token_index,
+        "byte_offset": rejection.byte_offset,
+        "expected": _expected_value(explanation),
+        "path": list(places[0].rules) if places else [],
+    }
+
+
+def explanation_text(
+    explanation: "Explanation", source: Source, vocabulary: "Vocabulary"
+) -> Segments:
+    """Return an explanation for people: the verdict, then where the grammar stands."""
+    verdict = "is allowed" if explanation.allowed else "is not allowed"
+    role = Role.HELP if explanation.allowed else Role.ERROR
+    return [
+        Segment(f"{_subject(explanation, vocabulary)} "),
+        Segment(verdict, role),
+        Segment(f": {visible(explanation.reason)}\n"),
+        *_situation(explanation, source, explanation.data[: explanation.accepted]),
+    ]
+
+
+def rejection_text(rejection: "Rejection", source: Source) -> Segments:
+    """Return a rejection for people."""
+    return [
+        Segment("error:", Role.ERROR),
+        Segment(f" {visible(rejection.message)}\n"),
+        *_situation(rejection.explanation, source, rejection.accepted),
+    ]
+
+
+def _situation(explanation: "Explanation | None", source: Source, accepted: bytes) -> Segments:
+    rows = [("accepted", f"{escaped(accepted)} ({count_of(len(accepted), 'byte')})")]
+    if explanation is not None:
+        rows += _position_rows(explanation, source)
+    return [part for key, value in rows for part in _row(key, value)]
+
+
+def _position_rows(explanation: "Explanation", source: Source) -> Iterable[tuple[str, str]]:
+    failing = explanation.data[explanation.accepted : explanation.accepted + 1]
+    if failing and not explanation.allowed:
+        yield "refused", f"{describe_bytes([(failing[0], failing[0])])} (0x{failing[0]:02x})"
+    if explanation.places:
+        yield "expected", describe_bytes(explanation.expected)
+    else:
+        yield "expected", "nothing: the text is complete"
+    for place in _places(explanation)[:_PLACES]:
+        yield "in", _describe_place(place, source)
+    if len(explanation.places) > _PLACES:
+        yield "", f"... and {len(explanation.places) - _PLACES} more places"
+
+
+def _places(explanation: "Explanation") -> list["LivePlace"]:
+    """Return the places in the order of the grammar's text."""
+    return sorted(explanation.places, key=lambda place: (place.span, place.rules))
+
+
+def _describe_place(place: "LivePlace", source: Source) -> str:
+    _, line, column = source.position(place.span.start)
+    symbol = visible(source.slice(place.span)).replace("\n", " ")
+    return f"{' > '.join(place.rules)}, at {visible(source.name)}:{line}:{column} {symbol}"
+
+
+def _row(key: str, value: str) -> Segments:
+    return [Segment(f"  {key:8}  ", Role.PLACE), Segment(f"{value}\n")]
+
+
+def _subject(explanation: "Explanation", vocabulary: "Vocabulary") -> str:
+    if explanation.token_id is None:
+        return escaped(explanation.data)
+    if vocabulary.is_special(explanation.token_id):
+        text = vocabulary.token_string(explanation.token_id) or "end of sequence"
+        return f"special token {explanation.token_id} {visible(text)}"
+    return f"token {explanation.token_id} {escaped(explanation.data)}"
+
+
+def _expected_value(explanation: "Explanation | None") -> dict[str, Any]:
+    """Return the inclusive ranges of bytes that could have come, and the same for people."""
+    ranges = () if explanation is None else explanation.expected
+    return {"bytes": [list(bounds) for bounds in ranges], "text": describe_bytes(ranges)}
+
+
+def _place_value(place: "LivePlace", source: Source) -> dict[str, Any]:
+    from kbnf_core.diagnostics.json import span_value
+
+    return {
+        "path": list(place.rules),
+        "span": span_value(source, place.span),
+        "expected": [list(bounds) for bounds in place.expected],
+    }

@@ -4,14 +4,17 @@ from collections.abc import Callable
 from dataclasses import fields
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from kbnf_cli.console import Colour, Console, Verbosity
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 _Command = TypeVar("_Command", bound=Callable[..., Any])
-_Value = TypeVar("_Value")
+_Value = TypeVar("_Value", bound="DataclassInstance")
 
 FINISHES = ("eager", "token", "eos")
 
@@ -21,7 +24,7 @@ def as_value(kind: type[_Value]) -> Callable[[Callable[..., int]], Callable[...,
 
     It stands below the decorators that add the options. Those that are no fields stay arguments.
     """
-    names = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    names = {field.name for field in fields(kind)}
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         @wraps(command)

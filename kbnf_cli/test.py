@@ -6,8 +6,7 @@ from pathlib import Path
 import click
 
 from kbnf_cli.console import Console
-from kbnf_cli.example_cases import run_suite
-from kbnf_cli.example_report import as_json, as_junit, as_text
+from kbnf_cli.examples import as_json, as_junit, as_text, run_suite
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import find_grammars
 from kbnf_cli.inputs import Inputs, read_vocabulary

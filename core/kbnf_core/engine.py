@@ -321,6 +321,18 @@ class Engine(EngineCore):
         """
         return forced_tokens(self._automaton, self._position, limit)
 
+    def prepare(self, budget: int | None = None) -> int:
+        """Work ahead, while nobody waits: the mask of this place, and those likely to come next.
+
+        Call it between accepting a token and asking for the mask, as while the model computes.
+        ``budget`` is counted work, the unit of ``Limits.work``; by default about a millisecond's
+        worth. Returns the work done, at most one mask's more. Position, masks and errors stay
+        what they are; only later calls are faster.
+        """
+        from kbnf_core.mask.ahead import DEFAULT_WORK, prepare
+
+        return prepare(self._automaton, self._position, DEFAULT_WORK if budget is None else budget)
+
     def shortest_completion(self) -> "Completion":
         """Return how the text can end soonest, in bytes and in tokens.
 

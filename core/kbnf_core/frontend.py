@@ -10,12 +10,13 @@ from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.errors import WorkLimitError
 from kbnf_core.imports import BELOW, Imports
 from kbnf_core.ir import Grammar
-from kbnf_core.languages import KBNF, Language
+from kbnf_core.languages.kbnf.language import KBNF
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import Analysis, analyse
 from kbnf_core.lower.regular import Regulars
 from kbnf_core.lower.translate import translate
 from kbnf_core.source import Source, Span
+from kbnf_core.syntax.language import Language
 from kbnf_core.syntax.pragmas import Pragmas, read_pragmas
 from kbnf_core.syntax.tree import Document, Expression, postorder
 
@@ -71,7 +72,7 @@ def read_grammar(
     """Parse and translate ``source``; never raises, findings are in the result."""
     parsed = language.read(source, limits, start, imports)
     pragmas, oddities = read_pragmas(parsed.document)
-    start = start or pragmas.start or language.start
+    start = parsed.start or start or pragmas.start or language.start
     found = [*parsed.diagnostics, *oddities]
     grammar, analysis = None, None
     budget = Budget(limits.work)

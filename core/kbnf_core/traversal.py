@@ -20,6 +20,15 @@ def postorder(root: N, children: Callable[[N], Sequence[N]]) -> Iterator[N]:
             yield node
 
 
+def fold(root: N, children: Callable[[N], Sequence[N]], combine: Callable[[N, list[R]], R]) -> R:
+    """Return what ``combine`` makes of ``root``, given what it has made of its parts."""
+    values: list[R] = []
+    for node in postorder(root, children):
+        first = len(values) - len(children(node))
+        values[first:] = [combine(node, values[first:])]
+    return values.pop()
+
+
 def resolve(root: N, steps: Callable[[N], Generator[N, R, R]]) -> R:
     """Return what ``steps`` makes of ``root``; it yields the parts whose results it needs first."""
     stack = [steps(root)]

@@ -1,26 +1,26 @@
-"""``kbnf play``: options, and which of the ways to run it."""
+"""``kbnf play``: options, the world outside, and which of the ways to run it."""
 
+import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from kbnf_cli.config import settings_source
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
-from kbnf_cli.inputs import BUILT_IN
-from kbnf_cli.options import (
-    common_options,
-    config_options,
-    grammar_options,
-    vocabulary_options,
-)
-from kbnf_cli.play.opening import open_session
-from kbnf_cli.play.session import Files, Session, Settings, Verdict, World
-from kbnf_cli.play.world import DiskWorld, TerminalWorld
+from kbnf_cli.files import read_bytes, write_text
+from kbnf_cli.grammars import Opened, open_any_grammar
+from kbnf_cli.inputs import BUILT_IN, Inputs, read_vocabulary
+from kbnf_cli.options import as_value, common_options, input_options
+from kbnf_cli.play.session import Files, Session, Settings, Verdict, World, open_session
 from kbnf_core.diagnostics.text import render_text
 from kbnf_core.diagnostics.visible import visible
+
+if TYPE_CHECKING:
+    from kbnf_core import Vocabulary
+    from kbnf_core.vocab.encode import Encoder
 
 
 @click.command()
@@ -69,27 +69,19 @@ from kbnf_core.diagnostics.visible import visible
     help="Keep caches between steps; false is for measuring.  [default: true]",
 )
 @click.option("-n", "--start-nonterminal", metavar="NAME", help="The same as --start.")
-@vocabulary_options
-@grammar_options
-@config_options
+@input_options
 @common_options
 @click.pass_obj
+@as_value(Settings)
+@as_value(Inputs)
 def play(
     console: Console,
+    switches: Settings,
+    inputs: Inputs,
     grammar: Path | None,
     commands: tuple[str, ...],
     replay: Path | None,
-    show_stacks: bool,
-    show_allowed: bool,
-    show_input: bool,
-    cache: bool,
     start_nonterminal: str | None,
-    vocab: str | None,
-    eos: tuple[int, ...],
-    start: str | None,
-    finish: str | None,
-    config_file: Path | None,
-    isolated: bool,
 ) -> int:
     """Type tokens at a grammar.
 
@@ -97,21 +89,15 @@ def play(
     stdin is a script with one token or command a line, and the first one that fails ends it. With
     -c those lines are run instead. GRAMMAR may be left out with --replay, which knows it.
     """
-    switches = Settings(show_stacks, show_allowed, show_input, cache)
     is_terminal = not commands and replay is None and _on_terminal()
     world = TerminalWorld(console) if is_terminal else DiskWorld(console)
     if grammar is not None:
-        settings = settings_source(config_file, isolated)(grammar)
-        files = Files(
-            grammar,
-            vocab or settings.vocab or BUILT_IN,
-            eos or settings.eos,
-            start or start_nonterminal,
-            finish,
-        )
+        vocabulary, eos = inputs.vocabulary(inputs.settings_source()(grammar))
+        start = inputs.start or start_nonterminal
+        files = Files(grammar, vocabulary, eos or None, start, inputs.finish)
     elif replay is not None:
         # Here, as all that shows masks: `kbnf --help` has no need of NumPy.
-        from kbnf_cli.play.replaying import files_of, read_saved
+        from kbnf_cli.play.recording import files_of, read_saved
 
         files = files_of(read_saved(replay, world), replay.parent)
     else:
@@ -141,7 +127,7 @@ def _run_lines(
 ) -> int:
     """Replay, then run the commands; stdin only where neither was given."""
     if replay is not None:
-        from kbnf_cli.play.replaying import play_again, read_saved
+        from kbnf_cli.play.recording import play_again, read_saved
 
         reply = play_again(session, read_saved(replay, world), world)
         console.data(reply.shown)
@@ -149,8 +135,73 @@ def _run_lines(
         if reply.verdict is not Verdict.FINE:
             console.error(visible(f"{replay}: {reply.message}"))
             return int(reply.verdict.value)
-    lines = commands if commands or replay is not None else sys.stdin
-    from kbnf_cli.play.script import run_script
+    from kbnf_cli.play.commands import run_script
 
+    lines = commands if commands or replay is not None else sys.stdin
     _, verdict = run_script(console, session, lines, world)
     return int(verdict.value)
+
+
+_SCRIPT_COLUMNS = 100
+_SCRIPT_ROWS = 20
+_LEAST_COLUMNS = 20
+_LEAST_ROWS = 5
+_OTHER_ROWS = 8
+"""Lines of a terminal that are left for the rest of a reply and the prompt."""
+
+
+class DiskWorld:
+    """What commands need from outside, for a script: of one width, so that output is stable."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._encoders: dict[str, Encoder] = {}
+
+    @property
+    def columns(self) -> int:
+        """Cells in a line."""
+        return _SCRIPT_COLUMNS
+
+    @property
+    def rows(self) -> int:
+        """Lines that a listing may take."""
+        return _SCRIPT_ROWS
+
+    def grammar(self, path: Path, start: str | None, finish: str | None) -> Opened:
+        """Open a grammar; raises ``KbnfError``."""
+        return open_any_grammar(path, path.as_posix(), start, finish)
+
+    def vocabulary(self, name: str, eos: tuple[int, ...] | None) -> "Vocabulary":
+        """Open a vocabulary, ``bytes`` or a file; raises ``KbnfError``."""
+        return read_vocabulary(self._console, name, eos or ())
+
+    def encoder(self, name: str, vocabulary: "Vocabulary") -> "Encoder":
+        """Return the tokenizer of a vocabulary; raises ``KbnfError``."""
+        from kbnf_core.vocab.encode import load_encoder
+
+        if name not in self._encoders:
+            path = None if name == BUILT_IN else Path(name)
+            self._encoders[name] = load_encoder(path, vocabulary)
+        return self._encoders[name]
+
+    def read(self, path: Path) -> bytes:
+        """Read a file; raises ``SourceError``."""
+        return read_bytes(path)
+
+    def write(self, path: Path, text: str) -> None:
+        """Write a file as a whole; raises ``OSError``."""
+        write_text(path, text)
+
+
+class TerminalWorld(DiskWorld):
+    """The same for a terminal, whose size is asked for whenever something is shown."""
+
+    @property
+    def columns(self) -> int:
+        """Cells in a line."""
+        return max(_LEAST_COLUMNS, shutil.get_terminal_size().columns)
+
+    @property
+    def rows(self) -> int:
+        """Lines that a listing may take."""
+        return max(_LEAST_ROWS, shutil.get_terminal_size().lines - _OTHER_ROWS)

@@ -1,11 +1,11 @@
 """What a console holds between two lines. Sessions are values: a step makes a new one."""
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from kbnf_cli.exits import Exit
 from kbnf_cli.grammars import Opened
@@ -191,3 +191,49 @@ def cold_engine(engine: "Engine") -> "Engine":
     old = engine.grammar
     fresh = Grammar(old.source.text, start=old.start, finish=engine.finish, path=old.source.path)
     return Engine(fresh, engine.vocabulary, Config(finish=engine.finish))
+
+
+def open_session(files: Files, world: World, vocabulary: "Vocabulary | None" = None) -> Session:
+    """Return a session at the beginning; ``vocabulary`` is the one to use if it is open already.
+
+    Raises ``KbnfError``.
+    """
+    from kbnf_core import Config, Engine
+
+    opened = world.grammar(files.grammar, files.start, files.finish)
+    if vocabulary is None:
+        vocabulary = world.vocabulary(files.vocabulary, files.eos)
+    engine = Engine(opened.grammar, vocabulary, Config(finish=files.finish))
+    return Session(files, engine, losses=opened.losses)
+
+
+def with_engine(session: Session, engine: "Engine") -> Session:
+    """Return the session with another engine, and nothing to redo or to list."""
+    return replace(session, engine=engine, undone=(), listing=())
+
+
+def is_grammar(path: Path) -> bool:
+    """Tell by its extension whether a file is a grammar or an artifact."""
+    from kbnf_core.artifact import SUFFIX
+    from kbnf_core.languages import EXTENSIONS
+
+    return path.suffix.lower() in (*EXTENSIONS, SUFFIX)
+
+
+Handler: TypeAlias = Callable[[Session, str, World], Reply]
+"""Takes what was typed behind the command's name, without blanks around it (see ``Command``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """``names``: the command's own and the shorter ones. ``usage``: what may follow it.
+
+    ``takes_text``: a token or a text follows, whose blanks count: only one of those that stand
+    before it belongs to the command.
+    """
+
+    names: tuple[str, ...]
+    usage: str
+    help: str
+    handler: Handler
+    takes_text: bool = False

@@ -3,14 +3,13 @@
 import re
 from itertools import product
 
-import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kbnf_core.automata import operations as op
+from kbnf_core.automata.avoid import avoid_regex
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.regex import compile_regex
-from kbnf_core.automata.search import avoid_regex
 
 ALPHABET = "aBé\n"
 WORDS = ["".join(letters) for length in range(5) for letters in product(ALPHABET, repeat=length)]
@@ -93,18 +92,16 @@ def reached_states(dfa: Dfa) -> set[int]:
     reached: set[int] = set() if dfa.is_empty else {0}
     queue = list(reached)
     for state in queue:
-        for target in set(dfa.next[state].tolist()) - reached - {DEAD}:
+        for target in set(dfa.rows[state]) - reached - {DEAD}:
             reached.add(target)
             queue.append(target)
     return reached
 
 
 def live_states(dfa: Dfa) -> set[int]:
-    live = set(np.flatnonzero(dfa.accepting).tolist())
+    live = {state for state, is_end in enumerate(dfa.accepting) if is_end}
     while True:
-        more = {
-            state for state in range(dfa.state_count) if live & set(dfa.next[state].tolist())
-        } - live
+        more = {state for state in range(dfa.state_count) if live & set(dfa.rows[state])} - live
         if not more:
             return live
         live |= more
@@ -115,7 +112,7 @@ def moore_classes(dfa: Dfa) -> set[int]:
     block = {DEAD: -1} | {state: int(dfa.accepting[state]) for state in range(dfa.state_count)}
     while True:
         signatures = {
-            state: (block[state], *(block[target] for target in dfa.next[state].tolist()))
+            state: (block[state], *(block[target] for target in dfa.rows[state]))
             for state in range(dfa.state_count)
         }
         numbers = {signature: index for index, signature in enumerate(set(signatures.values()))}
@@ -126,10 +123,6 @@ def moore_classes(dfa: Dfa) -> set[int]:
 
 def test_moore_finds_equal_states() -> None:
     """The oracle of minimality can tell: two states that accept the same are one class."""
-    twins = Dfa(
-        np.zeros(256, dtype=np.uint8),
-        np.array([[1], [0]], dtype=np.int32),
-        np.ones(2, dtype=np.bool_),
-    )
+    twins = Dfa(bytes(256), [[1], [0]], [True, True])
     assert len(moore_classes(twins)) == 1
     assert op.intersect(twins, twins).state_count == 1

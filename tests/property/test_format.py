@@ -7,9 +7,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kbnf_core.format.document import format_kbnf
-from kbnf_core.languages.kbnf.lexer import Words, span_of
+from kbnf_core.languages.kbnf.lexer import Words
 from kbnf_core.languages.kbnf.parse import parse_kbnf
 from kbnf_core.source import Source
+from kbnf_core.syntax.mistake import span_of
 from kbnf_core.syntax.pragmas import read_pragmas
 from kbnf_core.syntax.printer import print_expression
 from kbnf_testing.shapes import shape

@@ -6,7 +6,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from kbnf_cli.play.typed import TypingError, read_typed, write_typed
+from kbnf_cli.escaped import TypingError, read_typed, write_typed
 
 
 @given(

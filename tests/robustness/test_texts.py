@@ -14,6 +14,7 @@ import pytest
 
 from kbnf_core import KbnfError
 from kbnf_core.convert import (
+    from_abnf,
     from_bnf,
     from_gbnf,
     from_json_schema,
@@ -47,6 +48,11 @@ LARK = (
 BNF = (
     "<start>::='a'<middle>'b'|<any!>\n<middle>::=<except!([stop])>\n<stop>::='x'|'y'\n",
     "<start>::='{'<body>'}'\n<body>::='k' ':' <start>|''\n",
+)
+ABNF = (
+    'start = item *("," item) ; list\nitem = 2*5%x30-39 / %s"x" [ ALPHA ]\n'
+    "item =/ %d13.10 / <start>\n",
+    "text = *( %x00-7F / utf8-2 )\nutf8-2 = %xC2-DF utf8-tail\nUTF8-tail = %b10000000-10111111\n",
 )
 SCHEMAS = (
     {
@@ -94,6 +100,7 @@ def languages() -> dict[str, tuple[tuple[str, ...], tuple[Subject, ...]]]:
                 lambda text: from_lark(text, lexing="lalr"),
             ),
         ),
+        "abnf": (ABNF, (lambda text: check(text, "g.abnf"), from_abnf)),
         "bnf": (BNF, (lambda text: check(text, "g.bnf"), from_bnf)),
         "json": (
             tuple(map(json.dumps, SCHEMAS)),

@@ -4,6 +4,7 @@ The bounds are what the algorithm needs today, with little room; a bound that ha
 much is a finding.
 """
 
+import copy
 import json
 from pathlib import Path
 from random import Random
@@ -155,8 +156,13 @@ def test_an_open_bracket_costs_one_state() -> None:
 )
 def test_counted_repetition_shares_walks(grammar: str) -> None:
     engine = Engine(grammar, VOCABULARY)
+    masks = masks_of(engine)
+    engine.compute_allowed_token_ids()
+    walk = masks.visited
     feed(engine, [ord("a")] * 800)
-    assert counts(engine)["walks"] <= SHARE_AFTER + 2 * VOCABULARY.trie.max_depth + 2
+    # Until it pays to look for equal positions, those near the bounds, and what follows them.
+    before = SHARE_AFTER * len(masks.states.tables.edge_target)
+    assert masks.visited <= before + (2 * VOCABULARY.trie.max_depth + 2) * walk
 
 
 def test_a_mask_is_filled_with_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,3 +197,48 @@ def test_free_text_has_one_mask_wherever_it_stands() -> None:
         engine.try_accept_new_bytes(b'",' if name != names[-1] else b'"')
     # The text itself, and what remains of tokens behind its end at each place.
     assert counts(engine)["walks"] == 1 + len(names)
+
+
+def test_what_was_prepared_needs_no_work() -> None:
+    engine = Engine(JSON, VOCABULARY)
+    engine.try_accept_new_bytes(b'{"a": ')
+    before = (engine.accepted, engine.is_finished())
+    assert engine.prepare(0) == 0
+    work = engine.prepare()
+    assert work > 0
+    assert (engine.accepted, engine.is_finished()) == before
+    assert engine.get_allowed_token_ids_from_last_computation() == []
+    visited = masks_of(engine).visited
+    engine.compute_allowed_token_ids()
+    for value in (b"[", b'"', b"t", b"1"):
+        twin = copy.copy(engine)
+        twin.try_accept_new_bytes(value)
+        twin.compute_allowed_token_ids()
+        fresh = Engine(JSON, VOCABULARY)
+        fresh.try_accept_new_bytes(b'{"a": ' + value)
+        fresh.compute_allowed_token_ids()
+        ids = fresh.get_allowed_token_ids_from_last_computation()
+        assert twin.get_allowed_token_ids_from_last_computation() == ids
+    assert masks_of(engine).visited == visited
+
+
+def test_preparing_keeps_to_its_budget() -> None:
+    engine = Engine("start ::= ('a' | 'b' start 'c')*;", VOCABULARY)
+    for budget in (1, 1_000, 20_000):
+        assert budget <= engine.prepare(budget) <= budget + 20_000
+        engine.try_accept_new_bytes(b"bb")
+
+
+def test_preparing_after_the_end_does_nothing() -> None:
+    engine = Engine("start ::= 'a';", VOCABULARY)
+    engine.try_accept_new_bytes(b"a")
+    assert engine.prepare() == 0
+    assert engine.is_finished()
+
+
+def test_few_tokens_are_kept_as_few_numbers() -> None:
+    """A mask of all tokens has 250 times the words of one token's."""
+    large = Vocabulary({place: b"%06d" % place for place in range(80_000)})
+    engine = Engine("start ::= '0000' #'[0-9]'{2} ';';", large)
+    engine.compute_allowed_token_ids()
+    assert masks_of(engine).found.rows.added_bytes <= 100_000

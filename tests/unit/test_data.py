@@ -6,7 +6,7 @@ from hashlib import sha256
 
 from kbnf_testing.data import DATA
 
-WITH_ORIGIN = ("bnf", "gbnf", "json-schema-test-suite", "kbnf", "lark", "vocab")
+WITH_ORIGIN = ("abnf", "bnf", "gbnf", "json-schema-test-suite", "kbnf", "lark", "vocab")
 WRITTEN_HERE = "written for this set"
 
 

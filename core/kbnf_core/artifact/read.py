@@ -49,6 +49,9 @@ def load_artifact(
     shortens it, or writes over it in place as ``cp new old`` does, *ends every process that has it
     mapped* (SIGBUS) or changes its masks: replace it by renaming, as ``compile_artifact`` does.
 
+    A forged file cannot crash the process or run code, but nothing shows that its tables are those
+    of its source: what it allows is as trustworthy as who wrote it.
+
     Raises ``ArtifactError`` for a file that is truncated, damaged, foreign or of another format,
     and ``SourceError`` for one that cannot be read. Masks are checked when an engine first asks for
     them; damaged ones are left out with an ``ArtifactWarning``, and computed anew. An engine over

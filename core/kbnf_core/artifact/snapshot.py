@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.artifact.lists import pack_arrays, pack_lists, pack_tuples, table
+from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.lower.tables import Tables
-from kbnf_core.mask.array_pool import ArrayPool
 from kbnf_core.mask.masks import Masks, Viable
 from kbnf_core.mask.trie_walk import Found, Walk
 from kbnf_core.recognise.states import Contents, StateTable
@@ -86,7 +86,8 @@ class ArtifactMasks:
         self._arrays = arrays
         bounds = pairwise(arrays["nodes.start"].tolist())
         nodes = [arrays["nodes"][a:b] for a, b in bounds]
-        self.found = Found(ArrayPool(nodes), ArrayPool(list(arrays["masks"])))
+        masks = list(arrays["masks"])
+        self.found = Found(KERNEL.pool(nodes), KERNEL.pool(masks, len(masks[0])))
 
     @cached_property
     def walks(self) -> dict[tuple[int, int], Walk]:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from kbnf_core.automata.codepoints import ANY, CodePoints, Range, from_ranges
 from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.automata.explore import explore
 
 Edge = tuple[CodePoints, int]
 """The characters that lead to a state."""
@@ -40,27 +41,28 @@ def to_characters(dfa: Dfa) -> CharacterDfa:
     if dfa.is_empty:
         return CharacterDfa((), ())
     reader = _Reader(dfa)
-    numbers = {0: 0}
-    edges: list[tuple[Edge, ...]] = []
-    order = [0]
-    for state in order:
-        row = reader.edges(state)
-        for _, target in row:
-            if target not in numbers:
-                numbers[target] = len(order)
-                order.append(target)
-        edges.append(tuple((points, numbers[target]) for points, target in row))
+    found: list[tuple[Edge, ...]] = []
+
+    def step(state: int) -> list[int]:
+        found.append(reader.edges(state))
+        return [target for _, target in found[-1]]
+
+    order, rows = explore([0], step)
     if reader.inner & set(order):
         raise NotTextError("a word may end inside a character")
-    return CharacterDfa(tuple(edges), tuple(bool(dfa.ends[state]) for state in order))
+    edges = tuple(
+        tuple((points, number) for (points, _), number in zip(held, row, strict=True))
+        for held, row in zip(found, rows, strict=True)
+    )
+    return CharacterDfa(edges, tuple(dfa.accepting[state] for state in order))
 
 
 class _Reader:
     """Reads whole characters from states of a byte automaton."""
 
     def __init__(self, dfa: Dfa) -> None:
-        self._accepting = dfa.ends
-        self._columns = dfa.columns
+        self._accepting = dfa.accepting
+        self._classes = dfa.classes
         self._rows = dfa.rows
         self._known: dict[tuple[int, int], list[_Run]] = {}
         self._any_beyond = _starts_beyond_ascii(dfa)
@@ -94,7 +96,7 @@ class _Reader:
         """Return the live runs of bytes in a range."""
         runs: list[_Run] = []
         for byte in range(low, high + 1):
-            target = row[self._columns[byte]]
+            target = row[self._classes[byte]]
             if target != DEAD:
                 _extend(runs, byte, byte, target)
         return runs
@@ -113,11 +115,11 @@ class _Reader:
         if self._accepting[state]:
             raise NotTextError("a word may end inside a character")
         row = self._rows[state]
-        if any(row[self._columns[byte]] != DEAD for byte in (*range(0x80), *range(0xC0, 0x100))):
+        if any(row[self._classes[byte]] != DEAD for byte in (*range(0x80), *range(0xC0, 0x100))):
             raise NotTextError("a character may be cut short")
         runs: list[_Run] = []
         for byte in range(0x80, 0xC0):
-            target = row[self._columns[byte]]
+            target = row[self._classes[byte]]
             if target != DEAD:
                 base = (byte - 0x80) << 6 * (length - 1)
                 for start, end, after in self._continue(target, length - 1):
@@ -126,7 +128,7 @@ class _Reader:
 
 
 def _starts_beyond_ascii(dfa: Dfa) -> list[int]:
-    return sorted(set(dfa.columns[0x80:]))
+    return sorted(set(dfa.classes[0x80:]))
 
 
 def _extend(runs: list[_Run], start: int, end: int, target: int) -> None:

@@ -4,16 +4,15 @@ A text is ``-?(0|[1-9][0-9]*)(\.[0-9]+)?``. All texts of a number are treated al
 ``1.0``, ``1.00``; ``0``, ``-0``), so complement and intersection mean what they mean for numbers.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from decimal import Decimal
 from functools import lru_cache
-from typing import TypeVar
 
-from kbnf_core.automata.columns import separate, width
-from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.automata.alphabet import class_count, separate
+from kbnf_core.automata.determinise import from_symbols
+from kbnf_core.automata.dfa import Dfa, SymbolDfa
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.machine import Machine
-from kbnf_core.automata.operations import from_machine
+from kbnf_core.automata.explore import explore
 
 LESS, EQUAL, GREATER = 1, 2, 4
 """How a number compares with a bound; add them up."""
@@ -24,7 +23,6 @@ MOST_DIGITS = 400
 MOST_REMAINDERS = 10_000
 """Remainders of a divisor that are told apart."""
 
-State = TypeVar("State", bound=Hashable)
 _BYTES = b"-.0123456789"
 
 
@@ -35,9 +33,7 @@ def compared(bound: Decimal, wanted: int) -> Dfa:
     Raises LimitError for a bound with more than MOST_DIGITS digits.
     """
     comparison = _Comparison(bound)
-    return _explore(
-        ("start", 0, 0), comparison.step, lambda state: bool(comparison.result(state) & wanted)
-    )
+    return _automaton(comparison.step, lambda state: bool(comparison.result(state) & wanted))
 
 
 @lru_cache(maxsize=512)
@@ -50,7 +46,7 @@ def multiples(divisor: Decimal) -> Dfa:
     if whole * (places + 1) > MOST_REMAINDERS:
         raise LimitError("remainders", MOST_REMAINDERS)
     division = _Division(whole, places)
-    return _explore(("start", 0, 0), division.step, division.accepts)
+    return _automaton(division.step, division.accepts)
 
 
 _Place = tuple[str, int, int]
@@ -164,23 +160,16 @@ class _Division:
         )
 
 
-def _explore(
-    start: State, step: Callable[[State, str], State | None], accepts: Callable[[State], bool]
+def _automaton(
+    step: Callable[[_Place, str], _Place | None], accepts: Callable[[_Place], bool]
 ) -> Dfa:
-    """Return the automaton of the states that are met from ``start``."""
+    """Return the automaton of the places that are met from the start of a number."""
     classes = separate(_BYTES)
-    columns = [(classes[byte], chr(byte)) for byte in _BYTES]
-    numbers = {start: 0}
-    order = [start]
-    rows: list[list[int]] = []
-    for state in order:
-        row = [DEAD] * width(classes)
-        for column, char in columns:
-            after = step(state, char)
-            if after is not None:
-                if after not in numbers:
-                    numbers[after] = len(order)
-                    order.append(after)
-                row[column] = numbers[after]
-        rows.append(row)
-    return from_machine(Machine(rows, [int(accepts(state)) for state in order], [0]), classes)
+    chars: list[str | None] = [None] * class_count(classes)
+    for byte in _BYTES:
+        chars[classes[byte]] = chr(byte)
+    places, rows = explore(
+        [("start", 0, 0)], lambda place: [step(place, char) if char else None for char in chars]
+    )
+    tags = [int(accepts(place)) for place in places]
+    return from_symbols(SymbolDfa(rows, tags, [0]), classes)

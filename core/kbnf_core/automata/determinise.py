@@ -1,15 +1,23 @@
-"""The subset construction (Rabin & Scott 1959), with a bound on states and on memory."""
+"""From a nondeterministic automaton to the minimal deterministic one.
 
+The subset construction (Rabin & Scott 1959) follows sets of states, with a bound on their number
+and on the memory, as there may be exponentially many. Minimisation merges
+states that accept the same, and numbers what is left breadth first: the one smallest automaton of
+a language, numbered in one way. Both are the kernel's (``kernel.Automata``).
+"""
+
+from kbnf_core.automata.alphabet import ByteClasses
 from kbnf_core.automata.chosen_kernel import AUTOMATA
+from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa, empty, merge_classes
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.machine import Machine, Nfa
+from kbnf_core.automata.nfa import Nfa
 from kbnf_core.budget import Budget
 from kbnf_core.limits import DEFAULT_LIMITS
 
 
 def determinise(
     nfa: Nfa, symbols: int, limit: int, stop: int = 0, budget: Budget | None = None
-) -> Machine:
+) -> SymbolDfa:
     """Return the deterministic automaton of ``nfa``, not yet trimmed.
 
     A subset whose tags meet ``stop`` counts as dead and is not followed. Raises LimitError
@@ -25,4 +33,23 @@ def determinise(
         raise LimitError("steps of work", left)
     if found is None:
         raise LimitError("states", limit)
-    return Machine(*found)
+    return SymbolDfa(*found)
+
+
+def minimise(dfa: SymbolDfa, budget: Budget | None = None) -> SymbolDfa:
+    """Return the smallest automaton that accepts the same from every start, trimmed.
+
+    States are in breadth-first order, so equal languages have equal automata. What it costs is
+    nearly linear, so the size of its input is what ``budget`` is charged.
+    """
+    if budget is not None and dfa.rows:
+        budget.spend(len(dfa.rows) * len(dfa.rows[0]))
+    return SymbolDfa(*AUTOMATA.minimise(dfa.rows, dfa.tags, dfa.starts))
+
+
+def from_symbols(dfa: SymbolDfa, classes: ByteClasses, budget: Budget | None = None) -> Dfa:
+    """Return the minimal automaton of one with one start, whose symbols are classes of bytes."""
+    small = minimise(dfa, budget)
+    if not small.rows or small.starts[0] == DEAD:
+        return empty()
+    return merge_classes(classes, small.rows, [bool(tag) for tag in small.tags])

@@ -1,99 +1,118 @@
-"""The deterministic automaton that every regular part of a grammar becomes."""
+"""Deterministic automata: over bytes, what every regular part of a grammar becomes.
+
+A ``Dfa`` is *trimmed*: every state is reached from the start and reaches acceptance, so that a
+state that is alive promises a word. With states in breadth-first order it is the canonical
+automaton of its language (Myhill-Nerode), and languages are compared by comparing values.
+
+Tables are lists of rows. Small automata are put together faster from lists than from arrays, and
+without waiting for NumPy; where whole grammars become arrays (``lower``), rows are converted.
+
+A ``SymbolDfa`` is the more general kind that determinisation and minimisation work on: over
+numbered symbols, with several starts and with tags instead of acceptance.
+"""
 
 from collections.abc import Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+from kbnf_core.automata.alphabet import ONE_CLASS, ByteClasses, first_bytes, join, numbered
 
 DEAD = -1
+
+ACCEPT = 1
+"""The tag of automata that only accept or not."""
 
 
 class Dfa:
     """A deterministic automaton over bytes, trimmed: every state can reach acceptance.
 
-    ``columns[byte]`` is the class of a byte; ``rows[state][class]`` is the next state, ``DEAD``
-    where no word continues; ``ends[state]`` tells whether a word may end. State 0 is the start.
-    The empty language has no states at all.
-
-    The same as arrays: ``classes``, uint8[256]; ``next``, int32[states, classes]; ``accepting``,
-    bool[states]. An automaton is made of one of the two, and gives the other when asked for it.
+    ``classes[byte]`` is the class of a byte; ``rows[state][class]`` is the next state, ``DEAD``
+    where no word continues; ``accepting[state]`` tells whether a word may end. State 0 is the
+    start. The empty language has no states at all. Automata are shared, so nobody changes one.
     """
 
+    __slots__ = ("accepting", "classes", "rows", "state_count")
+
     def __init__(
-        self,
-        classes: "npt.NDArray[np.uint8]",
-        next: "npt.NDArray[np.int32]",  # noqa: A002 - as in the field
-        accepting: "npt.NDArray[np.bool_]",
+        self, classes: ByteClasses, rows: Sequence[Sequence[int]], accepting: Sequence[bool]
     ) -> None:
-        self.__dict__.update(classes=classes, next=next, accepting=accepting)
+        self.classes = classes
+        self.rows = rows
+        self.accepting = accepting
         self.state_count = len(accepting)
-
-    @classmethod
-    def of_rows(cls, columns: bytes, rows: Sequence[Sequence[int]], ends: Sequence[bool]) -> "Dfa":
-        """Return an automaton made of lists."""
-        dfa = object.__new__(cls)
-        dfa.__dict__.update(columns=columns, rows=rows, ends=ends)
-        dfa.state_count = len(ends)
-        return dfa
-
-    @cached_property
-    def columns(self) -> bytes:
-        """The class of each byte."""
-        return self.classes.tobytes()
-
-    @cached_property
-    def rows(self) -> Sequence[Sequence[int]]:
-        """The next states, by state and class."""
-        rows: list[list[int]] = self.next.tolist()
-        return rows
-
-    @cached_property
-    def ends(self) -> Sequence[bool]:
-        """For each state, whether a word may end there."""
-        ends: list[bool] = self.accepting.tolist()
-        return ends
-
-    @cached_property
-    def classes(self) -> "npt.NDArray[np.uint8]":
-        """``columns`` as an array."""
-        import numpy as np
-
-        return np.frombuffer(self.columns, np.uint8)
-
-    @cached_property
-    def next(self) -> "npt.NDArray[np.int32]":
-        """``rows`` as an array."""
-        import numpy as np
-
-        return np.array(self.rows, np.int32).reshape(self.state_count, max(self.columns) + 1)
-
-    @cached_property
-    def accepting(self) -> "npt.NDArray[np.bool_]":
-        """``ends`` as an array."""
-        import numpy as np
-
-        return np.array(self.ends, np.bool_)
 
     @property
     def is_empty(self) -> bool:
         """Whether no word at all is accepted."""
-        return self.state_count == 0
+        return not self.accepting
 
     @property
     def is_nullable(self) -> bool:
         """Whether the empty word is accepted."""
-        return not self.is_empty and bool(self.ends[0])
+        return not self.is_empty and self.accepting[0]
 
     def accepts(self, word: bytes) -> bool:
         """Tell whether ``word`` is in the language."""
         if self.is_empty:
             return False
         state = 0
-        for byte in word:
-            state = self.rows[state][self.columns[byte]]
+        for symbol in word.translate(self.classes):
+            state = self.rows[state][symbol]
             if state == DEAD:
                 return False
-        return bool(self.ends[state])
+        return self.accepting[state]
+
+
+class SymbolDfa(NamedTuple):
+    """A deterministic automaton over symbols: ``rows[state][symbol]`` is a state or ``DEAD``.
+
+    A symbol is whatever the caller says: a class of code points, or a class of bytes. A *tag* is a
+    set of at most 63 bits that says for what a state accepts (0 for nothing). ``starts`` are
+    states, or ``DEAD`` for a start from which nothing is accepted.
+    """
+
+    rows: Sequence[Sequence[int]]
+    tags: Sequence[int]
+    starts: Sequence[int]
+
+
+def empty() -> Dfa:
+    """Return the automaton of no word at all."""
+    return Dfa(ONE_CLASS, [], [])
+
+
+def rows_over(dfa: Dfa, classes: ByteClasses) -> list[list[int]]:
+    """Return ``dfa.rows`` with one column per class of ``classes``, which refine its own."""
+    chosen = [dfa.classes[byte] for byte in first_bytes(classes)]
+    return [[row[column] for column in chosen] for row in dfa.rows]
+
+
+def merge_classes(
+    classes: ByteClasses, rows: Sequence[Sequence[int]], accepting: Sequence[bool]
+) -> Dfa:
+    """Return an automaton in which the classes are one that it does not tell apart."""
+    merged = numbered(zip(*rows, strict=True))
+    joined = join([bytes(map(merged.__getitem__, classes))])
+    chosen = [classes[byte] for byte in first_bytes(joined)]
+    return Dfa(joined, [[row[column] for column in chosen] for row in rows], accepting)
+
+
+def trimmed(
+    rows: Sequence[Sequence[int]], accepting: Sequence[bool], classes: ByteClasses
+) -> tuple[Dfa, list[int]]:
+    """Keep the states that reach an accepting one, in their order; return which those are, too."""
+    sources: list[list[int]] = [[] for _ in rows]
+    for state, row in enumerate(rows):
+        for target in set(row) - {DEAD}:
+            sources[target].append(state)
+    queue = [state for state, yes in enumerate(accepting) if yes]
+    live = set(queue)
+    for state in queue:
+        fresh = [source for source in sources[state] if source not in live]
+        live.update(fresh)
+        queue.extend(fresh)
+    if 0 not in live:
+        return empty(), []
+    kept = sorted(live)
+    order = {old: new for new, old in enumerate(kept)}
+    table = [[order.get(target, DEAD) for target in rows[old]] for old in kept]
+    return Dfa(classes, table, [accepting[old] for old in kept]), kept

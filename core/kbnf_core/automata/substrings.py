@@ -3,12 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from kbnf_core.automata.columns import separate, width
-from kbnf_core.automata.determinise import determinise
-from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.automata.epsilon import EpsilonNfa
-from kbnf_core.automata.machine import ACCEPT, Machine
-from kbnf_core.automata.operations import from_machine
+from kbnf_core.automata.alphabet import class_count, separate
+from kbnf_core.automata.determinise import determinise, from_symbols
+from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa
+from kbnf_core.automata.nfa import EpsilonNfa
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 
 _NONE = -1
@@ -26,13 +24,13 @@ class _State:
 def substrings(data: bytes) -> Dfa:
     """Return the automaton of all substrings of ``data``, the empty one included."""
     states = _suffix_automaton(data)
-    columns = separate(data)
-    rows = [[DEAD] * width(columns) for _ in states]
+    classes = separate(data)
+    rows = [[DEAD] * class_count(classes) for _ in states]
     for row, state in zip(rows, states, strict=True):
         for byte, target in state.edges.items():
-            row[columns[byte]] = target
+            row[classes[byte]] = target
     # With every state accepting some become equal, so this is not minimal yet.
-    return from_machine(Machine(rows, [ACCEPT] * len(states), [0]), columns)
+    return from_symbols(SymbolDfa(rows, [ACCEPT] * len(states), [0]), classes)
 
 
 def chunk_runs(chunks: Sequence[bytes], limits: Limits = DEFAULT_LIMITS) -> Dfa:
@@ -44,25 +42,25 @@ def chunk_runs(chunks: Sequence[bytes], limits: Limits = DEFAULT_LIMITS) -> Dfa:
     numbers: dict[bytes, int] = {}
     states = _suffix_automaton(numbers.setdefault(chunk, len(numbers)) for chunk in chunks if chunk)
     spellings = list(numbers)
-    columns = separate(b"".join(spellings))
+    classes = separate(b"".join(spellings))
     moves: list[dict[int, int]] = [{} for _ in states]
     completed: list[tuple[int, int]] = []
     for number, state in enumerate(states):
         for chunk, target in state.edges.items():
             node = number
             for byte in spellings[chunk]:
-                node = moves[node].setdefault(columns[byte], len(moves))
+                node = moves[node].setdefault(classes[byte], len(moves))
                 if node == len(moves):
                     moves.append({})
             completed.append((node, target))
     nfa = EpsilonNfa(limits.regex_states)
     for edges in moves:
-        nfa.add(edges)
+        nfa.add([*edges.items()])
     for node, target in completed:
-        nfa.link([node], target)
+        nfa.link(node, target)
     tags = [ACCEPT] * len(states) + [0] * (len(moves) - len(states))
-    machine = determinise(nfa.without_epsilon(0, tags), width(columns), limits.regex_states)
-    return from_machine(machine, columns)
+    machine = determinise(nfa.without_epsilon(0, tags), class_count(classes), limits.regex_states)
+    return from_symbols(machine, classes)
 
 
 def _suffix_automaton(data: Iterable[int]) -> list[_State]:

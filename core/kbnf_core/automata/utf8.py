@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from kbnf_core.automata import columns as over
-from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.automata.alphabet import ByteClasses, first_bytes, join
+from kbnf_core.automata.codepoints import Partition
+from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.machine import Machine
-from kbnf_core.automata.partition import Partition
 
 _DEAD_CHILD = 255
 _CONTINUATIONS = 64
@@ -49,36 +48,36 @@ class _Layout(NamedTuple):
 
 
 class TaggedDfa(NamedTuple):
-    """A byte automaton with several starts and tags; ``columns`` and ``rows`` as in ``Dfa``."""
+    """A byte automaton with several starts and tags; ``classes`` and ``rows`` as in ``Dfa``."""
 
-    columns: bytes
+    classes: ByteClasses
     rows: Sequence[Sequence[int]]
     tags: tuple[int, ...]
     starts: tuple[int, ...]
 
 
-def to_bytes(machine: Machine, partition: Partition, limit: int) -> TaggedDfa:
+def to_bytes(dfa: SymbolDfa, partition: Partition, limit: int) -> TaggedDfa:
     """Return the byte automaton of a trimmed code-point automaton over ``partition``.
 
-    The states of ``machine`` keep their numbers, the others follow with tag 0. Raises
+    The states of ``dfa`` keep their numbers, the others follow with tag 0. Raises
     LimitError when there are more than ``limit``.
     """
-    expansion = _Expansion(partition, len(machine.rows), limit)
-    for row in machine.rows:
+    expansion = _Expansion(partition, len(dfa.rows), limit)
+    for row in dfa.rows:
         expansion.add_state(row)
-    columns, rows = expansion.table()
-    tags = (*machine.tags, *([0] * (len(rows) - len(machine.tags))))
-    return TaggedDfa(columns, rows, tags, tuple(machine.starts))
+    classes, rows = expansion.table()
+    tags = (*dfa.tags, *([0] * (len(rows) - len(dfa.tags))))
+    return TaggedDfa(classes, rows, tags, tuple(dfa.starts))
 
 
-def to_dfa(machine: Machine, partition: Partition, limit: int) -> Dfa:
-    """Return ``to_bytes`` as a Dfa; ``machine`` is trimmed and has one start, state 0."""
-    automaton = to_bytes(machine, partition, limit)
-    return Dfa.of_rows(automaton.columns, automaton.rows, [bool(tag) for tag in automaton.tags])
+def to_dfa(dfa: SymbolDfa, partition: Partition, limit: int) -> Dfa:
+    """Return ``to_bytes`` as a Dfa; ``dfa`` is trimmed and has one start, state 0."""
+    automaton = to_bytes(dfa, partition, limit)
+    return Dfa(automaton.classes, automaton.rows, [bool(tag) for tag in automaton.tags])
 
 
 class _Expansion:
-    """Collects the byte states: first those of the machine, then the nodes."""
+    """Collects the byte states: first those of the dfa, then the nodes."""
 
     def __init__(self, partition: Partition, states: int, limit: int) -> None:
         self._partition = partition
@@ -89,7 +88,7 @@ class _Expansion:
         self._inner: dict[tuple[bytes, tuple[int, ...]], int] = {}
 
     def add_state(self, row: Sequence[int]) -> None:
-        """Add the next state of the machine, with its successor for every block."""
+        """Add the next state of the dfa, with its successor for every block."""
         slots, pattern = _first_occurrences(row)
         layout = self._layouts.get(pattern)
         if layout is None:
@@ -107,15 +106,15 @@ class _Expansion:
         """Return the byte classes, and the successors of all states by class."""
         parts = [*self._roots, *((_pad(shape), children) for shape, children in self._inner)]
         shapes = dict.fromkeys(shape for shape, _ in parts)
-        columns = over.join(shapes)
-        firsts = over.first_bytes(columns)
+        classes = join(shapes)
+        firsts = first_bytes(classes)
         chosen = {shape: [shape[byte] for byte in firsts] for shape in shapes}
         rows: list[list[int]] = []
         for shape, children in parts:
             # Of 255 places for children the last, 255, is dead.
             following = [*children, *([DEAD] * (_DEAD_CHILD + 1 - len(children)))]
             rows.append([following[place] for place in chosen[shape]])
-        return columns, rows
+        return classes, rows
 
 
 def _pad(shape: bytes) -> bytes:

@@ -8,6 +8,7 @@ from kbnf_core.diagram.rules import Rule
 from kbnf_core.errors import MissingExtraError
 from kbnf_core.source import Source
 from kbnf_core.syntax import tree
+from kbnf_core.traversal import fold
 
 try:
     import railroad  # type: ignore[import-untyped]
@@ -57,11 +58,7 @@ def _write_links_once(item: Item) -> None:
 
 
 def _draw(root: tree.Expression, source: Source, anchor: str) -> Item:
-    values: list[Item] = []
-    for node in tree.postorder(root):
-        first = len(values) - len(tree.children(node))
-        values[first:] = [_draw_one(node, values[first:], source, anchor)]
-    return values.pop()
+    return fold(root, tree.children, lambda node, parts: _draw_one(node, parts, source, anchor))
 
 
 def _draw_one(node: tree.Expression, parts: list[Item], source: Source, anchor: str) -> Item:

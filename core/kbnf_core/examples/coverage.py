@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from kbnf_core.examples.derive import visited_states
 from kbnf_core.examples.graph import Alternative, build_graph
 from kbnf_core.ir import Grammar, calls
+from kbnf_core.ir.analysis import reachable
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +49,5 @@ def cover(grammar: Grammar, texts: Iterable[bytes]) -> Coverage:
 
 
 def _reached(grammar: Grammar) -> set[str]:
-    reached = {grammar.start}
-    pending = [grammar.start]
-    while pending:
-        called = {call.nonterminal for call in calls(grammar.rules[pending.pop()])} - reached
-        reached |= called
-        pending.extend(called)
-    return reached
+    callees = {name: [c.nonterminal for c in calls(body)] for name, body in grammar.rules.items()}
+    return reachable([grammar.start], callees)

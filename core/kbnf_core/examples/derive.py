@@ -140,5 +140,5 @@ class _Chart:
             if scan.dfa.accepting[state]:
                 ends.append(end)
             if end < len(self._data):
-                state = int(scan.dfa.next[state, scan.dfa.classes[self._data[end]]])
+                state = scan.dfa.rows[state][scan.dfa.classes[self._data[end]]]
         return ends

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from kbnf_core.languages.kbnf.lexer import Words, span_of
+from kbnf_core.languages.kbnf.lexer import Words
 from kbnf_core.source import Source, Span
+from kbnf_core.syntax.mistake import span_of
 
 
 @dataclass(frozen=True, slots=True)

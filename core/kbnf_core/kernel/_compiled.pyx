@@ -15,8 +15,11 @@ from libcpp.map cimport map as ordered_map
 from libcpp.set cimport set as ordered_set
 from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
+from libcpp.unordered_set cimport unordered_set
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
+
+from cython.operator cimport dereference as deref
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.dict cimport PyDict_GetItemWithError
@@ -44,10 +47,12 @@ cdef inline uint64_t _key(int32_t high, int32_t low) noexcept nogil:
     return (<uint64_t> <uint32_t> high << 32) | <uint32_t> low
 
 
+include "lists.pxi"
 include "items.pxi"
 include "stack.pxi"
 include "configurations.pxi"
 include "lazy_table.pxi"
+include "pool.pxi"
 include "inclusion.pxi"
 include "walk.pxi"
 include "residuals.pxi"

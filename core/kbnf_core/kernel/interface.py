@@ -1,6 +1,7 @@
 """What a kernel offers, and what it needs of the values it works on."""
 
-from typing import Any, Protocol
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +10,12 @@ Ids = npt.NDArray[np.int32]
 Bitmask = npt.NDArray[np.uint32]
 Exits = list[tuple[int, Ids]]
 """(nonterminal, trie nodes at which it completes), both ascending"""
+
+
+ARRAY_BYTES = 256
+"""What an array in a pool takes besides its content."""
+
+S = TypeVar("S", np.int32, np.uint32)
 
 
 class Lock(Protocol):
@@ -44,11 +51,71 @@ class LazyTable(Protocol):
 class Inclusion(Protocol):
     """A machine that is followed beside a transition table."""
 
-    def covered(self, state: int, most: int) -> int:
-        """Return for how many bytes, at most ``most``, all that the machine reads can come.
+    def covered(self, state: int, reading: int, most: int) -> int:
+        """Return for how many bytes, at most ``most``, all can come that the machine reads.
 
-        And no byte of it leads to a state with exits.
+        From state ``reading`` of the machine on, and no byte of it leads to a state with exits. It
+        may be for more: where that is long to find out, nobody goes on looking.
         """
+
+
+class Pool(Protocol[S]):
+    """One-dimensional arrays of one type, by number; ``added_bytes``: what came since the first.
+
+    Those of masks all have one width; the others may be of any length.
+    """
+
+    @property
+    def added_bytes(self) -> int:
+        """Return how many bytes were added, with ``ARRAY_BYTES`` for each array."""
+
+    def __len__(self) -> int:
+        """Return how many arrays there are."""
+
+    def __getitem__(self, number: int) -> npt.NDArray[S]:
+        """Return the array with that number; it is not to be written to."""
+
+    def number(self, array: npt.NDArray[S]) -> int:
+        """Return the number of an array's content; that of a new one is how many there were."""
+
+    def unite(self, numbers: Iterable[int]) -> npt.NDArray[S]:
+        """Return the union of masks, as an array of its own."""
+
+
+class TriePart(Protocol):
+    """A trie of some tokens of a trie; see ``vocab.part.Part``."""
+
+    @property
+    def trie(self) -> "TrieArrays":
+        """Return the trie."""
+
+    @property
+    def nodes(self) -> Ids:
+        """Return its nodes' numbers in the whole trie."""
+
+
+class Slice(Protocol):
+    """See ``mask.slices.Slice``."""
+
+    @property
+    def part(self) -> TriePart:
+        """Return the tokens' trie."""
+
+    @property
+    def words(self) -> Bitmask:
+        """Return the tokens' bits."""
+
+    @property
+    def machine(self) -> Ids | None:
+        """Return what reads all of them."""
+
+    @property
+    def reading(self) -> npt.NDArray[np.uint8]:
+        """Return the state of the machine at each node."""
+
+    @property
+    def height(self) -> npt.NDArray[np.uint16]:
+        """Return the bytes from each node to the deepest one below."""
 
 
 class Configurations(Protocol):
@@ -70,6 +137,24 @@ class Configurations(Protocol):
 
     def completions(self, number: int) -> tuple[int, ...]:
         """Return the nonterminals that completed into BOTTOM with the byte that led here."""
+
+
+class Lists(Protocol):
+    """Lists of integers, by number.
+
+    ``size``: how many integers all of them have together.
+    """
+
+    size: int
+
+    def __len__(self) -> int:
+        """Return how many lists there are."""
+
+    def number(self, values: tuple[int, ...]) -> int:
+        """Return the number of a content; that of a new one is how many there were."""
+
+    def values(self, number: int) -> tuple[int, ...]:
+        """Return a content."""
 
 
 class Table(Protocol):
@@ -145,12 +230,21 @@ class TrieArrays(Protocol):
 class Walker(Protocol):
     """Follows a trie and a table side by side; one walk at a time."""
 
+    @property
+    def visited(self) -> int:
+        """Return how many trie nodes all walks have looked at."""
+
     def walk(self, start: int, roots: Ids, words: Bitmask) -> Exits:
         """Walk below each of the nodes ``roots``, in each from state ``start``.
 
         The tokens whose node was reached are written to ``words``, which is overwritten whole.
         Returns where nonterminals completed into BOTTOM.
         """
+
+    def find(
+        self, start: int, roots: int, node_sets: Pool[np.int32], rows: Pool[np.uint32]
+    ) -> tuple[int, tuple[tuple[int, int], ...]]:
+        """Do the same below the nodes of a set, with all that is found as numbers, too."""
 
 
 class MaskAssembler(Protocol):
@@ -185,14 +279,23 @@ class Kernel(Protocol):
     def configurations(self) -> Configurations:
         """Return none yet."""
 
+    def lists(self) -> Lists:
+        """Return none yet."""
+
+    def pool(self, known: Sequence[npt.NDArray[Any]], width: int = 0) -> Pool[Any]:
+        """Return a pool that begins with ``known``; ``width``: of masks, else 0."""
+
     def reader(self, table: Any, machine: Ids) -> Inclusion:
         """Return what follows a machine and ``table``, a ``Table``.
 
         ``machine`` is int32[n, 256], the state after a byte: 0 is dead, 1 the start.
         """
 
-    def walker(self, table: Any, trie: TrieArrays) -> Walker:
-        """Return what walks ``trie`` with the states of ``table``, a ``Table``."""
+    def walker(self, table: Any, trie: TrieArrays, slices: Sequence[Slice]) -> Walker:
+        """Return what walks ``trie`` with the states of ``table``, a ``Table``.
+
+        ``slices``: the same tokens, each in one of them.
+        """
 
     def assembler(self, masks: Any) -> MaskAssembler:
         """Return what finds the walks for states of ``masks``, which is ``Gatherable``.

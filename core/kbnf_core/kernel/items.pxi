@@ -1,22 +1,18 @@
-# Item sets by number: what ``recognise.items.ItemSets`` has told of them.
+# What follows from item sets, by their numbers in ``recognise.items.ItemSets``.
 #
 # References into a deque stay valid while it grows at its end, so vectors are handed out as pointers.
 
 cdef enum:
-    _CONTENT = 1
-    _LIVE = 2
-    _COMPLETED = 4
-    _REPORTS = 8
-    _CALLS = 16
+    _LIVE = 1
+    _COMPLETED = 2
+    _REPORTS = 4
+    _CALLS = 8
 
 
 cdef class _Items:
-    """Works out what follows from item sets, over the grammar's tables, and remembers it.
+    """Works out what follows from item sets, over the grammar's tables, and remembers it."""
 
-    New sets are numbered there, so that both have the same numbers.
-    """
-
-    cdef object told
+    cdef Lists sets
     cdef Py_ssize_t width
     cdef int64_t radix
     cdef const int32_t[::1] edge_start
@@ -29,22 +25,23 @@ cdef class _Items:
     cdef const int32_t[::1] token_start
     cdef const int32_t[::1] entry
     cdef const uint8_t[::1] accepting
+    # Whether the edges of each state come by class, as lowering writes them.
+    cdef bint by_class
     # By item set, as far as ``known`` has the bit.
     cdef vector[uint8_t] known
-    cdef deque[vector[int64_t]] contents
     cdef deque[int32_t] live_sets
     cdef deque[vector[int32_t]] completions
     cdef deque[vector[int32_t]] reported
     cdef deque[vector[Pair]] calls
     cdef vector[int32_t] moves
-    cdef unordered_map[uint64_t, vector[int64_t]] targets
     cdef unordered_map[int32_t, vector[int32_t]] tail_called
-    cdef unordered_map[string, int32_t] numbers
+    # By item: the closed set of this one alone.
+    cdef unordered_map[int64_t, int32_t] single
     cdef unordered_map[uint64_t, int32_t] unions
     cdef unordered_map[string, int32_t] predictions
 
     def __cinit__(self, told, tables):
-        self.told = told
+        self.sets = told.sets
         self.width = tables.class_count
         self.radix = told.radix
         self.edge_start = tables.edge_start
@@ -57,20 +54,25 @@ cdef class _Items:
         self.token_start = tables.token_start
         self.entry = tables.entry
         self.accepting = tables.accepting.view("uint8")
+        self.by_class = self._come_by_class()
 
-    cdef vector[int64_t]* of(self, int32_t item_set) except NULL:
+    cdef bint _come_by_class(self) noexcept:
+        cdef Py_ssize_t state, edge
+        for state in range(self.accepting.shape[0]):
+            for edge in range(self.edge_start[state] + 1, self.edge_start[state + 1]):
+                if self.edge_class[edge] < self.edge_class[edge - 1]:
+                    return False
+        return True
+
+    cdef inline vector[int64_t]* of(self, int32_t item_set) noexcept:
         """The items of a set: automaton state times radix, plus nonterminal to report."""
-        if not self._knows(item_set, _CONTENT):
-            self.contents[item_set] = self.told.items(item_set)
-            self.known[item_set] |= _CONTENT
-        return &self.contents[item_set]
+        return &self.sets.contents[item_set]
 
     cdef bint _knows(self, int32_t item_set, uint8_t what) except -1:
         """Tell whether something is known of a set, and make room for it."""
         cdef size_t size = item_set + 1
         if size > self.known.size():
             self.known.resize(size)
-            self.contents.resize(size)
             self.live_sets.resize(size)
             self.completions.resize(size)
             self.reported.resize(size)
@@ -82,8 +84,7 @@ cdef class _Items:
         cdef size_t place = item_set * self.width + byte_class
         self.know_moves(item_set)
         if self.moves[place] == _WAITING:
-            self.moves[place] = self._intern(self.targets[_key(item_set, byte_class)])
-            self.targets.erase(_key(item_set, byte_class))
+            self.moves[place] = self._find_move(item_set, byte_class)
         return self.moves[place]
 
     cdef inline bint can_move(self, int32_t item_set, int32_t byte_class) noexcept:
@@ -95,27 +96,61 @@ cdef class _Items:
         cdef size_t place = item_set * self.width
         if place >= self.moves.size():
             self.moves.resize((2 * item_set + 16) * self.width, UNKNOWN)
-        return self._find_targets(item_set) if self.moves[place] == UNKNOWN else 0
+        if self.moves[place] == UNKNOWN:
+            self._note_moves(item_set)
+        return 0
 
-    cdef int _find_targets(self, int32_t item_set) except -1:
+    cdef void _note_moves(self, int32_t item_set) noexcept:
         cdef vector[int64_t]* items = self.of(item_set)
         cdef int32_t* moves = &self.moves[item_set * self.width]
-        cdef int64_t item, report
-        cdef int32_t state, edge, byte_class
-        for byte_class in range(<int32_t> self.width):
-            moves[byte_class] = EMPTY
-        for item in items[0]:
-            state, report = item // self.radix, item % self.radix
+        cdef size_t i
+        cdef int32_t state, edge
+        memset(moves, EMPTY, self.width * sizeof(int32_t))
+        for i in range(items.size()):
+            state = items[0][i] // self.radix
             for edge in range(self.edge_start[state], self.edge_start[state + 1]):
-                byte_class = self.edge_class[edge]
-                moves[byte_class] = _WAITING
-                self.targets[_key(item_set, byte_class)].push_back(
-                    self.edge_target[edge] * self.radix + report
-                )
-        return 0
+                moves[self.edge_class[edge]] = _WAITING
+
+    cdef int32_t _find_move(self, int32_t item_set, int32_t byte_class) except -2:
+        cdef vector[int64_t]* items = self.of(item_set)
+        cdef vector[int64_t] reached
+        cdef size_t i
+        cdef int32_t state, edge, end
+        for i in range(items.size()):
+            state = items[0][i] // self.radix
+            edge, end = self._first_edge(state, byte_class), self.edge_start[state + 1]
+            while edge < end and (self.edge_class[edge] == byte_class or not self.by_class):
+                if self.edge_class[edge] == byte_class:
+                    reached.push_back(
+                        self.edge_target[edge] * self.radix + items[0][i] % self.radix
+                    )
+                edge += 1
+        return self._intern(reached)
+
+    cdef int32_t _first_edge(self, int32_t state, int32_t byte_class) noexcept:
+        """Where edges of a class may begin: the first such edge, or the place where it would be."""
+        cdef int32_t low = self.edge_start[state], high = self.edge_start[state + 1], middle
+        while self.by_class and low < high:
+            middle = (low + high) // 2
+            if self.edge_class[middle] < byte_class:
+                low = middle + 1
+            else:
+                high = middle
+        return low
 
     cdef int32_t _intern(self, vector[int64_t]& items) except -2:
         """The number of a set of items, closed under tail calls."""
+        if items.size() != 1:
+            return self._find_closed(items)
+        cdef int64_t only = items[0]
+        found = self.single.find(only)
+        if found != self.single.end():
+            return deref(found).second
+        cdef int32_t number = self._find_closed(items)
+        self.single[only] = number
+        return number
+
+    cdef int32_t _find_closed(self, vector[int64_t]& items) except -2:
         cdef vector[int64_t] closed
         cdef vector[int32_t]* states
         cdef size_t i, j
@@ -127,13 +162,9 @@ cdef class _Items:
 
     cdef int32_t _number(self, vector[int64_t]& items) except -2:
         """The number of a set of items, which may come in any order and more than once."""
-        cdef string key
         sort(items.begin(), items.end())
         items.erase(unique(items.begin(), items.end()), items.end())
-        key = string(<const char*> items.data(), items.size() * sizeof(int64_t))
-        if not self.numbers.count(key):
-            self.numbers[key] = self.told.number(tuple(items))
-        return self.numbers[key]
+        return self.sets.find(items)
 
     cdef vector[int32_t]* _with_tail_calls(self, int32_t state) except NULL:
         """An automaton state and those in which tail calls from it begin."""
@@ -244,8 +275,27 @@ cdef class _Items:
         """The set of all that begins where ``called`` may begin: ascending and distinct."""
         cdef string key = string(<const char*> called.data(), called.size() * sizeof(int32_t))
         if not self.predictions.count(key):
-            self.predictions[key] = self.told.predicted(frozenset(called))
+            self.predictions[key] = self._predict(called)
         return self.predictions[key]
+
+    cdef int32_t _predict(self, vector[int32_t]& called) except -2:
+        """Close under what the callees themselves call."""
+        cdef ordered_set[int32_t] seen
+        cdef vector[int64_t] entries
+        cdef vector[Pair]* waits
+        cdef size_t i, known = 0
+        cdef int32_t nonterminal, number = EMPTY
+        seen.insert(called.begin(), called.end())
+        while known != seen.size():
+            known = seen.size()
+            entries.clear()
+            for nonterminal in seen:
+                entries.push_back(self.entry[nonterminal] * self.radix + nonterminal)
+            number = self._intern(entries)
+            waits = self.waits(number)
+            for i in range(waits.size()):
+                seen.insert(waits[0][i].first)
+        return number
 
 
 cdef bint _has(vector[int32_t]& numbers, int32_t wanted) noexcept nogil:

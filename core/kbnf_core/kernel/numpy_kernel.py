@@ -1,15 +1,29 @@
 """The kernel without a compiler: the same, in NumPy and Python."""
 
+import threading
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.kernel.engine_core import EngineCore
+from kbnf_core.kernel.interface import ARRAY_BYTES
 
 if TYPE_CHECKING:
-    from kbnf_core.kernel.interface import Bitmask, Exits, Gatherable, Ids, Table, TrieArrays
+    from collections.abc import Iterable, Sequence
+
+    from kbnf_core.kernel.interface import (
+        Bitmask,
+        Exits,
+        Gatherable,
+        Ids,
+        Pool,
+        Slice,
+        Table,
+        TrieArrays,
+    )
 
 __all__ = [
     "NAME",
@@ -20,6 +34,8 @@ __all__ = [
     "explorer",
     "fill",
     "fill_rows",
+    "lists",
+    "pool",
     "reader",
     "walker",
 ]
@@ -98,6 +114,30 @@ class PlainSituations:
         return self._exits[number]
 
 
+class PlainLists:
+    """See ``interface.Lists``."""
+
+    def __init__(self) -> None:
+        self._contents: list[tuple[int, ...]] = []
+        self._numbers: dict[tuple[int, ...], int] = {}
+        self.size = 0
+
+    def __len__(self) -> int:
+        return len(self._contents)
+
+    def number(self, values: tuple[int, ...]) -> int:
+        """See ``interface.Lists``."""
+        number = self._numbers.setdefault(values, len(self._contents))
+        if number == len(self._contents):
+            self._contents.append(values)
+            self.size += len(values)
+        return number
+
+    def values(self, number: int) -> tuple[int, ...]:
+        """See ``interface.Lists``."""
+        return self._contents[number]
+
+
 class PlainReader:
     """See ``interface.Inclusion``."""
 
@@ -105,10 +145,10 @@ class PlainReader:
         self._table = table
         self._machine = machine
 
-    def covered(self, state: int, most: int) -> int:
+    def covered(self, state: int, reading: int, most: int) -> int:
         """See ``interface.Inclusion``."""
         seen: set[tuple[int, int]] = set()
-        level = {(state, 1)}
+        level = {(state, reading)}
         for length in range(most):
             after: set[tuple[int, int]] = set()
             for here, reading in level:
@@ -131,30 +171,100 @@ class PlainReader:
         return set(zip(after.tolist(), moves[1].tolist(), strict=True))
 
 
+class PlainPool:
+    """See ``interface.Pool``."""
+
+    def __init__(self, known: "Sequence[npt.NDArray[Any]]", width: int = 0) -> None:
+        self._arrays = list(known)
+        self._width = width
+        self._lock = threading.Lock()
+        self.added_bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+    def __getitem__(self, number: int) -> npt.NDArray[Any]:
+        """See ``interface.Pool``."""
+        return self._arrays[number]
+
+    @cached_property
+    def _numbers(self) -> dict[bytes, int]:
+        return {array.tobytes(): number for number, array in enumerate(self._arrays)}
+
+    def number(self, array: npt.NDArray[Any]) -> int:
+        """See ``interface.Pool``."""
+        content = array.tobytes()
+        with self._lock:
+            number = self._numbers.setdefault(content, len(self._arrays))
+            if number == len(self._arrays):
+                self._arrays.append(np.frombuffer(content, array.dtype))
+                self.added_bytes += len(content) + ARRAY_BYTES
+            return number
+
+    def unite(self, numbers: "Iterable[int]") -> npt.NDArray[Any]:
+        """See ``interface.Pool``."""
+        words = np.zeros(self._width, np.uint32)
+        for number in numbers:
+            words |= self[number]
+        return words
+
+
 class PlainWalker:
     """See ``interface.Walker``; one level of the trie at a time, dead branches dropping out."""
 
-    def __init__(self, table: "Table", trie: "TrieArrays") -> None:
+    def __init__(self, table: "Table", trie: "TrieArrays", slices: "Sequence[Slice]") -> None:
         self._table = table
         self._trie = trie
+        self._slices = [
+            (each, None if each.machine is None else PlainReader(table, each.machine))
+            for each in slices
+        ]
+        self.visited = 0
+
+    def find(
+        self, start: int, roots: int, node_sets: "Pool[np.int32]", rows: "Pool[np.uint32]"
+    ) -> tuple[int, tuple[tuple[int, int], ...]]:
+        """See ``interface.Walker``."""
+        words = np.empty_like(rows[0])
+        completions = self.walk(start, node_sets[roots], words)
+        number = node_sets.number
+        return rows.number(words), tuple((name, number(at)) for name, at in completions)
 
     def walk(self, start: int, roots: "Ids", words: "Bitmask") -> "Exits":
         """See ``interface.Walker``."""
-        trie, table = self._trie, self._table
-        nodes, states = roots, np.full(len(roots), start, np.int32)
+        words[:] = 0
+        reached = [self._follow(self._trie, roots[roots != 0], start, words)]
+        if (roots == 0).any():
+            for each, reader in self._slices:
+                covered = reader and reader.covered(start, 1, int(each.height[0]))
+                if covered is not None and covered >= each.height[0]:
+                    words |= each.words
+                    continue
+                nodes, states = self._follow(each.part.trie, np.zeros(1, np.int32), start, words)
+                reached.append((each.part.nodes[nodes], states))
+        nodes, at = (np.concatenate(column) for column in zip(*reached, strict=True))
+        leaving = self._table.has_exits[at] != 0
+        return _by_nonterminal(self._table, nodes[leaving], at[leaving])
+
+    def _follow(
+        self, trie: "TrieArrays", nodes: "Ids", start: int, words: "Bitmask"
+    ) -> "tuple[Ids, Ids]":
+        """Return the nodes that are reached below others, and the states there."""
+        table = self._table
+        states = np.full(len(nodes), start, np.int32)
         all_nodes, all_states = [nodes[:0]], [states[:0]]
         while len(nodes):
             which, index = _ranges(trie.child_start[nodes], trie.child_start[nodes + 1])
             children = trie.child[index]
+            self.visited += len(children)
             after = _step(table, states[which], table.classes[trie.byte[children]])
             living = after != _DEAD
             nodes, states = children[living], after[living]
             all_nodes.append(nodes)
             all_states.append(states)
         reached, at = np.concatenate(all_nodes), np.concatenate(all_states)
-        words[:] = _tokens_at(trie, reached, len(words))
-        leaving = table.has_exits[at] != 0
-        return _by_nonterminal(table, reached[leaving], at[leaving])
+        words |= _tokens_at(trie, reached, len(words))
+        return reached, at
 
 
 class PlainGatherer:
@@ -166,7 +276,9 @@ class PlainGatherer:
 
 explorer = PlainExplorer
 configurations = PlainSituations
+lists = PlainLists
 reader = PlainReader
+pool = PlainPool
 walker = PlainWalker
 assembler = PlainGatherer
 

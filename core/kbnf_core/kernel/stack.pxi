@@ -1,39 +1,51 @@
-# StackNodes by number: what ``recognise.origins.StackNodes`` has told of them, and narrowing them.
+# What follows from stack nodes, by their numbers in ``recognise.stack.StackNodes``.
 
 ctypedef pair[int32_t, Pair] Triple  # (nonterminal, (origin, item set that goes on))
 
 
 cdef class _Origins:
-    """Remembers origin nodes; new ones are made there, so that both have the same numbers."""
+    """Numbers stack nodes, and tells who waits in them and what is left when they are narrowed."""
 
-    cdef object told
+    cdef Lists nodes
     cdef _Items items
-    cdef unordered_map[string, int32_t] numbers
     cdef unordered_map[int32_t, vector[Triple]] contents
     cdef unordered_map[uint64_t, vector[Pair]] waiters
     cdef unordered_map[uint64_t, int32_t] narrowed
 
     def __cinit__(self, told, _Items items):
-        self.told = told
+        self.nodes = told.nodes
         self.items = items
 
     cdef int32_t intern(self, vector[Triple]& edges) except -2:
         """The number of the node with this content, which may be in any order."""
-        cdef string key
+        cdef vector[int64_t] content
+        cdef size_t i
         sort(edges.begin(), edges.end())
-        key = string(<const char*> edges.data(), edges.size() * sizeof(Triple))
-        if not self.numbers.count(key):
-            self.numbers[key] = self.told.intern(
-                [(each.first, each.second.first, each.second.second) for each in edges]
-            )
-        return self.numbers[key]
+        content.reserve(3 * edges.size())
+        for i in range(edges.size()):
+            content.push_back(edges[i].first)
+            content.push_back(edges[i].second.first)
+            content.push_back(edges[i].second.second)
+        return self.nodes.find(content)
 
     cdef vector[Pair]* waiting(self, Pair complete) except NULL:
         """The (origin, item set) pairs that go on when, in an origin, a nonterminal completes."""
         cdef uint64_t key = _key(complete.first, complete.second)
         if not self.waiters.count(key):
-            self.waiters[key] = self.told.waiting(complete.first, complete.second)
+            self._find_waiting(complete, self.waiters[key])
         return &self.waiters[key]
+
+    cdef int _find_waiting(self, Pair complete, vector[Pair]& found) except -1:
+        cdef vector[Triple]* edges = self._triples(complete.first)
+        cdef int32_t below
+        cdef size_t i
+        for i in range(edges.size()):
+            if edges[0][i].first == complete.second:
+                below = edges[0][i].second.first
+                if below == SELF:
+                    below = complete.first
+                found.push_back(Pair(below, edges[0][i].second.second))
+        return 0
 
     cdef int32_t narrow(self, int32_t origin, int32_t item_set) except -2:
         """The node that keeps what can matter while the items of a set are to be reported."""
@@ -64,10 +76,15 @@ cdef class _Origins:
 
     cdef vector[Triple]* _triples(self, int32_t origin) except NULL:
         cdef vector[Triple]* found
+        cdef vector[int64_t]* content
+        cdef size_t i
         if not self.contents.count(origin):
             found = &self.contents[origin]
-            for nonterminal, below, after in self.told.edges(origin):
-                found.push_back(Triple(nonterminal, Pair(below, after)))
+            content = &self.nodes.contents[origin]
+            for i in range(0, content.size(), 3):
+                found.push_back(
+                    Triple(content[0][i], Pair(content[0][i + 1], content[0][i + 2]))
+                )
         return &self.contents[origin]
 
 

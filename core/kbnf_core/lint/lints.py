@@ -73,13 +73,15 @@ LINTS: tuple[Lint, ...] = (
 def run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
     """Yield the findings of all lints, and of those that ``options`` ask for.
 
-    Where the tree is not as the text was written, none has a fix, and what is found at one place
-    again and again, in variants that the conversion made of it, is said once.
+    Where fixes would not fit the text, there are none; and what is found at one place again and
+    again, in variants that a conversion made of it, is said once.
     """
     found = _run(Subject(reading, options))
+    if not reading.language.takes_fixes:
+        found = (replace(each, fixes=()) for each in found)
     if reading.language.is_converted:
         first = {(each.code, each.span): each for each in reversed(list(found))}
-        return (replace(each, fixes=()) for each in reversed(first.values()))
+        return reversed(first.values())
     return found
 
 

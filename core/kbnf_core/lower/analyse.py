@@ -1,10 +1,8 @@
 """What is true of each nonterminal: nullable, productive, reachable.
 
-Least fixpoints by a worklist: a rule is looked at again only when something it calls has changed,
-and each fact changes at most once, so the whole is linear in the size of the grammar times three.
+Each fact changes at most once, so the least fixpoint costs three times the size of the grammar.
 """
 
-from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -24,6 +22,7 @@ from kbnf_core.ir import (
     children,
     postorder,
 )
+from kbnf_core.ir.analysis import fixpoint, reachable
 from kbnf_core.limits import DEFAULT_LIMITS
 
 
@@ -78,37 +77,15 @@ def analyse(grammar: Grammar, budget: Budget | None = None) -> Analysis:
     budget = budget or Budget(DEFAULT_LIMITS.work)
     nodes = {name: list(postorder(body)) for name, body in grammar.rules.items()}
     calls = {name: [n for n in held if type(n) is Call] for name, held in nodes.items()}
-    callers: defaultdict[str, list[str]] = defaultdict(list)
-    for name, found in calls.items():
-        for callee in {call.nonterminal for call in found}:
-            callers[callee].append(name)
-    facts = dict.fromkeys(grammar.rules, NOTHING)
-    # Callees tend to stand below their callers, so most rules are looked at once.
-    queue = deque(reversed(list(grammar.rules)))
-    waiting = set(queue)
-    while queue:
-        name = queue.popleft()
-        waiting.discard(name)
+
+    def evaluate(name: str, known: Mapping[str, Facts]) -> Facts:
         budget.part = name
         budget.spend(len(nodes[name]))
-        fact = _facts_of(nodes[name], facts)
-        if fact != facts[name]:
-            facts[name] = fact
-            again = [caller for caller in callers[name] if caller not in waiting]
-            queue.extend(again)
-            waiting.update(again)
-    return Analysis(facts, _reachable(grammar.start, calls), nodes, calls)
+        return _facts_of(nodes[name], known)
 
-
-def _reachable(start: str, calls: Mapping[str, list[Call]]) -> frozenset[str]:
-    seen = {start}
-    stack = [start]
-    while stack:
-        for call in calls[stack.pop()]:
-            if call.nonterminal not in seen:
-                seen.add(call.nonterminal)
-                stack.append(call.nonterminal)
-    return frozenset(seen)
+    callees = {name: [call.nonterminal for call in found] for name, found in calls.items()}
+    facts = fixpoint(callees, NOTHING, evaluate)
+    return Analysis(facts, frozenset(reachable([grammar.start], callees)), nodes, calls)
 
 
 def _facts_of(nodes: Iterable[Node], known: Mapping[str, Facts]) -> Facts:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from kbnf_core.automata.columns import join, separate
+from kbnf_core.automata.alphabet import join, separate
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.budget import Budget
 from kbnf_core.ir import Grammar, Literal, Regular, Token, TokenTerminal
@@ -31,7 +31,7 @@ def number_symbols(grammar: Grammar, analysis: Analysis, inlined: Inlined) -> Al
         for node in analysis.nodes[name]:
             match node:
                 case Regular(dfa):
-                    columns[dfa.columns] = None
+                    columns[dfa.classes] = None
                 case Literal(data):
                     written.update(data)
                 case Token(terminal):
@@ -93,7 +93,7 @@ def _finished(name: str, builder: NfaBuilder, finish: Finish) -> Piece:
 def _piece_of_dfa(body: Regular, alphabet: Alphabet) -> Piece:
     places: list[tuple[Place, ...]] = [((body.span, 0),)] * body.dfa.state_count
     source, symbol, target = edge_columns(body.dfa, alphabet)
-    return Piece(source, symbol, target, body.dfa.accepting, places)
+    return Piece(source, symbol, target, np.array(body.dfa.accepting, np.bool_), places)
 
 
 def assemble(

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.automata.chosen_kernel import AUTOMATA
-from kbnf_core.automata.epsilon import Closures
 from kbnf_core.automata.kernel import Compacted
+from kbnf_core.automata.nfa import Closures
 from kbnf_core.budget import Budget
 from kbnf_core.lower.nfa import Ids, Nfa, Place, PlacedNfa
 from kbnf_core.lower.nfa_builder import Fragment, NfaBuilder

@@ -62,7 +62,7 @@ def is_free_text(node: Node) -> bool:
     """Tell whether a node is an automaton with a state in which many bytes may come, and again."""
     if type(node) is not Regular:
         return False
-    sizes = Counter(node.dfa.columns)
+    sizes = Counter(node.dfa.classes)
     return any(
         sum([sizes[column] for column, target in enumerate(row) if target == state]) >= FREE_TEXT
         for state, row in enumerate(node.dfa.rows)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.automata.columns import first_bytes
+from kbnf_core.automata.alphabet import first_bytes
 from kbnf_core.errors import KbnfError
 from kbnf_core.ir import TokenTerminal
 from kbnf_core.source import Span

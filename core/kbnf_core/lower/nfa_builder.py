@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
 
+from kbnf_core.automata.alphabet import class_count
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.budget import Budget
 from kbnf_core.ir import Call, Choice, Literal, Node, Regular, Repeat, Sequence, Token
@@ -188,12 +189,13 @@ class NfaBuilder:
 
 
 def _fragment_of(dfa: Dfa, alphabet: Alphabet) -> Fragment:
-    accepting = np.flatnonzero(dfa.accepting).tolist()
+    accepting = [state for state, is_end in enumerate(dfa.accepting) if is_end]
     return Fragment(edge_columns(dfa, alphabet), accepting, dfa.state_count)
 
 
 def edge_columns(dfa: Dfa, alphabet: Alphabet) -> Ids:
     """Return an automaton's edges, int32[3, n]: source, symbol, target; by source and symbol."""
-    rows = dfa.next[:, [dfa.columns[byte] for byte in alphabet.first_bytes]]
+    rows = np.array(dfa.rows, np.int32).reshape(dfa.state_count, class_count(dfa.classes))
+    rows = rows[:, [dfa.classes[byte] for byte in alphabet.first_bytes]]
     source, symbol = np.nonzero(rows >= 0)
     return np.array((source, symbol, rows[source, symbol]), np.int32)

@@ -1,14 +1,35 @@
-"""Regular parts of a grammar as one automaton, for questions that recognition does not ask."""
+"""Regular parts of a grammar as one automaton, for questions that recognition does not ask.
+
+A whole part becomes one nondeterministic automaton, made deterministic once. Its leaves are
+literals and automata that exist already: a regular expression's, or that of a nonterminal.
+"""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 
-from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.alphabet import join, separate
+from kbnf_core.automata.build import Fragment, Thompson
+from kbnf_core.automata.dfa import Dfa, rows_over
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.ir import Call, Node, Token, calls, postorder
+from kbnf_core.ir import (
+    Call,
+    Choice,
+    Literal,
+    Node,
+    Regular,
+    Repeat,
+    Sequence,
+    Token,
+    calls,
+    children,
+    postorder,
+)
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.lower.thompson import automaton_of
+from kbnf_core.traversal import fold
+
+_NFA_STATES = 4
+"""States before making deterministic, for each that the result may have."""
 
 
 class NotRegularError(Exception):
@@ -93,3 +114,41 @@ class Regulars:
         if dfa is None:
             raise NotRegularError
         return dfa
+
+
+def automaton_of(root: Node, callee: Callable[[str], Dfa], limit: int) -> Dfa:
+    """Return the minimal automaton of ``root``, which has no token terminal.
+
+    ``callee`` gives the automaton of a nonterminal. Raises LimitError beyond ``limit`` states.
+    """
+    dfas = {id(node): dfa for node, dfa in _automata(root, callee)}
+    if any(dfa.state_count > limit for dfa in dfas.values()):
+        raise LimitError("states", limit)
+    written = b"".join(node.data for node in postorder(root) if isinstance(node, Literal))
+    classes = join([separate(written), *(dfa.classes for dfa in dfas.values())])
+    thompson = Thompson(_NFA_STATES * limit)
+
+    def combine(node: Node, parts: list[Fragment]) -> Fragment:
+        match node:
+            case Literal(data):
+                return thompson.word(data.translate(classes))
+            case Sequence():
+                return thompson.sequence(parts)
+            case Choice():
+                return thompson.alternation(parts)
+            case Repeat(_, low, high):
+                return thompson.repetition(parts[0], low, high)
+            case _:
+                dfa = dfas[id(node)]
+                return thompson.automaton(rows_over(dfa, classes), dfa.accepting)
+
+    return thompson.finish(fold(root, children, combine), classes, limit)
+
+
+def _automata(root: Node, callee: Callable[[str], Dfa]) -> Iterator[tuple[Node, Dfa]]:
+    for node in postorder(root):
+        match node:
+            case Regular(dfa):
+                yield node, dfa
+            case Call(name):
+                yield node, callee(name)

@@ -19,6 +19,7 @@ from kbnf_core.lower.excepted import excluded_words
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
 from kbnf_core.syntax.suggest import Suggestions
+from kbnf_core.traversal import fold
 
 _SUBSTRING_WORK = 16
 """Steps for each byte of a text whose substrings are wanted: two states, made and minimised."""
@@ -105,14 +106,10 @@ class _Translator:
         return {name: _join(parts) for name, parts in bodies.items()}
 
     def _translate(self, root: tree.Expression) -> ir.Node:
-        values: list[ir.Node] = []
-        for node in tree.postorder(root):
-            self._budget.spend()
-            first = len(values) - len(tree.children(node))
-            values[first:] = [self._translate_one(node, values[first:])]
-        return values.pop()
+        return fold(root, tree.children, self._translate_one)
 
     def _translate_one(self, node: tree.Expression, parts: list[ir.Node]) -> ir.Node:
+        self._budget.spend()
         match node:
             case tree.Sequence(_, span):
                 return ir.Sequence(tuple(parts), span)
@@ -189,7 +186,7 @@ class _Translator:
         self.diagnostics.extend(problems)
         if problems or not words:
             return ir.Choice((), node.span)
-        from kbnf_core.automata.exceptions import avoid_literals
+        from kbnf_core.automata.avoid import avoid_literals
 
         try:
             return ir.Regular(avoid_literals(words, node.limit, self._limits), node.span)
@@ -213,7 +210,7 @@ class _Translator:
 def _compiler_of(kind: tree.PatternKind) -> Callable[[str, Limits], Compiled]:
     if kind is not tree.PatternKind.COMPLEMENT:
         return compile_regex
-    from kbnf_core.automata.search import avoid_regex
+    from kbnf_core.automata.avoid import avoid_regex
 
     return avoid_regex
 

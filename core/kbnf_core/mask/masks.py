@@ -9,20 +9,20 @@ needs few of them.
 import threading
 from collections.abc import Mapping
 from functools import cached_property
+from math import inf
 from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.kernel.chosen import KERNEL
+from kbnf_core.kernel.interface import ARRAY_BYTES
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.mask.array_pool import ARRAY_BYTES
 from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.residuals import gather
 from kbnf_core.mask.terminals import TokenTerminals
 from kbnf_core.mask.trie_walk import (
-    EMPTY_ROW,
     ROOT_SET,
     Found,
     Nodes,
@@ -46,11 +46,14 @@ ENTRY_BYTES = 256
 LEAST_MASKS = 100
 """Masks that may always be known, for the same reason."""
 
-SHARE_AFTER = 32
-"""Walks after which it pays to look for item sets that can share one."""
-
 SHARE_EFFORT = 1_000_000
-"""Edges beyond which nobody looks."""
+"""Edges beyond which nobody looks for item sets that can share a walk."""
+
+SHARE_AFTER = 16
+"""Trie nodes for each edge of the grammar that are walked before it pays to look.
+
+To find equal positions takes about the time of so many nodes, so that it at most doubles the cost.
+"""
 
 
 class Viable(NamedTuple):
@@ -106,16 +109,26 @@ class Masks:
         self._walks: LruDict[tuple[int, int], Walk] = LruDict(self._find_walk, self.mask_capacity)
         self._viable: LruDict[int, Viable] = LruDict(self._find_viable, self.mask_capacity)
         self._similar: dict[bytes, int] = {}
+        edges = len(states.tables.edge_target)
+        self._share_from = SHARE_AFTER * edges if edges <= SHARE_EFFORT else inf
         self.walk_count = 0
 
     @property
     def is_full(self) -> bool:
         """Whether so much is known that it is time to begin anew with what is in use."""
+        return self._holds_more_than(1)
+
+    @property
+    def is_half_full(self) -> bool:
+        """Whether half of that is known, so that nothing should be worked out for later."""
+        return self._holds_more_than(1 / 2)
+
+    def _holds_more_than(self, share: float) -> bool:
         added = self.found.rows.added_bytes + self.found.node_sets.added_bytes
         return (
-            len(self.states) > self._state_limit
-            or self.states.grown > PARTS_PER_STATE * self._state_limit
-            or added > self._byte_limit
+            len(self.states) > share * self._state_limit
+            or self.states.grown > share * PARTS_PER_STATE * self._state_limit
+            or added > share * self._byte_limit
         )
 
     @property
@@ -126,6 +139,11 @@ class Masks:
         whole = sum(len(memo) + memo.forgettable for memo in memos[:2])
         added = self.found.rows.added_bytes + self.found.node_sets.added_bytes
         return added + entries * ENTRY_BYTES + whole * 4 * self.word_count
+
+    @property
+    def visited(self) -> int:
+        """How many trie nodes all walks have looked at: what a cold mask costs."""
+        return self._walker.visited
 
     def is_complete(self, state: int) -> bool:
         """Tell whether the start is complete in a state; also before the first byte."""
@@ -199,19 +217,13 @@ class Masks:
 
     def _unite(self, rows: tuple[int, ...]) -> Bitmask:
         """Return the union of masks. Many states share one, so it is worth remembering."""
-        first, *others = rows or (EMPTY_ROW,)
-        if not others:
-            return _frozen(self.found.rows[first])
-        words = self.found.rows[first].copy()
-        for row in others:
-            words |= self.found.rows[row]
-        return _frozen(words)
+        return _frozen(self.found.rows.unite(rows))
 
     def _find_walk(self, key: tuple[int, int]) -> Walk:
         if self._stored is not None and key in self._stored.walks:
             return self._stored.walks[key]
         item_set, nodes = key
-        if self.walk_count >= SHARE_AFTER:
+        if self.visited > self._share_from:
             signature = self.states.explorer.signature(item_set, self.blocks)
             similar = self._similar.setdefault(signature, item_set)
             if similar != item_set:

@@ -2,101 +2,99 @@
 
 Wherever free text can come, nearly all tokens can, and walking them all to find that out is what a
 first mask costs most. So the tokens that are read by one small machine, say as characters that
-are special in no format, are a *slice*. Where everything that the machine reads can come, the mask
-is the slice and what a walk over all other tokens finds. The idea is that of LLGuidance's slicer;
-its containment check works on regular expressions, this one on the states of any grammar.
+are special in no format, are a *slice*, with a trie of its own. A walk that comes to a node of it
+from where everything that the machine reads can come, for as long as the longest token below, takes
+all tokens below the node at once: they are a range in the order of the trie. So a string of any
+length costs one look, one with a bound or with excluded values what differs.
+
+Each token is in one slice; the last one is of those that no machine reads, and is walked. The idea
+is that of LLGuidance's slicer; its containment check works on regular expressions, this one on the
+states of any grammar.
 """
 
-from collections.abc import Sequence
-from functools import cached_property
-from threading import RLock
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.kernel.chosen import KERNEL
-from kbnf_core.kernel.interface import Inclusion, LazyTable
-from kbnf_core.mask.bits import Bitmask, pack, unpack, word_count
+from kbnf_core.mask.bits import Bitmask, pack
 from kbnf_core.vocab.part import Part, part_of
+from kbnf_core.vocab.trie import TokenTrie
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 Machine = npt.NDArray[np.int32]
 """int32[states, 256]: the state after a byte; 0 is dead, 1 the start."""
-
-LENGTHS = (20, 12, 8)
-"""Bytes of the longest token in a slice. Few are longer, and they would make every check longer;
-the shorter slices serve where a text has a greatest length that is near."""
 
 LEAST_TOKENS = 4_096
 """Tokens that a vocabulary must have for slices to be worth a check in every walk."""
 
 
 class Slice(NamedTuple):
-    """``words``: some tokens that are read by one machine. ``rest``: the trie of all others."""
+    """``part``: the trie of some tokens. ``words``: their bits.
 
+    ``machine`` reads them, None where none does. ``reading``: uint8[n], its state at each node.
+    ``height``: uint16[n], bytes from each node to the deepest one below it.
+    """
+
+    part: Part
     words: Bitmask
-    rest: Part
+    machine: Machine | None
+    reading: npt.NDArray[np.uint8]
+    height: npt.NDArray[np.uint16]
 
 
-class Slices:
-    """The slices of one vocabulary, each made when a state first covers it."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._trie = vocabulary.trie
-        self._size = vocabulary.size
-        self._made: dict[tuple[int, int], Slice] = {}
-
-    def covered_by(self, readers: Sequence[Inclusion], state: int) -> Slice | None:
-        """Return a slice of which everything can come in ``state``, without an exit on the way.
-
-        ``readers``: of ``MACHINES``, over the table of ``state``.
-        """
-        if len(self._trie.token_ids) < LEAST_TOKENS:
-            return None
-        for number, reader in enumerate(readers):
-            covered = reader.covered(state, LENGTHS[0])
-            for longest in LENGTHS:
-                if longest <= covered:
-                    return self._made.get((number, longest)) or self._make(number, longest)
-        return None
-
-    def _make(self, number: int, longest: int) -> Slice:
-        trie = self._trie
-        words = np.zeros(word_count(self._size), np.uint32)
-        KERNEL.walker(_MachineTable(MACHINES[number]), trie).walk(1, np.zeros(1, np.int32), words)
-        is_read = unpack(words, self._size)[trie.token_ids]
-        is_short = np.repeat(trie.depth, np.diff(trie.token_start)) <= longest
-        chosen = is_read & is_short
-        words = pack(trie.token_ids[chosen], self._size)
-        return self._made.setdefault((number, longest), Slice(words, part_of(trie, ~chosen)))
+_slices: WeakKeyDictionary[Vocabulary, tuple[Slice, ...]] = WeakKeyDictionary()
 
 
-_slices: WeakKeyDictionary[Vocabulary, Slices] = WeakKeyDictionary()
-
-
-def slices_of(vocabulary: Vocabulary) -> Slices:
+def slices_of(vocabulary: Vocabulary) -> tuple[Slice, ...]:
     """Return the slices of a vocabulary; all grammars share them."""
-    return _slices.setdefault(vocabulary, Slices(vocabulary))
+    found = _slices.get(vocabulary)
+    if found is None:
+        found = _slices.setdefault(vocabulary, _make(vocabulary.trie, vocabulary.size))
+    return found
 
 
-class _MachineTable:
-    """A machine in the place of a transition table; all its transitions are known."""
+def _make(trie: TokenTrie, size: int) -> tuple[Slice, ...]:
+    left = np.ones(len(trie.token_ids), np.bool_)
+    node_of_token = np.repeat(np.arange(trie.node_count), np.diff(trie.token_start))
+    made = []
+    for machine in MACHINES if len(left) >= LEAST_TOKENS else ():
+        chosen = left & (_reading(trie, machine)[node_of_token] != 0)
+        made.append(_slice(trie, size, chosen, machine))
+        left &= ~chosen
+    return (*made, _slice(trie, size, left, None))
 
-    def __init__(self, machine: Machine) -> None:
-        self.next = machine
-        self.has_exits = np.zeros(len(machine), np.uint8)
-        self.classes = np.arange(256, dtype=np.uint8)
-        self.lock = RLock()
 
-    @cached_property
-    def explorer(self) -> LazyTable:
-        return KERNEL.explorer(self)
+def _slice(
+    trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_], machine: Machine | None
+) -> Slice:
+    part = part_of(trie, chosen)
+    reading = _reading(part.trie, machine) if machine is not None else np.zeros(0, np.uint8)
+    words = pack(trie.token_ids[chosen], size)
+    return Slice(part, words, machine, reading, _heights(part.trie))
 
-    def completions(self, state: int) -> tuple[int, ...]:
-        del state
-        return ()
+
+def _levels(trie: TokenTrie) -> list[npt.NDArray[np.int64]]:
+    """Return the nodes of each depth but the root's."""
+    by_depth = np.argsort(trie.depth, kind="stable")
+    return np.split(by_depth, np.cumsum(np.bincount(trie.depth))[:-1])[1:]
+
+
+def _reading(trie: TokenTrie, machine: Machine) -> npt.NDArray[np.uint8]:
+    """Return the machine's state at each node."""
+    found = np.zeros(trie.node_count, np.uint8)
+    found[0] = 1
+    for nodes in _levels(trie):
+        found[nodes] = machine[found[trie.parent[nodes]], trie.byte[nodes]]
+    return found
+
+
+def _heights(trie: TokenTrie) -> npt.NDArray[np.uint16]:
+    deepest = trie.depth.copy()
+    for nodes in reversed(_levels(trie)):
+        np.maximum.at(deepest, trie.parent[nodes], deepest[nodes])
+    return deepest - trie.depth
 
 
 def _text() -> Machine:
@@ -121,4 +119,5 @@ def _word() -> Machine:
     return machine
 
 
-MACHINES = (_text(), _word())
+MACHINES = (_word(), _text())
+"""The narrower one first: its tokens are left out of the other's slice."""

@@ -8,6 +8,7 @@ on the item set alone, never on the origin, so it is worked out once and kept.
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.lower.tables import Tables
 
 EMPTY = 0
@@ -32,14 +33,14 @@ class ItemSets:
     """All item sets met so far, closed under tail calls, and what follows from each.
 
     Sets are asked for by number; all answers are remembered. Not locked: ``StateTable`` is.
-    An item is ``state * radix + nonterminal to report``. ``size`` counts those of all sets.
+    An item is ``state * radix + nonterminal to report``. ``sets`` are their contents; the compiled
+    kernel reads and adds to them, too.
     """
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         self.radix = len(tables.names)
-        self._numbers: dict[tuple[int, ...], int] = {}
-        self._items: list[tuple[int, ...]] = []
+        self.sets = KERNEL.lists()
         self._completed: dict[int, tuple[int, ...]] = {}
         self._reports: dict[int, frozenset[int]] = {}
         self._live: dict[int, int] = {}
@@ -49,15 +50,19 @@ class ItemSets:
         self._token_moves: dict[int, tuple[TokenMove, ...]] = {}
         self._tail_called: dict[int, tuple[int, ...]] = {}
         self._predicted: dict[frozenset[int], int] = {}
-        self.size = 0
         self.number(())
 
     def __len__(self) -> int:
-        return len(self._items)
+        return len(self.sets)
+
+    @property
+    def size(self) -> int:
+        """How many items all sets have together."""
+        return self.sets.size
 
     def items(self, number: int) -> tuple[int, ...]:
         """Return the packed items of a set, ascending."""
-        return self._items[number]
+        return self.sets.values(number)
 
     def pack(self, state: int, nonterminal: int) -> int:
         """Return the item of an automaton state and the nonterminal to report."""
@@ -72,7 +77,7 @@ class ItemSets:
         found = self._completed.get(number)
         if found is None:
             accepting, radix = self._tables.accepting, self.radix
-            complete = {i % radix for i in self._items[number] if accepting[i // radix]}
+            complete = {i % radix for i in self.items(number) if accepting[i // radix]}
             found = self._completed[number] = tuple(sorted(complete))
         return found
 
@@ -80,7 +85,7 @@ class ItemSets:
         """Return the nonterminals that the items of a set report."""
         found = self._reports.get(number)
         if found is None:
-            items = self._items[number]
+            items = self.items(number)
             found = self._reports[number] = frozenset(item % self.radix for item in items)
         return found
 
@@ -101,16 +106,12 @@ class ItemSets:
 
     def union(self, numbers: Iterable[int]) -> int:
         """Return the number of the union of item sets."""
-        joined = {item for number in numbers for item in self._items[number]}
+        joined = {item for number in numbers for item in self.items(number)}
         return self.number(tuple(sorted(joined)))
 
     def number(self, items: tuple[int, ...]) -> int:
         """Return the number of a set that is closed and ascending already."""
-        number = self._numbers.setdefault(items, len(self._items))
-        if number == len(self._items):
-            self._items.append(items)
-            self.size += len(items)
-        return number
+        return self.sets.number(items)
 
     def _with_tail_calls(self, state: int) -> tuple[int, ...]:
         """Return an automaton state and those in which tail calls from it begin."""
@@ -149,7 +150,7 @@ class ItemSets:
         found = self._targets.get(number)
         if found is None:
             found = self._targets[number] = {}
-            for item in self._items[number]:
+            for item in self.items(number):
                 state, report = divmod(item, self.radix)
                 for byte_class, target in self._edges(state):
                     found.setdefault(byte_class, []).append(target * self.radix + report)
@@ -165,7 +166,7 @@ class ItemSets:
         """Return the calls of a set that are not tail calls."""
         found = self._waits.get(number)
         if found is None:
-            found = self._waits[number] = tuple(self._find_waits(self._items[number]))
+            found = self._waits[number] = tuple(self._find_waits(self.items(number)))
         return found
 
     def _find_waits(self, items: tuple[int, ...]) -> list[Wait]:
@@ -183,7 +184,7 @@ class ItemSets:
         """Return what single tokens do from a set."""
         found = self._token_moves.get(number)
         if found is None:
-            moves = self._find_token_moves(self._items[number])
+            moves = self._find_token_moves(self.items(number))
             found = self._token_moves[number] = tuple(moves)
         return found
 
@@ -217,7 +218,7 @@ class ItemSets:
         """Return the set without the items that can only complete: they have had their say."""
         found = self._live.get(number)
         if found is None:
-            items = tuple(item for item in self._items[number] if self._goes_on(item))
+            items = tuple(item for item in self.items(number) if self._goes_on(item))
             found = self._live[number] = self.number(items)
         return found
 

@@ -7,7 +7,10 @@ situations at different places of the text are the same situation.
 """
 
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import TypeAlias
+
+from kbnf_core.kernel.chosen import KERNEL
 
 BOTTOM = 0
 """The origin below which nothing is known: of the start, and of walks over the vocabulary."""
@@ -21,42 +24,43 @@ Triple: TypeAlias = tuple[int, int, int]
 class StackNodes:
     """All origin nodes met so far; ``reports`` tells what the items of a set report.
 
-    ``size`` counts the triples of all nodes.
+    ``nodes`` are their contents, triple after triple; the compiled kernel reads and adds to them,
+    too.
     """
 
     def __init__(self, reports: Callable[[int], frozenset[int]]) -> None:
         self._reports = reports
-        self._numbers: dict[tuple[Triple, ...], int] = {(): BOTTOM}
-        self._triples: list[tuple[Triple, ...]] = [()]
-        self._waiting: list[dict[int, list[tuple[int, int]]]] = [{}]
-        self._narrowed: list[dict[frozenset[int], int]] = [{}]
-        self.size = 0
+        self.nodes = KERNEL.lists()
+        self.nodes.number(())
+        self._waiting: dict[int, dict[int, list[tuple[int, int]]]] = {}
+        self._narrowed: dict[tuple[int, frozenset[int]], int] = {}
 
     def __len__(self) -> int:
-        return len(self._triples)
+        return len(self.nodes)
+
+    @property
+    def size(self) -> int:
+        """How many triples all nodes have together."""
+        return self.nodes.size // 3
 
     def intern(self, edges: Iterable[Triple]) -> int:
         """Return the number of the node with this content."""
-        key = tuple(sorted(edges))
-        number = self._numbers.setdefault(key, len(self._triples))
-        if number == len(self._triples):
-            waiting: dict[int, list[tuple[int, int]]] = {}
-            for nonterminal, origin, after in key:
-                pair = (number if origin == SELF else origin, after)
-                waiting.setdefault(nonterminal, []).append(pair)
-            self._triples.append(key)
-            self._waiting.append(waiting)
-            self._narrowed.append({})
-            self.size += len(key)
-        return number
+        return self.nodes.number(tuple(chain.from_iterable(sorted(edges))))
 
     def edges(self, origin: int) -> tuple[Triple, ...]:
         """Return the content of a node, ascending."""
-        return self._triples[origin]
+        values = iter(self.nodes.values(origin))
+        return tuple(zip(values, values, values, strict=True))
 
     def waiting(self, origin: int, nonterminal: int) -> list[tuple[int, int]]:
         """Return the (origin, item set) pairs that go on when ``nonterminal`` completes."""
-        return self._waiting[origin].get(nonterminal, [])
+        waiting = self._waiting.get(origin)
+        if waiting is None:
+            waiting = self._waiting[origin] = {}
+            for name, below, after in self.edges(origin):
+                pair = (origin if below == SELF else below, after)
+                waiting.setdefault(name, []).append(pair)
+        return waiting.get(nonterminal, [])
 
     def narrow(self, origin: int, wanted: frozenset[int]) -> int:
         """Return the node that keeps only what can matter while ``wanted`` are reported.
@@ -65,14 +69,13 @@ class StackNodes:
         """
         if origin == BOTTOM:
             return BOTTOM
-        narrowed = self._narrowed[origin]
-        found = narrowed.get(wanted)
+        found = self._narrowed.get((origin, wanted))
         if found is None:
-            found = narrowed[wanted] = self._find_narrow(origin, wanted)
+            found = self._narrowed[origin, wanted] = self._find_narrow(origin, wanted)
         return found
 
     def _find_narrow(self, origin: int, wanted: frozenset[int]) -> int:
-        edges = self._triples[origin]
+        edges = self.edges(origin)
         needed: frozenset[int] = frozenset()
         while wanted != needed:
             needed = wanted

@@ -7,7 +7,7 @@ on the next line that has text. Several settings are separated by blanks or comm
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 from kbnf_core.diagnostics import CATALOGUE, Diagnostic
@@ -53,7 +53,7 @@ def read_pragmas(document: Document) -> tuple[Pragmas, tuple[Diagnostic, ...]]:
         start = document.source.text.index(comment.text, comment.span.start)
         for setting in _SETTING.finditer(comment.text, mark.end()):
             if setting["codes"] is None:
-                problem = _set(pragmas, setting)
+                problem = _set(pragmas, setting, document.first_names)
                 problems = [(setting.span(), problem)] if problem else []
             else:
                 problems = list(_ignore(pragmas, setting, start, lines.silenced_by(comment)))
@@ -64,15 +64,18 @@ def read_pragmas(document: Document) -> tuple[Pragmas, tuple[Diagnostic, ...]]:
     return pragmas, tuple(findings)
 
 
-def _set(pragmas: Pragmas, setting: re.Match[str]) -> str | None:
-    """Carry out ``key=value``; return what is wrong with it, or None."""
+def _set(pragmas: Pragmas, setting: re.Match[str], names: Container[str]) -> str | None:
+    """Carry out ``key=value``; return what is wrong with it, or None.
+
+    ``names`` are those defined, which have hyphens in some languages.
+    """
     key, value = setting["key"], setting["value"] or ""
     if key == "finish":
         if value not in FINISHES:
             return f"`finish` is one of {', '.join(FINISHES)}"
         previous, pragmas.finish = pragmas.finish, value
     elif key == "start":
-        if not _IDENTIFIER.fullmatch(value):
+        if not (_IDENTIFIER.fullmatch(value) or value in names):
             return "`start` needs the name of a rule"
         previous, pragmas.start = pragmas.start, value
     else:

@@ -2,13 +2,11 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from kbnf_core.automata import columns
+from kbnf_core.automata import alphabet
 from kbnf_core.automata import operations as op
-from kbnf_core.automata.classes import join_classes, representatives
-from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.dfa import Dfa, merge_classes
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.substrings import substrings
@@ -24,13 +22,11 @@ def dfa(pattern: str) -> Dfa:
     return compiled
 
 
-def test_dtypes_and_shapes() -> None:
+def test_shapes() -> None:
     automaton = op.literals([b"ab", b"ac"])
-    assert automaton.classes.dtype == np.uint8
-    assert automaton.classes.shape == (256,)
-    assert automaton.next.dtype == np.int32
-    assert automaton.next.shape == (automaton.state_count, int(automaton.classes.max()) + 1)
-    assert automaton.accepting.dtype == np.bool_
+    assert len(automaton.classes) == 256
+    assert len(automaton.rows) == len(automaton.accepting) == automaton.state_count
+    assert {len(row) for row in automaton.rows} == {max(automaton.classes) + 1}
 
 
 @pytest.mark.parametrize("data", [b"", b"a", b"abab", bytes(range(256)), b"\x00\xff"])
@@ -104,39 +100,27 @@ def test_limits(build: object) -> None:
 
 
 def test_join_classes() -> None:
-    digits, letters = np.zeros(256, np.uint8), np.zeros(256, np.uint8)
-    digits[48:58] = 1
-    letters[56:100] = 1
-    classes = join_classes([digits, letters])
-    assert classes.dtype == np.uint8
-    assert [int(classes[byte]) for byte in (0, 48, 56, 58, 255)] == [0, 1, 2, 3, 0]
-    assert representatives(classes).tolist() == [0, 48, 56, 58]
-    assert join_classes([]).tolist() == [0] * 256
-    assert int(join_classes([np.arange(256, dtype=np.uint8)]).max()) == 255
-    joined = columns.join([digits.tobytes(), letters.tobytes()])
-    assert joined == classes.tobytes()
-    assert columns.first_bytes(joined) == [0, 48, 56, 58]
-    assert columns.join([]) == bytes(256)
+    digits, letters = bytearray(256), bytearray(256)
+    digits[48:58] = b"\1" * 10
+    letters[56:100] = b"\1" * 44
+    classes = alphabet.join([bytes(digits), bytes(letters)])
+    assert [classes[byte] for byte in (0, 48, 56, 58, 255)] == [0, 1, 2, 3, 0]
+    assert alphabet.first_bytes(classes) == [0, 48, 56, 58]
+    assert alphabet.join([]) == bytes(256)
+    assert alphabet.join([bytes(range(256))]) == bytes(range(256))
 
 
 @pytest.mark.parametrize("used", [b"", b"ba", bytes(range(255)), bytes(range(256))], ids=len)
 def test_separate_bytes(used: bytes) -> None:
-    found = columns.separate(used)
+    found = alphabet.separate(used)
     assert len({found[byte] for byte in used}) == len(used)
-    assert columns.width(found) == min(len(used) + 1, 256)
+    assert alphabet.class_count(found) == min(len(used) + 1, 256)
 
 
 def test_classes_that_are_not_told_apart_are_merged() -> None:
-    wide = columns.reduced(bytes(range(256)), [[0] * 255 + [-1]], [True])
+    wide = merge_classes(bytes(range(256)), [[0] * 255 + [-1]], [True])
     assert wide.rows == [[0, -1]]
-    assert [wide.columns[byte] for byte in (0, 254, 255)] == [0, 0, 1]
-
-
-def test_an_automaton_of_arrays_and_one_of_lists_have_the_same_fields() -> None:
-    lists = dfa("a[bc]*")
-    arrays = Dfa(lists.classes, lists.next, lists.accepting)
-    assert (arrays.columns, arrays.rows, arrays.ends) == (lists.columns, lists.rows, lists.ends)
-    assert op.empty().next.shape == (0, 1)
+    assert [wide.classes[byte] for byte in (0, 254, 255)] == [0, 0, 1]
 
 
 @pytest.mark.parametrize("data", [b"", b"a", b"aaaa", b"abcbc", "héé".encode(), bytes(range(40))])

@@ -6,8 +6,8 @@ from itertools import product
 import pytest
 
 from kbnf_core.automata import operations as op
+from kbnf_core.automata.avoid import avoid_literals, avoid_regex
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.search import avoid_literals, avoid_regex
 from kbnf_core.limits import DEFAULT_LIMITS
 
 TABLE = [

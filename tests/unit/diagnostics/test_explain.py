@@ -11,6 +11,7 @@ from kbnf_core.diagnostics import CATALOGUE
 from kbnf_core.diagnostics.explain import find_rule, nearest_rules, read_page
 from kbnf_core.lint.lints import LINTS
 from kbnf_core.lint.options import NO_OPTIONS, LintOptions
+from kbnf_core.lint.subject import Needs
 
 _CORE = Path(kbnf_core.__file__).parent
 _SECTIONS = ["What it means", "Why it hurts", "Wrong", "Right", "What to do"]
@@ -23,14 +24,15 @@ _ASCII = Vocabulary(
     special_tokens={"<|end|>": 128},
     eos_token_id=128,
 )
-_WITH_VOCABULARY = LintOptions(vocabulary=_ASCII)
 _OPTIONS = {
+    **{
+        rule.code: LintOptions(vocabulary=_ASCII)
+        for lint in LINTS
+        if lint.NEEDS in (Needs.VOCABULARY, Needs.TABLES)
+        for rule in lint.RULES
+    },
     "E703": LintOptions(max_states=20),
     "E502": LintOptions(targets=("kbnf-0.4",)),
-    "E601": _WITH_VOCABULARY,
-    "W602": _WITH_VOCABULARY,
-    "W603": _WITH_VOCABULARY,
-    "E604": _WITH_VOCABULARY,
 }
 """What must be asked for before a code is reported."""
 

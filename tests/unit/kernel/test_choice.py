@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,22 @@ def test_the_compiled_kernel_is_used_where_it_was_built(
 ) -> None:
     monkeypatch.delenv(CHOICE_VARIABLE, raising=False)
     assert kernel_name() == compiled.NAME == "compiled"
+
+
+def test_the_compiled_automata_are_used_where_they_were_built(compiled: Kernel) -> None:
+    del compiled
+    built = find_spec("kbnf_core.automata._automata")
+    assert built is not None
+    script = "from kbnf_core.automata.chosen_kernel import AUTOMATA; print(AUTOMATA.__name__)"
+    for wanted, name in (("", "_automata"), ("numpy", "plain_kernel")):
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            env=os.environ | {CHOICE_VARIABLE: wanted},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.strip() == f"kbnf_core.automata.{name}"
 
 
 def test_the_corpus_and_the_counts_on_the_numpy_kernel(compiled: Kernel) -> None:

@@ -11,6 +11,7 @@ from kbnf_core import Grammar, Vocabulary
 from kbnf_core.kernel import numpy_kernel
 from kbnf_core.kernel.interface import Kernel
 from kbnf_core.mask.masks import Masks
+from kbnf_core.mask.slices import slices_of
 from kbnf_core.recognise.states import StateTable
 
 NUMPY = cast(Kernel, numpy_kernel)
@@ -46,7 +47,9 @@ def walk(kernel: Kernel, table: StateTable, start: int, roots: list[int]) -> Wal
     trie = VOCABULARY.trie
     # What was there before must not shine through.
     words = np.full((VOCABULARY.size + 31) // 32, 0xDEADBEEF, np.uint32)
-    completions = kernel.walker(table, trie).walk(start, np.array(roots, np.int32), words)
+    completions = kernel.walker(table, trie, slices_of(VOCABULARY)).walk(
+        start, np.array(roots, np.int32), words
+    )
     assert all(nodes.dtype == np.int32 for _, nodes in completions)
     return Walked(words.tobytes(), [(name, nodes.tolist()) for name, nodes in completions])
 
@@ -140,7 +143,7 @@ def test_a_machine_is_covered_for_as_long_as_all_it_reads_can_come(
         reader = kernel.reader(table, machine)
         for state in reached(table):
             expected = next(n for n in range(6) if n == 5 or not free(table, state, letters, n + 1))
-            assert reader.covered(state, 5) == expected
+            assert reader.covered(state, 1, 5) == expected
 
 
 def free(table: StateTable, state: int, letters: bytes, length: int) -> bool:

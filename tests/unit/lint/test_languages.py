@@ -6,7 +6,7 @@ import pytest
 
 from kbnf_core import check
 from kbnf_core.frontend import read_grammar
-from kbnf_core.languages import GBNF, KBNF, LANGUAGES, LARK, Language
+from kbnf_core.languages import ABNF, GBNF, KBNF, LANGUAGES, LARK, Language
 from kbnf_core.lint.fixes import fix_text
 from kbnf_core.lint.lints import run_lints
 from kbnf_core.lint.options import NO_OPTIONS
@@ -16,6 +16,7 @@ TEXTS = {
     "KBNF": "start ::= 'a' {'\\xe9'} | 'a' {'\\xe9'}; unused ::= 'x'?;",
     "GBNF": 'root ::= "a" root | "a" | "\\xe9"\nunused ::= "x"\n',
     "BNF": "<start>::='a'<start>|'a'|'\\xe9';<unused>::='x';",
+    "ABNF": 'start = "a" start / "a" / "a"\nunused = "x"\n',
     "Lark": '// kbnf: start=start finish=eager\nstart: "a" start | "a" | /[0-9]+/\nunused: "x"\n',
 }
 
@@ -50,6 +51,12 @@ def test_no_fix_is_offered_for_a_text_that_is_converted() -> None:
     assert "W104" in {each.code for each in found}
     assert not any(each.fixes for each in found)
     assert reading.language is LARK
+
+
+def test_no_fix_of_a_lint_is_offered_where_operators_are_others() -> None:
+    found = check("start = DIGIT *(SP / HTAB)\n", language=ABNF)
+    assert "W302" in {each.code for each in found}
+    assert not any(each.fixes for each in found)
 
 
 def test_fixing_keeps_the_comments_of_the_language() -> None:

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from kbnf_cli.play.complete import proposals
+from kbnf_cli.play.commands import step
 from kbnf_cli.play.session import Session
-from kbnf_cli.play.step import step
+from kbnf_cli.play.terminal import proposals
 
 
 def at(session: Session, world: Any, *lines: str) -> Session:

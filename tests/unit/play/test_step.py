@@ -5,8 +5,8 @@ from typing import Protocol
 
 import pytest
 
+from kbnf_cli.play.commands import step
 from kbnf_cli.play.session import Mode, Reply, Session, Verdict
-from kbnf_cli.play.step import step
 from kbnf_core.diagnostics.segments import Role, plain
 from kbnf_core.diagnostics.visible import cells
 from kbnf_testing.play import GRAMMAR

@@ -14,7 +14,7 @@ import kbnf_core.languages.build_tables
 from kbnf_core.languages.build_tables import tables
 
 SYNTAX = Path(kbnf_core.languages.build_tables.__file__).parent
-GRAMMARS = sorted(SYNTAX.glob("*.lark"))
+GRAMMARS = sorted(SYNTAX.rglob("grammar.lark"))
 
 
 def tables_of(grammar: Path) -> str:
@@ -26,12 +26,12 @@ def origin_of(grammar: Path) -> dict[str, str]:
     return origin
 
 
-@pytest.mark.parametrize("grammar", GRAMMARS, ids=lambda path: path.name)
+@pytest.mark.parametrize("grammar", GRAMMARS, ids=lambda path: path.parent.name)
 def test_tables_belong_to_the_grammar(grammar: Path) -> None:
     assert origin_of(grammar)["grammar"] == sha256(grammar.read_bytes()).hexdigest()
 
 
-@pytest.mark.parametrize("grammar", GRAMMARS, ids=lambda path: path.name)
+@pytest.mark.parametrize("grammar", GRAMMARS, ids=lambda path: path.parent.name)
 def test_tables_can_be_built_again(grammar: Path) -> None:
     if origin_of(grammar)["lark"] != lark.__version__:
         pytest.skip("built by another Lark")

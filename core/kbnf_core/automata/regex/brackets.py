@@ -14,9 +14,8 @@ from kbnf_core.automata.codepoints import (
     symmetric_difference,
 )
 from kbnf_core.automata.regex.escapes import Escape, read_escape, report_invalid_utf8
-from kbnf_core.automata.regex.perl import fold_case, posix_class
-from kbnf_core.automata.regex.problems import UNSUPPORTED
-from kbnf_core.automata.regex.reader import Flags, Reader
+from kbnf_core.automata.regex.reader import UNSUPPORTED, Flags, Reader
+from kbnf_core.automata.regex.unicode import fold_case, posix_class
 
 _Operator = Callable[[CodePoints, CodePoints], CodePoints]
 _OPERATORS: dict[str, _Operator] = {

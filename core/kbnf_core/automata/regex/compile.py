@@ -4,16 +4,13 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from kbnf_core.automata.determinise import determinise
-from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.determinise import determinise, minimise
+from kbnf_core.automata.dfa import Dfa, empty
 from kbnf_core.automata.errors import LimitError, states_within
-from kbnf_core.automata.minimise import minimise
-from kbnf_core.automata.operations import empty
 from kbnf_core.automata.regex.parse import parse_regex
-from kbnf_core.automata.regex.problems import TOO_LARGE, TOO_MUCH_WORK, RegexProblem
+from kbnf_core.automata.regex.reader import TOO_LARGE, TOO_MUCH_WORK, RegexProblem
 from kbnf_core.automata.regex.symbols import edge_only, to_symbols
 from kbnf_core.automata.regex.syntax import Node
-from kbnf_core.automata.regex.thompson import build_nfa
 from kbnf_core.automata.utf8 import to_dfa
 from kbnf_core.budget import Budget
 from kbnf_core.errors import WorkLimitError
@@ -73,15 +70,15 @@ def _too_large(pattern: str, code: str, needed: str, raising: str = "") -> Regex
 
 def _whole_matches(tree: Node, limits: Limits, budget: Budget) -> Dfa:
     limit = limits.regex_states
-    symbols = to_symbols(build_nfa(tree, limit), limit)
+    symbols = to_symbols(tree, limit)
     budget.spend(len(symbols.nfa.moves))
     blocks = symbols.partition
     most = states_within(limit, limits.regex_bytes, blocks.block_count)
     found = determinise(edge_only(symbols.nfa), blocks.block_count, most, budget=budget)
-    machine = minimise(found, budget)
-    if not machine.rows:
+    small = minimise(found, budget)
+    if not small.rows:
         return empty()
-    dfa = to_dfa(machine, blocks, limit)
+    dfa = to_dfa(small, blocks, limit)
     most = states_within(limit, limits.regex_bytes, len(dfa.rows[0]))
     if dfa.state_count > most:
         raise LimitError("states", most)

@@ -3,11 +3,9 @@
 from typing import NamedTuple
 
 from kbnf_core.automata.codepoints import NOTHING, CodePoints, complement
-from kbnf_core.automata.regex.perl import fold_case, perl_class
-from kbnf_core.automata.regex.problems import INVALID_UTF8, UNSUPPORTED
-from kbnf_core.automata.regex.reader import Reader
+from kbnf_core.automata.regex.reader import INVALID_UTF8, UNSUPPORTED, Reader
 from kbnf_core.automata.regex.syntax import Look
-from kbnf_core.automata.regex.unicode import named_property, property_value
+from kbnf_core.automata.regex.unicode import fold_case, named_property, perl_class, property_value
 
 _SPECIAL = {"a": 7, "f": 12, "t": 9, "n": 10, "r": 13, "v": 11}
 _HEX_DIGITS = {"x": 2, "u": 4, "U": 8}

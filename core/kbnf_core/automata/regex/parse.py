@@ -4,14 +4,20 @@ Written after the documented behaviour of regex-syntax 0.8; each construct has i
 tests/unit/automata/test_regex_language.py.
 """
 
+from dataclasses import replace
+
 from kbnf_core.automata.codepoints import ANY, CodePoints, difference, from_text
 from kbnf_core.automata.regex.brackets import read_brackets
 from kbnf_core.automata.regex.escapes import read_escape, report_invalid_utf8
-from kbnf_core.automata.regex.groups import read_group_start
-from kbnf_core.automata.regex.perl import fold_case
-from kbnf_core.automata.regex.problems import RegexProblem
-from kbnf_core.automata.regex.reader import Flags, Reader, UnreadableError
-from kbnf_core.automata.regex.repetitions import read_repetition
+from kbnf_core.automata.regex.reader import (
+    TOO_LARGE,
+    UNSUPPORTED,
+    WHITE_SPACE,
+    Flags,
+    Reader,
+    RegexProblem,
+    UnreadableError,
+)
 from kbnf_core.automata.regex.syntax import (
     NOTHING_TO_READ,
     Alternation,
@@ -22,6 +28,7 @@ from kbnf_core.automata.regex.syntax import (
     Repetition,
     Sequence,
 )
+from kbnf_core.automata.regex.unicode import fold_case
 from kbnf_core.limits import Limits
 
 _EXCEPT_LF = difference(ANY, from_text("\n"))
@@ -104,7 +111,7 @@ def _read_one(reader: Reader, groups: list[_Group]) -> None:
 
 def _open_group(reader: Reader, groups: list[_Group]) -> None:
     start, before = reader.index, reader.flags
-    opened = read_group_start(reader)
+    opened = _read_group_start(reader)
     if not opened:
         # Flags alone, as in (?i): they hold until the enclosing group ends.
         groups[-1].repeatable = False
@@ -126,7 +133,7 @@ def _close_group(reader: Reader, groups: list[_Group]) -> None:
 
 def _repeat(reader: Reader, group: _Group) -> None:
     start = reader.index
-    bounds = read_repetition(reader)
+    bounds = _read_repetition(reader)
     if not group.repeatable:
         reader.report(
             "there is nothing to repeat",
@@ -187,3 +194,186 @@ def _line_look(flags: Flags, text_look: Look) -> Look:
     if flags.crlf:
         return Look.START_LINE_CRLF if starts else Look.END_LINE_CRLF
     return Look.START_LINE if starts else Look.END_LINE
+
+
+# What stands between an opening parenthesis and what it groups.
+
+_FLAGS = {
+    "i": "ignore_case",
+    "m": "multi_line",
+    "s": "dot_all",
+    "R": "crlf",
+    "U": "swap_greed",
+    "u": "unicode",
+    "x": "verbose",
+}
+_UNSUPPORTED = {
+    "?=": ("look-ahead is not supported", "write what follows as the next symbol of the rule"),
+    "?!": (
+        "negative look-ahead is not supported",
+        "for text without some words write except!('..') or #ex\"..\"",
+    ),
+    "?<=": ("look-behind is not supported", "write what comes before as a symbol of its own"),
+    "?<!": (
+        "negative look-behind is not supported",
+        "for text without some words write except!('..') or #ex\"..\"",
+    ),
+    "?>": ("atomic groups are not supported", "write (?:..); nothing is backtracked here"),
+    "?|": ("branch-reset groups are not supported", "write (?:..)"),
+    "?(": ("conditional groups are not supported", "write the cases as alternatives"),
+    "?#": ("comments in groups are not supported", "use the x flag: (?x) # a comment"),
+    "?&": ("recursion is not supported", "let a rule refer to itself instead"),
+    "?P=": ("back references are not supported", "a grammar cannot compare two parts"),
+    "?P>": ("recursion is not supported", "let a rule refer to itself instead"),
+    "?'": ("this way to name a group is not supported", "write (?<name>..)"),
+    "*": ("backtracking verbs are not supported", "write \\* for the sign"),
+}
+
+
+def _read_group_start(reader: Reader) -> bool:
+    """Read ``(`` and what belongs to it; tell whether a group was opened.
+
+    It was not after flags alone, ``(?i)``. Flags take effect; problems are reported, and what
+    is unsupported opens a group all the same.
+    """
+    start = reader.index
+    reader.advance()
+    if _report_unsupported(reader, start):
+        return True
+    if reader.take("?P<") or reader.take("?<"):
+        _read_name(reader)
+        return True
+    if not reader.take("?"):
+        return True
+    return _read_flags(reader, start)
+
+
+def _report_unsupported(reader: Reader, start: int) -> bool:
+    for prefix in sorted(_UNSUPPORTED, key=len, reverse=True):
+        if reader.text.startswith(prefix, reader.index):
+            message, hint = _UNSUPPORTED[prefix]
+            reader.report(message, start, reader.index + len(prefix), code=UNSUPPORTED, hint=hint)
+            # The condition of (?(1)..) is read like a group, so that its end is found.
+            reader.index += len(prefix.removesuffix("("))
+            return True
+    return False
+
+
+def _read_name(reader: Reader) -> None:
+    start = reader.index
+    end = reader.text.find(">", start)
+    if end < 0:
+        reader.give_up("the name of this group is not closed with `>`", start, len(reader.text))
+    name = reader.text[start:end]
+    reader.index = end + 1
+    if not name:
+        reader.report("the name of a group is missing", start, end)
+    elif not (name[0] == "_" or name[0].isalpha()) or not all(map(_is_name_char, name)):
+        reader.report(f"`{name}` cannot name a group", start, end)
+    elif name in reader.group_names:
+        reader.report(f"two groups are named `{name}`", start, end)
+    reader.group_names.add(name)
+
+
+def _is_name_char(char: str) -> bool:
+    return char in "_.[]" or char.isalpha() or char.isnumeric()
+
+
+def _read_flags(reader: Reader, start: int) -> bool:
+    changes: dict[str, bool] = {}
+    value = True
+    while reader.char not in {":", ")"}:
+        at = reader.index
+        reader.index += 1
+        char = reader.text[at : at + 1]
+        if not char:
+            reader.give_up("this group is not closed with `)`", start, start + 1)
+        if char == "-":
+            if not value:
+                reader.report("flags are switched off with one `-` only", at)
+            value = False
+        elif char not in _FLAGS:
+            reader.report(f"`{char}` is not a flag", at, hint="the flags are i, m, s, R, U, u, x")
+        elif _FLAGS[char] in changes:
+            reader.report(f"the flag `{char}` is given twice", at)
+        else:
+            changes[_FLAGS[char]] = value
+    if reader.text[reader.index - 1] == "-":
+        reader.report("a flag is expected after `-`", reader.index - 1)
+    opened = reader.char == ":"
+    if not opened and reader.text[reader.index - 1] == "?":
+        reader.report("there is nothing to repeat", reader.index - 1)
+    reader.index += 1
+    reader.flags = replace(reader.flags, **changes)
+    return opened
+
+
+# Repetition operators: ``?``, ``*``, ``+`` and counts in braces.
+
+Bounds = tuple[int, int | None]
+_SIMPLE: dict[str, Bounds] = {"?": (0, 1), "*": (0, None), "+": (1, None)}
+
+
+def _read_repetition(reader: Reader) -> Bounds | None:
+    """Read an operator and the ``?`` of its lazy form; None after a problem."""
+    start = reader.index
+    if reader.char == "{":
+        bounds = _read_count(reader, start)
+        reader.skip_space()
+    else:
+        bounds = _SIMPLE[reader.char]
+        reader.index += 1
+    reader.take("?")
+    return bounds
+
+
+def _read_count(reader: Reader, start: int) -> Bounds | None:
+    """Read ``{m}``, ``{m,}`` or ``{m,n}``; white space may stand around the numbers."""
+    reader.advance()
+    low = high = _read_number(reader)
+    bounded = True
+    if reader.char == ",":
+        reader.advance()
+        # White space may follow the comma only where a number comes; so it is in Rust.
+        bounded = reader.char != "}"
+        high = _read_number(reader)
+    if not reader.take("}"):
+        reader.give_up(
+            "this count is not closed with `}`", start, hint="write \\{ for the sign itself"
+        )
+    if low == "" or (bounded and high == ""):
+        hint = f"write {{0,{high}}}" if high else ""
+        reader.report("a number is expected in this count", start, hint=hint)
+        return None
+    return _check(reader, start, int(low), int(high) if bounded else None)
+
+
+def _check(reader: Reader, start: int, low: int, high: int | None) -> Bounds | None:
+    if high is not None and low > high:
+        reader.report(f"the count runs backwards, from {low} to {high}", start)
+        return None
+    largest = low if high is None else high
+    if largest > reader.limits.repetition:
+        reader.report(
+            f"{largest} repetitions are more than the limit of {reader.limits.repetition}",
+            start,
+            code=TOO_LARGE,
+        )
+        return None
+    return low, high
+
+
+def _read_number(reader: Reader) -> str:
+    _skip_white_space(reader)
+    digits = ""
+    while reader.char and reader.char in "0123456789":
+        digits += reader.char
+        reader.advance()
+    _skip_white_space(reader)
+    # Python refuses to convert thousands of digits; so many are over any limit as well.
+    return digits.lstrip("0")[:20] or digits[:1]
+
+
+def _skip_white_space(reader: Reader) -> None:
+    while reader.char in WHITE_SPACE:
+        reader.advance()

@@ -1,9 +1,26 @@
 """Reading a pattern character by character, with the flags in force and the problems found."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from kbnf_core.automata.regex.problems import SYNTAX, RegexProblem
 from kbnf_core.limits import Limits
+
+SYNTAX = "E201"
+UNSUPPORTED = "E202"
+TOO_LARGE = "E203"
+TOO_MUCH_WORK = "E107"
+INVALID_UTF8 = "E204"
+
+
+class RegexProblem(NamedTuple):
+    """One finding: a catalogue code, and where it is, in code points of the pattern."""
+
+    code: str
+    message: str
+    start: int
+    end: int
+    help: str = ""
+
 
 WHITE_SPACE = frozenset(
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"

@@ -1,18 +1,98 @@
-"""From pattern automata to automata over the blocks of a partition of code points.
+"""From the tree of a pattern to an automaton over the blocks of a partition of code points.
 
-Assertions are compiled away: a state is doubled for each kind of character that may come
-next, and keeps only the edges that read this kind. So the automata after this know nothing of
-assertions but their tags, which say before which kinds of characters a match ends.
+Thompson's construction gives one whose edges are the *leaves* of the tree: sets of characters,
+and assertions about the characters on both sides of a position. All assertions here depend on the
+*kind* of the character before and after: none (the edge of the text), line feed, carriage return,
+ASCII word character, any other. So they are compiled away: a state is doubled for each kind of
+character that may come next, and keeps only the edges that read this kind. The automata after this
+know nothing of assertions but their tags, which say before which kinds of characters a match ends.
 """
 
 from typing import NamedTuple
 
-from kbnf_core.automata.epsilon import Closures
+from kbnf_core.automata.build import Fragment, Thompson
+from kbnf_core.automata.codepoints import (
+    ANY,
+    CodePoints,
+    Partition,
+    difference,
+    partition,
+    union,
+)
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.machine import Nfa
-from kbnf_core.automata.partition import Partition, partition
-from kbnf_core.automata.regex.looks import EDGE, KIND_SETS, KINDS, holds
-from kbnf_core.automata.regex.thompson import PatternNfa
+from kbnf_core.automata.nfa import Closures, EpsilonNfa, Nfa
+from kbnf_core.automata.regex.syntax import (
+    Alternation,
+    Assertion,
+    Characters,
+    Look,
+    Node,
+    Repetition,
+    children,
+)
+from kbnf_core.automata.regex.unicode import perl_class
+from kbnf_core.traversal import fold
+
+EDGE, LINE_FEED, RETURN, WORD, OTHER = range(5)
+KINDS = range(5)
+
+_LF: CodePoints = ((0x0A, 0x0A),)
+_CR: CodePoints = ((0x0D, 0x0D),)
+_WORD = perl_class("w", unicode=False)
+
+KIND_SETS: tuple[CodePoints, ...] = (
+    (),
+    _LF,
+    _CR,
+    _WORD,
+    difference(ANY, union(_LF, union(_CR, _WORD))),
+)
+"""The code points of each kind."""
+
+
+def byte_kinds() -> bytes:
+    """Return the kind of each byte; bytes beyond ASCII are of the other kind."""
+    kinds = bytearray([OTHER] * 256)
+    for kind in (LINE_FEED, RETURN, WORD):
+        for low, high in KIND_SETS[kind]:
+            kinds[low : high + 1] = bytes([kind] * (high + 1 - low))
+    return bytes(kinds)
+
+
+def _holds(look: Look, before: int, after: int) -> bool:
+    """Tell whether an assertion holds between two kinds of characters."""
+    match look:
+        case Look.START_TEXT:
+            return before == EDGE
+        case Look.END_TEXT:
+            return after == EDGE
+        case Look.START_LINE:
+            return before in {EDGE, LINE_FEED}
+        case Look.END_LINE:
+            return after in {EDGE, LINE_FEED}
+        case Look.START_LINE_CRLF:
+            return before in {EDGE, LINE_FEED} or (before == RETURN and after != LINE_FEED)
+        case Look.END_LINE_CRLF:
+            return after in {EDGE, RETURN} or (after == LINE_FEED and before != RETURN)
+        case _:
+            return _word_look_holds(look, before == WORD, after == WORD)
+
+
+def _word_look_holds(look: Look, before: bool, after: bool) -> bool:
+    match look:
+        case Look.WORD_BOUNDARY:
+            return before != after
+        case Look.NOT_WORD_BOUNDARY:
+            return before == after
+        case Look.WORD_START:
+            return not before and after
+        case Look.WORD_END:
+            return before and not after
+        case Look.WORD_START_HALF:
+            return not before
+        case _:
+            return not after
+
 
 BEFORE_ANYTHING = sum(1 << kind for kind in KINDS)
 """The tag of a match that ends there whatever comes next."""
@@ -29,54 +109,90 @@ class SymbolNfa(NamedTuple):
     partition: Partition
 
 
-def to_symbols(pattern: PatternNfa, limit: int) -> SymbolNfa:
-    """Return the automaton over symbols. Raises LimitError over ``limit`` states."""
-    if pattern.has_looks:
+def to_symbols(tree: Node, limit: int) -> SymbolNfa:
+    """Return the automaton of a tree. Raises LimitError when it has more than ``limit`` states."""
+    pattern = _build(tree, limit)
+    if any(isinstance(leaf, Look) for leaf in pattern.leaves):
         return _with_looks(pattern, limit)
     blocks = partition(pattern.sets)
-    useful = [edge is not None for edge in pattern.step]
-    useful[pattern.final] = True
-    closures = Closures(pattern.epsilon, useful, limit)
-    moves: list[dict[int, tuple[int, ...]]] = []
-    for edge in pattern.step:
-        if edge is None:
-            moves.append({})
-        else:
-            moves.append(dict.fromkeys(blocks.members[edge[0]], closures.of(edge[1])))
+    closures = Closures(pattern.nfa.epsilon, pattern.useful, limit)
+    moves: list[dict[int, tuple[int, ...]]] = [
+        {block: closures.of(target) for leaf, target in edges for block in blocks.members[leaf]}
+        for edges in pattern.nfa.edges
+    ]
     tags = [0] * len(moves)
-    tags[pattern.final] = BEFORE_ANYTHING
-    return SymbolNfa(Nfa(moves, tags, [closures.of(pattern.start)] * len(KINDS)), blocks)
+    tags[pattern.whole.end] = BEFORE_ANYTHING
+    return SymbolNfa(Nfa(moves, tags, [closures.of(pattern.whole.start)] * len(KINDS)), blocks)
 
 
-def _with_looks(pattern: PatternNfa, limit: int) -> SymbolNfa:
-    if len(pattern.step) * len(KINDS) > limit:
+class _PatternNfa(NamedTuple):
+    """An automaton whose symbols number ``leaves``: sets of characters, and assertions."""
+
+    nfa: EpsilonNfa
+    leaves: list[CodePoints | Look]
+    whole: Fragment
+
+    @property
+    def sets(self) -> list[CodePoints]:
+        """The sets among the leaves; an assertion reads nothing."""
+        return [() if isinstance(leaf, Look) else leaf for leaf in self.leaves]
+
+    @property
+    def useful(self) -> list[bool]:
+        """Whether a state reads or accepts."""
+        reads = [not isinstance(leaf, Look) for leaf in self.leaves]
+        useful = [any(reads[leaf] for leaf, _ in edges) for edges in self.nfa.edges]
+        useful[self.whole.end] = True
+        return useful
+
+
+def _build(tree: Node, limit: int) -> _PatternNfa:
+    thompson = Thompson(limit)
+    leaves: dict[CodePoints | Look, int] = {}
+
+    def combine(node: Node, parts: list[Fragment]) -> Fragment:
+        match node:
+            case Characters(leaf) | Assertion(leaf):
+                return thompson.symbol(leaves.setdefault(leaf, len(leaves)))
+            case Repetition(_, low, high):
+                return thompson.repetition(parts[0], low, high)
+            case Alternation():
+                return thompson.alternation(parts)
+            case _:
+                return thompson.sequence(parts)
+
+    whole = fold(tree, children, combine)
+    return _PatternNfa(thompson.nfa, list(leaves), whole)
+
+
+def _with_looks(pattern: _PatternNfa, limit: int) -> SymbolNfa:
+    if len(pattern.nfa) * len(KINDS) > limit:
         raise LimitError("states", limit)
     blocks = partition([*KIND_SETS, *pattern.sets])
     kind_of = {block: kind for kind in KINDS for block in blocks.members[kind]}
     closures = _LookClosures(pattern, limit)
     moves: list[dict[int, tuple[int, ...]]] = []
-    for edge in pattern.step:
+    for edges in pattern.nfa.edges:
         by_kind: list[dict[int, tuple[int, ...]]] = [{} for _ in KINDS]
-        if edge is not None:
-            for block in blocks.members[len(KINDS) + edge[0]]:
+        for leaf, target in edges:
+            for block in blocks.members[len(KINDS) + leaf]:
                 kind = kind_of[block]
-                by_kind[kind][block] = closures.after(edge[1], kind)
+                by_kind[kind][block] = closures.after(target, kind)
         moves += by_kind
     tags = [0] * len(moves)
     for kind in KINDS:
-        tags[pattern.final * len(KINDS) + kind] = 1 << kind
-    starts = [closures.after(pattern.start, kind) for kind in KINDS]
+        tags[pattern.whole.end * len(KINDS) + kind] = 1 << kind
+    starts = [closures.after(pattern.whole.start, kind) for kind in KINDS]
     return SymbolNfa(Nfa(moves, tags, starts), blocks)
 
 
 class _LookClosures:
     """Closures that pass assertions; state s before kind k is numbered 5 s + k."""
 
-    def __init__(self, pattern: PatternNfa, limit: int) -> None:
+    def __init__(self, pattern: _PatternNfa, limit: int) -> None:
         self._pattern = pattern
         self._limit = limit
-        self._useful = [edge is not None for edge in pattern.step]
-        self._useful[pattern.final] = True
+        self._useful = pattern.useful
         self._known: dict[tuple[int, int], tuple[int, ...]] = {}
         self._closures: dict[tuple[int, int], Closures] = {}
 
@@ -96,9 +212,15 @@ class _LookClosures:
     def _between(self, before: int, after: int) -> Closures:
         key = (before, after)
         if key not in self._closures:
+            held = {
+                number
+                for number, leaf in enumerate(self._pattern.leaves)
+                if isinstance(leaf, Look) and _holds(leaf, before, after)
+            }
+            nfa = self._pattern.nfa
             epsilon = [
-                [*free, edge[1]] if edge is not None and holds(edge[0], before, after) else free
-                for free, edge in zip(self._pattern.epsilon, self._pattern.look, strict=True)
+                [*free, *(target for leaf, target in edges if leaf in held)]
+                for free, edges in zip(nfa.epsilon, nfa.edges, strict=True)
             ]
             self._closures[key] = Closures(epsilon, self._useful, self._limit)
         return self._closures[key]

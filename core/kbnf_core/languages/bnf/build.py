@@ -9,8 +9,8 @@ from typing import TypeAlias, cast
 from lark import Token
 
 from kbnf_core.languages.bnf.escapes import decode
-from kbnf_core.languages.kbnf.lexer import span_of
 from kbnf_core.source import Span
+from kbnf_core.syntax.mistake import span_of
 from kbnf_core.syntax.tree import (
     Alternation,
     ByteString,

@@ -4,23 +4,22 @@ Never raises. Names keep what stands between their brackets; ``any!`` and ``exce
 take a token of the vocabulary, have the definitions of ``bnf_vocabulary``.
 """
 
+from collections.abc import Iterable, Iterator
 from functools import cache
-from typing import cast
+from pathlib import Path
 
 from lark import Lark, Token
-from lark.exceptions import UnexpectedToken
-from lark.lexer import LexerState
 
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.languages.bnf.build import BnfBuilder
 from kbnf_core.languages.bnf.escapes import pieces
 from kbnf_core.languages.bnf.vocabulary import define_vocabulary, is_vocabulary
-from kbnf_core.languages.kbnf.lexer import span_of
-from kbnf_core.languages.kbnf.parse import Parsed
-from kbnf_core.languages.kbnf.syntax_error import shown
-from kbnf_core.languages.load_tables import load_parser
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
+from kbnf_core.syntax.language import Parsed
+from kbnf_core.syntax.mistake import Mistake, shown, span_of
+from kbnf_core.syntax.parser import Lexer, load_parser
+from kbnf_core.syntax.statements import Metasyntax, Statement, parse_statements
 from kbnf_core.syntax.tree import Definition, Document
 
 _OPEN = {"OPEN_STRING": "this text is never closed", "OPEN_NAME": "this name is never closed"}
@@ -29,67 +28,61 @@ _OPEN = {"OPEN_STRING": "this text is never closed", "OPEN_NAME": "this name is 
 @cache
 def bnf_parser() -> Lark:
     """Return the parser of the dialect."""
-    return load_parser("bnf", BnfBuilder())
+    return load_parser(Path(__file__).parent, BnfBuilder())
 
 
 def parse_bnf(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
-    """Parse ``source``; productions with mistakes are left out, as in ``parse_kbnf``.
-
-    No limit applies: nothing in the dialect nests.
-    """
-    del limits
-    definitions: list[Definition] = []
-    findings: list[Diagnostic] = []
-    broken: set[str] = set()
-    for words in _split(source.text):
-        parsed = _parse(source, words)
-        if isinstance(parsed, Diagnostic):
-            findings.append(parsed)
-            broken.update(word.value[1:-1] for word in words[:1] if word.type == "NAME")
-        elif not is_vocabulary(parsed.name.value):
-            definitions.append(parsed)
-        findings.extend(_check_texts(source, words))
+    """Parse ``source``; productions with mistakes are left out, as in ``parse_kbnf``."""
+    read = parse_statements(_split(source.text), _Bnf(source, limits))
+    definitions = [each for each in read.trees if not is_vocabulary(each.name.value)]
+    findings = read.findings
     if not (definitions or findings):
         findings.append(Diagnostic("E010", "this file defines no rule", source, Span(0, 0)))
     made, losses = define_vocabulary(source, definitions)
     findings.extend(losses)
-    document = Document(source, (*definitions, *made), (), frozenset(broken))
+    document = Document(source, (*definitions, *made), (), frozenset(read.broken))
     return Parsed(document, tuple(sorted(findings, key=Diagnostic.sort_key)))
 
 
-def _split(text: str) -> list[list[Token]]:
-    """Return the words of each production; what stands before the first is one of its own."""
-    thread = bnf_parser().parse_interactive(text, start="aside").lexer_thread
-    words = list(thread.lexer.lex(cast(LexerState, thread.state), None))
-    productions: list[list[Token]] = []
+class _Bnf(Metasyntax[Definition]):
+    """The productions of a text."""
+
+    def parser(self) -> Lark:
+        return bnf_parser()
+
+    def explain(self, statement: Statement, mistake: Mistake) -> Iterator[Diagnostic]:
+        yield _unexpected(self.source, mistake)
+        yield from _check_texts(self.source, statement.words)
+
+    def validate(self, statement: Statement, tree: Definition) -> Iterable[Diagnostic]:
+        del tree
+        return _check_texts(self.source, statement.words)
+
+    def names(self, statement: Statement) -> Iterator[str]:
+        return (name[1:-1] for name in super().names(statement))
+
+
+def _split(text: str) -> list[Statement]:
+    """Return the productions; what stands before the first is one of its own."""
+    words = list(Lexer(bnf_parser(), text).words())
+    productions: list[Statement] = []
     ended = True
     for index, word in enumerate(words):
         following = words[index + 1].type if index + 1 < len(words) else ""
         begins = word.type == "NAME" and following == "DEFINE"
         if begins or ended:
-            productions.append([])
-        productions[-1].append(word)
+            productions.append(Statement())
+        productions[-1].words.append(word)
         ended = word.type == "END"
     return productions
 
 
-def _parse(source: Source, words: list[Token]) -> Definition | Diagnostic:
-    parser = bnf_parser().parse_interactive(start="definition")
-    for word in words:
-        try:
-            parser.feed_token(word)
-        except UnexpectedToken:
-            return _unexpected(source, word)
-    try:
-        return cast(Definition, parser.feed_token(Token("$END", "")))
-    except UnexpectedToken:
-        end = span_of(words[-1]).end
+def _unexpected(source: Source, mistake: Mistake) -> Diagnostic:
+    word = mistake.word
+    if word is None:
         helps = ("an alternative holds at least one name or text",)
         message = "this production is not complete"
-        return Diagnostic("E011", message, source, Span(end, end), helps=helps)
-
-
-def _unexpected(source: Source, word: Token) -> Diagnostic:
+        return Diagnostic("E011", message, source, mistake.span, helps=helps)
     if word.type in _OPEN:
         start = span_of(word).start
         return Diagnostic("E004", _OPEN[word.type], source, Span(start, start + 1))

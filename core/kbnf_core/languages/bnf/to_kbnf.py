@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 
 from kbnf_core.errors import GrammarError
 from kbnf_core.frontend import Reading, read_grammar
-from kbnf_core.languages import BNF, KBNF
 from kbnf_core.languages.bnf.build import ANY, nothing
+from kbnf_core.languages.bnf.language import BNF
 from kbnf_core.languages.bnf.vocabulary import excluded_name, excluded_text, is_vocabulary
 from kbnf_core.languages.conversion.names import kbnf_names
-from kbnf_core.languages.conversion.result import Conversion
 from kbnf_core.languages.conversion.to_kbnf import LOSSES, write_kbnf
+from kbnf_core.languages.kbnf.language import KBNF
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
+from kbnf_core.syntax.conversion import Conversion
 from kbnf_core.syntax.tree import Alternation, ByteString, Definition, Expression, Terminal, Text
 
 if TYPE_CHECKING:

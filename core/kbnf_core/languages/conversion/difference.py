@@ -1,8 +1,10 @@
 """A shortest text on which two grammars differ, by walking both at once."""
 
-from collections import deque
+from collections.abc import Iterator
 
-from kbnf_core.automata.classes import join_classes, representatives
+from kbnf_core.automata.alphabet import first_bytes, join
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.explore import shortest_word_to
 from kbnf_core.recognise.states import DEAD, StateTable
 
 MOST_STATES = 1_000
@@ -21,23 +23,30 @@ def shortest_difference(
     is very ambiguous: a state that holds many positions takes long to leave. Tokens that a grammar
     names by id have no bytes and are not followed.
     """
-    bytes_ = representatives(join_classes([left.tables.classes, right.tables.classes])).tolist()
+    left_classes, right_classes = left.tables.classes.tobytes(), right.tables.classes.tobytes()
     columns = [
-        (byte, int(left.tables.classes[byte]), int(right.tables.classes[byte])) for byte in bytes_
+        (byte, left_classes[byte], right_classes[byte])
+        for byte in first_bytes(join([left_classes, right_classes]))
     ]
     start = (left.initial, right.initial)
-    found = {start: b""}
-    pending = deque([start])
-    while pending and len(found) <= most:
-        pair = pending.popleft()
+
+    def takes(pair: tuple[int, int]) -> tuple[bool, bool]:
+        return bool(left.completions(pair[0])), bool(right.completions(pair[1]))
+
+    def differs(pair: tuple[int, int]) -> bool:
+        return pair != start and len({*takes(pair)}) > 1
+
+    def steps(pair: tuple[int, int]) -> Iterator[tuple[int, tuple[int, int]]]:
+        positions = max(len(left.pairs(pair[0])), len(right.pairs(pair[1])))
+        if pair != start and positions > MOST_POSITIONS:
+            return
         for byte, left_class, right_class in columns:
             after = (left.step(pair[0], left_class), right.step(pair[1], right_class))
-            if after in found or after == (DEAD, DEAD):
-                continue
-            found[after] = found[pair] + bytes([byte])
-            takes = [bool(left.completions(after[0])), bool(right.completions(after[1]))]
-            if takes[0] != takes[1]:
-                return found[after], takes[0]
-            if max(len(left.pairs(after[0])), len(right.pairs(after[1]))) <= MOST_POSITIONS:
-                pending.append(after)
-    return None
+            if after != (DEAD, DEAD):
+                yield byte, after
+
+    try:
+        found = shortest_word_to(start, differs, steps, most)
+    except LimitError:
+        return None
+    return found and (found[0], takes(found[1])[0])

@@ -14,17 +14,13 @@ from kbnf_core.syntax.tree import (
     Repetition,
     Sequence,
     children,
-    postorder,
 )
+from kbnf_core.traversal import fold
 
 
 def rewrite(root: Expression, change: Callable[[Leaf], Expression]) -> Expression:
     """Return ``root`` with every leaf replaced by what ``change`` returns for it."""
-    values: list[Expression] = []
-    for node in postorder(root):
-        first = len(values) - len(children(node))
-        values[first:] = [_rebuilt(node, values[first:], change)]
-    return values.pop()
+    return fold(root, children, lambda node, parts: _rebuilt(node, parts, change))
 
 
 def rename(definition: Definition, names: Mapping[str, str]) -> Definition:

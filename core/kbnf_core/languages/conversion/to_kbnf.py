@@ -1,22 +1,28 @@
 """From a reading of another language, whose tree is one of KBNF already, to KBNF text."""
 
+import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError
 from kbnf_core.frontend import Reading
-from kbnf_core.languages import KBNF
 from kbnf_core.languages.conversion.layout import Style, Written, lay_out
 from kbnf_core.languages.conversion.names import TABLE_HEAD, kbnf_names
-from kbnf_core.languages.conversion.result import Conversion, Loss
 from kbnf_core.languages.conversion.rewrite import rename
 from kbnf_core.languages.conversion.verify import verified
+from kbnf_core.languages.kbnf.language import KBNF
 from kbnf_core.limits import Limits
+from kbnf_core.syntax.conversion import Conversion, Loss
 from kbnf_core.syntax.printer import print_expression
-from kbnf_core.syntax.tree import Definition
+from kbnf_core.syntax.tree import Comment, Definition
 
 LOSSES = frozenset({"W401", "W402", "W403", "W404", "W405"})
 """Codes of findings that say what a conversion cannot keep."""
+
+_START = re.compile(
+    r"^(\s*kbnf:(?!\s*(?:accept|reject)\b).*?)\bstart\s*=\s*[^\s,]+[\s,]*", re.DOTALL
+)
 
 
 def write_kbnf(
@@ -35,8 +41,9 @@ def write_kbnf(
     names = kbnf_names((d.name.value for d in kept), {reading.start: KBNF.start})
     written = [_written(rename(definition, names)) for definition in kept]
     document = reading.document
+    comments = list(filter(None, map(_without_start, document.comments)))
     style = Style(_comment, ";", bar_first=True)
-    body = lay_out(document.source, written, document.comments, style)
+    body = lay_out(document.source, written, comments, style)
     text = _header(reading, names) + body
     verified(text, KBNF, limits)
     lost = tuple(Loss(d.code, _message(d), d.span) for d in losses)
@@ -56,6 +63,12 @@ def _written(definition: Definition) -> Written:
 
 def _message(loss: Diagnostic) -> str:
     return "; ".join((loss.message, *loss.notes))
+
+
+def _without_start(comment: Comment) -> Comment | None:
+    """Return a comment without the setting of the start, which gets another name; None for that."""
+    text, found = _START.subn(r"\g<1>", comment.text, count=1)
+    return None if found and text.strip() == "kbnf:" else replace(comment, text=text)
 
 
 def _comment(text: str) -> str:

@@ -2,9 +2,9 @@
 
 from kbnf_core.errors import KbnfError
 from kbnf_core.frontend import Reading, read_grammar
-from kbnf_core.languages import Language
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source
+from kbnf_core.syntax.language import Language
 
 
 class ConversionError(KbnfError, RuntimeError):

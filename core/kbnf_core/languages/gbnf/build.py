@@ -11,8 +11,8 @@ from lark import Token
 
 from kbnf_core.languages.gbnf.patterns import any_leaf, class_leaf, empty_leaf, string_leaf
 from kbnf_core.languages.kbnf.build import MANY
-from kbnf_core.languages.kbnf.lexer import span_of
 from kbnf_core.source import Span
+from kbnf_core.syntax.mistake import span_of
 from kbnf_core.syntax.tree import (
     Alternation,
     Bracket,

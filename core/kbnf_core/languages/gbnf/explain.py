@@ -3,9 +3,8 @@
 from lark import Token
 
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Label
-from kbnf_core.languages.kbnf.lexer import span_of
-from kbnf_core.languages.kbnf.syntax_error import Mistake, shown
 from kbnf_core.source import Source, Span
+from kbnf_core.syntax.mistake import Mistake, shown, span_of
 
 _OPERATORS = frozenset({"STAR", "PLUS", "QUESTION", "COUNT"})
 _OPEN = {
@@ -44,13 +43,6 @@ def wrong_sign(source: Source, word: Token) -> Diagnostic:
     message = f"a rule is defined with `::=`, not {shown(word.value)}"
     notes = (llama_says("expecting ::= at"),)
     return Diagnostic("E006", message, source, span_of(word), notes=notes, fixes=(fix,))
-
-
-def too_deep(source: Source, word: Token, limit: int) -> Diagnostic:
-    """Return the finding for one parenthesis too many inside one another."""
-    message = f"parentheses are nested more than {limit} deep"
-    helps = ("move the inner part into a rule of its own",)
-    return Diagnostic("E012", message, source, span_of(word), helps=helps)
 
 
 def explain(mistake: Mistake) -> Diagnostic:

@@ -4,12 +4,12 @@ llama.cpp finds a nullable prefix only where a rule has an alternative that is w
 grammars with other nullable prefixes pass its test and make it loop for ever. Here both count.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.ir.analysis import cycles, fixpoint
 from kbnf_core.languages.gbnf.explain import llama_says
 from kbnf_core.source import Source
-from kbnf_core.syntax.components import cycles
 from kbnf_core.syntax.tree import (
     Alternation,
     Bracket,
@@ -62,20 +62,16 @@ def _has_empty_branch(body: Expression) -> bool:
 
 
 def _nullable_names(definitions: Iterable[Definition]) -> set[str]:
-    """Return the names that may be empty: a worklist over who uses whom."""
+    """Return the names that may be empty."""
     bodies = {d.name.value: d.body for d in definitions}
-    users: dict[str, set[str]] = {}
-    for name, body in bodies.items():
-        for used in _references(body):
-            users.setdefault(used, set()).add(name)
-    nullable: set[str] = set()
-    pending = list(bodies)
-    while pending:
-        name = pending.pop()
-        if name not in nullable and _nullable(bodies[name], nullable)[id(bodies[name])]:
-            nullable.add(name)
-            pending.extend(users.get(name, ()))
-    return nullable
+
+    def evaluate(name: str, known: Mapping[str, bool]) -> bool:
+        names = {callee for callee in callees[name] if known.get(callee)}
+        return _nullable(bodies[name], names)[id(bodies[name])]
+
+    callees = {name: set(_references(body)) for name, body in bodies.items()}
+    found = fixpoint(callees, bottom=False, evaluate=evaluate)
+    return {name for name, is_nullable in found.items() if is_nullable}
 
 
 def _references(body: Expression) -> Iterator[str]:

@@ -10,7 +10,23 @@ from kbnf_core.syntax.suggest import Suggestions
 from kbnf_core.syntax.tree import Definition, Name, Reference, postorder
 
 
-def check_redefinitions(
+def check_names(
+    source: Source,
+    definitions: list[Definition],
+    kept: Mapping[str, Definition],
+    broken: set[str],
+) -> tuple[set[str], list[Diagnostic]]:
+    """Return the names that are used and not defined, and the findings about all names."""
+    defined = frozenset(kept) | broken
+    missing = _undefined(definitions, defined)
+    suggestions = Suggestions(defined)
+    return set(missing), [
+        *_check_redefinitions(source, definitions, kept),
+        *(_undefined_finding(source, name, suggestions) for name in missing.values()),
+    ]
+
+
+def _check_redefinitions(
     source: Source, definitions: list[Definition], kept: Mapping[str, Definition]
 ) -> Iterator[Diagnostic]:
     """Yield a W412 for every definition that a later one replaces."""
@@ -24,7 +40,7 @@ def check_redefinitions(
             yield Diagnostic("W412", message, source, name.span, labels=(label,), notes=notes)
 
 
-def undefined(definitions: list[Definition], defined: frozenset[str]) -> dict[str, Name]:
+def _undefined(definitions: list[Definition], defined: frozenset[str]) -> dict[str, Name]:
     """Return the first use of every name that has no definition."""
     found: dict[str, Name] = {}
     for definition in definitions:
@@ -38,7 +54,7 @@ def _is_known(name: str, defined: frozenset[str]) -> bool:
     return name in defined or name.startswith(EXCLUDED_NAME)
 
 
-def undefined_finding(source: Source, name: Name, suggestions: Suggestions) -> Diagnostic:
+def _undefined_finding(source: Source, name: Name, suggestions: Suggestions) -> Diagnostic:
     """Return the E101 for a name that is used and not defined."""
     close = suggestions.closest(name.value)
     return Diagnostic(

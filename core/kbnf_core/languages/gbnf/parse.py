@@ -4,24 +4,23 @@ The tree has the names and spans of the GBNF text, and the meaning that llama.cp
 several definitions of a name the last one holds. Time is linear in the length of the text.
 """
 
-from itertools import pairwise
-from typing import cast
+from collections.abc import Iterable, Iterator
+from itertools import chain, pairwise
 
-from lark import Token
-from lark.exceptions import UnexpectedToken
+from lark import Lark
 
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.languages.gbnf import explain as about
 from kbnf_core.languages.gbnf.left_recursion import check_left_recursion
-from kbnf_core.languages.gbnf.lexer import Statement, gbnf_parser, split
-from kbnf_core.languages.gbnf.names import check_redefinitions, undefined, undefined_finding
+from kbnf_core.languages.gbnf.lexer import gbnf_parser, split
+from kbnf_core.languages.gbnf.names import check_names
 from kbnf_core.languages.gbnf.tokens import define_excluded
 from kbnf_core.languages.gbnf.validate import check_definition, check_words
-from kbnf_core.languages.kbnf.parse import Parsed
-from kbnf_core.languages.kbnf.syntax_error import Mistake
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source
-from kbnf_core.syntax.suggest import Suggestions
+from kbnf_core.syntax.language import Parsed
+from kbnf_core.syntax.mistake import Mistake
+from kbnf_core.syntax.statements import Metasyntax, Statement, parse_statements, too_deep
 from kbnf_core.syntax.tree import Definition, Document
 
 
@@ -31,90 +30,49 @@ def parse_gbnf(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
     Rules with mistakes are left out of the document, and their names are kept in its
     ``broken_names``, as are names that are used and not defined at all.
     """
-    reader = _Reader(source, limits)
-    found = split(source.text)
-    for statement in found.statements:
-        reader.read(statement)
-    reader.check_last_lines(found.statements)
-    document = reader.document()
-    comments = tuple(found.comments)
-    document = Document(source, document.definitions, comments, document.broken_names)
-    return Parsed(document, tuple(sorted(reader.findings, key=Diagnostic.sort_key)))
+    statements, comments = split(source.text)
+    read = parse_statements(statements, _Gbnf(source, limits))
+    kept = {definition.name.value: definition for definition in read.trees}
+    missing, misnamed = check_names(source, read.trees, kept, read.broken)
+    findings = [*read.findings, *_check_last_lines(source, statements), *misnamed]
+    if not (read.trees or findings):
+        findings.append(about.no_rules(source))
+    definitions = tuple(d for d in read.trees if kept[d.name.value] is d)
+    excluded, losses = define_excluded(source, definitions)
+    found = sorted(
+        chain(findings, check_left_recursion(source, definitions), losses), key=Diagnostic.sort_key
+    )
+    broken = frozenset(read.broken | missing)
+    return Parsed(Document(source, (*definitions, *excluded), comments, broken), tuple(found))
 
 
-class _Reader:
-    """Reads the statements of one source, and collects what they yield."""
+class _Gbnf(Metasyntax[Definition]):
+    """The rules of a text."""
 
-    def __init__(self, source: Source, limits: Limits) -> None:
-        self.findings: list[Diagnostic] = []
-        self._source = source
-        self._limits = limits
-        self._definitions: list[Definition] = []
-        self._broken: set[str] = set()
+    def parser(self) -> Lark:
+        return gbnf_parser()
 
-    def read(self, statement: Statement) -> None:
-        """Read one rule."""
-        if not statement.is_rule:
-            self.findings.append(about.no_name(self._source, statement.words[0]))
-            return
-        name, sign = statement.words[:2]
-        if sign.type == "WRONG_SIGN":
-            self.findings.append(about.wrong_sign(self._source, sign))
-            self._broken.add(name.value)
-            return
-        parsed = self._parse(statement.words)
-        if isinstance(parsed, Diagnostic):
-            self.findings.append(parsed)
-            self._broken.add(name.value)
-            return
-        found = [
-            *check_words(self._source, statement),
-            *check_definition(self._source, parsed, self._limits),
-        ]
-        self.findings.extend(found)
-        self._definitions.append(parsed)
+    def refuse(self, statement: Statement) -> Iterable[Diagnostic] | None:
+        if not statement.is_definition:
+            return (about.no_name(self.source, statement.words[0]),)
+        sign = statement.words[1]
+        return (about.wrong_sign(self.source, sign),) if sign.type == "WRONG_SIGN" else None
 
-    def check_last_lines(self, statements: list[Statement]) -> None:
-        """Report rules that end in ``::=`` or ``|`` before another: there llama.cpp reads on."""
-        for statement, _ in pairwise(statements):
-            last = statement.words[-1]
-            if statement.is_rule and last.type in ("DEFINE", "OR"):
-                self.findings.append(about.reads_on(self._source, last))
+    def explain(self, statement: Statement, mistake: Mistake) -> Iterable[Diagnostic]:
+        del statement
+        return (too_deep(mistake, self.limits) or about.explain(mistake),)
 
-    def document(self) -> Document:
-        """Return the definitions that hold, after checking their names."""
-        kept = {definition.name.value: definition for definition in self._definitions}
-        defined = frozenset(kept) | self._broken
-        missing = undefined(self._definitions, defined)
-        suggestions = Suggestions(defined)
-        self.findings.extend(check_redefinitions(self._source, self._definitions, kept))
-        self.findings.extend(
-            undefined_finding(self._source, name, suggestions) for name in missing.values()
-        )
-        if not (self._definitions or self.findings):
-            self.findings.append(about.no_rules(self._source))
-        definitions = tuple(d for d in self._definitions if kept[d.name.value] is d)
-        self.findings.extend(check_left_recursion(self._source, definitions))
-        excluded, losses = define_excluded(self._source, definitions)
-        self.findings.extend(losses)
-        broken = frozenset(self._broken | set(missing))
-        return Document(self._source, (*definitions, *excluded), (), broken)
+    def validate(self, statement: Statement, tree: Definition) -> Iterator[Diagnostic]:
+        yield from check_words(self.source, statement)
+        yield from check_definition(self.source, tree, self.limits)
 
-    def _parse(self, words: list[Token]) -> Definition | Diagnostic:
-        parser = gbnf_parser().parse_interactive(start="definition")
-        groups: list[int] = []
-        for index, word in enumerate(words):
-            if len(groups) > self._limits.nesting_depth:
-                return about.too_deep(self._source, words[index - 1], self._limits.nesting_depth)
-            try:
-                parser.feed_token(word)
-            except UnexpectedToken:
-                return about.explain(Mistake(self._source, words, index, groups))
-            if word.type == "LPAR":
-                groups.append(index)
-            elif word.type == "RPAR":
-                groups.pop()
-        try:
-            return cast(Definition, parser.feed_token(Token("$END", "")))
-        except UnexpectedToken:
-            return about.explain(Mistake(self._source, words, len(words), groups))
+    def names(self, statement: Statement) -> Iterable[str]:
+        return super().names(statement) if statement.is_definition else ()
+
+
+def _check_last_lines(source: Source, statements: list[Statement]) -> Iterator[Diagnostic]:
+    """Yield rules that end in ``::=`` or ``|`` before another: there llama.cpp reads on."""
+    for statement, _ in pairwise(statements):
+        last = statement.words[-1]
+        if statement.is_definition and last.type in ("DEFINE", "OR"):
+            yield about.reads_on(source, last)

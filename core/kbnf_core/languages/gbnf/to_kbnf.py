@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.frontend import read_grammar
-from kbnf_core.languages import GBNF
-from kbnf_core.languages.conversion.result import Conversion
 from kbnf_core.languages.conversion.rewrite import rewrite
 from kbnf_core.languages.conversion.to_kbnf import LOSSES, write_kbnf
 from kbnf_core.languages.gbnf.build import EXCLUDED_NAME, MAX_TOKEN_ID
+from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source
+from kbnf_core.syntax.conversion import Conversion
 from kbnf_core.syntax.tree import Definition, Leaf, Reference, TokenSet
 
 if TYPE_CHECKING:

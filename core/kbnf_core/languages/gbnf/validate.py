@@ -12,11 +12,10 @@ from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.languages.gbnf.build import COUNT, MAX_TOKEN_ID, read_count
 from kbnf_core.languages.gbnf.escapes import Piece, is_scalar, pieces, read_class
 from kbnf_core.languages.gbnf.explain import llama_says, nothing_to_repeat
-from kbnf_core.languages.gbnf.lexer import Statement
-from kbnf_core.languages.kbnf.lexer import span_of
-from kbnf_core.languages.kbnf.syntax_error import shown
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source, Span
+from kbnf_core.syntax.mistake import shown, span_of
+from kbnf_core.syntax.statements import Statement
 from kbnf_core.syntax.tree import (
     Bracket,
     Definition,
@@ -44,8 +43,8 @@ def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
             yield from _check_count(source, word)
     if "_" in statement.words[0].value:
         yield _underscore(source, statement.words[0])
-    if statement.broken is not None:
-        yield _broken_line(source, statement.broken)
+    if statement.odd:
+        yield _broken_line(source, statement.odd[0])
 
 
 def check_definition(

@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
+from kbnf_core.automata.alphabet import join, separate
 from kbnf_core.automata.codepoints import ANY, complement, from_text
-from kbnf_core.automata.columns import join, rows_over, separate
-from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.determinise import from_symbols
+from kbnf_core.automata.dfa import Dfa, SymbolDfa, rows_over
 from kbnf_core.automata.expression import NOTHING, Builder, Expression
-from kbnf_core.automata.machine import Machine
-from kbnf_core.automata.operations import from_machine
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.languages.json_schema.characters import CHARACTER, is_spelt_once, spell_text
 
@@ -23,8 +22,8 @@ def all_but(words: Sequence[str]) -> Dfa | None:
         return None
     texts = [spell_text(word).encode() for word in words]
     anything = _any_string()
-    columns = join([anything.columns, separate(b"".join(texts))])
-    rows = rows_over(anything, columns)
+    classes = join([anything.classes, separate(b"".join(texts))])
+    rows = rows_over(anything, classes)
     # A node of the trie is a state; beside it, where any string would be.
     first = len(rows)
     rows.append(rows[0].copy())
@@ -36,13 +35,13 @@ def all_but(words: Sequence[str]) -> Dfa | None:
             there = inner.get((here, byte))
             if there is None:
                 there = inner[here, byte] = len(beside)
-                state = anything.rows[beside[here]][anything.columns[byte]]
+                state = anything.rows[beside[here]][anything.classes[byte]]
                 beside.append(state)
                 rows.append(rows[state].copy())
-                rows[first + here][columns[byte]] = first + there
+                rows[first + here][classes[byte]] = first + there
             here = there
-    tags = [*map(int, anything.ends), *([0] * len(beside))]
-    return from_machine(Machine(rows, tags, [first]), columns)
+    tags = [*map(int, anything.accepting), *([0] * len(beside))]
+    return from_symbols(SymbolDfa(rows, tags, [first]), classes)
 
 
 @lru_cache(maxsize=1)

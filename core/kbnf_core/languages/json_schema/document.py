@@ -5,6 +5,7 @@ must be one of the meta-schemas, which come with the library.
 """
 
 import json
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from importlib import import_module
@@ -23,6 +24,7 @@ from kbnf_core.languages.json_schema.problems import (
 from kbnf_core.languages.json_schema.quick_validate import is_sound
 
 if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
     from referencing import Registry, Specification
     from referencing._core import Resolver
 
@@ -149,14 +151,37 @@ def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]
     if isinstance(value, dict) and not isinstance(value.get("$schema", ""), str):
         return [Problem(INVALID, "`$schema` is a string", "/$schema")]
     chosen = validator_for(value, default=Draft202012Validator)
+    # The library's own rule compares each item with each.
+    extend: Any = vars(import_module("jsonschema.validators"))["extend"]  # it has no types
+    checked = extend(chosen, {"uniqueItems": _repeated_items})
     try:
-        best = best_match(chosen(chosen.META_SCHEMA).iter_errors(value))
+        best = best_match(checked(chosen.META_SCHEMA).iter_errors(value))
     except RecursionError:
         raise too_large("schemas nested in one another", limits.depth, "depth") from None
     if best is None:
         return []
     pointer = "".join(f"/{escape(str(step))}" for step in best.absolute_path)
     return [Problem(INVALID, best.message[:200], pointer)]
+
+
+def _repeated_items(
+    validator: object, is_wanted: bool, items: Json, schema: Json
+) -> "Iterator[ValidationError]":
+    """Yield what is wrong with a list in which items are equal: ``uniqueItems`` in linear time."""
+    from jsonschema.exceptions import ValidationError
+
+    del validator, schema
+    if is_wanted and isinstance(items, list) and len(set(map(_key, items))) < len(items):
+        yield ValidationError(f"{items!r} has non-unique elements")
+
+
+def _key(value: Json) -> Hashable:
+    """Return what is equal for values that JSON Schema calls equal; truth values are no numbers."""
+    if isinstance(value, list):
+        return list, tuple(map(_key, value))
+    if isinstance(value, dict):
+        return dict, frozenset((name, _key(held)) for name, held in value.items())
+    return isinstance(value, bool), value
 
 
 def _as_number(text: str) -> int | float:

@@ -9,7 +9,6 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError, WorkLimitError
-from kbnf_core.languages.conversion.result import Conversion, Loss
 from kbnf_core.languages.json_schema.build_tree import document as as_document
 from kbnf_core.languages.json_schema.document import Document, Json, check_schema, read_json
 from kbnf_core.languages.json_schema.expressions import Expression
@@ -28,6 +27,7 @@ from kbnf_core.lower.analyse import Analysis, analyse
 from kbnf_core.lower.translate import translate
 from kbnf_core.source import Source
 from kbnf_core.syntax import tree
+from kbnf_core.syntax.conversion import Conversion, Loss
 from kbnf_core.syntax.printer import print_document
 
 if TYPE_CHECKING:

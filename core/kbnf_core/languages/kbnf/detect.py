@@ -35,6 +35,16 @@ _LARK = _Language(
         re.MULTILINE,
     ),
 )
+# `=/`, a name with hyphens, or a value such as `%x41`.
+_ABNF = _Language(
+    "ABNF",
+    "convert-abnf",
+    re.compile(
+        r"^[ \t]*(?:[A-Za-z][\w-]*+[ \t]*=/|[A-Za-z]\w*+-[\w-]*+[ \t]*=(?!=)"
+        r"|[A-Za-z][\w-]*+[ \t]*=[^;\n]*%[xXdDbB][0-9A-Fa-f])",
+        re.MULTILINE,
+    ),
+)
 # A character class, a `#` comment, a name with hyphens, or `root` in the place of `start`.
 _GBNF = _Language(
     "GBNF",
@@ -58,7 +68,8 @@ def other_language(source: Source) -> Diagnostic | None:
     if any(map(_ends_rule, text.split("\n"))):
         return None
     if not _DEFINITION.search(text):
-        return _finding(source, text, _BNF) or _finding(source, text, _LARK)
+        found = (_finding(source, text, language) for language in (_BNF, _LARK, _ABNF))
+        return next(filter(None, found), None)
     return None if _SINGLE_QUOTED.search(text) else _finding(source, text, _GBNF)
 
 

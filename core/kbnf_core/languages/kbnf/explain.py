@@ -7,8 +7,8 @@ the first that does is believed.
 from kbnf_core.diagnostics import Diagnostic, Label
 from kbnf_core.languages.kbnf.explain_arguments import explain_arguments
 from kbnf_core.languages.kbnf.explain_statements import missing_semicolon, open_comment
-from kbnf_core.languages.kbnf.lexer import NAMES, SIGNS, span_of
-from kbnf_core.languages.kbnf.syntax_error import CLOSERS, CLOSING, Mistake, shown
+from kbnf_core.syntax.mistake import CLOSERS, CLOSING, Mistake, shown, span_of
+from kbnf_core.syntax.statements import NAMES, SIGNS
 
 _OPERATORS = frozenset({"QUESTION", "STAR", "PLUS", "COUNT_OPEN"})
 _BEFORE_ALTERNATIVE = frozenset({"DEFINE", "_OR", "LPAR", "LSQB", "LBRACE"})

@@ -1,7 +1,7 @@
 """Explains mistakes in what stands between the brackets of `except!`, `#token` and counts."""
 
 from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.languages.kbnf.syntax_error import Mistake
+from kbnf_core.syntax.mistake import Mistake
 
 _FORM = "write `except!('text')`, `except!(NAME)` or `except!('text', 100)`"
 _LIST = "name a rule that lists the texts: `except!(NAME)`"

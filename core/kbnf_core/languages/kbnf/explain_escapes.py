@@ -4,8 +4,8 @@ import re
 
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.languages.kbnf.escapes import Piece
-from kbnf_core.languages.kbnf.syntax_error import character, shown
 from kbnf_core.source import Source, Span
+from kbnf_core.syntax.mistake import character, shown
 
 _PAIR = re.compile(r"\\u(?P<first>[0-9a-fA-F]{4})\\u(?P<second>[0-9a-fA-F]{4})")
 _HALF = re.compile(r"\\u\{?0*[dD][89a-fA-F][0-9a-fA-F]{2}\}?")

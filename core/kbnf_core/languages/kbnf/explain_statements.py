@@ -3,9 +3,9 @@
 from lark import Token
 
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix
-from kbnf_core.languages.kbnf.lexer import NAMES, Statement, span_of
-from kbnf_core.languages.kbnf.syntax_error import shown
 from kbnf_core.source import Source, Span
+from kbnf_core.syntax.mistake import shown, span_of
+from kbnf_core.syntax.statements import NAMES, Statement
 
 _RULE = "a rule is written `name ::= ... ;`"
 _COMMENT = "a comment is written `(* ... *)`"
@@ -52,13 +52,6 @@ def _missing(source: Source, last: Token, code: str, message: str) -> Diagnostic
     place = Span(span_of(last).end, span_of(last).end)
     fix = Fix("insert `;`", (Edit(place, ";"),))
     return Diagnostic(code, message, source, place, "expected `;`", fixes=(fix,))
-
-
-def too_deep(source: Source, word: Token, limit: int) -> Diagnostic:
-    """Return the finding for one bracket too many inside one another."""
-    message = f"brackets are nested more than {limit} deep"
-    help_ = "move the inner part into a rule of its own"
-    return Diagnostic("E012", message, source, span_of(word), helps=(help_,))
 
 
 def no_definition(source: Source, statement: Statement) -> Diagnostic:

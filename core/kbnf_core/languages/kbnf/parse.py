@@ -4,27 +4,27 @@ Each statement is parsed for itself, so that every mistake of a file is found an
 twice. Time is linear in the length of the text. What explains mistakes is imported for the first.
 """
 
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import NamedTuple, cast
 
-from lark import Token
-from lark.exceptions import UnexpectedToken
+from lark import Lark, Token
 
 from kbnf_core.diagnostics import Diagnostic, Severity
-from kbnf_core.languages.kbnf.lexer import DEFINITION_LINE, NAMES, SIGNS, Statement, Words, span_of
-from kbnf_core.languages.kbnf.syntax_error import CLOSERS, CLOSING, Mistake
+from kbnf_core.languages.kbnf.lexer import DEFINITION_LINE, Words, kbnf_parser
 from kbnf_core.languages.kbnf.validate import check_definition, check_words
-from kbnf_core.languages.load_tables import kbnf_parser
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source
+from kbnf_core.syntax.language import Parsed
+from kbnf_core.syntax.mistake import Mistake, span_of
+from kbnf_core.syntax.statements import (
+    NAMES,
+    SIGNS,
+    Metasyntax,
+    Statement,
+    parse_statements,
+    too_deep,
+)
 from kbnf_core.syntax.tree import Definition, Document
-
-
-class Parsed(NamedTuple):
-    """What was read, and the findings in order of place."""
-
-    document: Document
-    diagnostics: tuple[Diagnostic, ...]
 
 
 def parse_kbnf(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
@@ -33,70 +33,87 @@ def parse_kbnf(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
     Definitions with mistakes are left out of the document, their names are kept in its
     ``broken_names``. A definition that lacks nothing but its ``;`` (E002, W001) is kept.
     """
-    reader = _Reader(source, limits)
-    while (statement := reader.words.statement()).words:
-        reader.read(statement)
-    return reader.result()
+    words = Words(source.text)
+    metasyntax = _Kbnf(source, limits, words)
+    read = parse_statements(words.statements(), metasyntax)
+    findings = [*read.findings, *metasyntax.unended]
+    if not (read.trees or findings):
+        from kbnf_core.languages.kbnf import explain_statements as about
+
+        findings.append(about.no_rules(source))
+    if any(finding.severity is Severity.ERROR for finding in findings):
+        from kbnf_core.languages.kbnf.detect import other_language
+
+        foreign = other_language(source)
+        if foreign is not None:
+            return Parsed(Document(source, (), ()), (foreign,))
+    comments = tuple(words.comments)
+    document = Document(source, tuple(read.trees), comments, frozenset(read.broken))
+    return Parsed(document, tuple(sorted(findings, key=Diagnostic.sort_key)))
 
 
-class _Reader:
-    """Reads the statements of one source, and collects what they yield."""
+class _Kbnf(Metasyntax[Definition]):
+    """The statements of a text; ``unended`` are the findings about missing ``;``."""
 
-    def __init__(self, source: Source, limits: Limits) -> None:
-        self.words = Words(source.text)
-        self._source = source
-        self._limits = limits
-        self._definitions: list[Definition] = []
-        self._findings: list[Diagnostic] = []
-        self._broken: set[str] = set()
+    def __init__(self, source: Source, limits: Limits, words: Words) -> None:
+        super().__init__(source, limits)
+        self.unended: list[Diagnostic] = []
+        self._words = words
         self._lost = False
 
-    def result(self) -> Parsed:
-        """Return what has been read."""
-        if not (self._definitions or self._findings):
-            from kbnf_core.languages.kbnf import explain_statements as about
+    def parser(self) -> Lark:
+        return kbnf_parser()
 
-            self._findings.append(about.no_rules(self._source))
-        if any(finding.severity is Severity.ERROR for finding in self._findings):
-            from kbnf_core.languages.kbnf.detect import other_language
-
-            foreign = other_language(self._source)
-            if foreign is not None:
-                return Parsed(Document(self._source, (), ()), (foreign,))
-        document = Document(
-            self._source,
-            tuple(self._definitions),
-            tuple(self.words.comments),
-            frozenset(self._broken),
-        )
-        return Parsed(document, tuple(sorted(self._findings, key=Diagnostic.sort_key)))
-
-    def read(self, statement: Statement) -> None:
-        """Read one statement."""
-        if statement.is_definition:
-            self._read_definition(statement)
-        elif not self._lost:
-            from kbnf_core.languages.kbnf import explain_statements as about
-
-            # Otherwise it is what remains of a statement that went wrong.
-            self._give_up(statement, about.no_definition(self._source, statement))
-
-    def _read_definition(self, statement: Statement) -> None:
-        parsed = self._parse(_as_intended(statement.words))
-        if isinstance(parsed, Mistake):
-            self._report_mistake(statement, parsed)
-            return
-        self._lost = False
-        findings = [
-            *check_words(self._source, statement),
-            *check_definition(self._source, parsed, self._limits),
+    def intended(self, words: list[Token]) -> list[Token]:
+        """Return ``words`` with the slips put right that `check_words` and `_check_end` report."""
+        intended = [
+            Token.new_borrow_pos("NAME", word.value, word) if word.type == "BAD_NAME" else word
+            for word in words
         ]
-        if findings:
-            self._findings.extend(findings)
-            self._broken.add(parsed.name.value)
-        else:
-            self._definitions.append(parsed)
+        intended[1] = Token.new_borrow_pos("DEFINE", words[1].value, words[1])
+        if words[-1].type != "END":
+            end = span_of(words[-1]).end
+            intended.append(Token("END", "", start_pos=end, end_pos=end))
+        return intended
+
+    def refuse(self, statement: Statement) -> Iterable[Diagnostic] | None:
+        if statement.is_definition:
+            return None
+        if self._lost:  # It is what remains of a statement that went wrong.
+            return ()
+        from kbnf_core.languages.kbnf import explain_statements as about
+
+        self._lost = True
+        return (about.no_definition(self.source, statement),)
+
+    def validate(self, statement: Statement, tree: Definition) -> Iterator[Diagnostic]:
+        self._lost = False
         self._check_end(statement)
+        yield from check_words(self.source, statement)
+        yield from check_definition(self.source, tree, self.limits)
+
+    def explain(self, statement: Statement, mistake: Mistake) -> Iterator[Diagnostic]:
+        from kbnf_core.languages.kbnf import explain_statements as about
+        from kbnf_core.languages.kbnf.explain import explain
+
+        self._lost = True
+        runaway = self._runaway_string(mistake)
+        if runaway is not None:
+            yield about.open_string(self.source, runaway)
+            return
+        for slip in check_words(self.source, statement):
+            if slip.span.start < mistake.span.start:
+                yield slip
+        yield too_deep(mistake, self.limits) or explain(mistake)
+
+    def names(self, statement: Statement) -> Iterator[str]:
+        words = statement.words
+        for name, sign in pairwise(words):
+            if name.type in NAMES and sign.type in SIGNS:
+                yield name.value
+        if words[-1].type == "OPEN_COMMENT":
+            for line in DEFINITION_LINE.finditer(words[-1].value):
+                yield line["name"]
 
     def _check_end(self, statement: Statement) -> None:
         last = statement.words[-1]
@@ -105,49 +122,10 @@ class _Reader:
         from kbnf_core.languages.kbnf import explain_statements as about
 
         if statement.following is None:
-            finding = about.missing_last_semicolon(self._source, last)
+            finding = about.missing_last_semicolon(self.source, last)
         else:
-            finding = about.missing_semicolon(self._source, last, statement.following.value)
-        self._findings.append(finding)
-
-    def _parse(self, words: list[Token]) -> Definition | Mistake:
-        parser = kbnf_parser().parse_interactive(start="definition")
-        brackets: list[int] = []
-        end = span_of(words[-1]).end
-        ending = Token("END", "", start_pos=end, end_pos=end)
-        given = words if words[-1].type == "END" else [*words, ending]
-        for index, word in enumerate(given):
-            if len(brackets) > self._limits.nesting_depth:
-                return Mistake(self._source, words, index - 1, brackets)
-            try:
-                parser.feed_token(word)
-            except UnexpectedToken:
-                return Mistake(self._source, words, index, brackets)
-            if word.type in CLOSERS:
-                brackets.append(index)
-            elif word.type in CLOSING:
-                brackets.pop()
-        return cast(Definition, parser.feed_token(Token("$END", "")))
-
-    def _report_mistake(self, statement: Statement, mistake: Mistake) -> None:
-        from kbnf_core.languages.kbnf import explain_statements as about
-        from kbnf_core.languages.kbnf.explain import explain
-
-        runaway = self._runaway_string(mistake)
-        if runaway is not None:
-            self._give_up(statement, about.open_string(self._source, runaway))
-            return
-        if len(mistake.open_brackets) > self._limits.nesting_depth:
-            limit = self._limits.nesting_depth
-            finding = about.too_deep(self._source, mistake.words[mistake.index], limit)
-        else:
-            finding = explain(mistake)
-        self._findings.extend(
-            slip
-            for slip in check_words(self._source, statement)
-            if slip.span.start < mistake.span.start
-        )
-        self._give_up(statement, finding)
+            finding = about.missing_semicolon(self.source, last, statement.following.value)
+        self.unended.append(finding)
 
     def _runaway_string(self, mistake: Mistake) -> Token | None:
         """Return the quoted text that lacks its closing quote, if that explains the mistake.
@@ -163,27 +141,6 @@ class _Reader:
             line = DEFINITION_LINE.search(word.value, line_break + 1)
             if line is None or (line["sign"] != "::=" and unclosed is None):
                 continue
-            if self.words.go_back(span_of(word).start + line.start()):
+            if self._words.go_back(span_of(word).start + line.start()):
                 return word
         return unclosed
-
-    def _give_up(self, statement: Statement, finding: Diagnostic) -> None:
-        self._findings.append(finding)
-        self._lost = True
-        words = statement.words
-        for name, sign in pairwise(words):
-            if name.type in NAMES and sign.type in SIGNS:
-                self._broken.add(name.value)
-        if words[-1].type == "OPEN_COMMENT":
-            lines = DEFINITION_LINE.finditer(words[-1].value)
-            self._broken.update(line["name"] for line in lines)
-
-
-def _as_intended(words: list[Token]) -> list[Token]:
-    """Return ``words`` with the slips put right that `check_words` reports."""
-    intended = [
-        Token.new_borrow_pos("NAME", word.value, word) if word.type == "BAD_NAME" else word
-        for word in words
-    ]
-    intended[1] = Token.new_borrow_pos("DEFINE", words[1].value, words[1])
-    return intended

@@ -6,10 +6,10 @@ from lark import Token
 
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.languages.kbnf.escapes import pieces
-from kbnf_core.languages.kbnf.lexer import Statement, span_of
-from kbnf_core.languages.kbnf.syntax_error import character, shown
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source
+from kbnf_core.syntax.mistake import character, shown, span_of
+from kbnf_core.syntax.statements import Statement
 from kbnf_core.syntax.tree import Definition, Exception_, Repetition, TokenSet, postorder
 
 _MAX_TOKEN_ID = 2**32 - 1
@@ -27,7 +27,7 @@ def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
     if words[1].type == "WRONG_SIGN":
         yield _wrong_sign(source, words[1])
     last = span_of(words[-1]).start
-    for blank in statement.odd_blanks:
+    for blank in statement.odd:
         if span_of(words[0]).start < span_of(blank).start < last:
             yield _odd_blank(source, blank)
 

@@ -7,9 +7,3 @@ rest: ignored text is put in (``skipping``, ``ends``), what may be expected toge
 (``positions``, ``together``, ``lalr``), so is where lexemes end (``cuts``) and what may follow
 them (``rest``, ``lexed``), and the rules are multiplied with the lexer (``reach``, ``product``).
 """
-
-from kbnf_core.languages.lark.reader.model import Lexing
-from kbnf_core.languages.lark.to_kbnf import from_lark
-from kbnf_core.languages.lark.writer.from_kbnf import to_lark
-
-__all__ = ["Lexing", "from_lark", "to_lark"]

@@ -105,10 +105,10 @@ def write_rules(dfa: Dfa, name: str, span: Span) -> list[tuple[str, tree.Express
     """Return ``dfa`` as right-linear rules over bytes; the first is called ``name``."""
     names = [name, *(f"{name}_{state}" for state in range(1, dfa.state_count))]
     members: dict[int, list[int]] = {}
-    for byte, symbol in enumerate(dfa.classes.tolist()):
+    for byte, symbol in enumerate(dfa.classes):
         members.setdefault(symbol, []).append(byte)
     rules: list[tuple[str, tree.Expression]] = []
-    for state, row in enumerate(dfa.next.tolist()):
+    for state, row in enumerate(dfa.rows):
         branches: list[tree.Expression] = [terminal("", span)] if dfa.accepting[state] else []
         for symbol, target in enumerate(row):
             if target != DEAD:

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.imports import BELOW, Imports
-from kbnf_core.languages.kbnf.parse import Parsed
 from kbnf_core.languages.lark.read import Setting, read_lark
 from kbnf_core.languages.lark.reader.parse import parse_lark
 from kbnf_core.languages.lark.reader.tree import Definition
@@ -13,6 +12,7 @@ from kbnf_core.languages.lark.reader.unused import find_unused
 from kbnf_core.languages.lark.reader.words import comments
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source
+from kbnf_core.syntax.language import Parsed
 from kbnf_core.syntax.pragmas import read_pragmas
 from kbnf_core.syntax.tree import Comment, Document
 

@@ -7,16 +7,16 @@ Lark's and LLGuidance's grammars let generation go on as long as they can, so th
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import ConfigError, GrammarError
 from kbnf_core.imports import BELOW, Imports
-from kbnf_core.languages import KBNF
 from kbnf_core.languages.conversion.layout import Style, Written, lay_out
-from kbnf_core.languages.conversion.result import Conversion
 from kbnf_core.languages.conversion.verify import verified
 from kbnf_core.languages.gbnf.to_kbnf import from_gbnf
+from kbnf_core.languages.kbnf.language import KBNF
 from kbnf_core.languages.lark.read import Setting, read_lark
 from kbnf_core.languages.lark.reader.model import Lexing
 from kbnf_core.languages.lark.reader.words import comments, is_gbnf
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source
+from kbnf_core.syntax.conversion import Conversion
 from kbnf_core.syntax.printer import print_expression
 from kbnf_core.syntax.tree import Comment, Definition
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from kbnf_core.automata.dfa import DEAD
 from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.explore import shortest_word_to
 from kbnf_core.ir import Call, Choice, Literal, Node, Regular, Repeat, Sequence
 
 MOST_RESTS = 20_000
@@ -55,21 +56,18 @@ class CommonTexts:
             self._enter(self._number(first, 0, _END)),
             self._enter(self._number(second, 0, _END)),
         )
-        words = {start: b""}
-        queue = [start]
-        for pair in queue:
-            if all(_END in rests for rests in pair):
-                return words[pair]
-            for byte, after in self._steps(*pair):
-                if after not in words:
-                    words[after] = words[pair] + bytes([byte])
-                    queue.append(after)
-            if len(queue) > MOST_RESTS:
-                raise LimitError("pairs of places", MOST_RESTS)
-        return None
+        found = shortest_word_to(
+            start,
+            lambda pair: all(_END in rests for rests in pair),
+            self._steps,
+            MOST_RESTS,
+            "pairs of places",
+        )
+        return found and found[0]
 
-    def _steps(self, first: Rests, second: Rests) -> Iterator[tuple[int, tuple[Rests, Rests]]]:
+    def _steps(self, pair: tuple[Rests, Rests]) -> Iterator[tuple[int, tuple[Rests, Rests]]]:
         """Yield the bytes with which both go on, one of those that lead to the same."""
+        first, second = pair
         left, right = self._moves(first), self._moves(second)
         seen = set()
         for byte in self._spelling:
@@ -98,7 +96,7 @@ class CommonTexts:
     def _row(self, node: Regular, state: int) -> list[tuple[int, int]]:
         key = (id(node.dfa), state)
         if key not in self._rows:
-            row, classes = node.dfa.rows[state], node.dfa.columns
+            row, classes = node.dfa.rows[state], node.dfa.classes
             self._rows[key] = [
                 (byte, row[classes[byte]]) for byte in self._spelling if row[classes[byte]] != DEAD
             ]
@@ -134,7 +132,7 @@ class CommonTexts:
             case Literal(data):
                 return ([], True) if place < len(data) else ([after], False)
             case Regular(dfa):
-                return [after] * (not dfa.is_empty and bool(dfa.ends[place])), not dfa.is_empty
+                return [after] * (not dfa.is_empty and bool(dfa.accepting[place])), not dfa.is_empty
             case Call(name):
                 return [self._number(self._rules[name], 0, after)], False
             case Choice(branches):

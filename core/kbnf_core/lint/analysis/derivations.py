@@ -12,7 +12,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.witness import short_words
+from kbnf_core.automata.operations import short_words
 from kbnf_core.ir import (
     Call,
     Choice,
@@ -24,9 +24,9 @@ from kbnf_core.ir import (
     Sequence,
     calls,
     children,
-    postorder,
 )
 from kbnf_core.lint.analysis.spelling_bytes import spelling_bytes
+from kbnf_core.traversal import fold
 
 Texts = dict[bytes, str]
 """Texts, the shortest first, and how each is derived."""
@@ -104,12 +104,11 @@ class Derivations:
         return bool(fresh) and len(known) < WORDS
 
     def _derive(self, name: str) -> Texts:
-        values: list[Texts] = []
-        for node in postorder(self._rules[name]):
-            first = len(values) - len(children(node))
-            candidates = self._combine(node, values[first:])
-            values[first:] = [self._collect(name, node, candidates)]
-        return values.pop()
+        return fold(
+            self._rules[name],
+            children,
+            lambda node, parts: self._collect(name, node, self._combine(node, parts)),
+        )
 
     def _collect(self, name: str, node: Node, candidates: Iterable[tuple[bytes, str]]) -> Texts:
         """Keep the shortest texts; note the first that comes in two ways."""
@@ -151,7 +150,7 @@ class _Spelling:
     def words(self, dfa: Dfa) -> list[bytes]:
         """Return a few short words, different in length where there are such."""
         if id(dfa) not in self._known:
-            symbols = [(byte, dfa.columns[byte]) for byte in self._bytes]
+            symbols = [(byte, dfa.classes[byte]) for byte in self._bytes]
             words = (w for w in short_words(dfa, symbols, 64) if len(w) <= LENGTH)
             self._known[id(dfa)] = list(islice(_first_of_each_length(words), LEAF_WORDS))
         return self._known[id(dfa)]

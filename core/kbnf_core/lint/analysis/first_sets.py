@@ -1,6 +1,5 @@
 """The bytes that texts of a part can begin with: a quick answer to whether two can be the same."""
 
-from collections import defaultdict
 from collections.abc import Mapping
 
 from kbnf_core.automata.dfa import DEAD, Dfa
@@ -16,6 +15,7 @@ from kbnf_core.ir import (
     calls,
     children,
 )
+from kbnf_core.ir.analysis import fixpoint
 from kbnf_core.lower.analyse import Analysis
 
 Bytes = frozenset[int]
@@ -29,20 +29,17 @@ class Firsts:
     def __init__(self, grammar: Grammar, analysis: Analysis) -> None:
         self._analysis = analysis
         self._automata: dict[int, Bytes] = {}
-        self._known = dict.fromkeys(grammar.rules, _NONE)
-        callers = defaultdict(set)
-        for name, body in grammar.rules.items():
-            for call in calls(body):
-                callers[call.nonterminal].add(name)
-        waiting = dict.fromkeys(reversed(list(grammar.rules)))
-        while waiting:
-            name = next(iter(waiting))
-            del waiting[name]
+        self._known: Mapping[str, Bytes] = {}
+
+        def evaluate(name: str, known: Mapping[str, Bytes]) -> Bytes:
+            self._known = known
             body = grammar.rules[name]
-            found = self.within(body)[id(body)]
-            if found != self._known[name]:
-                self._known[name] = found
-                waiting.update(dict.fromkeys(sorted(callers[name])))
+            return self.within(body)[id(body)]
+
+        callees = {
+            name: [call.nonterminal for call in calls(body)] for name, body in grammar.rules.items()
+        }
+        self._known = fixpoint(callees, _NONE, evaluate)
 
     def within(self, root: Node) -> Mapping[int, Bytes]:
         """Return the first bytes of each part of ``root``, by the part's ``id``."""
@@ -73,7 +70,7 @@ class Firsts:
         if id(dfa) not in self._automata:
             row = [] if dfa.is_empty else dfa.rows[0]
             classes = {symbol for symbol, target in enumerate(row) if target != DEAD}
-            found = frozenset(b for b, symbol in enumerate(dfa.columns) if symbol in classes)
+            found = frozenset(b for b, symbol in enumerate(dfa.classes) if symbol in classes)
             self._automata[id(dfa)] = found
         return self._automata[id(dfa)]
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from kbnf_core.automata.columns import join, separate
-from kbnf_core.automata.witness import legible_bytes
+from kbnf_core.automata.alphabet import join, legible_bytes, separate
 from kbnf_core.ir import Literal, Node, Regular, postorder
 
 
@@ -12,4 +11,4 @@ def spelling_bytes(bodies: Iterable[Node]) -> list[int]:
     leaves = [node for body in bodies for node in postorder(body)]
     dfas = {id(node.dfa): node.dfa for node in leaves if isinstance(node, Regular)}
     written = b"".join(node.data for node in leaves if isinstance(node, Literal))
-    return legible_bytes(join([separate(written), *(dfa.columns for dfa in dfas.values())]))
+    return legible_bytes(join([separate(written), *(dfa.classes for dfa in dfas.values())]))

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from kbnf_core.diagnostics import Diagnostic, Label, Rule, Severity
 from kbnf_core.frontend import Reading
+from kbnf_core.ir.analysis import reachable
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.source import Span
 from kbnf_core.syntax.tree import Definition, Document, Exception_, Name, Reference, postorder
@@ -28,10 +29,10 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     if document.broken_names or _has_syntax_errors(reading):
         return
     uses = _uses(document)
-    reachable = _reachable(uses, reading.start)
+    reached = reachable([reading.start], uses)
     users = _users(uses)
     for name, span in sorted(document.first_names.items(), key=lambda item: item[1]):
-        if name == reading.start or name in reachable:
+        if name == reading.start or name in reached:
             continue
         if name not in users:
             yield _unused(document, name, span)
@@ -67,16 +68,6 @@ def _users(uses: dict[str, set[str]]) -> dict[str, str]:
     for user in sorted(uses, reverse=True):
         found.update(dict.fromkeys(uses[user] - {user}, user))
     return found
-
-
-def _reachable(uses: dict[str, set[str]], start: str) -> set[str]:
-    seen = {start}
-    stack = [start]
-    while stack:
-        fresh = uses.get(stack.pop(), set()) - seen
-        seen |= fresh
-        stack.extend(fresh)
-    return seen
 
 
 def _unused(document: Document, name: str, span: Span) -> Diagnostic:

@@ -46,7 +46,7 @@ def _in_node(
             if missing.intersection(data):
                 yield _unspellable(reading, node, frozenset(data) & missing)
         case Regular(dfa):
-            used = {b for b in missing if any(row[dfa.columns[b]] != DEAD for row in dfa.rows)}
+            used = {b for b in missing if any(row[dfa.classes[b]] != DEAD for row in dfa.rows)}
             if used:
                 yield _unspellable(reading, node, frozenset(used))
         case Token(terminal) if (lacking := lacking_token(terminal, vocabulary)) is not None:

@@ -1,7 +1,6 @@
 """W302 and I303: loops of nothing but whitespace, or digits, in which a model can idle for ever."""
 
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from operator import itemgetter
 
@@ -21,7 +20,7 @@ from kbnf_core.ir import (
     children,
     postorder,
 )
-from kbnf_core.lint.analysis.components import cyclic_components
+from kbnf_core.ir.analysis import cyclic_components, fixpoint
 from kbnf_core.lint.analysis.stopped_early import stopped_early
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.source import Span
@@ -112,19 +111,11 @@ class _Loops:
         rules = self._grammar.rules
         nothing = dict.fromkeys(rules, Bytes())
         own = {name: _bytes_in(body, nothing) for name, body in rules.items()}
-        callers = defaultdict(list)
-        for name, callees in self._calls.items():
-            for callee in callees:
-                callers[callee].append(name)
-        # Callees tend to stand below their callers, so most rules are looked at once.
-        waiting = dict.fromkeys(rules)
-        while waiting:
-            name, _ = waiting.popitem()
-            joined = own[name].union(*(own[callee] for callee in self._calls[name]))
-            if joined != own[name]:
-                own[name] = joined
-                waiting.update(dict.fromkeys(callers[name]))
-        return own
+
+        def joined(name: str, known: Mapping[str, Bytes]) -> Bytes:
+            return own[name].union(*(known[callee] for callee in self._calls[name]))
+
+        return fixpoint(self._calls, Bytes(), joined)
 
     def _beside(self, root: Node, names: frozenset[str]) -> Bytes:
         """Return what stands in sequence with a call of one of ``names``."""
@@ -152,7 +143,7 @@ def _may_idle(dfa: Dfa) -> bool:
     Going round such a loop takes classes of bytes that hold nothing else, and most automata have
     none, or no way round by them.
     """
-    return any(_has_loop(dfa, classes_of(dfa.columns)) for classes_of in _CLASSES_OF_OTHERS)
+    return any(_has_loop(dfa, classes_of(dfa.classes)) for classes_of in _CLASSES_OF_OTHERS)
 
 
 _CLASSES_OF_OTHERS = [itemgetter(*sorted(_ANY - wanted)) for wanted in (_WHITESPACE, _DIGITS)]
@@ -160,7 +151,7 @@ _CLASSES_OF_OTHERS = [itemgetter(*sorted(_ANY - wanted)) for wanted in (_WHITESP
 
 def _has_loop(dfa: Dfa, others: tuple[int, ...]) -> bool:
     """Tell whether classes lead round that are none of ``others``."""
-    symbols = set(dfa.columns).difference(others)
+    symbols = set(dfa.classes).difference(others)
     if not symbols:
         return False
     moves = (
@@ -173,7 +164,7 @@ def _has_loop(dfa: Dfa, others: tuple[int, ...]) -> bool:
 def bytes_of(dfa: Dfa) -> Bytes:
     """Return the bytes in the words of ``dfa``."""
     live = [any(target != DEAD for target in column) for column in zip(*dfa.rows, strict=True)]
-    return frozenset(byte for byte, symbol in enumerate(dfa.columns) if live and live[symbol])
+    return frozenset(byte for byte, symbol in enumerate(dfa.classes) if live and live[symbol])
 
 
 def loop_bytes(dfa: Dfa) -> set[Bytes]:
@@ -188,7 +179,7 @@ def loop_bytes(dfa: Dfa) -> set[Bytes]:
             for symbol, target in enumerate(rows[state])
             if target in states
         }
-        found.add(frozenset(b for b, symbol in enumerate(dfa.columns) if symbol in symbols))
+        found.add(frozenset(b for b, symbol in enumerate(dfa.classes) if symbol in symbols))
     return found
 
 
@@ -213,13 +204,14 @@ def _finding(reading: Reading, consumed: Bytes, span: Span) -> Iterator[Diagnost
     if not consumed or not (consumed <= _WHITESPACE or consumed <= _DIGITS):
         return
     what, code = ("whitespace", "W302") if consumed <= _WHITESPACE else ("digits", "I303")
+    bound = "`{0,16}` rather than `*`, `{1,16}` rather than `+`"
     yield Diagnostic(
         code,
         f"this loop of {what} has no end",
         reading.document.source,
         span,
         notes=(f"a model may go on with {what} until it runs out of tokens",),
-        helps=("bound it: `{0,16}` rather than `*`, `{1,16}` rather than `+`",),
+        helps=(f"bound it: {bound if reading.language.takes_fixes else 'at most 16 turns'}",),
         fixes=_bounded(reading, span),
     )
 

@@ -53,7 +53,7 @@ def reached(found: Matcher, prefix: bytes) -> int | None:
     """Return the state after ``prefix``, None where no match begins with it."""
     state = 0
     for byte in prefix:
-        state = int(found.dfa.next[state, found.dfa.classes[byte]])
+        state = found.dfa.rows[state][found.dfa.classes[byte]]
         if state < 0:
             return None
     return state

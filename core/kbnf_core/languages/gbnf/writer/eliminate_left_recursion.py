@@ -9,24 +9,21 @@ The grammar grows by the square of the rules in one such system, never exponenti
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from kbnf_core.automata.regex.syntax import Alternation, Repetition, Sequence, children
+from kbnf_core.ir.analysis import cycles
 from kbnf_core.languages.gbnf.writer.expression import (
     EMPTY,
     NOTHING,
-    Alternation,
     Call,
     Node,
-    Repetition,
     Rules,
-    Sequence,
     alternation,
-    children,
-    postorder,
     repetition,
     rewrite,
     sequence,
 )
 from kbnf_core.languages.gbnf.writer.nonempty import SUFFIX, Nonempty, is_nullable, nullable_parts
-from kbnf_core.syntax.components import cycles
+from kbnf_core.traversal import fold
 
 
 def eliminate_left_recursion(rules: Rules) -> None:
@@ -167,11 +164,11 @@ def _without_empty(node: Node, nonempty: Nonempty) -> Node:
 def _cut(root: Node, members: set[str], nonempty: Nonempty) -> _Split:
     """Cut ``root``, of which no member is nullable, by the member it begins with."""
     nullable = nullable_parts(root, nonempty.nullable)
-    values: list[_Split] = []
-    for node in postorder(root):
-        first = len(values) - len(children(node))
-        values[first:] = [_cut_one(node, values[first:], members, nullable, nonempty)]
-    return values.pop()
+    return fold(
+        root,
+        children,
+        lambda node, parts: _cut_one(node, parts, members, nullable, nonempty),
+    )
 
 
 def _cut_one(
@@ -201,7 +198,7 @@ def _union(parts: list[_Split]) -> _Split:
 
 
 def _cut_repetition(
-    node: Repetition, item: _Split, nullable: Mapping[int, bool], nonempty: Nonempty
+    node: Repetition[Node], item: _Split, nullable: Mapping[int, bool], nonempty: Nonempty
 ) -> _Split:
     high = None if node.high is None else node.high - 1
     again = repetition(node.item, max(node.low - 1, 0), high)
@@ -212,7 +209,7 @@ def _cut_repetition(
 
 
 def _cut_sequence(
-    node: Sequence, parts: list[_Split], nullable: Mapping[int, bool], nonempty: Nonempty
+    node: Sequence[Node], parts: list[_Split], nullable: Mapping[int, bool], nonempty: Nonempty
 ) -> _Split:
     """Cut at the first item, and at those behind it that only empty ones stand before."""
     found: list[_Split] = []

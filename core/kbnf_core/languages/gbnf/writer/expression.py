@@ -2,21 +2,23 @@
 
 Build sequences, alternations and repetitions with the functions here: they drop what matches
 nothing and flatten what needs no parentheses. Walk with ``postorder``, which does not recurse.
+A right-hand side is a regular expression whose leaves may be rules and tokens, too.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from kbnf_core import traversal
 from kbnf_core.automata.codepoints import CodePoints
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Characters:
-    """One character of a nonempty set."""
-
-    points: CodePoints
+from kbnf_core.automata.regex.syntax import (
+    Alternation,
+    Characters,
+    Repetition,
+    Sequence,
+    children,
+)
+from kbnf_core.ir.analysis import fixpoint
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,35 +35,12 @@ class Token:
     written: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sequence:
-    """One after the other; without any, the empty text."""
-
-    items: tuple["Node", ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Alternation:
-    """Any one of them; without any, nothing at all."""
-
-    items: tuple["Node", ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Repetition:
-    """``low`` to ``high`` times the item; None has no bound."""
-
-    item: "Node"
-    low: int
-    high: int | None
-
-
 Leaf: TypeAlias = Characters | Call | Token
-Node: TypeAlias = Leaf | Sequence | Alternation | Repetition
+Node: TypeAlias = Leaf | Sequence["Node"] | Alternation["Node"] | Repetition["Node"]
 Rules: TypeAlias = dict[str, Node]
 
-EMPTY = Sequence(())
-NOTHING = Alternation(())
+EMPTY: Node = Sequence(())
+NOTHING: Node = Alternation(())
 
 
 def characters(points: CodePoints) -> Node:
@@ -106,17 +85,6 @@ def repetition(item: Node, low: int, high: int | None) -> Node:
     return item if (low, high) == (1, 1) else Repetition(item, low, high)
 
 
-def children(node: Node) -> tuple[Node, ...]:
-    """Return the direct parts of ``node``."""
-    match node:
-        case Sequence() | Alternation():
-            return node.items
-        case Repetition():
-            return (node.item,)
-        case _:
-            return ()
-
-
 def postorder(root: Node) -> Iterator[Node]:
     """Yield every part of ``root``, parts before wholes."""
     return traversal.postorder(root, children)
@@ -124,7 +92,8 @@ def postorder(root: Node) -> Iterator[Node]:
 
 def rebuilt(node: Node, parts: list[Node]) -> Node:
     """Return ``node`` with its direct parts replaced."""
-    if all(new is old for new, old in zip(parts, children(node), strict=True)):
+    old: tuple[Node, ...] = children(node)
+    if all(new is before for new, before in zip(parts, old, strict=True)):
         return node
     match node:
         case Sequence():
@@ -139,13 +108,43 @@ def rebuilt(node: Node, parts: list[Node]) -> Node:
 
 def rewrite(root: Node, change: Callable[[Node], Node]) -> Node:
     """Return ``root`` with ``change`` applied to every part, parts before wholes."""
-    values: list[Node] = []
-    for node in postorder(root):
-        first = len(values) - len(children(node))
-        values[first:] = [change(rebuilt(node, values[first:]))]
-    return values.pop()
+    return traversal.fold(root, children, lambda node, parts: change(rebuilt(node, parts)))
 
 
 def called(root: Node) -> Iterator[str]:
     """Yield the names of the rules that ``root`` uses."""
     return (node.name for node in postorder(root) if isinstance(node, Call))
+
+
+def parts_where(root: Node, names: Collection[str], leaf: bool) -> dict[int, bool]:
+    """Return by identity what is true of every part of ``root``: nullable, or productive.
+
+    It is true of a sequence if it is of all items, of an alternation if of one, of a repetition
+    also if it may have no turn; ``names`` are the rules of which it is, ``leaf`` tells of others.
+    """
+    known: dict[int, bool] = {}
+    for node in postorder(root):
+        match node:
+            case Call():
+                known[id(node)] = node.name in names
+            case Sequence():
+                known[id(node)] = all(known[id(item)] for item in node.items)
+            case Alternation():
+                known[id(node)] = any(known[id(item)] for item in node.items)
+            case Repetition():
+                known[id(node)] = node.low == 0 or known[id(node.item)]
+            case _:
+                known[id(node)] = leaf
+    return known
+
+
+def names_where(rules: Mapping[str, Node], leaf: bool) -> set[str]:
+    """Return the rules of which it is true, as ``parts_where`` has it."""
+
+    def evaluate(name: str, known: Mapping[str, bool]) -> bool:
+        names = {callee for callee in callees[name] if known.get(callee)}
+        return parts_where(rules[name], names, leaf)[id(rules[name])]
+
+    callees = {name: set(called(body)) for name, body in rules.items()}
+    found = fixpoint(callees, bottom=False, evaluate=evaluate)
+    return {name for name, is_true in found.items() if is_true}

@@ -7,19 +7,19 @@ is lost on the way is said, with a text that shows it where one can be found.
 
 from dataclasses import replace
 
+from kbnf_core.automata.regex.syntax import Alternation
 from kbnf_core.config import Finish
 from kbnf_core.errors import GrammarError
 from kbnf_core.frontend import Reading, name_span, read_grammar
 from kbnf_core.ir import Grammar
-from kbnf_core.languages import GBNF
 from kbnf_core.languages.conversion.difference import MOST_STATES, shortest_difference
 from kbnf_core.languages.conversion.layout import Style, Written, lay_out
 from kbnf_core.languages.conversion.names import TABLE_HEAD, gbnf_names
 from kbnf_core.languages.conversion.prefix_free import is_prefix_free, shortest_longer
-from kbnf_core.languages.conversion.result import Conversion, Example, Loss
 from kbnf_core.languages.conversion.verify import verified
+from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.gbnf.writer.eliminate_left_recursion import eliminate_left_recursion
-from kbnf_core.languages.gbnf.writer.expression import Alternation, Node, Rules
+from kbnf_core.languages.gbnf.writer.expression import Node, Rules
 from kbnf_core.languages.gbnf.writer.llama_limits import keep_limits
 from kbnf_core.languages.gbnf.writer.nonempty import Nonempty, repeat_nonempty
 from kbnf_core.languages.gbnf.writer.print import print_gbnf
@@ -30,6 +30,7 @@ from kbnf_core.lower.analyse import analyse
 from kbnf_core.lower.build import build_tables
 from kbnf_core.recognise.states import StateTable
 from kbnf_core.source import Source, Span
+from kbnf_core.syntax.conversion import Conversion, Example, Loss
 from kbnf_core.syntax.tree import Comment, Document
 
 

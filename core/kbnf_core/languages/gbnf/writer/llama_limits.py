@@ -5,12 +5,11 @@ nested counts: the product of a count and the rules it generates for its operand
 A use of a rule counts for one, whatever the rule holds.
 """
 
+from kbnf_core.automata.regex.syntax import Characters, Repetition
 from kbnf_core.languages.gbnf.writer.expression import (
     EMPTY,
     Call,
-    Characters,
     Node,
-    Repetition,
     Rules,
     Token,
     postorder,
@@ -89,7 +88,7 @@ def _size(node: Node) -> int:
     return max(1, generated)
 
 
-def _size_of_count(node: Repetition) -> int:
+def _size_of_count(node: Repetition[Node]) -> int:
     copies = max(node.low if node.high is None else node.high, 1)
     return copies * max(1, sum(_optional_copies(part) for part in postorder(node.item)))
 

@@ -4,66 +4,36 @@ llama.cpp takes an unbounded repetition of what may be empty for left recursion.
 empty text the repetition matches the same.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
+from kbnf_core.automata.regex.syntax import Alternation, Repetition, Sequence, children
 from kbnf_core.languages.gbnf.writer.expression import (
     NOTHING,
-    Alternation,
     Call,
     Node,
-    Repetition,
     Rules,
-    Sequence,
     alternation,
     called,
-    children,
-    postorder,
+    names_where,
+    parts_where,
     repetition,
     rewrite,
     sequence,
 )
+from kbnf_core.traversal import fold
 
 SUFFIX = "-nonempty"
 """Ends the name of a rule that stands for another one without the empty text."""
 
 
-def nullable_names(rules: Mapping[str, Node]) -> set[str]:
-    """Return the rules that may be empty: a worklist over who uses whom."""
-    users: dict[str, set[str]] = {}
-    for name, body in rules.items():
-        for used in called(body):
-            users.setdefault(used, set()).add(name)
-    nullable: set[str] = set()
-    pending = list(rules)
-    while pending:
-        name = pending.pop()
-        if name not in nullable and is_nullable(rules[name], nullable):
-            nullable.add(name)
-            pending.extend(users.get(name, ()))
-    return nullable
+def nullable_parts(root: Node, names: Collection[str]) -> dict[int, bool]:
+    """Return for every part of ``root``, by identity, whether it may be empty."""
+    return parts_where(root, names, leaf=False)
 
 
-def is_nullable(root: Node, names: set[str]) -> bool:
+def is_nullable(root: Node, names: Collection[str]) -> bool:
     """Tell whether ``root`` may be empty; ``names`` are the rules that may."""
     return nullable_parts(root, names)[id(root)]
-
-
-def nullable_parts(root: Node, names: set[str]) -> dict[int, bool]:
-    """Return for every part of ``root``, by identity, whether it may be empty."""
-    known: dict[int, bool] = {}
-    for node in postorder(root):
-        match node:
-            case Call():
-                known[id(node)] = node.name in names
-            case Sequence():
-                known[id(node)] = all(known[id(item)] for item in node.items)
-            case Alternation():
-                known[id(node)] = any(known[id(item)] for item in node.items)
-            case Repetition():
-                known[id(node)] = node.low == 0 or known[id(node.item)]
-            case _:
-                known[id(node)] = False
-    return known
 
 
 class Nonempty:
@@ -71,7 +41,7 @@ class Nonempty:
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
-        self.nullable = nullable_names(rules)
+        self.nullable = names_where(rules, leaf=False)
 
     def of(self, root: Node) -> Node:
         """Return ``root`` without the empty text."""
@@ -87,11 +57,7 @@ class Nonempty:
     def _strip(self, root: Node) -> tuple[Node, list[str]]:
         """Return ``root`` without the empty text, and the rules it needs without it."""
         nullable = nullable_parts(root, self.nullable)
-        values: list[Node] = []
-        for node in postorder(root):
-            first = len(values) - len(children(node))
-            values[first:] = [_stripped(node, values[first:], nullable)]
-        result = values.pop()
+        result = fold(root, children, lambda node, parts: _stripped(node, parts, nullable))
         suffixed = (name for name in called(result) if name.endswith(SUFFIX))
         return result, [name.removesuffix(SUFFIX) for name in suffixed]
 

@@ -7,14 +7,11 @@ number of digits behind ``\x``. Neighbouring single characters are one string.
 from collections.abc import Mapping
 
 from kbnf_core.automata.codepoints import ANY, CodePoints, complement
+from kbnf_core.automata.regex.syntax import Alternation, Characters, Repetition, Sequence
 from kbnf_core.languages.gbnf.writer.expression import (
     EMPTY,
-    Alternation,
     Call,
-    Characters,
     Node,
-    Repetition,
-    Sequence,
     Token,
     alternation,
     repetition,
@@ -42,7 +39,7 @@ def print_gbnf(root: Node, names: Mapping[str, str]) -> str:
     return "".join(written)
 
 
-def _pieces(node: Sequence | Alternation | Repetition) -> list[str | Node]:
+def _pieces(node: Sequence[Node] | Alternation[Node] | Repetition[Node]) -> list[str | Node]:
     match node:
         case Repetition():
             return [*_operand(node.item), _operator(node.low, node.high)]

@@ -10,43 +10,17 @@ from kbnf_core.languages.gbnf.writer.expression import (
     repetition,
     sequence,
 )
+from kbnf_core.traversal import fold, postorder
 
 
 def has_assertions(root: syntax.Node) -> bool:
     """Tell whether an expression asks for more than characters."""
-    pending = [root]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, syntax.Assertion):
-            return True
-        pending.extend(_parts(node))
-    return False
+    return any(isinstance(node, syntax.Assertion) for node in postorder(root, syntax.children))
 
 
 def unfold_regex(root: syntax.Node) -> Node:
     """Return a parsed regular expression without assertions."""
-    values: list[Node] = []
-    stack: list[tuple[syntax.Node, bool]] = [(root, False)]
-    while stack:
-        node, seen = stack.pop()
-        parts = _parts(node)
-        if parts and not seen:
-            stack.append((node, True))
-            stack.extend((part, False) for part in reversed(parts))
-        else:
-            first = len(values) - len(parts)
-            values[first:] = [_unfold_one(node, values[first:])]
-    return values.pop()
-
-
-def _parts(node: syntax.Node) -> tuple[syntax.Node, ...]:
-    match node:
-        case syntax.Sequence() | syntax.Alternation():
-            return node.items
-        case syntax.Repetition():
-            return (node.item,)
-        case _:
-            return ()
+    return fold(root, syntax.children, _unfold_one)
 
 
 def _unfold_one(node: syntax.Node, parts: list[Node]) -> Node:

@@ -7,7 +7,7 @@ that would be too long to read.
 """
 
 from collections.abc import Mapping
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
@@ -18,13 +18,12 @@ from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.expression import Builder
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.regex.parse import parse_regex
+from kbnf_core.automata.regex.syntax import Characters
 from kbnf_core.automata.to_regex import to_expression
-from kbnf_core.languages.conversion.result import Loss
 from kbnf_core.languages.gbnf.writer.expression import (
     EMPTY,
     NOTHING,
     Call,
-    Characters,
     Node,
     Rules,
     Token,
@@ -38,6 +37,8 @@ from kbnf_core.languages.gbnf.writer.regular import has_assertions, unfold_expre
 from kbnf_core.limits import Limits
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
+from kbnf_core.syntax.conversion import Loss
+from kbnf_core.traversal import fold
 
 MOST_LEAVES = 24
 """Sets of characters in an expression for an automaton; a longer one becomes rules."""
@@ -77,11 +78,7 @@ class Unfolder:
         self.rules[self._name] = body if known is None else alternation([known, body])
 
     def _unfold(self, root: tree.Expression) -> Node:
-        values: list[_Value] = []
-        for node in tree.postorder(root):
-            first = len(values) - len(tree.children(node))
-            values[first:] = [self._combine(node, values[first:])]
-        return self._settle(values.pop())
+        return self._settle(fold(root, tree.children, self._combine))
 
     def _combine(self, node: tree.Expression, parts: "list[_Value]") -> "_Value":
         match node:
@@ -100,9 +97,9 @@ class Unfolder:
     def _leaf(self, node: tree.Leaf) -> "_Value":
         match node:
             case tree.Terminal():
-                return node.text.value.encode(), node.span
+                return _Bytes(node.text.value.encode(), node.span)
             case tree.ByteString():
-                return node.value, node.span
+                return _Bytes(node.value, node.span)
             case tree.Reference():
                 return Call(node.name.value)
             case tree.TokenName():
@@ -116,7 +113,7 @@ class Unfolder:
 
     def _settle(self, value: "_Value") -> Node:
         """Return bytes as the text they are."""
-        if not isinstance(value, tuple):
+        if not isinstance(value, _Bytes):
             return value
         data, span = value
         try:
@@ -201,7 +198,13 @@ class Unfolder:
         self.losses.setdefault(self._name, []).append(Loss(code, message, span))
 
 
-_Bytes: TypeAlias = tuple[bytes, Span]
+class _Bytes(NamedTuple):
+    """Bytes that may be a text only together with their neighbours."""
+
+    data: bytes
+    span: Span
+
+
 _Value: TypeAlias = Node | _Bytes
 
 _BRACKETS: Mapping[tree.BracketKind, tuple[int, int | None]] = {
@@ -216,8 +219,8 @@ def _join_bytes(parts: list[_Value]) -> list[_Value]:
     joined: list[_Value] = []
     for part in parts:
         last = joined[-1] if joined else None
-        if isinstance(part, tuple) and isinstance(last, tuple):
-            joined[-1] = (last[0] + part[0], last[1].cover(part[1]))
+        if isinstance(part, _Bytes) and isinstance(last, _Bytes):
+            joined[-1] = _Bytes(last.data + part.data, last.span.cover(part.span))
         else:
             joined.append(part)
     return joined

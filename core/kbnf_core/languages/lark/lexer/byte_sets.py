@@ -5,6 +5,7 @@ Bits 0 to 255 stand for bytes, bit 256 for the end of the text.
 
 from functools import lru_cache
 
+from kbnf_core.automata.alphabet import class_count
 from kbnf_core.automata.dfa import DEAD, Dfa
 
 END = 1 << 256
@@ -14,12 +15,12 @@ ALL_BYTES = END - 1
 @lru_cache(maxsize=4096)
 def exits(dfa: Dfa) -> tuple[int, ...]:
     """Return, for each state, the bytes that lead on."""
-    by_class = [0] * (int(dfa.classes.max()) + 1)
-    for byte, symbol in enumerate(dfa.classes.tolist()):
+    by_class = [0] * class_count(dfa.classes)
+    for byte, symbol in enumerate(dfa.classes):
         by_class[symbol] |= 1 << byte
     return tuple(
         sum(bits for bits, target in zip(by_class, row, strict=True) if target != DEAD)
-        for row in dfa.next.tolist()
+        for row in dfa.rows
     )
 
 

@@ -1,15 +1,17 @@
 """The text between lexemes: one terminal made of everything that ``%ignore`` names."""
 
+from collections.abc import Iterator
 from functools import reduce
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.classes import class_count, join_classes, representatives, rows_over
-from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.automata.alphabet import class_count, first_bytes, join
+from kbnf_core.automata.dfa import DEAD, Dfa, rows_over, trimmed
+from kbnf_core.automata.explore import explore
 from kbnf_core.languages.lark.build_tree import is_written, pattern, write_dfa
 from kbnf_core.languages.lark.lexer.byte_sets import exits
-from kbnf_core.languages.lark.lexer.explore import explore
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
+    MOST_STATES,
     NOTHING,
     Lookahead,
     after_byte,
@@ -17,7 +19,6 @@ from kbnf_core.languages.lark.lexer.lookahead import (
     either,
     outside,
 )
-from kbnf_core.languages.lark.lexer.walk import trimmed
 from kbnf_core.languages.lark.reader.model import Terminal
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
@@ -30,6 +31,9 @@ _Thread = tuple[int, int, Lookahead]
 
 _Threads = frozenset[_Thread]
 
+_BEFORE: _Threads = frozenset()
+"""Before a run, which begins at a state of its own: no run comes back to it, and it is no end."""
+
 
 class _Runs:
     """Runs of ignored lexemes: which patterns are alive, and in which state."""
@@ -39,12 +43,12 @@ class _Runs:
         self.together = together
         self.once = once
         rests = {rest for part in parts for rest in part.rests}
-        self.classes = join_classes(
+        self.classes = join(
             [*(part.dfa.classes for part in parts), *(rest.dfa.classes for rest in rests)]
         )
-        self.bytes = representatives(self.classes).tolist()
-        self.rows = [rows_over(part.dfa, self.classes).tolist() for part in self.parts]
-        self.accepting = [part.dfa.accepting.tolist() for part in self.parts]
+        self.bytes = first_bytes(self.classes)
+        self.rows = [rows_over(part.dfa, self.classes) for part in self.parts]
+        self.accepting = [part.dfa.accepting for part in self.parts]
 
     @property
     def start(self) -> _Threads:
@@ -103,14 +107,15 @@ def make_skipped(parts: list[Terminal], together: bool, once: bool, span: Span) 
     """
     runs = _Runs(parts, together, once)
 
-    def step(state: _Threads | None, symbol: int) -> _Threads | None:
-        # A run begins at a state of its own, None, which no run comes back to and which is no end.
-        after = runs.move(runs.start, symbol) if state is None else runs.step(state, symbol)
-        return after or None
+    symbols = range(class_count(runs.classes))
 
-    start: list[_Threads | None] = [None]
-    states, rows = explore(start, class_count(runs.classes), step)
-    by_state = [NOTHING, *(runs.rest(state) for state in states if state is not None)]
+    def step(state: _Threads) -> Iterator[_Threads | None]:
+        for symbol in symbols:
+            after = runs.step(state, symbol) if state else runs.move(runs.start, symbol)
+            yield after or None
+
+    states, rows = explore([_BEFORE], step, MOST_STATES)
+    by_state = [NOTHING, *(runs.rest(state) for state in states[1:])]
     dfa, kept = trimmed(rows, [rest != NOTHING for rest in by_state], runs.classes)
     rests = tuple(by_state[state] for state in kept)
     unit = operations.union(*(part.dfa for part in parts))

@@ -170,7 +170,8 @@ class _Shifts:
     def _shifts_in(self, state: Any) -> dict[str, set[int]]:
         """Return the leaves that a state shifts, by the name of their terminal."""
         if state not in self._shifted:
-            self._shifted[state] = shifted = {}
+            shifted: dict[str, set[int]] = {}
+            self._shifted[state] = shifted
             for item in state:
                 if not item.is_satisfied and item.next.is_term:
                     expansion = tuple((w.is_term, w.name) for w in item.rule.expansion)

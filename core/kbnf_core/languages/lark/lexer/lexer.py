@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.witness import common_word
+from kbnf_core.automata.product import common_word
 from kbnf_core.languages.lark.lexer.byte_sets import END, first_bytes
 from kbnf_core.languages.lark.lexer.co_expected import members
 from kbnf_core.languages.lark.lexer.first_follow import Positions, analyse

@@ -5,19 +5,24 @@ times on more; a regular language says it exactly. Equal sets are equal values, 
 be states.
 """
 
+from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-
-import numpy as np
+from itertools import chain
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.classes import class_count, join_classes, representatives, rows_over
-from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.automata.machine import Machine
+from kbnf_core.automata.alphabet import ByteClasses, first_bytes, join
+from kbnf_core.automata.determinise import from_symbols
+from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
+from kbnf_core.automata.explore import explore
+from kbnf_core.automata.product import Product
 from kbnf_core.languages.lark.lexer.byte_sets import ALL_BYTES, END, exits
 
 _REMEMBERED = 8192
+
+MOST_STATES = 5_000
+"""States of one automaton that is followed thread by thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +43,23 @@ def rest_of(dfa: Dfa) -> Lookahead:
     if dfa.is_empty:
         return NOTHING
     # Classes are numbered by their first byte, states as they are met: there is one way only.
-    rows = dfa.next.tolist()
-    return numbered(Machine(rows, dfa.accepting.astype(int).tolist(), [0]), dfa.classes)
+    return numbered(SymbolDfa(dfa.rows, [*map(int, dfa.accepting)], [0]), dfa.classes)
 
 
-def numbered(machine: Machine, classes: "np.ndarray[tuple[int], np.dtype[np.uint8]]") -> Lookahead:
-    """Return the words of a machine over classes that ``join_classes`` has numbered."""
-    dfa = operations.from_machine(machine, classes)
-    return Lookahead((dfa.classes.tobytes(), dfa.next.tobytes(), dfa.accepting.tobytes()), dfa)
+def numbered(automaton: SymbolDfa, classes: ByteClasses) -> Lookahead:
+    """Return the words of an automaton over classes that ``join`` has numbered."""
+    dfa = from_symbols(automaton, classes)
+    table = array("i", chain.from_iterable(dfa.rows)).tobytes()
+    return Lookahead((dfa.classes, table, bytes(dfa.accepting)), dfa)
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def outside(mask: int) -> Lookahead:
     """Return the texts that start with no byte of ``mask``; they are not empty if END is in it."""
-    flags = np.array([mask >> byte & 1 for byte in range(256)], dtype=np.uint8)
-    classes = join_classes([flags])
-    barred = [bool(flags[byte]) for byte in representatives(classes)]
+    classes = join([bytes(mask >> byte & 1 for byte in range(256))])
+    barred = [bool(mask >> byte & 1) for byte in first_bytes(classes)]
     first = [DEAD if bar else 1 for bar in barred]
-    return numbered(Machine([first, [1] * len(barred)], [int(not mask & END), 1], [0]), classes)
+    return numbered(SymbolDfa([first, [1] * len(barred)], [int(not mask & END), 1], [0]), classes)
 
 
 ANYTHING = outside(0)
@@ -103,8 +107,8 @@ def touched(rest: Lookahead) -> int:
     if rest.dfa.is_empty:
         return ALL_BYTES | END
     free = [after(rest, state) == ANYTHING for state in range(rest.dfa.state_count)]
-    row = rest.dfa.next[0].tolist()
-    for byte, symbol in enumerate(rest.dfa.classes.tolist()):
+    row = rest.dfa.rows[0]
+    for byte, symbol in enumerate(rest.dfa.classes):
         if row[symbol] == DEAD or not free[row[symbol]]:
             mask |= 1 << byte
     return mask
@@ -121,8 +125,7 @@ def refused(rest: Lookahead) -> int:
 def after(rest: Lookahead, state: int) -> Lookahead:
     """Return what may follow where the automaton of ``rest`` is in ``state``."""
     dfa = rest.dfa
-    machine = Machine(dfa.next.tolist(), dfa.accepting.astype(int).tolist(), [state])
-    return numbered(machine, dfa.classes)
+    return numbered(SymbolDfa(dfa.rows, [*map(int, dfa.accepting)], [state]), dfa.classes)
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -130,7 +133,7 @@ def after_byte(rest: Lookahead, byte: int) -> Lookahead:
     """Return what may follow once ``byte`` has come."""
     if rest.dfa.is_empty:
         return NOTHING
-    state = int(rest.dfa.next[0, rest.dfa.classes[byte]])
+    state = rest.dfa.rows[0][rest.dfa.classes[byte]]
     return NOTHING if state == DEAD else after(rest, state)
 
 
@@ -140,13 +143,18 @@ def cut(dfa: Dfa, rest: Lookahead) -> list[tuple[Lookahead, Dfa]]:
         return [(ANYTHING, dfa)]
     if rest.dfa.is_empty:
         return []
-    rows, ends, classes = _side_by_side(dfa, rest.dfa)
+    product = Product(dfa, rest.dfa)
+    pairs, rows = explore([product.start], product.while_all)
+    ends: dict[int, list[int]] = {}
+    for number, (i, j) in enumerate(pairs):
+        if dfa.accepting[i]:
+            ends.setdefault(j, []).append(number)
     found = []
     for state, numbers in ends.items():
         tags = [0] * len(rows)
         for number in numbers:
             tags[number] = 1
-        part = operations.from_machine(Machine(rows, tags, [0]), classes)
+        part = from_symbols(SymbolDfa(rows, tags, [0]), product.classes)
         found.append((after(rest, state), part))
     joined = _joined(found)
     if len(joined) == 1 and operations.is_equal(joined[0][1], dfa):
@@ -165,30 +173,3 @@ def _joined(found: Iterable[tuple[Lookahead, Dfa]]) -> list[tuple[Lookahead, Dfa
 def union(dfas: list[Dfa]) -> Dfa:
     """Return the words of any; one automaton alone stays what it is."""
     return dfas[0] if len(dfas) == 1 else operations.union(*dfas)
-
-
-def _side_by_side(
-    left: Dfa, right: Dfa
-) -> tuple[list[list[int]], dict[int, list[int]], "np.ndarray[tuple[int], np.dtype[np.uint8]]"]:
-    """Walk both while both are alive; return the rows, and by right state where left has words."""
-    classes = join_classes([left.classes, right.classes])
-    left_rows, right_rows = rows_over(left, classes).tolist(), rows_over(right, classes).tolist()
-    numbers = {(0, 0): 0}
-    pairs = [(0, 0)]
-    rows: list[list[int]] = []
-    ends: dict[int, list[int]] = {}
-    for number, (i, j) in enumerate(pairs):
-        if left.accepting[i]:
-            ends.setdefault(j, []).append(number)
-        row = []
-        for symbol in range(class_count(classes)):
-            pair = (left_rows[i][symbol], right_rows[j][symbol])
-            if DEAD in pair:
-                row.append(DEAD)
-                continue
-            if pair not in numbers:
-                numbers[pair] = len(pairs)
-                pairs.append(pair)
-            row.append(numbers[pair])
-        rows.append(row)
-    return rows, ends, classes

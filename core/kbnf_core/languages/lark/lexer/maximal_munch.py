@@ -6,14 +6,16 @@ language of their own. What only may be expected together makes a doubt, with a 
 a text after it that show it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import cached_property, reduce
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.automata.machine import Machine
-from kbnf_core.automata.witness import common_word
+from kbnf_core.automata.alphabet import class_count, legible_bytes
+from kbnf_core.automata.determinise import from_symbols
+from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
+from kbnf_core.automata.explore import explore, words_to
+from kbnf_core.automata.product import Product, States, common_word
 from kbnf_core.budget import Budget
 from kbnf_core.languages.lark.lexer.byte_sets import exits, first_bytes
 from kbnf_core.languages.lark.lexer.lookahead import (
@@ -28,7 +30,6 @@ from kbnf_core.languages.lark.lexer.lookahead import (
     relaxed,
 )
 from kbnf_core.languages.lark.lexer.terminal_priority import precedes, reserves
-from kbnf_core.languages.lark.lexer.walk import Walk
 from kbnf_core.languages.lark.reader.model import Lexing, Terminal
 
 
@@ -61,6 +62,50 @@ COMPARISON = 100
 """What comparing two small automata is counted as."""
 
 _CutKey = tuple[int, tuple[int, ...], tuple[int, ...], int]
+
+
+MOST_STATES = 20_000
+"""States of a terminal and its companions side by side."""
+
+
+class _Walk:
+    """Several automata side by side, as long as the first is alive.
+
+    ``states`` are those met, in the order of a shortest word, which ``words`` holds: the state of
+    each automaton, and which of the ``watched`` (a bit each) have matched a shorter word.
+    """
+
+    def __init__(self, dfas: list[Dfa], budget: Budget, watched: int = 0) -> None:
+        self._product = Product(*dfas)
+        self._watched = watched
+        self._budget = budget
+        self._symbols = class_count(self._product.classes)
+        self._start = (self._product.start, 0)
+        self.states, self._rows = explore([self._start], self._step, MOST_STATES)
+
+    def _step(self, state: tuple[States, int]) -> Iterator[tuple[States, int] | None]:
+        states, passed = state
+        self._budget.spend(self._symbols * (1 + len(states)))
+        if state != self._start:
+            passed |= self._matched(states)
+        for target in self._product.while_first(states):
+            yield None if target is None else (target, passed)
+
+    def _matched(self, states: States) -> int:
+        flags = self._product.accepting(states)
+        return sum(1 << at for at, yes in enumerate(flags) if yes) & self._watched
+
+    @cached_property
+    def words(self) -> list[bytes]:
+        """A shortest word to each state."""
+        return words_to(self._rows, legible_bytes(self._product.classes))
+
+    def dfa(self, accepting: Iterable[int]) -> Dfa:
+        """Return the automaton of the words that end in the numbered states."""
+        tags = [0] * len(self._rows)
+        for number in accepting:
+            tags[number] = 1
+        return from_symbols(SymbolDfa(self._rows, tags, [0]), self._product.classes)
 
 
 @dataclass(slots=True)
@@ -136,7 +181,7 @@ class LexemeSplitter:
             self.budget.spend(COMPARISON)
             alive = exits(other.dfa)
             self._meetings[key] = 0
-            for (i, j), _ in Walk([terminal.dfa, other.dfa], self.budget).states:
+            for (i, j), _ in _Walk([terminal.dfa, other.dfa], self.budget).states:
                 if terminal.dfa.accepting[i] and j != DEAD:
                     self._meetings[key] |= alive[j] & ~refused(terminal.rests[i])
         return self._meetings[key]
@@ -150,7 +195,7 @@ class LexemeSplitter:
         judge = _Judge(self.lexing, terminal)
         automata = [terminal.dfa, *map(judge.automaton, companions)]
         self.budget.part = terminal.title
-        walk = Walk(automata, self.budget, judge.watched(companions))
+        walk = _Walk(automata, self.budget, judge.watched(companions))
         groups: dict[Lookahead, list[int]] = {}
         doubts: dict[Terminal, Doubt] = {}
         for number, ((state, *states), passed) in enumerate(walk.states):
@@ -193,7 +238,7 @@ def _ending(dfa: Dfa, states: list[int]) -> Dfa:
     tags = [0] * dfa.state_count
     for state in states:
         tags[state] = 1
-    return operations.from_machine(Machine(dfa.next.tolist(), tags, [0]), dfa.classes)
+    return from_symbols(SymbolDfa(dfa.rows, tags, [0]), dfa.classes)
 
 
 def _split(terminals: Iterable[Terminal]) -> Iterable[Terminal]:

@@ -38,8 +38,9 @@ from kbnf_core.languages.lark.reader.tree import (
     TemplateUse,
     Use,
 )
-from kbnf_core.languages.lark.reader.words import span_of, split_object
+from kbnf_core.languages.lark.reader.words import split_object
 from kbnf_core.source import Span
+from kbnf_core.syntax.mistake import span_of
 
 Parts: TypeAlias = list[Any]
 """Tokens, and what the methods made of inner rules; the grammar says which."""

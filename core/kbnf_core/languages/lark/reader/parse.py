@@ -3,72 +3,63 @@
 Each statement is parsed for itself, so that every mistake of a file is found.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import cast
+from pathlib import Path
 
 from lark import Lark, Token
-from lark.exceptions import UnexpectedToken
 
 from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.languages.lark.reader import tree
 from kbnf_core.languages.lark.reader.build import Builder
-from kbnf_core.languages.lark.reader.tree import Document, Statement
-from kbnf_core.languages.lark.reader.words import span_of, statements
-from kbnf_core.languages.load_tables import load_parser
+from kbnf_core.languages.lark.reader.words import statements
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
+from kbnf_core.syntax.mistake import Mistake, span_of
+from kbnf_core.syntax.parser import load_parser
+from kbnf_core.syntax.statements import Metasyntax, Statement, parse_statements, too_deep
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
     """What was read, and the findings in order of place."""
 
-    document: Document
+    document: tree.Document
     diagnostics: tuple[Diagnostic, ...]
 
 
 @cache
 def lark_dialect_parser() -> Lark:
     """Return the parser of one statement."""
-    return load_parser("lark/reader", Builder())
+    return load_parser(Path(__file__).parent, Builder())
 
 
 def parse_lark(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
     """Parse ``source``; statements with mistakes are left out of the document."""
-    read: list[Statement] = []
-    findings: list[Diagnostic] = []
-    broken: set[str] = set()
-    for words in statements(source.text):
-        result = _parse(words, source, limits)
-        if isinstance(result, Diagnostic):
-            findings.append(result)
-            broken.update(word.value for word in words[:3] if word.type == "NAME")
-        else:
-            read.append(result)
-    return Parsed(Document(source, tuple(read), frozenset(broken)), tuple(findings))
+    split = (Statement(words) for words in statements(source.text))
+    read = parse_statements(split, _Lark(source, limits))
+    document = tree.Document(source, tuple(read.trees), frozenset(read.broken))
+    return Parsed(document, tuple(read.findings))
 
 
-def _parse(words: list[Token], source: Source, limits: Limits) -> Statement | Diagnostic:
-    parser = lark_dialect_parser().parse_interactive(start="definition")
-    depth = 0
-    for word in words:
-        depth += {"LPAR": 1, "LSQB": 1, "RPAR": -1, "RSQB": -1}.get(word.type, 0)
-        if depth > limits.nesting_depth:
-            return _finding("E012", "brackets are nested too deeply here", source, word)
-        try:
-            parser.feed_token(word)
-        except UnexpectedToken as error:
-            return _unexpected(source, word, error)
-    end = span_of(words[-1]).end
-    try:
-        statement = parser.feed_token(Token("$END", "", start_pos=end, end_pos=end))
-    except UnexpectedToken as error:
-        return _unexpected(source, Token("$END", "", start_pos=end, end_pos=end), error)
-    return cast(Statement, statement)
+class _Lark(Metasyntax[tree.Statement]):
+    """The statements of a text."""
+
+    def parser(self) -> Lark:
+        return lark_dialect_parser()
+
+    def explain(self, statement: Statement, mistake: Mistake) -> Iterable[Diagnostic]:
+        del statement
+        return (too_deep(mistake, self.limits) or _unexpected(self.source, mistake),)
+
+    def names(self, statement: Statement) -> Iterable[str]:
+        return (word.value for word in statement.words[:3] if word.type == "NAME")
 
 
-def _unexpected(source: Source, word: Token, error: UnexpectedToken) -> Diagnostic:
-    expected = sorted(_SHOWN[name] for name in error.expected if name in _SHOWN)
+def _unexpected(source: Source, mistake: Mistake) -> Diagnostic:
+    word = mistake.word or Token("$END", "", start_pos=mistake.span.start, end_pos=mistake.span.end)
+    expected = sorted(_SHOWN[name] for name in mistake.expected if name in _SHOWN)
     found = f"`{word.value}`" if word.value else "the end of the line"
     helps = (f"expected {', '.join(expected)}",) if expected else ()
     message = f"{found} cannot stand here in a Lark grammar"

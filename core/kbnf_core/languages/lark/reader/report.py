@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 
 from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.languages.conversion.result import Example, Loss
 from kbnf_core.source import Source, Span
+from kbnf_core.syntax.conversion import Example, Loss
 
 INVALID = "E421"
 IMPORT = "E422"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from lark import Token
 
 from kbnf_core.source import Span
+from kbnf_core.syntax.mistake import span_of
 
 _WORDS = re.compile(
     r"""
@@ -61,13 +62,6 @@ _CONDITION = re.compile(r"[ \t]*[A-Za-z_][A-Za-z0-9_]*[ \t]*")
 _NESTED_PART = re.compile(
     r'"(?:\\.|[^"\\\n])*"|/(?!/)(?:\\.|[^/\\\n])+/|(?://|\#)[^\n]*|[{}]|\n|.', re.DOTALL
 )
-
-
-def span_of(word: Token) -> Span:
-    """Return where ``word`` stands."""
-    start, end = word.start_pos, word.end_pos
-    assert start is not None and end is not None  # noqa: PT018, S101 - all words have both
-    return Span(start, end)
 
 
 @dataclass(slots=True)

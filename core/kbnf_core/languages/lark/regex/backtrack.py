@@ -6,21 +6,21 @@ keeps the attempts in their order and drops those behind a match; its states are
 lists. What may follow a match is what makes all attempts before it fail.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
-import numpy as np
-import numpy.typing as npt
-
-from kbnf_core.automata import operations
-from kbnf_core.automata.classes import class_count, join_classes, rows_over
-from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.automata.machine import Machine
-from kbnf_core.automata.minimise import minimise
-from kbnf_core.languages.lark.lexer.explore import explore
-from kbnf_core.languages.lark.lexer.lookahead import NOTHING, Lookahead, either, numbered
-from kbnf_core.languages.lark.lexer.walk import trimmed
+from kbnf_core.automata.alphabet import ByteClasses, class_count, join
+from kbnf_core.automata.determinise import from_symbols, minimise
+from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa, rows_over, trimmed
+from kbnf_core.automata.explore import S, explore
+from kbnf_core.languages.lark.lexer.lookahead import (
+    MOST_STATES,
+    NOTHING,
+    Lookahead,
+    either,
+    numbered,
+)
 from kbnf_core.languages.lark.regex import tree as regex
 from kbnf_core.languages.lark.regex.program import Instruction, Kind, Program
 
@@ -88,7 +88,7 @@ class _Machine:
 
     program: Program
     ordered: bool
-    _classes: npt.NDArray[np.uint8] = field(init=False)
+    _classes: ByteClasses = field(init=False)
     _rows: list[list[list[int]]] = field(default_factory=list)
     _accepting: list[list[bool]] = field(default_factory=list)
     _certain: list[list[bool]] = field(default_factory=list)
@@ -96,10 +96,10 @@ class _Machine:
 
     def __post_init__(self) -> None:
         automata = self.program.automata
-        self._classes = join_classes([dfa.classes for dfa in automata])
+        self._classes = join(dfa.classes for dfa in automata)
         for dfa in automata:
-            rows = [] if dfa.is_empty else rows_over(dfa, self._classes).tolist()
-            accepting = dfa.accepting.tolist()
+            rows = rows_over(dfa, self._classes)
+            accepting = dfa.accepting
             self._rows.append(rows)
             self._accepting.append([*accepting, False])
             certain = [
@@ -124,11 +124,19 @@ class _Machine:
         for number, state in enumerate(states):
             if any(_is_sure(self.program, thread) for thread in state.threads):
                 rows[number] = [number] * len(rows[number])
-        return operations.from_machine(Machine(rows, tags, [0]), self._classes)
+        return from_symbols(SymbolDfa(rows, tags, [0]), self._classes)
 
     def _explore(self) -> tuple[list[_State], list[list[int]]]:
         """Return all lists of attempts that any text leads to, and the steps between them."""
-        return explore([self._start()], class_count(self._classes), self._step_alive)
+        return self._follow([self._start()], self._step_alive)
+
+    def _follow(
+        self, starts: Iterable[S], step: Callable[[S, int], S | None]
+    ) -> tuple[list[S], list[list[int]]]:
+        symbols = range(class_count(self._classes))
+        return explore(
+            starts, lambda state: [step(state, symbol) for symbol in symbols], MOST_STATES
+        )
 
     def _step_alive(self, state: _State, symbol: int) -> _State | None:
         target = self._step(state, symbol)
@@ -259,10 +267,10 @@ class _Machine:
     def _rests(self, fates: Sequence[_Fate]) -> dict[_Fate, Lookahead]:
         """Return the texts after which each match stands."""
         wanted = len(set(fates))
-        met, rows = explore(fates, class_count(self._classes), self._next_fate)
+        met, rows = self._follow(fates, self._next_fate)
         tags = [int(self._stands_at_end(fate)) for fate in met]
-        small = minimise(Machine(rows, tags, range(wanted)))
-        machines = (Machine(small.rows, small.tags, [start]) for start in small.starts)
+        small = minimise(SymbolDfa(rows, tags, range(wanted)))
+        machines = (SymbolDfa(small.rows, small.tags, [start]) for start in small.starts)
         return {
             fate: numbered(machine, self._classes)
             for fate, machine in zip(met[:wanted], machines, strict=True)

@@ -16,7 +16,6 @@ from kbnf_core.errors import GrammarError
 from kbnf_core.frontend import Reading, name_span, read_grammar
 from kbnf_core.languages.conversion.difference import MOST_STATES
 from kbnf_core.languages.conversion.prefix_free import is_prefix_free, shortest_longer
-from kbnf_core.languages.conversion.result import Conversion, Example, Loss
 from kbnf_core.languages.conversion.verify import ConversionError
 from kbnf_core.languages.lark.reader.parse import parse_lark
 from kbnf_core.languages.lark.writer.lexeme_forms import Forms, choose_forms
@@ -33,6 +32,7 @@ from kbnf_core.lower.build import build_tables
 from kbnf_core.recognise.states import StateTable
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
+from kbnf_core.syntax.conversion import Conversion, Example, Loss
 
 LOST_BYTES = "W401"
 LOST_FINISH = "W403"

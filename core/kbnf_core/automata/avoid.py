@@ -1,0 +1,294 @@
+"""Texts in which something occurs nowhere: ``#ex`` and ``except!``.
+
+Such a text is any nonempty byte string, valid UTF-8 or not. What is accepted is closed under
+prefixes, so a text that has gone wrong is refused at the byte that completes what is to be avoided.
+
+*A regular expression* (``#ex``): the automaton runs all attempts to match at once, one begun before
+every byte, and dies with the first that succeeds. A match may need the end of the text (``$``), and
+every byte may be the last: so an attempt succeeds, too, when it would if the text ended here.
+
+*A finite set of words* (``except!``), perhaps in texts of bounded length: the words' Aho-Corasick
+automaton (1975), without the states in which a word has just ended. A bound on the length
+multiplies its states by the number of bytes that may still follow; that product is written down in
+minimal form at once, as tens of thousands of counts are too many to minimise afterwards.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import overload
+
+import numpy as np
+import numpy.typing as npt
+
+from kbnf_core.automata.alphabet import ONE_CLASS, class_count, first_bytes, join, separate
+from kbnf_core.automata.determinise import determinise, from_symbols, minimise
+from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa, empty
+from kbnf_core.automata.errors import LimitError, states_within
+from kbnf_core.automata.nfa import Nfa
+from kbnf_core.automata.operations import intersect
+from kbnf_core.automata.regex.compile import Compiled, within
+from kbnf_core.automata.regex.parse import parse_regex
+from kbnf_core.automata.regex.symbols import EDGE, byte_kinds, to_symbols
+from kbnf_core.automata.regex.syntax import Node
+from kbnf_core.automata.utf8 import TaggedDfa, to_bytes
+from kbnf_core.budget import Budget
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
+
+Ints = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int32]
+
+
+class _TableRows(Sequence[Sequence[int]]):
+    """Rows kept as the array that they were made as: there may be a million."""
+
+    def __init__(self, table: Rows) -> None:
+        self._table = table
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    @overload
+    def __getitem__(self, state: int) -> Sequence[int]: ...
+
+    @overload
+    def __getitem__(self, state: slice) -> Sequence[Sequence[int]]: ...
+
+    def __getitem__(self, state: int | slice) -> Sequence[int] | Sequence[Sequence[int]]:
+        rows: list[int] | list[list[int]] = self._table[state].tolist()
+        return rows
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> Rows:
+        return self._table
+
+
+_MATCHED = 2
+"""The tag of a state in which some attempt has succeeded."""
+
+
+@lru_cache(maxsize=128)
+def avoid_regex(pattern: str, limits: Limits = DEFAULT_LIMITS) -> Compiled:
+    """Compile the nonempty byte strings in which ``pattern`` matches nowhere. Never raises."""
+    tree, problems = parse_regex(pattern, limits)
+    if problems:
+        return Compiled(None, problems)
+    return within(limits, pattern, lambda budget: _avoiding(tree, limits, budget))
+
+
+def _avoiding(tree: Node, limits: Limits, budget: Budget) -> Dfa:
+    attempts = _attempts(tree, limits, budget)
+    kinds = byte_kinds()
+    classes = join([attempts.classes, kinds])
+    nfa = _all_attempts(attempts, first_bytes(classes), kinds)
+    symbols = class_count(classes)
+    most = states_within(limits.regex_states, limits.regex_bytes, symbols)
+    dfa = determinise(nfa, symbols, most, _MATCHED, budget)
+    return from_symbols(dfa, classes, budget)
+
+
+def _attempts(tree: Node, limits: Limits, budget: Budget) -> TaggedDfa:
+    """Return the automaton of one attempt, with a start after every kind of character."""
+    limit = limits.regex_states
+    symbols = to_symbols(tree, limit)
+    blocks = symbols.partition.block_count
+    most = states_within(limit, limits.regex_bytes, blocks)
+    budget.spend(len(symbols.nfa.moves))
+    dfa = minimise(determinise(symbols.nfa, blocks, most, budget=budget), budget)
+    return to_bytes(dfa, symbols.partition, limit)
+
+
+def _all_attempts(attempts: TaggedDfa, spelling: list[int], kinds: bytes) -> Nfa:
+    """Return the automaton that begins an attempt before every byte.
+
+    ``spelling`` holds a byte of each symbol, ``kinds`` the kind of each byte. To the states
+    of the attempts are added ``anywhere``, from which attempts begin; ``matched``; and
+    ``begin``, which stands for both the first attempt and ``anywhere``, but accepts nothing.
+    """
+    anywhere = len(attempts.tags)
+    matched, begin = anywhere + 1, anywhere + 2
+    symbols = [
+        (symbol, attempts.classes[byte], kinds[byte]) for symbol, byte in enumerate(spelling)
+    ]
+    moves = [
+        {
+            symbol: (matched,) if tag >> kind & 1 else (row[column],)
+            for symbol, column, kind in symbols
+            if tag >> kind & 1 or row[column] != DEAD
+        }
+        for tag, row in zip(attempts.tags, attempts.rows, strict=True)
+    ]
+    restart = {
+        symbol: tuple(sorted({anywhere, attempts.starts[kind]} - {DEAD}))
+        for symbol, _, kind in symbols
+    }
+    first = {} if attempts.starts[EDGE] == DEAD else moves[attempts.starts[EDGE]]
+    both = {symbol: tuple(sorted({*restart[symbol], *first.get(symbol, ())})) for symbol in restart}
+    tags = [_MATCHED if tag >> EDGE & 1 else 0 for tag in attempts.tags]
+    return Nfa([*moves, restart, {}, both], [*tags, ACCEPT, _MATCHED, 0], [(begin,)])
+
+
+def avoid_literals(words: Sequence[bytes], limit: int, limits: Limits = DEFAULT_LIMITS) -> Dfa:
+    """Return the nonempty byte strings in which none of ``words`` occurs.
+
+    They are at most ``limit`` bytes long; 0 has no bound. Raises LimitError when there are
+    more states than ``limits.grammar_states``, or they take more than ``limits.exception_bytes``.
+    """
+    if b"" in words:
+        return empty()
+    classes = separate(byte for word in words for byte in word)
+    symbols = class_count(classes)
+    most = states_within(limits.grammar_states, limits.exception_bytes, symbols)
+    limits = replace(limits, grammar_states=most)
+    rows = _aho_corasick(words, classes, symbols)
+    # Words are nonempty: the start is a copy of the root that does not accept.
+    start = len(rows)
+    unbounded = from_symbols(SymbolDfa([*rows, rows[0]], [ACCEPT] * start + [0], [start]), classes)
+    if unbounded.state_count > most:
+        raise LimitError("states", most)
+    if limit == 0:
+        return unbounded
+    if len({byte for word in words for byte in word}) == 256:
+        # Rare, and without the free byte that keeps the layers of _bounded simple.
+        return intersect(unbounded, _up_to(limit), limits)
+    return _bounded(unbounded, limit, limits)
+
+
+def _up_to(limit: int) -> Dfa:
+    """Return all byte strings of at most ``limit`` bytes."""
+    rows = [*([after] for after in range(1, limit + 1)), [DEAD]]
+    return Dfa(ONE_CLASS, rows, [True] * (limit + 1))
+
+
+def _aho_corasick(words: Sequence[bytes], classes: bytes, symbols: int) -> list[list[int]]:
+    """Return the rows of the automaton that dies where a word ends; state 0 is the root."""
+    children: list[dict[int, int]] = [{}]
+    ends: set[int] = set()
+    for word in words:
+        state = 0
+        for byte in word:
+            state = children[state].setdefault(classes[byte], len(children))
+            if state == len(children):
+                children.append({})
+        ends.add(state)
+    rows = [[0] * symbols for _ in children]
+    fallback = [0] * len(children)
+    queue = [0]
+    for state in queue:
+        if state:
+            rows[state] = list(rows[fallback[state]])
+        if fallback[state] in ends:
+            ends.add(state)
+        for symbol, child in children[state].items():
+            fallback[child] = rows[state][symbol] if state else 0
+            rows[state][symbol] = child
+            queue.append(child)
+    return [[DEAD if target in ends else target for target in row] for row in rows]
+
+
+def _bounded(dfa: Dfa, limit: int, limits: Limits) -> Dfa:
+    """Return the words of at most ``limit`` bytes.
+
+    ``dfa`` is minimal, all its states but the start accept, and some byte leads from every
+    state back to the root. So the states reached after c bytes only grow with c; and with r
+    bytes left two states are equal when they have the same words of up to r bytes, which
+    tells more of them apart the larger r is. Where both have settled, layers repeat.
+    """
+    table = np.array(dfa.rows, np.int32)
+    layers = _Layers(
+        reached=_reached_after(table, limit),
+        groups=_groups_with_left(table, limit),
+        limit=limit,
+    )
+    runs = layers.runs()
+    size = sum(len(layers.at(consumed).states) * count for consumed, count in runs)
+    if size > limits.grammar_states:
+        raise LimitError("states", limits.grammar_states)
+    rows = _TableRows(_lay_out(table, layers, size))
+    return Dfa(dfa.classes, rows, [False, *[True] * (size - 1)])
+
+
+def _lay_out(table: Rows, layers: "_Layers", size: int) -> Rows:
+    """Return the rows of all layers, one after the other; the last layer leads nowhere."""
+    laid_out = np.full((size, table.shape[1]), DEAD, dtype=np.int32)
+    offset = 0
+    for consumed, count in layers.runs()[:-1]:
+        rows = layers.at(consumed + 1).place[table[layers.at(consumed).states]]
+        following = offset + len(rows) * np.arange(1, count + 1)
+        block = np.where(rows == DEAD, DEAD, rows + following[:, None, None])
+        laid_out[offset : following[-1]] = block.reshape(-1, table.shape[1])
+        offset = following[-1]
+    return laid_out
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """The states after some number of bytes.
+
+    ``states`` holds one state of each group; ``place[state]`` is the place of the state's
+    group in it, and the last element stands for DEAD.
+    """
+
+    states: Ints
+    place: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class _Layers:
+    """All layers: ``reached`` after 0, 1, .. bytes, ``groups`` with 0, 1, .. bytes left.
+
+    The last element of both stands for all further ones.
+    """
+
+    reached: list[Ints]
+    groups: list[Ints]
+    limit: int
+
+    def at(self, consumed: int) -> _Layer:
+        """Return the layer after some bytes."""
+        states = self.reached[min(consumed, len(self.reached) - 1)]
+        return _layer(states, self.groups[min(self.limit - consumed, len(self.groups) - 1)])
+
+    def runs(self) -> list[tuple[int, int]]:
+        """Return (first layer, count) for runs of layers with equal rows; the last runs alone."""
+        settled = len(self.reached) - 1
+        unsettled = self.limit - len(self.groups) + 1
+        if unsettled <= settled:
+            return [(consumed, 1) for consumed in range(self.limit + 1)]
+        before = [(consumed, 1) for consumed in range(settled)]
+        after = [(consumed, 1) for consumed in range(unsettled, self.limit + 1)]
+        return [*before, (settled, unsettled - settled), *after]
+
+
+def _layer(states: Ints, group: Ints) -> _Layer:
+    _, first, index = np.unique(group[states], return_index=True, return_inverse=True)
+    place = np.full(len(group) + 1, DEAD)
+    place[states] = index
+    return _Layer(states[first], place)
+
+
+def _reached_after(table: Rows, limit: int) -> list[Ints]:
+    """Return the states after 0, 1, 2, ... bytes, until they stay the same."""
+    reached = [np.array([0])]
+    while len(reached) <= limit:
+        targets = np.unique(table[reached[-1]])
+        states = targets[targets != DEAD].astype(np.int64)
+        if np.array_equal(states, reached[-1]):
+            break
+        reached.append(states)
+    return reached
+
+
+def _groups_with_left(table: Rows, limit: int) -> list[Ints]:
+    """Return the group of each state when 0, 1, 2, ... bytes are left, until all differ.
+
+    The start, which alone does not accept, is a group of its own.
+    """
+    group = np.ones(len(table), dtype=np.int64)
+    group[0] = 0
+    groups = [group]
+    while len(groups) <= limit and group.max() + 1 < len(table):
+        successors = np.append(group, DEAD)[table]
+        signatures = np.column_stack([groups[0], successors])
+        group = np.unique(signatures, axis=0, return_inverse=True)[1].reshape(-1)
+        groups.append(group)
+    return groups

@@ -1,0 +1,128 @@
+"""Questions about rules that call each other: what is derived, and who reaches whom.
+
+Most properties of a nonterminal (nullable, productive, FIRST) are *least fixpoints*: each rule
+says what holds of it, given what holds of those it calls, nothing holds at first, and what is
+once true stays true. ``fixpoint`` finds the least solution with a worklist: a rule is looked at
+again only when something it calls has changed, so that the whole costs the size of the grammar,
+times the number of times that one value can grow. Its values are any that only grow: flags, sets.
+
+Reachability and strong components are questions about the graph of calls alone.
+
+Rules come as a mapping from each name to the names that it calls, whatever trees their bodies are;
+names that are called but have no rule are passed over.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import Generic, TypeVar
+
+T = TypeVar("T", bound=Hashable)
+V = TypeVar("V")
+
+
+def callers_of(callees: Mapping[T, Iterable[T]]) -> Mapping[T, list[T]]:
+    """Return for each name who calls it, once each, in the order of ``callees``."""
+    callers: defaultdict[T, list[T]] = defaultdict(list)
+    for name, called in callees.items():
+        for callee in dict.fromkeys(called):
+            callers[callee].append(name)
+    return callers
+
+
+def fixpoint(
+    callees: Mapping[T, Iterable[T]], bottom: V, evaluate: Callable[[T, Mapping[T, V]], V]
+) -> dict[T, V]:
+    """Return the least values for which ``evaluate(name, values)`` is each name's own.
+
+    ``bottom`` is what holds of every name before anything is known.
+    """
+    callers = callers_of(callees)
+    values = dict.fromkeys(callees, bottom)
+    # Callees tend to stand below their callers, so most rules are looked at once.
+    queue = deque(reversed(list(callees)))
+    waiting = set(queue)
+    while queue:
+        name = queue.popleft()
+        waiting.discard(name)
+        value = evaluate(name, values)
+        if value != values[name]:
+            values[name] = value
+            again = [caller for caller in callers.get(name, ()) if caller not in waiting]
+            queue.extend(again)
+            waiting.update(again)
+    return values
+
+
+def reachable(roots: Iterable[T], callees: Mapping[T, Iterable[T]]) -> set[T]:
+    """Return ``roots`` and every name that they lead to."""
+    found = set(roots)
+    pending = list(found)
+    while pending:
+        fresh = set(callees.get(pending.pop(), ())) - found
+        found |= fresh
+        pending.extend(fresh)
+    return found
+
+
+def cycles(graph: Mapping[T, Iterable[T]]) -> list[list[T]]:
+    """Return the strong components with a cycle, callers first, each in the order of ``graph``."""
+    position = {name: index for index, name in enumerate(graph)}
+    within = {name: [t for t in targets if t in position] for name, targets in graph.items()}
+    found = [sorted(members, key=position.__getitem__) for members in cyclic_components(within)]
+    return found[::-1]
+
+
+def cyclic_components(graph: Mapping[T, Iterable[T]]) -> Iterator[frozenset[T]]:
+    """Yield each set of nodes that reach each other, if there is a cycle in it (Tarjan 1972).
+
+    ``graph`` maps every node to its successors, which are keys too. Linear in its size.
+    """
+    search = _Search(graph)
+    for root in graph:
+        if root not in search.order:
+            yield from search.run(root)
+
+
+class _Search(Generic[T]):
+    def __init__(self, graph: Mapping[T, Iterable[T]]) -> None:
+        self._graph = graph
+        self.order: dict[T, int] = {}
+        self._low: dict[T, int] = {}
+        self._pending: list[T] = []
+        self._closed: set[T] = set()
+
+    def run(self, root: T) -> Iterator[frozenset[T]]:
+        stack = [self._open(root)]
+        while stack:
+            node, successors = stack[-1]
+            fresh = next((n for n in successors if self._visit(node, n)), None)
+            if fresh is not None:
+                stack.append(self._open(fresh))
+                continue
+            stack.pop()
+            if stack:
+                parent = stack[-1][0]
+                self._low[parent] = min(self._low[parent], self._low[node])
+            if self._low[node] == self.order[node]:
+                yield from self._close(node)
+
+    def _open(self, node: T) -> tuple[T, Iterator[T]]:
+        self.order[node] = self._low[node] = len(self.order)
+        self._pending.append(node)
+        return node, iter(self._graph[node])
+
+    def _visit(self, node: T, successor: T) -> bool:
+        """Tell whether ``successor`` is new; otherwise note how far back it leads."""
+        if successor not in self.order:
+            return True
+        if successor not in self._closed:
+            self._low[node] = min(self._low[node], self.order[successor])
+        return False
+
+    def _close(self, node: T) -> Iterator[frozenset[T]]:
+        members = [self._pending.pop()]
+        while members[-1] != node:
+            members.append(self._pending.pop())
+        self._closed.update(members)
+        if len(members) > 1 or node in self._graph[node]:
+            yield frozenset(members)

@@ -1,0 +1,79 @@
+"""Grammar languages as plain values: what is read, by which reader, and how it is converted."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, TypeAlias
+
+from kbnf_core.config import Finish
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.diagnostics.decode import too_large
+from kbnf_core.imports import BELOW, Imports
+from kbnf_core.limits import Limits
+from kbnf_core.source import Source
+from kbnf_core.syntax.conversion import Conversion
+from kbnf_core.syntax.tree import Document
+
+
+class Parsed(NamedTuple):
+    """A tree of KBNF, and the findings in order of place.
+
+    ``start`` is the nonterminal to start with, where the reader knows better than the language.
+    """
+
+    document: Document
+    diagnostics: tuple[Diagnostic, ...]
+    start: str | None = None
+
+
+Reader: TypeAlias = Callable[[Source, Limits, str | None, Imports], Parsed]
+"""Parses a text; never raises. Start and imports are for languages that ``is_converted``."""
+
+
+class Converter(Protocol):
+    """Converts a text to KBNF or from it; raises ``GrammarError`` for a text with errors.
+
+    Imports are for languages that ``is_converted``.
+    """
+
+    def __call__(
+        self, source: str, *, path: str | None, start: str | None, imports: Imports
+    ) -> Conversion:
+        """Return what was written, and what is lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A grammar language.
+
+    ``start`` and ``finish`` hold where the text does not say otherwise. ``reader`` and the
+    converters import what they need when they are called, so that a value costs nothing. A
+    language that ``is_converted`` has another structure than KBNF: its reader leaves out all to
+    which the start does not lead, and its tree has places of the text, but not its form. Fixes of
+    lints are for languages that have KBNF's operators (``takes_fixes``).
+    """
+
+    name: str
+    extension: str
+    start: str
+    finish: Finish
+    reader: Reader
+    to_kbnf: Converter | None = None
+    from_kbnf: Converter | None = None
+    is_converted: bool = False
+    takes_fixes: bool = True
+
+    def read(
+        self,
+        source: Source,
+        limits: Limits,
+        start: str | None = None,
+        imports: Imports = BELOW,
+    ) -> Parsed:
+        """Parse ``source``; never raises, findings are in the result.
+
+        ``start`` None is the text's own choice; ``imports`` says which files may be imported.
+        """
+        if len(source.text) > limits.source_bytes:
+            finding = too_large(source, limits.source_bytes)
+            return Parsed(Document(source, (), ()), (finding,))
+        return self.reader(source, limits, start, imports)

@@ -1,0 +1,135 @@
+"""Reads a text of any metasyntax statement by statement, each for itself.
+
+So every mistake of a file is found, and none is found twice. What a metasyntax says about its
+statements are the methods of ``Metasyntax``; the parser is Lark's LALR(1), fed word by word, so
+that a mistake is known with the words around it. Time is linear in the length of the text.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar, cast
+
+from lark import Lark, Token
+from lark.exceptions import UnexpectedToken
+
+from kbnf_core.diagnostics import Diagnostic, Severity
+from kbnf_core.limits import Limits
+from kbnf_core.source import Source
+from kbnf_core.syntax.mistake import CLOSERS, CLOSING, Mistake, span_of
+
+NAMES = frozenset({"NAME", "BAD_NAME"})
+SIGNS = frozenset({"DEFINE", "WRONG_SIGN"})
+
+Tree = TypeVar("Tree")
+
+
+@dataclass(slots=True)
+class Statement:
+    """The words of a statement; ``odd`` are those beside it that it should not hold.
+
+    ``following`` is the name that the next statement defines, where only that ended this one.
+    """
+
+    words: list[Token] = field(default_factory=list)
+    odd: list[Token] = field(default_factory=list)
+    following: Token | None = None
+
+    @property
+    def is_definition(self) -> bool:
+        """Whether it starts with a name and a sign, right or wrong."""
+        words = self.words
+        return len(words) > 1 and words[0].type in NAMES and words[1].type in SIGNS
+
+
+class Metasyntax(ABC, Generic[Tree]):
+    """Says how the statements of one text are parsed, checked and explained."""
+
+    def __init__(self, source: Source, limits: Limits) -> None:
+        self.source = source
+        self.limits = limits
+
+    @abstractmethod
+    def parser(self) -> Lark:
+        """Return the parser, whose start ``definition`` is one statement."""
+
+    @abstractmethod
+    def explain(self, statement: Statement, mistake: Mistake) -> Iterable[Diagnostic]:
+        """Yield what to say about a statement that stops making sense."""
+
+    def refuse(self, statement: Statement) -> Iterable[Diagnostic] | None:
+        """Return the findings about a statement that is not worth parsing, else None."""
+        return None if statement.words else ()
+
+    def intended(self, words: list[Token]) -> list[Token]:
+        """Return ``words`` with those slips put right that have findings of their own."""
+        return words
+
+    def validate(self, statement: Statement, tree: Tree) -> Iterable[Diagnostic]:
+        """Yield what is wrong with a statement that can be parsed."""
+        del statement, tree
+        return ()
+
+    def names(self, statement: Statement) -> Iterable[str]:
+        """Yield the names that a statement with mistakes was to define."""
+        return (word.value for word in statement.words[:1] if word.type in NAMES)
+
+
+@dataclass(slots=True)
+class Read(Generic[Tree]):
+    """The statements of a text: the trees of those without errors, and the names of the others."""
+
+    trees: list[Tree] = field(default_factory=list)
+    findings: list[Diagnostic] = field(default_factory=list)
+    broken: set[str] = field(default_factory=set)
+
+
+def parse_statements(statements: Iterable[Statement], metasyntax: Metasyntax[Tree]) -> Read[Tree]:
+    """Parse ``statements``, which may still be split off while others are read; never raises."""
+    read: Read[Tree] = Read()
+    for statement in statements:
+        tree: Tree | None = None
+        found: Iterable[Diagnostic] | None = metasyntax.refuse(statement)
+        if found is None:
+            parsed = _parse(statement.words, metasyntax)
+            if isinstance(parsed, Mistake):
+                found = metasyntax.explain(statement, parsed)
+            else:
+                tree = parsed
+                found = metasyntax.validate(statement, parsed)
+        found = list(found)
+        if tree is None or any(each.severity is Severity.ERROR for each in found):
+            read.broken.update(metasyntax.names(statement))
+        else:
+            read.trees.append(tree)
+        read.findings.extend(found)
+    return read
+
+
+def too_deep(mistake: Mistake, limits: Limits) -> Diagnostic | None:
+    """Return the finding for one bracket too many inside one another, if that is the mistake."""
+    if len(mistake.open_brackets) <= limits.nesting_depth:
+        return None
+    help_ = "move the inner part into a rule of its own"
+    message = f"brackets are nested more than {limits.nesting_depth} deep"
+    return mistake.finding("E012", message, "", help_)
+
+
+def _parse(words: list[Token], metasyntax: Metasyntax[Tree]) -> Tree | Mistake:
+    state = metasyntax.parser().parse_interactive(start="definition")
+    brackets: list[int] = []
+    end = span_of(words[-1]).end
+    ending = Token("$END", "", start_pos=end, end_pos=end)
+    tree = None
+    for index, word in enumerate([*metasyntax.intended(words), ending]):
+        if len(brackets) > metasyntax.limits.nesting_depth:
+            return Mistake(metasyntax.source, words, index - 1, brackets)
+        try:
+            tree = state.feed_token(word)
+        except UnexpectedToken as error:
+            return Mistake(metasyntax.source, words, index, brackets, frozenset(error.expected))
+        if word.type in CLOSERS:
+            brackets.append(index)
+        elif word.type in CLOSING:
+            brackets.pop()
+    return cast(Tree, tree)

@@ -1,0 +1,163 @@
+"""``kbnf convert-*``: a command for each grammar language, to KBNF and, where it can, back."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kbnf_cli.console import Console
+from kbnf_cli.converting import (
+    Convert,
+    Delivery,
+    Direction,
+    Directions,
+    conversion_options,
+    convert_all,
+)
+from kbnf_cli.inputs import read_vocabulary
+from kbnf_cli.options import as_value, common_options, vocabulary_options
+from kbnf_core import convert
+from kbnf_core.imports import ANYWHERE, BELOW
+from kbnf_core.languages import ABNF, BNF, GBNF, KBNF, LANGUAGES, LARK, Language
+from kbnf_core.syntax.language import Converter
+
+if TYPE_CHECKING:
+    from kbnf_core.convert import Conversion
+
+_Command = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Details:
+    """What is special about the command of a language."""
+
+    help: str
+    start: str = "The start rule of the original."
+    options: tuple[Callable[[_Command], _Command], ...] = (conversion_options,)
+
+
+_DETAILS = {
+    ABNF: _Details(
+        """Convert ABNF, the grammar language of RFCs, to KBNF.
+
+        FILE is a file, a directory to search for *.abnf, or `-` for stdin. Core rules such as DIGIT
+        are known. Values above %x7F are octets where none is above %xFF, and else code points.
+        """,
+        start="The start rule.  [default: the first rule]",
+    ),
+    BNF: _Details(
+        """Convert grammars of bnf_sampler, `<start>::=...`, to KBNF.
+
+        FILE is a file, a directory to search for *.bnf, or `-` for stdin. `<any!>` and
+        `<except!(..)>` take tokens, so they need the vocabulary of the model. Exits with 1, and
+        writes nothing, if something cannot be kept; --lossy writes it anyway.
+        """,
+        start="The start nonterminal of the original.",
+        options=(conversion_options, vocabulary_options),
+    ),
+    GBNF: _Details(
+        """Convert GBNF to KBNF, or KBNF to GBNF.
+
+        FILE is a file, a directory to search, or `-` for stdin. A vocabulary is needed only for
+        tokens that are excluded by their text, as in `!</think>`. Exits with 1, and writes nothing,
+        if something cannot be kept; --lossy writes it anyway.
+        """,
+        options=(conversion_options, vocabulary_options),
+    ),
+    LARK: _Details(
+        """Convert Lark to KBNF, or KBNF to LLGuidance's Lark.
+
+        FILE is a file, a directory to search, or `-` for stdin; imports are looked for beside it.
+        Exits with 1, and writes nothing, if something cannot be kept; --lossy writes it anyway.
+        """,
+        options=(
+            click.option(
+                "--lexing",
+                type=click.Choice(["llguidance", "earley", "lalr", "scannerless"]),
+                help="How the original cuts text into lexemes.  [default: as its dialect does]",
+            ),
+            conversion_options,
+        ),
+    ),
+}
+
+
+def _command_of(language: Language, converter: Converter) -> click.Command:
+    name = language.name.lower()
+    details = _DETAILS.get(language, _Details(f"Convert {language.name} to KBNF."))
+
+    def run(
+        console: Console,
+        delivery: Delivery,
+        paths: tuple[Path, ...],
+        start: str | None,
+        to: str | None = None,
+        vocab: str | None = None,
+        eos: tuple[int, ...] = (),
+        lexing: str | None = None,
+    ) -> int:
+        vocabulary = read_vocabulary(console, vocab, eos) if vocab else None
+
+        def to_kbnf(text: str, path: str) -> "Conversion":
+            if language is BNF:
+                return convert.from_bnf(text, path=path, start=start, vocabulary=vocabulary)
+            if language is GBNF:
+                return convert.from_gbnf(text, path=path, start=start, vocabulary=vocabulary)
+            if language is LARK:
+                return convert.from_lark(
+                    text, path=path, start=start, lexing=lexing, imports=ANYWHERE
+                )
+            return converter(text, path=path, start=start, imports=ANYWHERE)
+
+        extensions, directions = _ways(language, to, start, to_kbnf)
+        return convert_all(console, paths, extensions, directions, delivery)
+
+    command: _Command = click.pass_obj(as_value(Delivery)(run))
+    command = common_options(command)
+    for option in reversed(details.options):
+        command = option(command)
+    command = click.option("--start", metavar="NAME", help=details.start)(command)
+    if language.from_kbnf is not None:
+        command = click.option(
+            "--to",
+            type=click.Choice(["kbnf", name]),
+            help="The language of the result.  [default: the one that the file is not in]",
+        )(command)
+    files = click.Path(path_type=Path)
+    command = click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=files)(
+        command
+    )
+    return click.command(f"convert-{name}", help=details.help)(command)
+
+
+def _ways(
+    language: Language, to: str | None, start: str | None, to_kbnf: Convert
+) -> tuple[Sequence[str], Directions]:
+    """Return the extensions to search for, and the directions, between KBNF and ``language``.
+
+    Without ``to``, a name in lower case, a file becomes what it is not.
+    """
+    back = language.from_kbnf
+    if back is None:
+        return (language.extension,), lambda _: Direction(to_kbnf, KBNF.extension)
+
+    def from_kbnf(text: str, name: str) -> "Conversion":
+        return back(text, path=name, start=start, imports=BELOW)
+
+    def direction(file: Path) -> Direction:
+        is_back = to == language.name.lower() if to else file.suffix == KBNF.extension
+        if is_back:
+            return Direction(from_kbnf, language.extension)
+        return Direction(to_kbnf, KBNF.extension)
+
+    originals = [each.extension for each in (KBNF, language) if to != each.name.lower()]
+    return originals, direction
+
+
+COMMANDS = {
+    f"convert-{language.name.lower()}": _command_of(language, language.to_kbnf)
+    for language in LANGUAGES
+    if language.to_kbnf is not None
+}

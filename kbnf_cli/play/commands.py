@@ -1,0 +1,182 @@
+"""One step of the console, a session and a line in, a session and what to show out; and scripts.
+
+The table of all commands is here, and the switches, whose one-letter names are those of
+bnf_sampler's options.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from kbnf_cli.console import Console
+from kbnf_cli.play.looking import CHECKING, LOOKING
+from kbnf_cli.play.moving import FEEDING, FILING, MOVING, begin, feed
+from kbnf_cli.play.render import clip, note, row
+from kbnf_cli.play.session import (
+    Command,
+    Handler,
+    PlayFailure,
+    Reply,
+    Session,
+    Verdict,
+    World,
+    misused,
+)
+from kbnf_core.diagnostics.segments import Role, Segment
+from kbnf_core.diagnostics.text import render_text
+from kbnf_core.diagnostics.visible import visible
+from kbnf_core.errors import EngineError, GrammarError, KbnfError
+
+_WORDS = {
+    **dict.fromkeys(("", "on", "true", "yes", "1"), True),
+    **dict.fromkeys(("off", "false", "no", "0"), False),
+}
+
+
+def _switch(field: str) -> Handler:
+    """Return the handler that turns a field of the settings on or off."""
+
+    def handle(session: Session, text: str, world: World) -> Reply:
+        del world
+        if text not in _WORDS:
+            raise misused(f"`on` or `off` is needed, not `{text}`")
+        change: dict[str, Any] = {field: _WORDS[text]}
+        changed = replace(session, settings=replace(session.settings, **change))
+        title = field.removeprefix("show_")
+        return Reply(changed, (note(f"{title}: {'on' if change[field] else 'off'}"),))
+
+    return handle
+
+
+def _start(session: Session, text: str, world: World) -> Reply:
+    if not text:
+        return Reply(session, (row("start", session.engine.grammar.start),))
+    return begin(session, replace(session.files, start=text), world, session.vocabulary)
+
+
+def _help(session: Session, text: str, world: World) -> Reply:
+    del text
+    lines = [note(clip(line, world.columns)) for line in _help_lines()]
+    return Reply(session, tuple(lines))
+
+
+def _help_lines() -> Iterator[str]:
+    yield "A line is one token: its text, with \\n \\t \\r \\xHH \\uHHHH; #ID is one by its id."
+    for title, commands in GROUPS.items():
+        yield f"{title}:"
+        for command in commands:
+            names = ", ".join(f":{name}" for name in command.names)
+            yield f"  {f'{names} {command.usage}':32} {command.help}"
+
+
+def _quit(session: Session, text: str, world: World) -> Reply:
+    del text, world
+    return Reply(session, (), Verdict.LEAVE)
+
+
+SWITCHING = (
+    Command(("stacks", "s"), "[on|off]", "show the open rules", _switch("show_stacks")),
+    Command(("possible", "p"), "[on|off]", "show what may come", _switch("show_allowed")),
+    Command(("input", "i"), "[on|off]", "show the bytes typed", _switch("show_input")),
+    Command(("cache", "b"), "[on|off]", "keep caches between steps", _switch("cache")),
+    Command(("start", "n"), "[NAME]", "begin anew at another nonterminal", _start),
+    Command(("help", "h"), "", "this list", _help),
+    Command(("quit", "q"), "", "leave", _quit),
+)
+
+
+GROUPS: dict[str, tuple[Command, ...]] = {
+    "text": FEEDING,
+    "what may come": LOOKING,
+    "back and forth": MOVING,
+    "files": FILING,
+    "checks": CHECKING,
+    "switches": SWITCHING,
+}
+
+COMMANDS = {
+    name: command for group in GROUPS.values() for command in group for name in command.names
+}
+
+
+_BLANKS = " \t\r\n\f\v"
+
+
+def step(session: Session, line: str, world: World) -> Reply:
+    """Carry out one line; a line that fails leaves the session as it was.
+
+    Blanks at the end do not count, as in bnf_sampler; an empty line does nothing.
+    """
+    line = line.rstrip(_BLANKS)
+    if not line:
+        return Reply(session)
+    try:
+        carry_out = _command if line.startswith(":") else feed
+        return _fitted(carry_out(session, line, world), world.columns)
+    except PlayFailure as failure:
+        return Reply(session, tuple(failure.details), failure.verdict, str(failure))
+    except GrammarError as error:
+        shown = [part for each in error.diagnostics for part in render_text(each)]
+        message = "the grammar has errors: nothing was changed"
+        return Reply(session, tuple(shown), Verdict.MISUSED, message)
+    except EngineError as error:
+        return Reply(session, (), Verdict.REFUSED, str(error))
+    except KbnfError as error:
+        return Reply(session, (), Verdict.MISUSED, str(error))
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        message = f"cannot use {error.filename}: {reason}" if error.filename else reason
+        return Reply(session, (), Verdict.MISUSED, message)
+
+
+def _fitted(reply: Reply, columns: int) -> Reply:
+    """Return a reply whose plain rows are cut off at the width; sentences wrap by themselves."""
+    return replace(reply, shown=tuple(_fit(each, columns) for each in reply.shown))
+
+
+def _fit(segment: Segment, columns: int) -> Segment:
+    if segment.role is not Role.PLAIN:
+        return segment
+    return Segment(clip(segment.text.removesuffix("\n"), columns) + "\n")
+
+
+def _command(session: Session, line: str, world: World) -> Reply:
+    name, _, rest = line[1:].partition(" ")
+    command = COMMANDS.get(name)
+    if command is None:
+        raise misused(f"there is no command `:{name}`{_similar(name)}")
+    argument = rest if command.takes_text else rest.strip(_BLANKS)
+    return command.handler(session, argument, world)
+
+
+def _similar(name: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, COMMANDS, n=1)
+    if near:
+        return f"; did you mean `:{near[0]}`?"
+    return " (`:help` lists them; a token that begins with `:` is typed `\\:`)"
+
+
+PROMPT = "> "
+
+
+def run_script(
+    console: Console, session: Session, lines: Iterable[str], world: World
+) -> tuple[Session, Verdict]:
+    """Carry out lines, each shown before what it led to; return where that ended.
+
+    At the first line that fails the message, with the number of the line, goes to stderr.
+    """
+    for number, given in enumerate(lines, start=1):
+        line = given.rstrip("\r\n")
+        console.text(f"{PROMPT}{visible(line)}\n")
+        reply = step(session, line, world)
+        console.data(reply.shown)
+        session = reply.session
+        if reply.verdict is Verdict.LEAVE:
+            break
+        if reply.verdict is not Verdict.FINE:
+            console.error(f"line {number}: {reply.message}")
+            return session, reply.verdict
+    return session, Verdict.FINE

@@ -1,0 +1,136 @@
+"""What ``:why`` and ``:stack`` show: how far something can come, and the rules that are open."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kbnf_cli.escaped import describe_bytes, escaped
+from kbnf_cli.play.render import clip
+from kbnf_cli.play.session import Session, World
+from kbnf_core.diagnostics.segments import Role, Segment, Segments
+from kbnf_core.diagnostics.text import count_of
+from kbnf_core.diagnostics.visible import visible
+from kbnf_core.source import Source, Span
+
+if TYPE_CHECKING:
+    from kbnf_core import Explanation
+    from kbnf_core.recognise.explain import LivePlace
+
+
+def terminal_places(session: Session, why: "Explanation") -> "list[LivePlace]":
+    """Return the places of terminals; a nonterminal is told by what is open inside it."""
+    document = session.engine.grammar.reading.document
+    names = {definition.name.value for definition in document.definitions}
+    source = session.engine.grammar.source
+    places = [place for place in why.places if source.slice(place.span) not in names]
+    return sorted(places, key=lambda place: (place.span, place.rules))
+
+
+_PLACES = 12
+"""Live paths that are shown."""
+
+
+def explanation(session: Session, why: "Explanation", world: World) -> Segments:
+    """Return the accepted part, the failing byte, and the live paths with their spans."""
+    accepted = why.data[: why.accepted]
+    shown = [_row("accepted", f"{escaped(accepted)} ({count_of(len(accepted), 'byte')})", world)]
+    failing = why.data[why.accepted : why.accepted + 1]
+    if failing and not why.allowed:
+        shown.append(_row("refused", f"{escaped(failing)} (0x{failing[0]:02x})", world))
+    shown.append(_row("expected", _expected(why), world))
+    places = terminal_places(session, why)
+    for place in places[:_PLACES]:
+        shown += _path(session, place, world)
+    if len(places) > _PLACES:
+        shown.append(Segment(f"  ... and {len(places) - _PLACES} more paths\n"))
+    return shown
+
+
+def _expected(why: "Explanation") -> str:
+    return describe_bytes(why.expected) if why.places else "nothing: the text is complete"
+
+
+def _path(session: Session, place: "LivePlace", world: World) -> Segments:
+    source = session.engine.grammar.source
+    _, line, column = source.position(place.span.start)
+    symbol = visible(source.slice(place.span)).replace("\n", " ")
+    takes = describe_bytes(place.expected) if place.expected else "one token"
+    return [
+        _row("in", " > ".join(map(visible, place.rules)), world),
+        _row("", f"{visible(source.name)}:{line}:{column} {symbol}", world),
+        _row("", f"takes {takes}", world),
+    ]
+
+
+def _row(key: str, value: str, world: World) -> Segment:
+    return Segment(clip(f"  {key:8}  {value}", world.columns) + "\n", Role.PLAIN)
+
+
+_BEFORE, _AFTER = 24, 40
+"""Characters of the grammar that are shown around a dot."""
+
+DOT = "•"
+
+
+@dataclass
+class _Node:
+    """A rule at one dot, or what comes next there, and what is open inside it."""
+
+    inner: "dict[str, _Node]" = field(default_factory=dict)
+
+
+def stack_lines(session: Session, columns: int) -> list[str]:
+    """Return the open rules as the lines of a tree; the leaves are the bytes that come next."""
+    why = session.engine.why(b"")
+    if not why.places:
+        return ["nothing is open: the text is complete"]
+    source = session.engine.grammar.source
+    root = _Node()
+    for place in terminal_places(session, why):
+        _add(root, place, source)
+    return [clip(line, columns) for line in _draw(root)]
+
+
+def _add(root: _Node, place: "LivePlace", source: Source) -> None:
+    node = root
+    called = zip(place.calls, place.rules[1:], strict=True)
+    symbols = [_symbol(source, spans, name) for spans, name in called] + [place.span]
+    for rule, span in zip(place.rules, symbols, strict=True):
+        node = node.inner.setdefault(f"{visible(rule)} ::= {dotted(source, span)}", _Node())
+    takes = describe_bytes(place.expected) if place.expected else "one token"
+    node.inner.setdefault(f"takes {takes}", _Node())
+
+
+def _symbol(source: Source, spans: tuple[Span, ...], name: str) -> Span:
+    """Return the symbol that calls ``name``; failing that, the first that stands there."""
+    named = (span for span in spans if source.slice(span) == name)
+    return next(named, next(iter(spans), Span(0, 0)))
+
+
+def dotted(source: Source, span: Span) -> str:
+    """Return the line of the grammar around a symbol, with a dot before it."""
+    line = source.position(span.start).line
+    start = source.line_start(line)
+    end = start + len(source.line(line))
+    # The name that the line defines stands before the dotted text already.
+    sign = source.text.rfind("::=", start, span.start)
+    start = max(start, sign + len("::=")) if sign >= 0 else start
+    before = source.text[max(start, span.start - _BEFORE) : span.start]
+    after = source.text[span.start : min(end, span.start + _AFTER)]
+    head = "…" if span.start - _BEFORE > start else ""
+    tail = "…" if span.start + _AFTER < end else ""
+    return visible(f"{head}{before}{DOT}{after}{tail}").strip()
+
+
+def _draw(root: _Node) -> list[str]:
+    """Return the lines of a tree, without recursion: rules may nest as deep as the text does."""
+    lines: list[str] = []
+    stack = [(label, node, "", "") for label, node in reversed(root.inner.items())]
+    while stack:
+        label, node, lead, below = stack.pop()
+        lines.append(lead + label)
+        inner = list(node.inner.items())
+        for index in range(len(inner) - 1, -1, -1):
+            is_last = index == len(inner) - 1
+            branch, trunk = ("└─ ", "   ") if is_last else ("├─ ", "│  ")
+            stack.append((*inner[index], below + branch, below + trunk))
+    return lines

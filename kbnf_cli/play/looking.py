@@ -1,0 +1,258 @@
+"""The commands that look at what may come, and those that check it, without moving."""
+
+import re
+from dataclasses import replace
+from random import Random
+from typing import TYPE_CHECKING
+
+from kbnf_cli.escaped import TypingError, escaped, read_typed
+from kbnf_cli.play.explain import explanation, stack_lines
+from kbnf_cli.play.render import (
+    allowed_count,
+    allowed_ids,
+    clip,
+    grouped_lines,
+    note,
+    page,
+    position,
+    row,
+    spelled,
+    spelling,
+    token_lines,
+    tokens_line,
+)
+from kbnf_cli.play.session import Command, Reply, Session, World, misused, refused
+from kbnf_core.diagnostics.segments import Segment
+from kbnf_core.diagnostics.text import count_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kbnf_core import Vocabulary
+    from kbnf_core.recordings import What
+
+_ID = re.compile(r"#([0-9]{1,9})")
+
+
+def typed_bytes(text: str) -> bytes:
+    """Return the bytes that were typed; raise PlayFailure for a wrong escape."""
+    try:
+        return read_typed(text)
+    except TypingError as error:
+        raise misused(str(error)) from None
+
+
+def find_what(vocabulary: "Vocabulary", text: str) -> "What":
+    """Return the token that was typed, or the bytes where they are no token.
+
+    That is ``#ID``, the name of a special token, or the text of a token. Raises PlayFailure for an
+    id that the vocabulary does not have, and for nothing.
+    """
+    if not text:
+        raise misused("a token is needed: its text, or # and its id")
+    match = _ID.fullmatch(text)
+    if match is not None:
+        return _known(vocabulary, int(match[1]))
+    data = typed_bytes(text)
+    found = vocabulary.token_id(data)
+    if found is None:
+        found = vocabulary.special_id(text)
+    return data if found is None else found
+
+
+def find_token(vocabulary: "Vocabulary", text: str) -> int:
+    """Return the token that was typed; raise PlayFailure where there is none."""
+    what = find_what(vocabulary, text)
+    if isinstance(what, int):
+        return what
+    raise refused(
+        f"{escaped(what)} is no token of the vocabulary "
+        "(`:tok` takes text through the tokenizer, `:text` byte by byte)"
+    )
+
+
+def _known(vocabulary: "Vocabulary", token_id: int) -> int:
+    if token_id not in vocabulary:
+        raise refused(f"the vocabulary has no token {token_id}")
+    return token_id
+
+
+_MOST_SAMPLES = 100
+_REGEX_SECONDS = 2.0
+
+
+def _show(session: Session, text: str, world: World) -> Reply:
+    _nothing(text)
+    return position(session, world)
+
+
+def _allowed(session: Session, text: str, world: World) -> Reply:
+    ids = allowed_ids(session.engine)
+    if not text:
+        make = token_lines if len(ids) <= world.rows else grouped_lines
+        lines, count = make(session.vocabulary, ids, world.columns), allowed_count(session, ids)
+    else:
+        found = _matching(session, ids, text)
+        lines = token_lines(session.vocabulary, found, world.columns)
+        count = f"{len(found):,} of {len(ids):,} allowed tokens match"
+    shown = (row("allowed", count), *page(lines, world))
+    return Reply(replace(session, listing=lines[world.rows :]), shown)
+
+
+def _matching(session: Session, ids: list[int], text: str) -> list[int]:
+    """Return the ids whose text the regular expression ``/.../`` finds something in."""
+    import regex
+
+    if len(text) < 2 or not (text.startswith("/") and text.endswith("/")):
+        raise misused("a regular expression stands between slashes: `:allowed /^[a-z]/`")
+    try:
+        pattern = regex.compile(text[1:-1])
+        return [
+            each
+            for each in ids
+            if pattern.search(_plain_text(session, each), timeout=_REGEX_SECONDS)
+        ]
+    except regex.error as error:
+        raise misused(f"not a regular expression: {error}") from None
+    except TimeoutError:
+        raise misused("this regular expression takes too long") from None
+
+
+def _plain_text(session: Session, token_id: int) -> str:
+    data = session.vocabulary.token(token_id)
+    if data is None:
+        return session.vocabulary.token_string(token_id) or ""
+    return data.decode("utf-8", "backslashreplace")
+
+
+def _more(session: Session, text: str, world: World) -> Reply:
+    _nothing(text)
+    if not session.listing:
+        return Reply(session, (note("there is no more"),))
+    rest = session.listing[world.rows :]
+    return Reply(replace(session, listing=rest), tuple(page(session.listing, world)))
+
+
+def _why(session: Session, text: str, world: World) -> Reply:
+    what = find_what(session.vocabulary, text)
+    why = session.engine.why(what)
+    verdict = "is allowed" if why.allowed else "is not allowed"
+    name = (
+        f"token {what} {spelled(session.vocabulary, what)}"
+        if isinstance(what, int)
+        else escaped(what)
+    )
+    head = note(f"{name} {verdict}: {why.reason}")
+    return Reply(session, (head, *explanation(session, why, world)))
+
+
+def _stack(session: Session, text: str, world: World) -> Reply:
+    _nothing(text)
+    lines = stack_lines(session, world.columns)
+    return Reply(session, tuple(Segment(f"{line}\n") for line in lines))
+
+
+def _forced(session: Session, text: str, world: World) -> Reply:
+    _nothing(text)
+    data, tokens = session.engine.forced_bytes(), session.engine.forced_tokens()
+    width = world.columns - 10
+    return Reply(
+        session,
+        (
+            row("bytes", clip(escaped(data), width) if data else "none is forced"),
+            row("tokens", tokens_line(session, tokens, width) if tokens else "none is forced"),
+        ),
+    )
+
+
+def _finish(session: Session, text: str, world: World) -> Reply:
+    _nothing(text)
+    found = session.engine.shortest_completion()
+    if found.data == b"":
+        return Reply(session, (note("the text can end here"),))
+    data = "none: a token terminal is needed" if found.data is None else _counted(found.data, world)
+    width = world.columns - 10
+    shown = [row("bytes", data)]
+    if found.tokens is None:
+        shown.append(row("tokens", "none" if found.is_fewest else "none found"))
+    else:
+        exact = "" if found.is_fewest else " (perhaps fewer)"
+        shown.append(row("tokens", count_of(len(found.tokens), "token") + exact))
+        shown.append(row("", tokens_line(session, found.tokens, width)))
+    return Reply(session, tuple(shown))
+
+
+def _counted(data: bytes, world: World) -> str:
+    return clip(f"{count_of(len(data), 'byte')}  {escaped(data)}", world.columns - 10)
+
+
+def _sample(session: Session, text: str, world: World) -> Reply:
+    count = number(text or "1", 1, _MOST_SAMPLES)
+    samples = (session.engine.sample(Random(seed)) for seed in range(count))  # noqa: S311
+    return Reply(
+        session,
+        tuple(
+            Segment(clip(_sampled(session, each.tokens, each.is_complete), world.columns) + "\n")
+            for each in samples
+        ),
+    )
+
+
+def _sampled(session: Session, tokens: "Sequence[int]", is_complete: bool) -> str:
+    text = escaped(b"".join(spelling(session, each) for each in tokens))
+    return f"{text} ({count_of(len(tokens), 'token')}{'' if is_complete else ', no end found'})"
+
+
+def number(text: str, least: int, most: int) -> int:
+    """Return a number that was typed; raise PlayFailure for anything else."""
+    if not (text.isascii() and text.isdigit() and least <= int(text[:9]) <= most):
+        raise misused(f"a number from {least} to {most} is needed, not `{text}`")
+    return int(text[:9])
+
+
+def _nothing(text: str) -> None:
+    if text:
+        raise misused(f"nothing is expected behind this command, not `{text}`")
+
+
+LOOKING = (
+    Command(("show",), "", "show the position once more", _show),
+    Command(("allowed",), "[/REGEX/]", "the tokens that may come", _allowed),
+    Command(("more",), "", "the next lines of the last list", _more),
+    Command(("why",), "TOKEN", "why a token, or a text, can or cannot come", _why, takes_text=True),
+    Command(("stack",), "", "the open rules, with a dot where each is", _stack),
+    Command(("forced",), "", "what must come", _forced),
+    Command(("finish",), "", "a shortest way to the end", _finish),
+    Command(("sample",), "[N]", "texts at random that may follow", _sample),
+)
+
+
+def _assert(session: Session, text: str, world: World) -> Reply:
+    from kbnf_core.recordings import Assertion
+    from kbnf_core.recordings.replay import can_come
+
+    word, _, rest = text.partition(" ")
+    if word not in ("allowed", "rejected"):
+        raise misused("`:assert allowed TOKEN` or `:assert rejected TOKEN`")
+    wanted = word == "allowed"
+    what = find_what(session.vocabulary, rest)
+    if can_come(session.engine, what) != wanted:
+        why = session.engine.why(what)
+        verdict = "is not allowed" if wanted else "is allowed"
+        raise refused(f"assertion failed: {rest} {verdict}", explanation(session, why, world))
+    made = session.assertions.get(session.count, ())
+    assertions = {**session.assertions, session.count: (*made, Assertion(what, wanted))}
+    return Reply(
+        replace(session, assertions=assertions), (note(f"{rest} is {word}, as it should be"),)
+    )
+
+
+CHECKING = (
+    Command(
+        ("assert",),
+        "allowed|rejected TOKEN",
+        "check it; `:save` keeps it",
+        _assert,
+        takes_text=True,
+    ),
+)

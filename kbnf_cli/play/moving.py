@@ -1,0 +1,267 @@
+"""The commands that move: appending to the text, going back and forth, opening and saving."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from kbnf_cli.escaped import write_typed
+from kbnf_cli.play.explain import explanation
+from kbnf_cli.play.looking import find_token, number, typed_bytes
+from kbnf_cli.play.recording import BREAKS, play_again, read_saved, recorded
+from kbnf_cli.play.render import clip, note, page, position, row, tokens_line
+from kbnf_cli.play.session import (
+    Command,
+    Files,
+    Handler,
+    Mode,
+    Reply,
+    Session,
+    World,
+    accept_all,
+    is_grammar,
+    misused,
+    open_session,
+    refused,
+    with_engine,
+)
+from kbnf_core.diagnostics.visible import visible
+from kbnf_core.errors import FinishedError, RejectedError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kbnf_core import Vocabulary
+    from kbnf_core.recordings import What
+
+
+def feed(session: Session, line: str, world: World) -> Reply:
+    """Append a line in the way that the mode says."""
+    return _WAYS[session.settings.mode].feed(session, line, world)
+
+
+def feed_token(session: Session, text: str, world: World) -> Reply:
+    """Append one token."""
+    return _append(session, [find_token(session.vocabulary, text)], world)
+
+
+def feed_tokenized(session: Session, text: str, world: World) -> Reply:
+    """Append a text as the tokenizer writes it, all of it or nothing."""
+    try:
+        words = typed_bytes(text).decode()
+    except UnicodeDecodeError:
+        raise misused("a tokenizer takes text; `:text` takes bytes") from None
+    encoder = world.encoder(session.files.vocabulary, session.vocabulary)
+    tokens = encoder.encode(words)
+    head = note(
+        f"{encoder.name}: {tokens_line(session, tokens, world.columns - len(encoder.name) - 2)}"
+    )
+    reply = _append(session, tokens, world)
+    return replace(reply, shown=(head, *reply.shown))
+
+
+def feed_bytes(session: Session, text: str, world: World) -> Reply:
+    """Append bytes one by one, all of them or nothing."""
+    data = typed_bytes(text)
+    return _append(session, [data[place : place + 1] for place in range(len(data))], world)
+
+
+def _append(session: Session, steps: "Sequence[What]", world: World) -> Reply:
+    try:
+        after = session.forward(*steps)
+    except FinishedError:
+        raise refused("the text is over: nothing can follow (`:undo` takes a step back)") from None
+    except RejectedError:
+        raise _rejection(session, steps, world) from None
+    return position(after, world, steps)
+
+
+def _rejection(session: Session, steps: "Sequence[What]", world: World) -> Exception:
+    """Return the refusal of the first step that cannot come, explained."""
+    done = 0
+    while True:
+        before = session.forward(*steps[:done])
+        try:
+            accept_all(session.forward(*steps[:done]).engine, (steps[done],))
+        except RejectedError:
+            break
+        except FinishedError:
+            return refused(f"the text is over after {done} of {len(steps)} steps")
+        done += 1
+    why = before.engine.why(steps[done])
+    where = f" (step {done + 1} of {len(steps)}, nothing was taken)" if len(steps) > 1 else ""
+    return refused(f"rejected{where}: {why.reason}", explanation(before, why, world))
+
+
+class _Way(NamedTuple):
+    """A way to take lines: in words, and its command."""
+
+    lines_are: str
+    usage: str
+    help: str
+    feed: Handler
+
+
+_WAYS = {
+    Mode.TOKEN: _Way(
+        "one token each", "[TOKEN]", "append one token; alone: take lines so", feed_token
+    ),
+    Mode.TOK: _Way(
+        "text for the tokenizer", "[TEXT]", "append text through the tokenizer", feed_tokenized
+    ),
+    Mode.TEXT: _Way("bytes, one by one", "[TEXT]", "append text byte by byte", feed_bytes),
+}
+
+
+def _feeding(mode: Mode, way: _Way) -> Command:
+    """Return the command that feeds what is given, or with nothing given sets the mode."""
+
+    def handle(session: Session, text: str, world: World) -> Reply:
+        if text:
+            return way.feed(session, text, world)
+        changed = replace(session, settings=replace(session.settings, mode=mode))
+        return Reply(changed, (note(f"lines are taken as {way.lines_are}"),))
+
+    return Command((mode.value,), way.usage, way.help, handle, takes_text=True)
+
+
+FEEDING = tuple(_feeding(mode, way) for mode, way in _WAYS.items())
+
+
+def _undo(session: Session, text: str, world: World) -> Reply:
+    if not session.count:
+        raise misused("there is nothing to undo")
+    return position(session.at(session.count - number(text or "1", 1, session.count)), world)
+
+
+def _redo(session: Session, text: str, world: World) -> Reply:
+    if not session.undone:
+        raise misused("there is nothing to redo")
+    return position(session.at(session.count + number(text or "1", 1, len(session.undone))), world)
+
+
+def _mark(session: Session, text: str, world: World) -> Reply:
+    del world
+    if text.isdigit():
+        raise misused("a mark's name is no number")
+    name = text or "mark"
+    marks = {**session.marks, name: session.count}
+    return Reply(replace(session, marks=marks), (note(f"{name} is after step {session.count}"),))
+
+
+def _goto(session: Session, text: str, world: World) -> Reply:
+    name = text or "mark"
+    if name in session.marks:
+        return position(session.at(session.marks[name]), world)
+    if not name.isdigit():
+        names = ", ".join(sorted(session.marks)) or "none; `:mark NAME` sets one"
+        raise misused(f"there is no mark {name} (marks: {names})")
+    return position(session.at(number(name, 0, session.count + len(session.undone))), world)
+
+
+def _reset(session: Session, text: str, world: World) -> Reply:
+    del text
+    return position(session.at(0), world)
+
+
+MOVING = (
+    Command(("undo",), "[N]", "take back the last steps", _undo),
+    Command(("redo",), "[N]", "make them again", _redo),
+    Command(("mark",), "[NAME]", "give this place a name", _mark),
+    Command(("goto",), "[NAME|N]", "go to a mark, or to the place after N steps", _goto),
+    Command(("reset",), "", "go to the beginning", _reset),
+)
+
+
+def _reload(session: Session, text: str, world: World) -> Reply:
+    """Open the grammar again and make the same steps, as far as they go."""
+    if text:
+        raise misused("nothing is expected behind `:reload`")
+    play = recorded(session)
+    fresh = open_session(session.files, world, session.vocabulary)
+    reply = play_again(with_engine(session, fresh.engine), play, world, BREAKS)
+    undone = (*reply.session.undone, *session.undone)
+    return replace(reply, session=replace(reply.session, undone=undone))
+
+
+def begin(
+    session: Session, files: Files, world: World, vocabulary: "Vocabulary | None" = None
+) -> Reply:
+    """Begin anew with other files, and the switches as they are; see ``open_session``."""
+    fresh = open_session(files, world, vocabulary)
+    return position(replace(fresh, settings=session.settings), world)
+
+
+def _load(session: Session, text: str, world: World) -> Reply:
+    """Open a grammar, or append what another file holds."""
+    path = _path(text)
+    if is_grammar(path):
+        files = replace(session.files, grammar=path, start=None)
+        return begin(session, files, world, session.vocabulary)
+    data = world.read(path)
+    return feed_bytes(session, write_typed(data), world)
+
+
+def _vocab(session: Session, text: str, world: World) -> Reply:
+    """Show the vocabulary, or begin anew with another one."""
+    if text:
+        files = replace(session.files, vocabulary=text, eos=None)
+        return begin(session, files, world)
+    vocabulary = session.vocabulary
+    stops = " ".join(map(str, sorted(vocabulary.eos_token_ids))) or "none"
+    shown = (
+        row("name", session.files.vocabulary),
+        row("tokens", f"{len(vocabulary):,}, special {len(vocabulary.special_tokens):,}"),
+        row("stop ids", stops),
+        row("print", vocabulary.fingerprint),
+    )
+    return Reply(session, shown)
+
+
+def _grammar(session: Session, text: str, world: World) -> Reply:
+    """Show the grammar, its live lines marked, or begin anew with another one."""
+    if text:
+        return _load(session, text, world)
+    grammar = session.engine.grammar
+    source = grammar.source
+    live = {source.position(place.span.start).line for place in session.engine.why(b"").places}
+    lines = [
+        f"{'>' if number in live else ' '}{number:>4}  {source.line(number)}"
+        for number in range(1, source.line_count + 1)
+    ]
+    head = row(
+        "grammar", f"{source.name}, start {grammar.start}, finish {session.engine.finish.value}"
+    )
+    rest = tuple(clip(visible(line), world.columns) for line in lines)
+    return Reply(replace(session, listing=rest[world.rows :]), (head, *page(rest, world)))
+
+
+def _save(session: Session, text: str, world: World) -> Reply:
+    """Write the steps, the masks and the assertions as a play."""
+    from kbnf_core.recordings import write_recording
+
+    path = _path(text)
+    world.write(path, write_recording(recorded(session, path.parent), session.vocabulary))
+    made = sum(map(len, session.assertions.values()))
+    return Reply(session, (note(f"saved {session.count} steps and {made} assertions in {path}"),))
+
+
+def _replay(session: Session, text: str, world: World) -> Reply:
+    """Play a saved play on the grammar and the vocabulary that are open."""
+    path = _path(text)
+    return play_again(session, read_saved(path, world), world)
+
+
+def _path(text: str) -> Path:
+    if not text:
+        raise misused("the name of a file is needed")
+    return Path(text).expanduser()
+
+
+FILING = (
+    Command(("reload",), "", "open the grammar again, make the same steps", _reload),
+    Command(("load",), "FILE", "open a grammar or artifact; append any other file", _load),
+    Command(("vocab",), "[FILE|bytes]", "show the vocabulary; begin with another", _vocab),
+    Command(("grammar",), "[FILE]", "show the grammar, live lines marked; open another", _grammar),
+    Command(("save",), "FILE", "save this play", _save),
+    Command(("replay",), "FILE", "play a saved play here, report where it differs", _replay),
+)

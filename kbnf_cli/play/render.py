@@ -1,0 +1,298 @@
+"""What is shown of a session: the text so far, how it stands, and the tokens that may come."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, overload
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from kbnf_cli.escaped import escaped
+from kbnf_cli.play.session import Reply, Session, World
+from kbnf_core.diagnostics.segments import Role, Segment, Segments
+from kbnf_core.diagnostics.text import count_of
+from kbnf_core.diagnostics.visible import cells, visible
+from kbnf_core.mask.bits import pack, unpack
+from kbnf_core.vocab.trie import ROOT
+
+if TYPE_CHECKING:
+    from kbnf_core import Engine, Vocabulary
+    from kbnf_core.recordings import What
+
+_Ids = npt.NDArray[np.int32]
+
+
+class TokenOrder:
+    """All tokens that have bytes: ``by_bytes``, and ``by_length`` (then by their bytes).
+
+    Both are int32; ``first_byte`` is uint8[vocabulary size], by token id.
+    """
+
+    def __init__(self, vocabulary: "Vocabulary") -> None:
+        trie = vocabulary.trie
+        self._size = vocabulary.size
+        self.by_bytes: _Ids = trie.token_ids
+        nodes = np.repeat(np.arange(trie.node_count), np.diff(trie.token_start))
+        self.by_length: _Ids = trie.token_ids[np.argsort(trie.depth[nodes], kind="stable")]
+        self.first_byte = np.zeros(self._size, np.uint8)
+        for child in trie.children(ROOT).tolist():
+            self.first_byte[trie.subtree_ids(child)] = trie.byte[child]
+
+    def split(self, ids: list[int]) -> tuple[npt.NDArray[np.bool_], list[int]]:
+        """Return ``ids`` as flags by token id, and those of them that have no bytes."""
+        flags = unpack(pack(ids, self._size), self._size)
+        others = flags.copy()
+        others[self.by_bytes] = False
+        return flags, np.flatnonzero(others).tolist()
+
+
+_ORDERS: "WeakKeyDictionary[Vocabulary, TokenOrder]" = WeakKeyDictionary()
+
+
+def order_of(vocabulary: "Vocabulary") -> TokenOrder:
+    """Return the orders of a vocabulary, the same object each time."""
+    found = _ORDERS.get(vocabulary)
+    if found is None:
+        found = _ORDERS[vocabulary] = TokenOrder(vocabulary)
+    return found
+
+
+_EXAMPLES = 16
+"""Tokens that a group's line shows at most."""
+
+
+def allowed_ids(engine: "Engine") -> list[int]:
+    """Return the ids allowed at the engine's position, ascending."""
+    engine.compute_allowed_token_ids()
+    return engine.get_allowed_token_ids_from_last_computation()
+
+
+class Lines(Sequence[str]):
+    """Lines that are made when they are shown: of many, only a page ever is."""
+
+    def __init__(self, makers: Sequence[Callable[[], str]]) -> None:
+        self._makers = makers
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Lines": ...
+    def __getitem__(self, index: int | slice) -> "str | Lines":
+        if isinstance(index, slice):
+            return Lines(self._makers[index])
+        return self._makers[index]()
+
+
+def token_lines(vocabulary: "Vocabulary", ids: list[int], columns: int) -> Lines:
+    """Return a line for each token, special ones first, then in the order of their bytes."""
+    order = order_of(vocabulary)
+    flags, special = order.split(ids)
+    ordered = special + order.by_bytes[flags[order.by_bytes]].tolist()
+    return Lines([partial(_token_line, vocabulary, each, columns) for each in ordered])
+
+
+def _token_line(vocabulary: "Vocabulary", token_id: int, columns: int) -> str:
+    return clip(f"{token_id:>8}  {spelled(vocabulary, token_id)}", columns)
+
+
+def grouped_lines(vocabulary: "Vocabulary", ids: list[int], columns: int) -> Lines:
+    """Return a line for each special token, and one for each first byte of the others."""
+    titles = [escaped(bytes((byte,))) for byte in range(256)]
+    return _grouped(vocabulary, ids, columns, np.arange(256), titles)
+
+
+def summary_lines(vocabulary: "Vocabulary", ids: list[int], columns: int) -> Lines:
+    """Return a line for each special token, and one for each kind that the others begin with."""
+    return _grouped(vocabulary, ids, columns, _KIND_OF_BYTE, _KINDS)
+
+
+def _grouped(
+    vocabulary: "Vocabulary",
+    ids: list[int],
+    columns: int,
+    group_of_byte: npt.NDArray[np.int64],
+    titles: Sequence[str],
+) -> Lines:
+    order = order_of(vocabulary)
+    flags, special = order.split(ids)
+    ordered = order.by_length[flags[order.by_length]]
+    groups = group_of_byte[order.first_byte[ordered]]
+    makers = [partial(_token_line, vocabulary, each, columns) for each in special]
+    for group in np.unique(groups).tolist():
+        members = ordered[groups == group]
+        makers.append(partial(_group, vocabulary, titles[group], members, columns))
+    return Lines(makers)
+
+
+_KINDS = ("blank", "digit", "letter", "sign", "control", "other")
+
+
+def _kind(first: int) -> int:
+    """Return the number of the kind of a first byte."""
+    character = chr(first)
+    tests = (
+        character in " \t\n\r",
+        character.isdigit(),
+        character.isalpha(),
+        character.isprintable(),
+        True,
+    )
+    return tests.index(True) if first < 0x80 else len(tests)
+
+
+_KIND_OF_BYTE = np.array([_kind(first) for first in range(256)])
+
+
+def _group(vocabulary: "Vocabulary", title: str, ids: npt.NDArray[np.int32], columns: int) -> str:
+    """Return the line of a group whose tokens are given by length: how many, and the first."""
+    nearest = ids[:_EXAMPLES].tolist()
+    parts = (f" {each} {spelled(vocabulary, each)}" for each in nearest)
+    return "".join(_fitting(f"{title:>8} {len(ids):>7,}:", parts, columns))
+
+
+def _fitting(head: str, parts: Iterable[str], columns: int) -> Iterator[str]:
+    """Yield ``head`` and as many parts as the line has room for."""
+    yield head
+    room = columns - cells(head)
+    for part in parts:
+        room -= cells(part)
+        if room < 0:
+            return
+        yield part
+
+
+def spelled(vocabulary: "Vocabulary", token_id: int) -> str:
+    """Return what to show for a token: its bytes in quotes, or the name of a special one."""
+    data = vocabulary.token(token_id)
+    if data is not None:
+        return escaped(data)
+    name = vocabulary.token_string(token_id)
+    kind = "end of sequence" if token_id in vocabulary.eos_token_ids else "special"
+    return kind if name is None else f"{visible(name)} ({kind})"
+
+
+def clip(line: str, columns: int) -> str:
+    """Return a line, cut off with an ellipsis where it is wider than ``columns`` cells."""
+    if cells(line) <= columns:
+        return line
+    kept = []
+    room = columns - 1
+    for character in line:
+        room -= cells(character)
+        if room < 0:
+            break
+        kept.append(character)
+    return "".join(kept) + "…"
+
+
+_KEY = 10
+"""Cells that the first column takes."""
+
+FEW = 8
+"""Tokens that are listed one by one after each step; of more there is a summary."""
+
+_LEAST_TEXT = 10
+"""Cells of the text's end that are shown however narrow the terminal is."""
+
+
+def position(session: Session, world: World, typed: "Sequence[What]" = ()) -> Reply:
+    """Return the reply that shows where a session is; ``typed`` is what led there."""
+    shown = _position_lines(session, world, typed)
+    listing: Sequence[str] = ()
+    if session.settings.show_allowed and not session.engine.is_finished():
+        ids = allowed_ids(session.engine)
+        make = token_lines if len(ids) <= FEW else summary_lines
+        lines = make(session.vocabulary, ids, world.columns)
+        shown += [row("allowed", allowed_count(session, ids)), *page(lines, world)]
+        listing = lines[world.rows :]
+    return Reply(replace(session, listing=listing), tuple(shown))
+
+
+def _position_lines(session: Session, world: World, typed: "Sequence[What]") -> Segments:
+    shown = [
+        note(f"lost in converting: {loss.message}") for loss in session.losses if not session.count
+    ]
+    if session.settings.show_input and typed:
+        data = b"".join(spelling(session, what) for what in typed)
+        shown.append(row("input", data.hex(" ") or "no bytes"))
+    shown += [
+        row("text", text_so_far(session, world.columns - _KEY)),
+        row("status", status(session)),
+    ]
+    if session.settings.show_stacks:
+        from kbnf_cli.play.explain import stack_lines
+
+        shown += [Segment(f"{line}\n") for line in stack_lines(session, world.columns)]
+    return shown
+
+
+def page(lines: Sequence[str], world: World) -> Segments:
+    """Return as many lines as a listing may take, and how many are left."""
+    shown = [Segment(f"{line}\n") for line in lines[: world.rows]]
+    left = len(lines) - world.rows
+    return (
+        [*shown, Segment(f"... {count_of(left, 'more line')}: `:more`\n", Role.NOTE)]
+        if left > 0
+        else shown
+    )
+
+
+def allowed_count(session: Session, ids: Sequence[int]) -> str:
+    """Return how many tokens are allowed, in words."""
+    return f"{len(ids):,} of {len(session.vocabulary):,} tokens"
+
+
+def status(session: Session) -> str:
+    """Return how the text stands: ongoing, can finish, or finished."""
+    if session.engine.is_finished():
+        return "finished"
+    return "can finish" if session.engine.can_finish() else "ongoing"
+
+
+def text_so_far(session: Session, columns: int) -> str:
+    """Return the text in quotes, as much of its end as fits in ``columns`` cells."""
+    text = "".join(_readable(session))
+    steps = f" ({count_of(session.count, 'token')})"
+    room = max(_LEAST_TEXT, columns - len(steps))
+    while cells(text) > room:
+        text = "…" + text[max(2, len(text) - room) :]
+    return text + steps
+
+
+def _readable(session: Session) -> Iterator[str]:
+    """Yield the text: runs of bytes in quotes, and special tokens by their names."""
+    run = b""
+    for what in session.engine.accepted:
+        if isinstance(what, int) and session.vocabulary.is_special(what):
+            if run:
+                yield f"{escaped(run)} "
+            yield f"{spelled(session.vocabulary, what)} "
+            run = b""
+        else:
+            run += spelling(session, what)
+    yield escaped(run) if run or not session.count else ""
+
+
+def spelling(session: Session, what: "What") -> bytes:
+    """Return the bytes of a step; a special token has none."""
+    return what if isinstance(what, bytes) else session.vocabulary.token(what) or b""
+
+
+def tokens_line(session: Session, tokens: Sequence[int], columns: int) -> str:
+    """Return tokens as one line: each with its id and its bytes."""
+    return clip(" ".join(f"{each} {spelled(session.vocabulary, each)}" for each in tokens), columns)
+
+
+def row(key: str, value: str) -> Segment:
+    """Return one line of a reply: a word and what it is."""
+    return Segment(f"{key:{_KEY}}{visible(value)}\n")
+
+
+def note(text: str) -> Segment:
+    """Return one line in words."""
+    return Segment(f"{text}\n", Role.NOTE)
