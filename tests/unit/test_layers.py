@@ -72,7 +72,7 @@ ALLOWED: dict[str, set[str]] = {
     "engine": BACK | {"kernel", "artifact"},
     "batch": BACK | {"engine", "kernel"},
     "compat": BACK | {"engine"},
-    "compiler": BACK | {"convert", "languages.json_schema"},
+    "compiler": BACK | {"compile_worker", "convert", "languages.json_schema"},
     "compile_worker": {"compiler", "errors"},
     "integrations": BACK | {"batch", "compiler", "convert", "engine"},
     "artifact": BACK | {"container"},

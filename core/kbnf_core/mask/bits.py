@@ -95,4 +95,5 @@ def row_of(bitmask: Any, row: SupportsIndex | None) -> npt.NDArray[np.int32]:
         raise ValueError(f"this bitmask has no row {number}, but {len(rows)} rows")
     if not rows.flags.writeable:
         raise ValueError("this bitmask is read-only")
-    return rows[number]
+    chosen: npt.NDArray[np.int32] = rows[number]
+    return chosen
