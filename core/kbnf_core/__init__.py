@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kbnf_core.artifact.read import load_artifact
     from kbnf_core.artifact.write import compile_artifact
     from kbnf_core.batch import allocate_bitmask, fill_bitmasks
-    from kbnf_core.compiler import Compiler
+    from kbnf_core.compiler.compiler import Compiler
     from kbnf_core.config import (
         CompressionConfig,
         Config,
@@ -55,7 +55,7 @@ _HOMES = {
     "apply_bitmask": "mask.logits",
     "fill_bitmasks": "batch",
     "check": "lint.check",
-    "Compiler": "compiler",
+    "Compiler": "compiler.compiler",
     "CompressionConfig": "config",
     "Config": "config",
     "EngineConfig": "config",

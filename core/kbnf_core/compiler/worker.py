@@ -1,4 +1,4 @@
-"""A process that compiles grammars for another: ``python -m kbnf_core.compile_worker``.
+"""A process that compiles grammars for another: ``python -m kbnf_core.compiler.worker``.
 
 It reads jobs from its standard input and writes answers to its standard output, each a pickle led
 by its length, and ends when its input does, at once, whatever it is working on. So nothing of the
@@ -12,7 +12,7 @@ import sys
 from queue import SimpleQueue
 from threading import Thread
 
-from kbnf_core.compiler import Compiled, Job, receive, send
+from kbnf_core.compiler.compiler import Compiled, Job, receive, send
 from kbnf_core.errors import KbnfError
 
 

@@ -2,7 +2,7 @@
 
 What a request names, a schema, a regular expression, a list of choices or a text in some language,
 is the key under which its grammar is kept; so is the error of one that is refused. With workers
-the work is done in processes of their own (``compile_worker``), which send back the automata: a
+the work is done in processes of their own (``compiler.worker``), which send back the automata: a
 server's loop goes on meanwhile, since nothing here holds the interpreter for long.
 """
 
@@ -363,10 +363,10 @@ class Worker:
 
 
 def _begin() -> "subprocess.Popen[bytes]":
-    here = str(Path(__file__).resolve().parents[1])
+    here = str(Path(__file__).resolve().parents[2])
     paths = [here, *filter(None, [environ.get("PYTHONPATH")])]
     return subprocess.Popen(
-        [sys.executable, "-P", "-m", "kbnf_core.compile_worker"],
+        [sys.executable, "-P", "-m", "kbnf_core.compiler.worker"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={**environ, "PYTHONPATH": pathsep.join(paths)},
