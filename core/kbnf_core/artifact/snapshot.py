@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.artifact.lists import pack_arrays, pack_lists, pack_tuples, table
-from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.masks import Masks, Viable
-from kbnf_core.mask.trie_walk import Found, Walk
+from kbnf_core.mask.trie_walk import Walk, found_before
 from kbnf_core.recognise.states import Contents, StateTable
 
 Arrays = Mapping[str, npt.NDArray[Any]]
@@ -86,8 +85,8 @@ class ArtifactMasks:
         self._arrays = arrays
         bounds = pairwise(arrays["nodes.start"].tolist())
         nodes = [arrays["nodes"][a:b] for a, b in bounds]
-        masks = list(arrays["masks"])
-        self.found = Found(KERNEL.pool(nodes), KERNEL.pool(masks, len(masks[0])))
+        masks = arrays["masks"]
+        self.found = found_before(nodes, list(masks), masks.shape[1])
 
     @cached_property
     def walks(self) -> dict[tuple[int, int], Walk]:

@@ -6,6 +6,7 @@ followed side by side; dead branches drop out. A walk gives the tokens that stay
 to whoever waits for it. The loop itself is in ``kernel``.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy.typing as npt
 
 from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.kernel.interface import Pool
-from kbnf_core.mask.bits import word_count
+from kbnf_core.mask.bits import Bitmask, word_count
 from kbnf_core.mask.slices import slices_of
 from kbnf_core.recognise.states import StateTable
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -45,7 +46,12 @@ class Found(NamedTuple):
 def nothing_found(vocabulary: Vocabulary) -> Found:
     """Return the numbers that stand for themselves: the root alone, and the empty mask."""
     empty = np.zeros(word_count(vocabulary.size), np.uint32)
-    return Found(KERNEL.pool([np.zeros(1, np.int32)]), KERNEL.pool([empty], len(empty)))
+    return found_before([np.zeros(1, np.int32)], [empty], len(empty))
+
+
+def found_before(node_sets: Sequence[Nodes], rows: Sequence[Bitmask], width: int) -> Found:
+    """Return what was found earlier, under the numbers that it had; ``width``: words of a row."""
+    return Found(KERNEL.pool(node_sets), KERNEL.pool(rows, width))
 
 
 class Walker:
