@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from kbnf_core.artifact.errors import ArtifactError, ArtifactWarning
     from kbnf_core.artifact.read import load_artifact
     from kbnf_core.artifact.write import compile_artifact
+    from kbnf_core.batch import allocate_bitmask, fill_bitmasks
+    from kbnf_core.compiler.compiler import Compiler
     from kbnf_core.config import (
         CompressionConfig,
         Config,
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from kbnf_core.grammar import Grammar
     from kbnf_core.limits import Limits
     from kbnf_core.lint.check import check
+    from kbnf_core.mask.logits import apply_bitmask
     from kbnf_core.mask.sample import Sample
     from kbnf_core.mask.shortest import Completion
     from kbnf_core.mask.why import Explanation
@@ -48,7 +51,11 @@ _HOMES = {
     "ArtifactWarning": "artifact.errors",
     "compile_artifact": "artifact.write",
     "load_artifact": "artifact.read",
+    "allocate_bitmask": "batch",
+    "apply_bitmask": "mask.logits",
+    "fill_bitmasks": "batch",
     "check": "lint.check",
+    "Compiler": "compiler.compiler",
     "CompressionConfig": "config",
     "Config": "config",
     "EngineConfig": "config",
@@ -81,6 +88,7 @@ __all__ = [
     "AcceptTokenResult",
     "ArtifactError",
     "ArtifactWarning",
+    "Compiler",
     "Completion",
     "CompressionConfig",
     "Config",
@@ -106,8 +114,11 @@ __all__ = [
     "Vocabulary",
     "VocabularyError",
     "__version__",
+    "allocate_bitmask",
+    "apply_bitmask",
     "check",
     "compile_artifact",
+    "fill_bitmasks",
     "load_artifact",
     "load_vocabulary",
 ]

@@ -1,18 +1,23 @@
 """The engine: one position in one text, over a grammar and a vocabulary that many may share."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from functools import cached_property
 from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from kbnf_core.config import Config, Finish
 from kbnf_core.errors import ConfigError, EngineError, FinishedError, UnknownTokenError
 from kbnf_core.grammar import Grammar
 from kbnf_core.kernel.chosen import EngineCore
 from kbnf_core.kernel.result import AcceptTokenResult
-from kbnf_core.mask.bits import Bitmask, ids_of
+from kbnf_core.limits import Limits
+from kbnf_core.mask.bits import Bitmask, ids_of, row_of
 from kbnf_core.mask.forced import forced_bytes, forced_tokens
 from kbnf_core.mask.logits import apply_mask, check_logits
 from kbnf_core.mask.token_automaton import TOKEN_BITS, TableFullError, TokenAutomaton
@@ -41,8 +46,8 @@ FORGOTTEN = DEAD
 
 _REBUILT = frozenset(
     (
-        *("_grammar", "_finish", "_automaton", "_words"),
-        *("_position", "_accepted", "_positions", "_allowed"),
+        *("_grammar", "_finish", "_automaton", "_words", "_nothing", "_allowed"),
+        *("_position", "_positions", "_accepted"),
     )
 )
 """Attributes of an engine that are made anew when it is unpickled."""
@@ -63,6 +68,9 @@ class Engine(EngineCore):
     three can be pickled: grammar and vocabulary as what they were made from, an engine with what
     it accepted, which is accepted again; no cache is carried.
 
+    ``finish`` and ``limits`` win over those of ``config``. ``stop_token_ids`` end the sequence in
+    place of the vocabulary's own; one beyond the vocabulary makes it, and its masks, that wide.
+
     A token id is an ``int`` or anything with ``__index__``, as NumPy's and torch's integers.
 
     Coming from elsewhere: ``Engine(...)`` is *initialize*, ``try_accept_new_token`` is *advance*,
@@ -79,9 +87,22 @@ class Engine(EngineCore):
     _automaton: TokenAutomaton
 
     def __init__(
-        self, grammar: str | Grammar, vocabulary: Vocabulary, config: Config | None = None
+        self,
+        grammar: str | Grammar,
+        vocabulary: Vocabulary,
+        config: Config | None = None,
+        *,
+        finish: Finish | str | None = None,
+        limits: Limits | None = None,
+        stop_token_ids: int | Collection[int] | None = None,
     ) -> None:
         config = config or Config()
+        if finish is not None:
+            config = replace(config, finish=finish)
+        if limits is not None:
+            config = replace(config, limits=limits)
+        if stop_token_ids is not None:
+            vocabulary = vocabulary.ending_with(stop_token_ids)
         for name in config.unheeded():
             warnings.warn(f"Config.{name} has no effect in this engine", stacklevel=2)
         limits = config.limits_in_force()
@@ -158,6 +179,62 @@ class Engine(EngineCore):
         """Tell whether the text may end here: it is over or, with ``finish="eos"``, complete."""
         return self._automaton.can_finish(self._position)
 
+    def is_stuck(self) -> bool:
+        """Tell whether no token can come although the text may not end here.
+
+        That is where the vocabulary cannot spell what the grammar asks for.
+        """
+        nothing = self._mask_here() is self._automaton.no_mask()
+        return nothing and not self.can_finish()
+
+    def accept_tokens(self, ids: Iterable[SupportsIndex]) -> int:
+        """Append tokens up to the first that cannot come; return how many that were.
+
+        No token, known or not, is an error here; what is no integer is a ``TypeError``, before
+        anything changes.
+        """
+        wanted = [index(token_id) for token_id in ids]
+        for count, token_id in enumerate(wanted):
+            try:
+                self.try_accept_new_token(token_id)
+            except EngineError:
+                return count
+        return len(wanted)
+
+    def validate_tokens(self, ids: Iterable[SupportsIndex]) -> int:
+        """Return how many of the tokens ``accept_tokens`` would append; append none."""
+        before = len(self._positions)
+        try:
+            return self.accept_tokens(ids)
+        finally:
+            self.rollback(len(self._positions) - before)
+
+    def fill_draft_bitmask(
+        self, out: Any, row: SupportsIndex, draft: Iterable[SupportsIndex]
+    ) -> int:
+        """Write what can come here, and after each token of ``draft``, into the rows from ``row``.
+
+        The rows are those of ``fill_bitmask``; those behind a token that cannot come, whose
+        positions no text reaches, allow everything. The engine does not move. Returns how many
+        tokens of the draft can come. Raises what ``fill_bitmask`` raises, before anything is
+        written.
+        """
+        wanted = [index(token_id) for token_id in draft]
+        first, allowed, before = index(row), self._allowed, len(self._positions)
+        rows = [row_of(out, first + place) for place in range(len(wanted) + 1)]
+        fitting = self.validate_tokens(wanted)
+        try:
+            self.fill_bitmask(rows[0])
+            for token_id, after in zip(wanted[:fitting], rows[1:], strict=False):
+                self.try_accept_new_token(token_id)
+                self.fill_bitmask(after)
+        finally:
+            self.rollback(len(self._positions) - before)
+            self._allowed = allowed
+        for behind in rows[fitting + 1 :]:
+            behind.fill(-1)
+        return fitting
+
     def try_accept_new_bytes(self, data: bytes) -> AcceptTokenResult:
         """Append bytes, as if they were one token with that spelling.
 
@@ -187,8 +264,9 @@ class Engine(EngineCore):
         """Set the logits of ids that cannot come next to minus infinity; after the end, all.
 
         What can come is computed here, or looked up where it was computed before.
-        ``logits``: NumPy array or torch tensor, floating point, shape (n,) or (1, n); changed in
-        place where it can be, and returned. Entries beyond the vocabulary become minus infinity.
+        ``logits``: NumPy array or torch tensor, floating point, shape (n,) or (rows, n), each row
+        masked alike; changed in place where it can be, and returned. Entries beyond the vocabulary
+        become minus infinity.
         Raises ``InvalidLogitsError`` where n is less than the vocabulary's size.
         """
         words = self._mask_here()
@@ -318,6 +396,14 @@ class Engine(EngineCore):
         except TableFullError:
             self._renew()
             return self._automaton.mask(self._position)
+
+    def _last_row(self) -> Bitmask:
+        """Return what a row holds where no token can come."""
+        return self._automaton.last_row(self._position)
+
+    def _row_of(self, out: Any, row: SupportsIndex | None) -> npt.NDArray[np.int32]:
+        """Return a row of a bitmask as an array of one dimension."""
+        return row_of(out, row)
 
     def _refuse(self, token_id: int) -> NoReturn:
         """Raise what an id that no vocabulary can have leads to."""

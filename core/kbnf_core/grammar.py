@@ -1,7 +1,7 @@
 """A grammar that is ready to recognise: read, lowered, and with its memo."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,13 +10,14 @@ from kbnf_core import ir
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.diagnostics.decode import decode
-from kbnf_core.errors import EmptyGrammarError, GrammarError, WorkLimitError
+from kbnf_core.errors import ConfigError, EmptyGrammarError, GrammarError, WorkLimitError
 from kbnf_core.files import read_file
 from kbnf_core.frontend import Reading, read_grammar, too_large, too_much_work
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.build import PlainTables, build_plain_tables, build_tables
 from kbnf_core.lower.nfa import TooManyStatesError
 from kbnf_core.source import Source
+from kbnf_core.syntax.printer import quote
 
 if TYPE_CHECKING:
     from kbnf_core.lower.analyse import Analysis
@@ -57,13 +58,33 @@ class Grammar:
         self._stored: StoredMemo | None = None
 
     @classmethod
+    def from_regex(cls, pattern: str, *, limits: Limits = DEFAULT_LIMITS) -> "Grammar":
+        """Return the grammar of the texts that a regular expression matches as a whole.
+
+        The expression is one of KBNF's; the model ends the text. Raises ``GrammarError`` for one
+        that cannot be used.
+        """
+        return cls(f"start ::= #{quote(pattern)};\n", finish=Finish.EOS, limits=limits)
+
+    @classmethod
+    def from_choice(cls, choices: Iterable[str], *, limits: Limits = DEFAULT_LIMITS) -> "Grammar":
+        """Return the grammar of some texts, one of which is written; the model ends it.
+
+        Raises ``GrammarError`` for texts that cannot be used, ``ConfigError`` for none.
+        """
+        texts = [quote(choice) for choice in dict.fromkeys(choices)]
+        if not texts:
+            raise ConfigError("a choice is between texts: give one at least")
+        return cls(f"start ::= {' | '.join(texts)};\n", finish=Finish.EOS, limits=limits)
+
+    @classmethod
     def restore(
         cls,
         source: Source,
         start: str,
         finish: Finish,
         tables: "Tables",
-        stored: "StoredMemo",
+        stored: "StoredMemo | None",
         limits: Limits = DEFAULT_LIMITS,
     ) -> "Grammar":
         """Return a grammar that was compiled earlier; its text is read only when it is asked for.
@@ -189,6 +210,11 @@ class Grammar:
         """Pickle the text and the settings in force; what is remembered is not carried."""
         text, path = self.source.text, self.source.path
         return _restore, (type(self), text, self.start, self.finish, path, self._limits)
+
+    @property
+    def limits(self) -> Limits:
+        """The limits in force."""
+        return self._limits
 
     @cached_property
     def source(self) -> Source:

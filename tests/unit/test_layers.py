@@ -29,7 +29,7 @@ BACK = FRONT | {"frontend", "recognise", "vocab", "mask", "grammar"}
 LANGUAGES = {path.parent.name for path in (CORE / "languages").glob("*/__init__.py")}
 
 ALLOWED: dict[str, set[str]] = {
-    "__init__": {*BACK, "engine", "lint", "artifact"},
+    "__init__": {*BACK, "engine", "batch", "compiler", "lint", "artifact"},
     "source": set(),
     "version": set(),
     "traversal": set(),
@@ -71,7 +71,10 @@ ALLOWED: dict[str, set[str]] = {
     "lint": BACK | {f"languages{each}" for each in ("", ".bnf", ".conversion", ".kbnf", ".lark")},
     "examples": BACK | {"engine", "languages.kbnf", "recordings"},
     "engine": BACK | {"kernel", "artifact"},
+    "batch": BACK | {"engine", "kernel"},
     "compat": BACK | {"engine"},
+    "compiler": BACK | {"convert", "languages.json_schema"},
+    "integrations": BACK | {"batch", "compiler", "convert", "engine"},
     "artifact": BACK | {"container"},
     "device": BACK | {"artifact", "container", "engine"},
     "recordings": {"engine", "errors", "mask", "vocab"},

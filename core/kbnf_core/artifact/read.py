@@ -143,6 +143,9 @@ class _Stored:
         mark = self.manifest.vocabulary
         if mark is None:
             return None
+        if vocabulary.base is not None and vocabulary.base.fingerprint == mark.fingerprint:
+            # The same tokens with other ids that end the sequence: the masks may be others.
+            return None
         if vocabulary.fingerprint != mark.fingerprint:
             made_for = mark.name or mark.fingerprint
             raise VocabularyError(

@@ -14,6 +14,7 @@ addresses are there because programs call them; prefer the arrays of ``kbnf_core
 
 import ctypes
 import enum
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from operator import index
@@ -26,7 +27,8 @@ from kbnf_core.config import CompressionConfig, Config, EngineConfig, Finish, Re
 from kbnf_core.engine import AcceptTokenResult
 from kbnf_core.engine import Engine as _Engine
 from kbnf_core.mask.logits import check_logits
-from kbnf_core.vocab.vocabulary import Token, Vocabulary
+from kbnf_core.vocab.vocabulary import Token
+from kbnf_core.vocab.vocabulary import Vocabulary as _Vocabulary
 
 __all__ = [
     "AcceptTokenError",
@@ -76,15 +78,31 @@ class UpdateLogitsError(enum.Enum):
     UnknownTokenID = "UnknownTokenID"
 
 
+class Vocabulary(_Vocabulary):
+    """``kbnf.Vocabulary``: it knows no special tokens and no ends."""
+
+    def __init__(
+        self,
+        id_to_token: Mapping[int, Token | bytes],
+        id_to_token_string: Mapping[int, str] | None = None,
+    ) -> None:
+        super().__init__(id_to_token, id_to_token_string)
+
+
 class _Base(_Engine):
     """What the binding's two engines share."""
 
-    def __init__(self, grammar: str, vocabulary: Vocabulary, config: Config | None = None) -> None:
+    def __init__(
+        self,
+        kbnf_syntax_grammar_str: str,
+        vocabulary: _Vocabulary,
+        config: Config | None = None,
+    ) -> None:
         config = config or Config()
         start = config.start_nonterminal or "start"
         finish = config.finish or Finish.TOKEN
         super().__init__(
-            grammar,
+            kbnf_syntax_grammar_str,
             vocabulary,
             replace(config, start_nonterminal=start, finish=finish),
         )

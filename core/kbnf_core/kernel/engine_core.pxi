@@ -17,6 +17,7 @@ cdef class EngineCore:
     cdef public list _positions
     cdef public object _allowed
     cdef object words
+    cdef object nothing
     cdef bint ends_at_bytes
     cdef bint ends_at_tokens
     cdef LazyTable explorer
@@ -30,6 +31,7 @@ cdef class EngineCore:
         """See ``interface.EngineCore``."""
         self._automaton = automaton
         self.words = automaton.words
+        self.nothing = automaton.no_mask()
         self.ends_at_bytes = automaton.rule.ends_at_bytes
         self.ends_at_tokens = automaton.rule.ends_at_tokens
         self.explorer = automaton.masks.states.explorer
@@ -87,15 +89,25 @@ cdef class EngineCore:
         """Work out which tokens can come next; after the end, none."""
         self._allowed = self._find_allowed()
 
-    def fill_bitmask(self, cnp.ndarray out not None):
-        """Compute what is allowed here and write it as bits into ``out``, int32[words].
+    def fill_bitmask(self, out, row=None):
+        """Compute what is allowed here and write it as bits into ``out``, or a row of it.
 
-        Bit ``id % 32`` of word ``id // 32``; surplus words become 0. Raises ``ValueError`` unless
-        ``out`` is one-dimensional contiguous int32 with a bit for each id.
+        ``out``: int32, contiguous, one-dimensional, or two-dimensional with ``row``, or one row: a
+        NumPy array, a torch tensor, what has the buffer protocol or DLPack. Bit ``id % 32`` of
+        word ``id // 32``; surplus words become 0. Where no token can come, these are the ids that
+        end the sequence; without any, all ids after the end and none before it. Raises
+        ``ValueError`` unless ``out`` has a bit for each id, ``TypeError`` for what is no bitmask.
         """
+        if row is not None or type(out) is not cnp.ndarray or cnp.PyArray_NDIM(out) != 1:
+            out = self._row_of(out, row)
         words = self._find_allowed()
-        _copy(out, words)
+        _copy(out, words if words is not self.nothing else self._last_row())
         self._allowed = words
+
+    def _row_words(self):
+        """See ``interface.EngineCore``."""
+        words = self._find_allowed()
+        return words if words is not self.nothing else self._last_row()
 
     cdef object _find_allowed(self):
         cdef PyObject* found = PyDict_GetItemWithError(self.words, self._position)

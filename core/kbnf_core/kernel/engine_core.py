@@ -4,7 +4,7 @@ Everything that takes more than a lookup is left to two methods that ``Engine`` 
 """
 
 from operator import index
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,7 @@ class EngineCore:
         """Go on with ``automaton``; the place is for the caller to set."""
         self._automaton = automaton
         self._words = automaton.words
+        self._nothing = automaton.no_mask()
 
     def _position_after(self, token_id: int) -> int:
         """Return the place after a token; raise if it cannot come."""
@@ -37,6 +38,14 @@ class EngineCore:
 
     def _mask_here(self) -> npt.NDArray[np.uint32]:
         """Return what is allowed here, where it was not known."""
+        raise NotImplementedError
+
+    def _last_row(self) -> npt.NDArray[np.uint32]:
+        """Return what a row holds where no token can come."""
+        raise NotImplementedError
+
+    def _row_of(self, out: Any, row: Any) -> npt.NDArray[np.int32]:
+        """Return a row of a bitmask as an array of one dimension."""
         raise NotImplementedError
 
     def try_accept_new_token(self, token_id: int) -> AcceptTokenResult:
@@ -56,17 +65,26 @@ class EngineCore:
         """Work out which tokens can come next; after the end, none."""
         self._allowed = self._find_allowed()
 
-    def fill_bitmask(self, out: npt.NDArray[np.int32]) -> None:
-        """Compute what is allowed here and write it as bits into ``out``, int32[words].
+    def fill_bitmask(self, out: Any, row: SupportsIndex | None = None) -> None:
+        """Compute what is allowed here and write it as bits into ``out``, or a row of it.
 
-        Bit ``id % 32`` of word ``id // 32``; surplus words become 0. Raises ``ValueError`` unless
-        ``out`` is one-dimensional contiguous int32 with a bit for each id.
+        ``out``: int32, contiguous, one-dimensional, or two-dimensional with ``row``, or one row: a
+        NumPy array, a torch tensor, what has the buffer protocol or DLPack. Bit ``id % 32`` of
+        word ``id // 32``; surplus words become 0. Where no token can come, these are the ids that
+        end the sequence; without any, all ids after the end and none before it. Raises
+        ``ValueError`` unless ``out`` has a bit for each id, ``TypeError`` for what is no bitmask.
         """
         from kbnf_core.kernel.numpy_kernel import fill
 
+        out = self._row_of(out, row)
         words = self._find_allowed()
-        fill(out, words)
+        fill(out, words if words is not self._nothing else self._last_row())
         self._allowed = words
+
+    def _row_words(self) -> npt.NDArray[np.uint32]:
+        """Return the words that ``fill_bitmask`` writes."""
+        words = self._find_allowed()
+        return words if words is not self._nothing else self._last_row()
 
     def _find_allowed(self) -> npt.NDArray[np.uint32]:
         words: npt.NDArray[np.uint32] | None = self._words.get(self._position)

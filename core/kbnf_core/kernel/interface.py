@@ -309,6 +309,15 @@ class Kernel(Protocol):
         Raises ValueError unless ``out`` is one-dimensional contiguous int32 and long enough.
         """
 
+    def fill_rows(
+        self, out: npt.NDArray[np.int32], rows: npt.NDArray[np.int64], masks: list[Bitmask]
+    ) -> None:
+        """Do for ``out[rows[i]]`` and ``masks[i]`` what ``fill`` does; without the GIL if possible.
+
+        Raises ValueError, before anything is written, unless ``out`` is two-dimensional contiguous
+        int32 and has all these rows, each long enough.
+        """
+
     def apply(self, words: Bitmask, size: int, logits: npt.NDArray[Any]) -> None:
         """Set logits whose bit is not set, and all from ``size`` on, to minus infinity, in place.
 

@@ -33,6 +33,7 @@ __all__ = [
     "configurations",
     "explorer",
     "fill",
+    "fill_rows",
     "lists",
     "pool",
     "reader",
@@ -338,6 +339,21 @@ def fill(out: npt.NDArray[np.int32], words: "Bitmask") -> None:
         raise ValueError(f"a bitmask of {len(out)} words is too short for {len(words)}")
     out[: len(words)] = words.view(np.int32)
     out[len(words) :] = 0
+
+
+def fill_rows(
+    out: npt.NDArray[np.int32], rows: npt.NDArray[np.int64], masks: list["Bitmask"]
+) -> None:
+    """See ``interface.Kernel.fill_rows``."""
+    if out.dtype != np.int32 or out.ndim != 2 or not out.flags.c_contiguous:
+        raise ValueError("bitmasks are the rows of a contiguous int32 array")
+    for row, words in zip(rows.tolist(), masks, strict=True):
+        if not 0 <= row < len(out):
+            raise ValueError(f"the bitmask has no row {row}")
+        if out.shape[1] < len(words):
+            raise ValueError(f"a bitmask of {out.shape[1]} words is too short for {len(words)}")
+    for row, words in zip(rows.tolist(), masks, strict=True):
+        fill(out[row], words)
 
 
 def apply(words: "Bitmask", size: int, logits: npt.NDArray[Any]) -> None:

@@ -25,6 +25,11 @@ class LruDict(dict[K, V], Generic[K, V]):
         """Return all values that are kept."""
         return {**self._older, **self}
 
+    @property
+    def forgettable(self) -> int:
+        """How many values are in the older generation."""
+        return len(self._older)
+
     def __missing__(self, key: K) -> V:
         value = self._older.get(key)
         if value is None:

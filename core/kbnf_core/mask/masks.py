@@ -132,6 +132,15 @@ class Masks:
         )
 
     @property
+    def known_bytes(self) -> int:
+        """About how many bytes the masks take that are remembered."""
+        memos = (self._unions, self._cut, self._walks, self._viable)
+        entries = sum(len(memo) + memo.forgettable for memo in memos)
+        whole = sum(len(memo) + memo.forgettable for memo in memos[:2])
+        added = self.found.rows.added_bytes + self.found.node_sets.added_bytes
+        return added + entries * ENTRY_BYTES + whole * 4 * self.word_count
+
+    @property
     def visited(self) -> int:
         """How many trie nodes all walks have looked at: what a cold mask costs."""
         return self._walker.visited

@@ -15,6 +15,9 @@ from kbnf_core.vocab.vocabulary import Vocabulary
 MAX_VOCABULARIES = 4
 """Vocabularies that a grammar remembers masks for."""
 
+PART_BYTES = 64
+"""What a pair, an item or a triple of a state takes, about."""
+
 
 class StoredMemo(Protocol):
     """What was worked out earlier, as an artifact holds it."""
@@ -45,6 +48,14 @@ class TokenAutomata:
         self._states: StateTable | None = None
         self._courses: dict[Vocabulary, dict[Finish, TokenAutomaton]] = {}
         self._lock = RLock()
+
+    @property
+    def known_bytes(self) -> int:
+        """About how many bytes all of it takes."""
+        states = self._states
+        masks = {automaton.masks for each in self._courses.values() for automaton in each.values()}
+        table = 0 if states is None else states.next.nbytes + PART_BYTES * states.grown
+        return table + sum(each.known_bytes for each in masks)
 
     def get(self, vocabulary: Vocabulary, finish: Finish) -> TokenAutomaton:
         """Return the course over ``vocabulary``, the same object for equal arguments."""

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from kbnf_core.config import Finish
 from kbnf_core.errors import FinishedError, RejectedError, UnknownTokenError
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.mask.bits import Bitmask, word_count
+from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.finish import finish_rule
 from kbnf_core.mask.masks import Masks
@@ -85,7 +85,20 @@ class TokenAutomaton:
         return DistanceToEnd(states, byte, token=1)
 
     def no_mask(self) -> Bitmask:
-        """Return the mask in which nothing is allowed."""
+        """Return the mask in which nothing is allowed; ``words`` has this object for it."""
+        return self._no_words
+
+    def last_row(self, position: int) -> Bitmask:
+        """Return what a row holds where no token can come: the ids that end the sequence.
+
+        Without any: all ids where the text is over, since nothing constrains what comes after it;
+        none where it is stuck.
+        """
+        vocabulary = self.masks.vocabulary
+        if vocabulary.eos_token_ids:
+            return pack(sorted(vocabulary.eos_token_ids), vocabulary.size)
+        if self.can_finish(position):
+            return pack(range(vocabulary.size), vocabulary.size)
         return self._no_words
 
     def feed(self, position: int, data: bytes) -> int:
@@ -123,7 +136,8 @@ class TokenAutomaton:
 
     def mask(self, position: int) -> Bitmask:
         """Return the tokens allowed at a place, neither looked up nor remembered."""
-        return self.rule.mask(self.masks, position) if position >= 0 else self._no_words
+        words = self.rule.mask(self.masks, position) if position >= 0 else self._no_words
+        return words if words.any() else self._no_words
 
     def _find_after(self, key: int) -> int:
         position, token_id = key >> TOKEN_BITS, key & _TOKEN_MASK

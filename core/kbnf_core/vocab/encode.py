@@ -36,10 +36,12 @@ def load_encoder(path: Path | None, vocabulary: Vocabulary) -> Encoder:
 
 
 def _longest(vocabulary: Vocabulary) -> Encode:
-    def encode(words: str) -> list[int]:
-        tokens = longest_tokens(vocabulary.trie, words.encode("utf-8", "surrogateescape"))
-        if tokens is None:
-            raise VocabularyError("no tokens of the vocabulary spell this text")
-        return list(tokens)
+    return lambda words: longest_match(vocabulary, words.encode("utf-8", "surrogateescape"))
 
-    return encode
+
+def longest_match(vocabulary: Vocabulary, data: bytes) -> list[int]:
+    """Return the longest tokens that stand at each place; ``VocabularyError`` if none spell it."""
+    tokens = longest_tokens(vocabulary.trie, data)
+    if tokens is None:
+        raise VocabularyError("no tokens of the vocabulary spell this text")
+    return list(tokens)

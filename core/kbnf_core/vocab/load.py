@@ -1,11 +1,13 @@
 """Reading a vocabulary file of any known format."""
 
 from collections.abc import Collection
+from functools import cache
 from pathlib import Path
 
 from kbnf_core.errors import VocabularyError
 from kbnf_core.vocab.cache import find_entry
 from kbnf_core.vocab.detect import detect, file_of
+from kbnf_core.vocab.formats.format import Encode
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 
@@ -22,13 +24,28 @@ def load_vocabulary(
     """
     file = file_of(Path(path))
     entry = find_entry(file, eos) if cached else None
-    if entry is None:
-        return _load(file, eos)
-    vocabulary = entry.recall()
+    vocabulary = entry.recall() if entry else None
     if vocabulary is None:
         vocabulary = _load(file, eos)
-        entry.keep(vocabulary)
+        if entry:
+            entry.keep(vocabulary)
+    vocabulary._encode = _encode_as(file, vocabulary)
     return vocabulary
+
+
+def _encode_as(file: Path, vocabulary: Vocabulary) -> Encode:
+    """Return what cuts texts as the tokenizer in ``file`` does, which is read at first use."""
+
+    @cache
+    def encoder() -> Encode:
+        from kbnf_core.vocab.encode import load_encoder
+
+        return load_encoder(file, vocabulary).encode
+
+    def encode(words: str) -> list[int]:
+        return encoder()(words)
+
+    return encode
 
 
 def _load(path: Path, eos: Collection[int] | None) -> Vocabulary:

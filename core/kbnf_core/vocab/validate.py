@@ -42,7 +42,9 @@ def checked_ids(ids: int | Collection[int] | None) -> list[int]:
     """Return one id, several or none as a list of plain ids."""
     if ids is None:
         return []
-    if isinstance(ids, Collection) and not isinstance(ids, str | bytes):
+    # A torch tensor of no dimension has a collection's methods, and an integer's.
+    is_one = getattr(ids, "ndim", 1) == 0 or isinstance(ids, str | bytes)
+    if isinstance(ids, Collection) and not is_one:
         return [checked_id(token_id) for token_id in ids]
     return [checked_id(ids)]
 

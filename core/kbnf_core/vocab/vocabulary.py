@@ -8,12 +8,21 @@ from functools import cached_property
 from operator import index
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
+from kbnf_core.errors import VocabularyError
 from kbnf_core.vocab.findings import empty_ids, missing_bytes
 from kbnf_core.vocab.token import Token
-from kbnf_core.vocab.validate import checked_id, checked_ids, checked_specials, checked_tokens
+from kbnf_core.vocab.validate import (
+    LARGEST_ID,
+    checked_id,
+    checked_ids,
+    checked_specials,
+    checked_tokens,
+)
 
 if TYPE_CHECKING:
+    from kbnf_core.vocab.formats.format import Encode
     from kbnf_core.vocab.packed import Spellings
     from kbnf_core.vocab.trie import TokenTrie
 
@@ -41,6 +50,11 @@ class Vocabulary:
     tokens that are not bytes or are longer than 65,535 bytes.
     """
 
+    base: "Vocabulary | None" = None
+    """The vocabulary of which this one has the tokens, with other ids that end the sequence."""
+
+    _encode: "Encode | None" = None
+
     def __init__(
         self,
         tokens: Mapping[int, bytes | Token],
@@ -65,9 +79,44 @@ class Vocabulary:
     @classmethod
     def bytes(cls) -> "Vocabulary":
         """Return the built-in vocabulary: token i is byte i, and 256 ends the sequence."""
-        return cls(
+        vocabulary = cls(
             {value: _Bytes((value,)) for value in range(256)}, eos_token_id=256, name="bytes"
         )
+        vocabulary._encode = _as_bytes
+        return vocabulary
+
+    @classmethod
+    def of(
+        cls,
+        tokenizer: object,
+        *,
+        size: int | None = None,
+        eos: int | Collection[int] | None = None,
+    ) -> "Vocabulary":
+        """Return the vocabulary of a tokenizer object.
+
+        Of transformers, ``tokenizers``, mistral-common, tiktoken, SentencePiece, llama-cpp-python
+        or mlx-lm; none of them is imported. ``size`` is the width of the model's logits where that
+        is more than the tokenizer's ids; ``eos`` overrides the ids that end a sequence. Raises
+        ``VocabularyError`` for another object, or one whose tokens do not spell bytes.
+        """
+        from kbnf_core.vocab.objects import read_tokenizer
+
+        contents, encode = read_tokenizer(tokenizer)
+        vocabulary = cls(
+            contents.tokens,
+            special_tokens=contents.special_tokens,
+            eos_token_id=contents.eos if eos is None else eos,
+            name=str(getattr(tokenizer, "name_or_path", "") or type(tokenizer).__name__),
+        )
+        if size is not None:
+            if not vocabulary.size <= size <= LARGEST_ID + 1:
+                raise VocabularyError(
+                    f"`size` is {size}, but the tokenizer has {vocabulary.size} ids"
+                )
+            vocabulary.size = size
+        vocabulary._encode = encode
+        return vocabulary
 
     @classmethod
     def restored(
@@ -100,9 +149,68 @@ class Vocabulary:
         _log(oddities)
         return vocabulary
 
+    def encode(self, text: str | _Bytes) -> list[int]:
+        """Return the ids of a text as the tokenizer writes it, no special tokens added or read.
+
+        Bytes that are not UTF-8 are cut into the longest tokens that stand at each place. Raises
+        ``VocabularyError`` where the vocabulary does not say how its tokenizer cuts a text:
+        ``Vocabulary.of`` and ``load_vocabulary`` do.
+        """
+        from kbnf_core.vocab.encode import longest_match
+
+        if self._encode is None:
+            raise VocabularyError(
+                "this vocabulary lists tokens only; `Vocabulary.of(tokenizer)` and"
+                " `load_vocabulary(path)` know how a text is cut"
+            )
+        try:
+            words = text if isinstance(text, str) else text.decode()
+            words.encode()
+        except UnicodeError:
+            data = text if isinstance(text, _Bytes) else text.encode("utf-8", "surrogateescape")
+            return longest_match(self, data)
+        return self._encode(words)
+
     def __getstate__(self) -> dict[str, object]:
+        # What cuts texts belongs to another library.
         # Views cannot be pickled; they are made again when somebody asks.
-        return {k: v for k, v in self.__dict__.items() if not isinstance(v, MappingProxyType)}
+        passing = (MappingProxyType, WeakValueDictionary)
+        kept = {k: v for k, v in self.__dict__.items() if not isinstance(v, passing)}
+        return kept | ({} if self._encode is _as_bytes else {"_encode": None})
+
+    def ending_with(self, eos_token_id: int | Collection[int]) -> "Vocabulary":
+        """Return the same tokens with other ids that end the sequence.
+
+        The ids that did so before are special now. As long as it is in use, equal ids give the
+        same object. Raises ``VocabularyError`` for what is no id.
+        """
+        eos = frozenset(checked_ids(eos_token_id))
+        if eos == self._eos:
+            return self
+        found = self._variants.get(eos)
+        return found or self._variants.setdefault(eos, self._ending_with(eos))
+
+    @cached_property
+    def _variants(self) -> "WeakValueDictionary[frozenset[int], Vocabulary]":
+        return WeakValueDictionary()
+
+    def _ending_with(self, eos: frozenset[int]) -> "Vocabulary":
+        other = object.__new__(type(self))
+        shared = {"_special", "_hidden", "_strings", "_name", "oddities", "_tokens"}
+        if eos.isdisjoint(self._tokens):
+            shared |= {"trie"}
+            self.trie  # noqa: B018 - made once, for both
+        other.__dict__.update((name, self.__dict__[name]) for name in shared)
+        other._eos = eos
+        other._without_bytes = self._without_bytes | eos
+        other.base = self
+        other._encode = self._encode
+        other.size = max(self.size, *(1 + token_id for token_id in eos), 0)
+        if not eos.isdisjoint(self._tokens):
+            spelled = dict(self._tokens)
+            hidden = {token_id: spelled.pop(token_id) for token_id in eos if token_id in spelled}
+            other._tokens, other._hidden = spelled, self._hidden | hidden
+        return other
 
     @property
     def name(self) -> str | None:
@@ -240,6 +348,10 @@ class Vocabulary:
     @cached_property
     def _special_names(self) -> dict[int, str]:
         return {token_id: name for name, token_id in reversed(self._special.items())}
+
+
+def _as_bytes(words: str) -> list[int]:
+    return list(words.encode())
 
 
 def _pack_tokens(tokens: Mapping[int, bytes]) -> bytes:

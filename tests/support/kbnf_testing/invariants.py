@@ -88,7 +88,7 @@ class Invariants:
         bits = np.zeros((self.engine.vocabulary.size + 31) // 32, np.int32)
         self.engine.fill_bitmask(bits)
         flags = np.unpackbits(bits.view(np.uint8), bitorder="little")
-        assert np.flatnonzero(flags).tolist() == mask
+        assert np.flatnonzero(flags).tolist() == (mask or _ids_of_last_row(self.engine))
         logits = self.engine.mask_logits(np.zeros(self.engine.vocabulary.size, np.float32))
         assert np.flatnonzero(logits == 0).tolist() == mask
         self.checks += len(outcomes) + 3
@@ -179,3 +179,9 @@ def _pickled(engine: Engine) -> Engine:
     twin = pickle.loads(pickle.dumps(engine))  # noqa: S301 - pickled right here
     assert isinstance(twin, Engine)
     return twin
+
+
+def _ids_of_last_row(engine: Engine) -> list[int]:
+    """Return the ids in a row of a bitmask where no token can come."""
+    ends = sorted(engine.vocabulary.eos_token_ids)
+    return ends or list(range(engine.vocabulary.size) if engine.can_finish() else ())

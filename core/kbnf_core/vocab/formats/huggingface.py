@@ -15,11 +15,11 @@ from kbnf_core.errors import MissingExtraError, VocabularyError
 from kbnf_core.vocab.formats.contents import Contents, expect
 from kbnf_core.vocab.formats.format import Encode, Format, VocabularyFile
 from kbnf_core.vocab.formats.spelling import spelling_of
-from kbnf_core.vocab.formats.stop_ids import stop_ids
+from kbnf_core.vocab.formats.stop_ids import common_stop_ids, stop_ids
 
 
-def read_huggingface(document: Mapping[str, Any], folder: Path) -> Contents:
-    """Return the tokens; ``folder`` holds the files that may name the stop ids.
+def read_huggingface(document: Mapping[str, Any], folder: Path | None) -> Contents:
+    """Return the tokens; ``folder`` holds the files that may name the stop ids, if there is one.
 
     ``VocabularyError`` names the part that is wrong or not supported.
     """
@@ -36,7 +36,7 @@ def read_huggingface(document: Mapping[str, Any], folder: Path) -> Contents:
         else:
             tokens[token_id] = spelling.added(content)
     names = {text: token_id for token_id, text in texts.items()}
-    eos = stop_ids(folder, names, special)
+    eos = stop_ids(folder, names, special) if folder else common_stop_ids(special)
     special |= {texts[token_id]: token_id for token_id in eos if token_id in texts}
     return Contents(tokens, special, eos)
 
@@ -99,6 +99,8 @@ def _encoder(file: VocabularyFile) -> Encode:
     except ImportError:
         raise MissingExtraError("this tokenizer", "tokenizers") from None
     tokenizer = Tokenizer.from_str(file.text or "")
+    # Names of special tokens in a text are text.
+    tokenizer.encode_special_tokens = True
     return lambda words: list(tokenizer.encode(words, add_special_tokens=False).ids)
 
 

@@ -29,13 +29,14 @@ def read_sentencepiece(data: bytes) -> Contents:
     except ImportError:
         raise MissingExtraError("reading a SentencePiece model", "sentencepiece") from None
     try:
-        return _contents(SentencePieceProcessor(model_proto=data))
+        return read_processor(SentencePieceProcessor(model_proto=data))
     except (RuntimeError, UnicodeDecodeError):
         # The library's pieces, and even its error messages, may be no UTF-8.
         raise VocabularyError("not a SentencePiece model, or a damaged one") from None
 
 
-def _contents(processor: "SentencePieceProcessor") -> Contents:
+def read_processor(processor: "SentencePieceProcessor") -> Contents:
+    """Return the tokens of a model that the library has read."""
     tokens: dict[int, bytes] = {}
     special: dict[str, int] = {}
     for token_id in range(processor.get_piece_size()):

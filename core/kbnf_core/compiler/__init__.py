@@ -1,0 +1,1 @@
+"""Grammars from requests, each compiled once, in processes of their own where wanted."""

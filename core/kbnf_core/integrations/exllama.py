@@ -1,0 +1,79 @@
+"""A filter for exllamav3's generator.
+
+::
+
+    from kbnf_core.integrations.exllama import KbnfFilter
+
+    generator.generate(prompt=prompt, filters=[KbnfFilter(tokenizer, grammar)], ...)
+
+The filter hands over packed masks, which exllamav3 takes as they are.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from kbnf_core.batch import allocate_bitmask
+from kbnf_core.engine import Engine
+from kbnf_core.errors import MissingExtraError
+from kbnf_core.grammar import Grammar
+from kbnf_core.vocab.vocabulary import Vocabulary
+
+try:
+    from exllamav3.generator.filter import Filter
+except ImportError:
+    raise MissingExtraError("kbnf_core.integrations.exllama", "exllama") from None
+
+if TYPE_CHECKING:
+    import torch
+
+
+class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
+    """Constrains a job, from its start or from ``trigger_token`` on.
+
+    ``tokenizer``: exllamav3's. ``vocabulary`` saves making one of it for each filter. The other
+    arguments are ``Filter``'s. Raises what ``Engine`` and ``Vocabulary.of`` raise.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Any,
+        grammar: str | Grammar,
+        *,
+        vocabulary: Vocabulary | None = None,
+        trigger_token: int | None = None,
+        prefix_str: str | None = None,
+        eos_after_completed: bool = True,
+    ) -> None:
+        super().__init__(tokenizer, trigger_token, prefix_str, eos_after_completed)
+        self._engine = Engine(grammar, vocabulary or Vocabulary.of(tokenizer))
+        self._prefix = (prefix_str or "").encode()
+        self.reset()
+
+    def reset(self) -> None:
+        """Go back to the beginning, behind the prefix."""
+        self._engine.reset()
+        self._engine.try_accept_new_bytes(self._prefix)
+
+    def accept_token(self, token: int) -> None:
+        """Append a token."""
+        self._engine.try_accept_new_token(token)
+
+    def rollback_tokens(self, num_tokens: int) -> bool:
+        """Undo the last tokens."""
+        self._engine.rollback(num_tokens)
+        return True
+
+    def get_next_logit_mask(self) -> "torch.Tensor":
+        """Return the mask of the next token, packed: int32 of the shape (1, words)."""
+        import torch
+
+        mask = torch.from_numpy(allocate_bitmask(1, self._engine.vocabulary.size))
+        self._engine.fill_bitmask(mask)
+        return mask
+
+    def is_completed(self) -> bool:
+        """Tell whether the text is over."""
+        return self._engine.is_finished()
+
+    def use_background_worker(self) -> bool:
+        """Let masks be worked out beside the model."""
+        return True

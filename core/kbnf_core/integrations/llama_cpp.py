@@ -1,0 +1,38 @@
+"""A logits processor for llama-cpp-python.
+
+::
+
+    from llama_cpp import Llama, LogitsProcessorList
+    from kbnf_core.integrations.llama_cpp import KbnfLogitsProcessor
+
+    llm = Llama(model_path)
+    processor = KbnfLogitsProcessor(grammar, llm)
+    llm("Answer: ", logits_processor=LogitsProcessorList([processor]))
+
+A new prompt begins a new text, so one processor serves any number of calls; it is for one text at
+a time, as ``Llama`` is.
+"""
+
+from typing import Any
+
+import numpy.typing as npt
+
+from kbnf_core.grammar import Grammar
+from kbnf_core.integrations.stepwise import Stepwise
+
+
+class KbnfLogitsProcessor:
+    """Constrains the text of a call: ``processor(input_ids, scores)``, both NumPy arrays.
+
+    ``tokenizer``: the ``Llama`` of the call, or a ``Vocabulary``; ``eos`` overrides the ids that
+    end a sequence. Raises what ``Engine`` and ``Vocabulary.of`` raise.
+    """
+
+    def __init__(
+        self, grammar: str | Grammar, tokenizer: object, *, eos: int | list[int] | None = None
+    ) -> None:
+        self._text = Stepwise(grammar, tokenizer, eos)
+
+    def __call__(self, input_ids: npt.NDArray[Any], scores: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the scores, those of tokens that cannot come at minus infinity."""
+        return self._text.mask(input_ids.tolist(), scores.copy())

@@ -1,0 +1,194 @@
+"""Tokenizer objects: the vocabulary in what a program already holds, by duck type.
+
+No library is imported here; each kind of object is recognised by the methods it has. A kind reads
+the same facts from the object as a module of ``formats`` does from its file: which id spells which
+bytes, which ids are special, and which end a sequence.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from kbnf_core.errors import VocabularyError
+from kbnf_core.vocab.formats.contents import Contents
+from kbnf_core.vocab.formats.format import Encode
+from kbnf_core.vocab.formats.huggingface import read_huggingface
+from kbnf_core.vocab.formats.sentencepiece_model import read_processor
+from kbnf_core.vocab.formats.stop_ids import common_stop_ids
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of tokenizer objects: what tells it, how it is read, and how it cuts a text."""
+
+    name: str
+    fits: Callable[[Any], bool]
+    read: Callable[[Any], Contents]
+    encoder: Callable[[Any], Encode]
+
+
+def read_tokenizer(tokenizer: object) -> tuple[Contents, Encode]:
+    """Return the tokens of a tokenizer object, and what cuts a text into them.
+
+    Raises ``VocabularyError`` for what is none of the known kinds, or does not spell bytes.
+    """
+    inner = _unwrapped(tokenizer)
+    for kind in KINDS:
+        if kind.fits(inner):
+            contents = kind.read(inner)
+            ends = _named_ends(tokenizer) or _named_ends(inner) or contents.eos
+            special = _with_names(contents.special_tokens, inner, ends)
+            return Contents(contents.tokens, special, ends), kind.encoder(inner)
+    known = ", ".join(kind.name for kind in KINDS)
+    raise VocabularyError(f"{type(tokenizer).__name__} is no tokenizer known here; known: {known}")
+
+
+def _unwrapped(tokenizer: Any) -> Any:
+    """Return the tokenizer in a wrapper of mlx-lm or mistral-common, or in a processor."""
+    for name in ("instruct_tokenizer", "tokenizer"):
+        inner = getattr(tokenizer, name, None)
+        if hasattr(inner, "encode") or hasattr(inner, "tokenizer"):
+            return _unwrapped(inner)
+    return tokenizer
+
+
+def _has(value: object, *names: str) -> bool:
+    return all(callable(getattr(value, name, None)) for name in names)
+
+
+def _named_ends(tokenizer: Any) -> Collection[int]:
+    """Return the ids that the object says end a sequence; none where it does not say."""
+    several = getattr(tokenizer, "eos_token_ids", None)
+    if isinstance(several, set | frozenset | list | tuple):
+        return frozenset(several)
+    one = getattr(tokenizer, "eos_token_id", None)
+    return {one} if isinstance(one, int) else set()
+
+
+def _with_names(special: dict[str, int], tokenizer: Any, ids: Collection[int]) -> dict[str, int]:
+    """Return the special tokens with the texts of those that end a sequence."""
+    name_of = getattr(tokenizer, "convert_ids_to_tokens", None)
+    named = set(special.values())
+    if name_of is None:
+        return special
+    return special | {str(name_of(each)): each for each in ids if each not in named}
+
+
+def _read_document(tokenizer: Any) -> Contents:
+    return read_huggingface(json.loads(tokenizer.to_str()), None)
+
+
+def _encode_plainly(tokenizer: Any) -> Encode:
+    """Return what cuts a text without reading special tokens in it."""
+    plain = type(tokenizer).from_str(tokenizer.to_str())
+    plain.encode_special_tokens = True
+    plain.no_padding()
+    plain.no_truncation()
+    return lambda words: list(plain.encode(words, add_special_tokens=False).ids)
+
+
+def _read_tekken(tokenizer: Any) -> Contents:
+    count = tokenizer.num_special_tokens
+    tokens = {each: tokenizer.id_to_byte_piece(each) for each in range(count, tokenizer.n_words)}
+    special = {tokenizer.id_to_piece(each): each for each in range(count)}
+    return Contents(tokens, special, {tokenizer.eos_id})
+
+
+def _read_tiktoken(encoding: Any) -> Contents:
+    special = {
+        name: encoding.encode_single_token(name) for name in sorted(encoding.special_tokens_set)
+    }
+    named = set(special.values())
+    tokens = dict(_spelled(encoding, [i for i in range(encoding.n_vocab) if i not in named]))
+    return Contents(tokens, special, common_stop_ids(special))
+
+
+def _spelled(encoding: Any, ids: Collection[int]) -> Iterator[tuple[int, bytes]]:
+    for token_id in ids:
+        try:
+            yield token_id, encoding.decode_single_token_bytes(token_id)
+        except KeyError:
+            continue
+
+
+def _read_llama(model: Any) -> Contents:
+    """Return the tokens of a llama.cpp model: what has no text of its own is special."""
+    tokens: dict[int, bytes] = {}
+    special: dict[str, int] = {}
+    for token_id in range(model.n_vocab()):
+        data = model.detokenize([token_id])
+        if data:
+            tokens[token_id] = data
+        else:
+            shown = model.detokenize([token_id], special=True).decode("utf-8", "replace")
+            special[shown if shown and shown not in special else f"<{token_id}>"] = token_id
+    return Contents(tokens, special, {model.token_eos()})
+
+
+def _encode_with_llama(model: Any) -> Encode:
+    return lambda words: list(model.tokenize(words.encode(), add_bos=False, special=False))
+
+
+def _read_slow(tokenizer: Any) -> Contents:
+    """Return the tokens of a tokenizer of transformers that is written in Python."""
+    contents = read_processor(tokenizer.sp_model)
+    tokens, special = dict(contents.tokens), dict(contents.special_tokens)
+    for token_id, added in tokenizer.added_tokens_decoder.items():
+        if added.special:
+            special[added.content] = token_id
+        else:
+            tokens[token_id] = added.content.encode()
+    return Contents(tokens, special, contents.eos)
+
+
+KINDS: tuple[Kind, ...] = (
+    Kind(
+        "a fast tokenizer of transformers",
+        lambda it: _has(getattr(it, "backend_tokenizer", None), "to_str"),
+        lambda it: _read_document(it.backend_tokenizer),
+        lambda it: _encode_plainly(it.backend_tokenizer),
+    ),
+    Kind(
+        "a slow one with a SentencePiece model",
+        lambda it: hasattr(it, "sp_model") and hasattr(it, "added_tokens_decoder"),
+        _read_slow,
+        lambda it: lambda words: list(it.sp_model.encode(words)),
+    ),
+    Kind(
+        "tokenizers.Tokenizer",
+        lambda it: _has(it, "to_str", "get_vocab_size"),
+        _read_document,
+        _encode_plainly,
+    ),
+    Kind(
+        "mistral-common's Tekkenizer",
+        lambda it: _has(it, "id_to_byte_piece") and hasattr(it, "num_special_tokens"),
+        _read_tekken,
+        lambda it: lambda words: list(it.encode(words, bos=False, eos=False)),
+    ),
+    Kind(
+        "its SentencePieceTokenizer",
+        lambda it: hasattr(it, "n_words") and _has(getattr(it, "_model", None), "id_to_piece"),
+        lambda it: read_processor(it._model),
+        lambda it: lambda words: list(it._model.encode(words)),
+    ),
+    Kind(
+        "tiktoken.Encoding",
+        lambda it: _has(it, "decode_single_token_bytes", "encode_ordinary"),
+        _read_tiktoken,
+        lambda it: lambda words: list(it.encode_ordinary(words)),
+    ),
+    Kind(
+        "sentencepiece.SentencePieceProcessor",
+        lambda it: _has(it, "id_to_piece", "is_control"),
+        read_processor,
+        lambda it: lambda words: list(it.encode(words)),
+    ),
+    Kind(
+        "llama_cpp.Llama",
+        lambda it: _has(it, "detokenize", "n_vocab", "token_eos"),
+        _read_llama,
+        _encode_with_llama,
+    ),
+)

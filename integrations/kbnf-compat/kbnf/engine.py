@@ -1,0 +1,5 @@
+"""The binding's ``kbnf.engine``."""
+
+from kbnf_core.compat.kbnf import Engine
+
+__all__ = ["Engine"]

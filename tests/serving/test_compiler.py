@@ -1,0 +1,163 @@
+"""The compiler: each source once, refusals as values, bounded memory, processes of its own."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from kbnf_core import Compiler, Engine, Grammar, GrammarError, KbnfError, Limits, Vocabulary
+from kbnf_core.errors import ConfigError
+
+VOCABULARY = Vocabulary.bytes()
+SCHEMA = {"type": "object", "properties": {"b": {"type": "integer"}}, "required": ["b"]}
+
+
+def takes(grammar: Grammar, text: str) -> bool:
+    engine = Engine(grammar, VOCABULARY)
+    return engine.accept_tokens(text.encode()) == len(text.encode()) and engine.can_finish()
+
+
+@pytest.fixture(scope="module", params=[0, 1], ids=["here", "worker"])
+def compiler(request: pytest.FixtureRequest) -> Any:
+    with Compiler(VOCABULARY, workers=request.param) as made:
+        yield made
+
+
+def test_every_kind_of_source_is_compiled(compiler: Compiler) -> None:
+    assert takes(compiler.json_schema(SCHEMA), '{"b": 12}')
+    assert not takes(compiler.json_schema(SCHEMA), '{"b": "c"}')
+    assert takes(compiler.json_schema('{"const": 1}'), "1")
+    assert takes(compiler.regex(r"[a-z]+\d{2}['\"é]"), "abc12é")
+    assert not takes(compiler.regex(r"[a-z]+"), "a1")
+    assert takes(compiler.choice(["yes", "no", 'a"\\b']), 'a"\\b')
+    assert not takes(compiler.choice(["yes", "no"]), "ye")
+    assert takes(compiler.grammar("start ::= 'a'+;", finish="eos"), "aaa")
+    assert takes(compiler.grammar('root ::= "a" | "b"', "gbnf"), "b")
+
+
+def test_the_same_source_is_the_same_grammar(compiler: Compiler) -> None:
+    assert compiler.regex("a+") is compiler.regex("a+")
+    assert compiler.json_schema(SCHEMA) is compiler.json_schema(dict(SCHEMA))
+    assert compiler.submit(compiler.regex, "a+").result() is compiler.regex("a+")
+    assert compiler.choice(["a"]) is compiler.choice(("a",))
+    assert compiler.grammar("start ::= 'a';") is not compiler.grammar(
+        "start ::= 'a';", finish="eos"
+    )
+
+
+def test_a_refusal_is_a_value(compiler: Compiler) -> None:
+    for kind, source in [("regex", "("), ("json_schema", {"type": 3}), ("grammar", "start ::= ;x")]:
+        error = compiler.submit(kind, source).exception()
+        assert isinstance(error, GrammarError)
+        assert error.diagnostics
+    with pytest.raises(GrammarError):
+        compiler.regex("(")
+    with pytest.raises(ConfigError):
+        compiler.grammar("x", "yacc")
+    with pytest.raises(ConfigError):
+        compiler.submit("close", "x")
+    assert takes(compiler.regex("b"), "b")
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_work_has_a_bound(workers: int) -> None:
+    with Compiler(VOCABULARY, workers=workers, limits=Limits(work=2_000)) as compiler:
+        error = compiler.submit("regex", "([a-z]{1,60}x){40}").exception()
+        assert isinstance(error, GrammarError)
+
+
+def test_a_grammar_from_a_worker_is_the_same() -> None:
+    source = "start ::= #'[a-z]{2}' (',' start)?; (* kbnf: finish=eos *)"
+    with Compiler(VOCABULARY, workers=1) as compiler:
+        far = compiler.grammar(source)
+    near = Grammar(source)
+    assert far.tables.dump() == near.tables.dump()
+    assert (far.start, far.finish, far.source.text) == (near.start, near.finish, source)
+
+
+def test_what_was_not_used_for_longest_is_forgotten() -> None:
+    compiler = Compiler(VOCABULARY, memory=100_000)
+    first = compiler.regex("a{100}")
+    for number in range(60):
+        compiler.regex(f"a{{{number + 1}}}b")
+        assert compiler.regex("a{100}") is first
+    assert compiler._kept.keys() & {compiler._job("regex", "a{100}", {})}
+    assert len(compiler._kept) < 30
+    assert takes(first, "a" * 100)
+
+
+def test_masks_count_as_memory() -> None:
+    compiler = Compiler(Vocabulary.bytes(), memory=10**9)
+    grammar = compiler.regex("[a-f]{3}x{5}")
+    before = compiler.bytes
+    engine = Engine(grammar, compiler.vocabulary)
+    for token in b"abcxx":
+        engine.compute_allowed_token_ids()
+        engine.try_accept_new_token(token)
+    assert compiler.bytes > before
+
+
+def test_a_closed_compiler_ends_its_processes() -> None:
+    compiler = Compiler(VOCABULARY, workers=2)
+    futures = [compiler.submit("regex", f"([a-z]{{1,9}}[0-9]){{{n}}}") for n in range(20, 26)]
+    futures[0].result()
+    processes = [worker._process for worker in compiler._workers]
+    compiler.close()
+    assert all(process is None or process.poll() is not None for process in processes)
+    assert all(future.done() for future in futures)
+    with pytest.raises(ConfigError, match="closed"):
+        compiler.regex("a")
+    compiler.close()
+
+
+def test_a_worker_that_dies_is_replaced() -> None:
+    with Compiler(VOCABULARY, workers=1) as compiler:
+        compiler.regex("a")
+        process = compiler._workers[0]._process
+        assert process is not None
+        process.kill()
+        process.wait()
+        assert takes(compiler.regex("b"), "b")
+
+
+def test_a_job_whose_worker_dies_is_refused_and_can_be_tried_again() -> None:
+    with Compiler(VOCABULARY, workers=1) as compiler:
+        compiler.regex("a")
+        process = compiler._workers[0]._process
+        assert process is not None
+        future = compiler.submit("regex", "([a-z]{1,40}[0-9]){60}")
+        threading.Timer(0.05, process.kill).start()
+        error = future.exception()
+        assert error is None or isinstance(error, KbnfError)
+        assert takes(compiler.regex("b"), "b")
+
+
+def test_workers_end_with_their_parent_and_import_none_of_its_program() -> None:
+    program = """
+        import os, sys
+        from kbnf_core import Compiler, Vocabulary
+        print("main", flush=True)
+        compiler = Compiler(Vocabulary.bytes(), workers=1)
+        compiler.regex("a")
+        print(compiler._workers[0]._process.pid, flush=True)
+        os._exit(0)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    words = done.stdout.split()
+    assert words[0] == "main"
+    assert len(words) == 2
+    for _ in range(200):
+        try:
+            os.kill(int(words[1]), 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    pytest.fail("the worker is still there")

@@ -1,0 +1,228 @@
+"""transformers for real: tiny random models, every way to generate, judged by other readers."""
+
+import json
+import re
+from collections.abc import Callable
+from random import Random
+from typing import Any, NamedTuple
+
+import pytest
+import torch
+from transformers import (
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedTokenizerFast,
+)
+
+from kbnf_core import Grammar
+from kbnf_core.errors import ConfigError
+from kbnf_core.integrations.transformers import KbnfLogitsProcessor
+from kbnf_testing import tokenizer_files
+
+SHORT = Grammar("start ::= #'[a-h]{3,9}( [a-h]{2,5}){0,2}';", finish="eos")
+OTHER = Grammar("start ::= #'[0-9]{2,12}';", finish="eos")
+JSON = Grammar(
+    """
+    start ::= value;
+    value ::= object | list | string | number;
+    object ::= '{' (member (', ' member)*)? '}';
+    member ::= string ': ' value;
+    list ::= '[' (value (', ' value)*)? ']';
+    string ::= #'"[a-z ]{0,8}"';
+    number ::= #'-?(0|[1-9][0-9]{0,3})';
+    """,
+    finish="eos",
+)
+PADDED = 448
+"""Columns of the models' heads, which is more than the tokenizer has ids."""
+
+
+class Model(NamedTuple):
+    """A tokenizer, and what makes texts of prompts."""
+
+    tokenizer: Any
+    generate: Callable[..., Any]
+
+
+def tokenizer() -> Any:
+    fast: Any = PreTrainedTokenizerFast
+    trained = tokenizer_files.byte_level()
+    return fast(
+        tokenizer_object=trained,
+        eos_token="<|endoftext|>",  # noqa: S106 - a token
+        pad_token="<|im_end|>",  # noqa: S106 - a token
+        padding_side="left",
+    )
+
+
+def make(kind: str) -> Model:
+    torch.manual_seed(7)
+    ids = tokenizer()
+    ends = {"eos_token_id": ids.eos_token_id, "pad_token_id": ids.pad_token_id}
+    model: Any
+    if kind == "gpt2":
+        gpt2 = GPT2Config(vocab_size=PADDED, n_positions=512, n_embd=32, n_layer=2, n_head=2)
+        model = GPT2LMHeadModel(gpt2)
+    else:
+        llama = LlamaConfig(
+            vocab_size=PADDED,
+            hidden_size=32,
+            intermediate_size=64,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            max_position_embeddings=512,
+        )
+        model = LlamaForCausalLM(llama)
+    model.eval()
+
+    def generate(prompts: list[str], **settings: Any) -> list[str]:
+        inputs = ids(prompts, return_tensors="pt", padding=True, return_token_type_ids=False)
+        out = model.generate(**inputs, **ends, **settings)
+        new = out[:, inputs["input_ids"].shape[1] :]
+        return [str(ids.decode(row, skip_special_tokens=True)) for row in new]
+
+    return Model(ids, generate)
+
+
+@pytest.fixture(scope="module", params=["gpt2", "llama"])
+def model(request: pytest.FixtureRequest) -> Model:
+    return make(request.param)
+
+
+def is_short(text: str) -> bool:
+    return re.fullmatch(r"[a-h]{3,9}( [a-h]{2,5}){0,2}", text) is not None
+
+
+def is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+PROMPTS = ["hello", "a much longer prompt to pad the others for"]
+WAYS: dict[str, dict[str, Any]] = {
+    "greedy": {"do_sample": False},
+    "sampling": {"do_sample": True, "temperature": 1.5},
+    "beams": {"num_beams": 3, "do_sample": False},
+    "sequences": {"do_sample": True, "num_return_sequences": 2},
+    "beams and sequences": {"num_beams": 3, "num_return_sequences": 2, "do_sample": False},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_texts_are_in_the_grammar_in_any_way(model: Model, way: str) -> None:
+    processor = KbnfLogitsProcessor(SHORT, model.tokenizer)
+    for round_ in range(6):
+        torch.manual_seed(round_)
+        prompts = [*PROMPTS[: 1 + round_ % 2], f"number {round_}"]
+        texts = model.generate(
+            prompts, logits_processor=[processor], max_new_tokens=40, **WAYS[way]
+        )
+        assert len(texts) == len(prompts) * WAYS[way].get("num_return_sequences", 1)
+        assert [text for text in texts if not is_short(text)] == []
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_each_prompt_has_its_grammar_or_none(model: Model, way: str) -> None:
+    torch.manual_seed(1)
+    processor = KbnfLogitsProcessor([SHORT, None, OTHER], model.tokenizer)
+    share = WAYS[way].get("num_return_sequences", 1)
+    texts = model.generate(
+        [*PROMPTS, "third"], logits_processor=[processor], max_new_tokens=40, **WAYS[way]
+    )
+    assert all(map(is_short, texts[:share]))
+    assert all(re.fullmatch("[0-9]{2,12}", text) for text in texts[2 * share :])
+    torch.manual_seed(1)
+    free = model.generate([*PROMPTS, "third"], max_new_tokens=40, **WAYS[way])
+    if way == "greedy":
+        assert texts[1] == free[1]
+
+
+@pytest.mark.parametrize("budget", [5, 12, 30])
+def test_a_budget_closes_the_text_in_time(model: Model, budget: int) -> None:
+    processor = KbnfLogitsProcessor(JSON, model.tokenizer, budget=budget)
+    for seed in range(5):
+        torch.manual_seed(seed)
+        texts = model.generate(
+            PROMPTS,
+            logits_processor=[processor],
+            max_new_tokens=budget,
+            do_sample=True,
+            temperature=2.0,
+        )
+        assert [text for text in texts if not is_json(text)] == []
+
+
+class _Scripted:
+    """Makes a model write a text first, whatever it would have written."""
+
+    def __init__(self, ids: list[int], prompt: int) -> None:
+        self._ids = ids
+        self._prompt = prompt
+
+    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> Any:
+        place = input_ids.shape[1] - self._prompt
+        if place < len(self._ids):
+            scores = torch.full_like(scores, -torch.inf)  # type: ignore[assignment]
+            scores[:, self._ids[place]] = 0
+        return scores
+
+
+@pytest.mark.parametrize("thought", ["hm</think>", "{a}</thin </think>ab", "</think>"])
+def test_the_grammar_waits_for_a_text(model: Model, thought: str) -> None:
+    prompt = len(model.tokenizer("hello")["input_ids"])
+    script: Any = _Scripted(model.tokenizer(thought)["input_ids"], prompt)
+    processor = KbnfLogitsProcessor(SHORT, model.tokenizer, after="</think>")
+    for _ in range(2):
+        (text,) = model.generate(
+            ["hello"], logits_processor=[script, processor], max_new_tokens=60, do_sample=False
+        )
+        before, _, answer = text.partition("</think>")
+        assert before == thought.partition("</think>")[0]
+        assert is_short(answer)
+
+
+def test_a_text_that_is_over_has_its_end_only(model: Model) -> None:
+    processor = KbnfLogitsProcessor("start ::= 'ab';", model.tokenizer)
+    for settings in WAYS.values():
+        if settings.get("num_return_sequences", 1) == 1 and "num_beams" not in settings:
+            texts = model.generate(
+                ["x"], logits_processor=[processor], max_new_tokens=10, **settings
+            )
+            assert texts == ["ab"]
+
+
+def test_scores_that_were_given_are_left_alone() -> None:
+    processor = KbnfLogitsProcessor(SHORT, tokenizer())
+    scores: Any = torch.zeros(2, PADDED)
+    ids: Any = torch.tensor([[1, 2], [1, 2]])
+    masked = processor(ids, scores)
+    assert not scores.any()
+    assert torch.isneginf(masked[:, 400:]).all()
+
+
+def test_drafts_are_taken_back() -> None:
+    ids = tokenizer()
+    processor = KbnfLogitsProcessor(OTHER, ids)
+    scores: Any = torch.zeros(1, PADDED)
+    one, two = ids.convert_tokens_to_ids(["1", "2"])
+    expected: dict[int, torch.Tensor] = {}
+    random = Random(3)
+    row = [5, 6]
+    for _ in range(40):
+        taken = processor(torch.tensor([row]), scores)  # type: ignore[arg-type]
+        assert torch.equal(expected.setdefault(len(row), taken), taken)
+        row = [*row, random.choice([one, two])] if random.random() < 0.6 else row[: len(row) - 1]
+        row = [5, 6] if len(row) < 2 else row[:12]
+
+
+def test_what_cannot_be_used_is_refused() -> None:
+    with pytest.raises(ConfigError, match="eos"):
+        KbnfLogitsProcessor(SHORT, tokenizer(), eos=[])
+    processor = KbnfLogitsProcessor([SHORT, OTHER], tokenizer())
+    with pytest.raises(ConfigError, match="2 grammars"):
+        processor(torch.zeros(3, 1, dtype=torch.int64), torch.zeros(3, PADDED))  # type: ignore[arg-type]
