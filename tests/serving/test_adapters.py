@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from kbnf_core import Grammar, Vocabulary
 from kbnf_core.errors import ConfigError, MissingExtraError
@@ -133,6 +132,7 @@ STANDINS: dict[str, dict[str, type]] = {
 
 @pytest.fixture
 def hosts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    pytest.importorskip("torch", reason="torch is not installed (extra `torch`)")
     for name, members in STANDINS.items():
         parts = name.split(".")
         for count in range(1, len(parts) + 1):
@@ -150,6 +150,8 @@ def hosts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("hosts")
 def test_exllama_takes_packed_masks_and_rewinds() -> None:
+    import torch
+
     module = importlib.import_module("kbnf_core.integrations.exllama")
     for seed in range(20):
         random = Random(seed)
@@ -180,6 +182,8 @@ def test_an_exllama_prefix_is_taken_first() -> None:
 @pytest.mark.usefixtures("hosts")
 @pytest.mark.parametrize("kind", ["regex", "json_schema", "cfg"])
 def test_outlines_calls_with_rows(kind: str) -> None:
+    import torch
+
     module = importlib.import_module("kbnf_core.integrations.outlines")
     backend = module.KbnfBackend(VOCABULARY)
     source = {

@@ -8,14 +8,15 @@ import re
 from random import Random
 from typing import Any, Protocol
 
-import llguidance
-import llguidance.numpy
 import numpy as np
 import pytest
 import regex
-import xgrammar
 
 from kbnf_core import Engine, Grammar, Vocabulary, allocate_bitmask, fill_bitmasks
+
+llguidance = pytest.importorskip("llguidance", reason="llguidance is not installed (extra `peers`)")
+llguidance_numpy = pytest.importorskip("llguidance.numpy")
+xgrammar = pytest.importorskip("xgrammar", reason="xgrammar is not installed (extra `peers`)")
 
 WORDS = [b"a", b"b", b"ab", b"aab", b"c", b"cb", b"ba", b",", b"a,", b",b"]
 EOS = len(WORDS)
@@ -160,8 +161,8 @@ class LLGuidance:
         """Return the ids allowed."""
         if self._matcher.is_stopped():
             return [EOS]
-        out = llguidance.numpy.allocate_token_bitmask(1, self._size)
-        llguidance.numpy.fill_next_token_bitmask(self._matcher, out)
+        out = llguidance_numpy.allocate_token_bitmask(1, self._size)
+        llguidance_numpy.fill_next_token_bitmask(self._matcher, out)
         return ids_in(out)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from kbnf_core import (
     Config,
@@ -23,6 +22,8 @@ from kbnf_core import (
     fill_bitmasks,
     load_artifact,
 )
+
+torch = pytest.importorskip("torch", reason="torch is not installed (extra `torch`)")
 
 VOCABULARY = Vocabulary({0: b"a", 1: b"b", 2: b"ab", 3: b"c", 35: b"d"}, eos_token_id=[4, 34])
 GRAMMAR = Grammar('start ::= "a"* "b";', finish="eos")

@@ -7,19 +7,18 @@ from random import Random
 from typing import Any, NamedTuple
 
 import pytest
-import torch
-from transformers import (
-    GPT2Config,
-    GPT2LMHeadModel,
-    LlamaConfig,
-    LlamaForCausalLM,
-    PreTrainedTokenizerFast,
-)
 
 from kbnf_core import Grammar
 from kbnf_core.errors import ConfigError
-from kbnf_core.integrations.transformers import KbnfLogitsProcessor
 from kbnf_testing import tokenizer_files
+
+pytest.importorskip("torch", reason="torch is not installed (extra `transformers`)")
+pytest.importorskip("transformers", reason="no transformers (extra `transformers`)")
+
+import torch
+import transformers
+
+from kbnf_core.integrations.transformers import KbnfLogitsProcessor
 
 SHORT = Grammar("start ::= #'[a-h]{3,9}( [a-h]{2,5}){0,2}';", finish="eos")
 OTHER = Grammar("start ::= #'[0-9]{2,12}';", finish="eos")
@@ -47,7 +46,7 @@ class Model(NamedTuple):
 
 
 def tokenizer() -> Any:
-    fast: Any = PreTrainedTokenizerFast
+    fast: Any = transformers.PreTrainedTokenizerFast
     trained = tokenizer_files.byte_level()
     return fast(
         tokenizer_object=trained,
@@ -63,10 +62,12 @@ def make(kind: str) -> Model:
     ends = {"eos_token_id": ids.eos_token_id, "pad_token_id": ids.pad_token_id}
     model: Any
     if kind == "gpt2":
-        gpt2 = GPT2Config(vocab_size=PADDED, n_positions=512, n_embd=32, n_layer=2, n_head=2)
-        model = GPT2LMHeadModel(gpt2)
+        gpt2 = transformers.GPT2Config(
+            vocab_size=PADDED, n_positions=512, n_embd=32, n_layer=2, n_head=2
+        )
+        model = transformers.GPT2LMHeadModel(gpt2)
     else:
-        llama = LlamaConfig(
+        llama = transformers.LlamaConfig(
             vocab_size=PADDED,
             hidden_size=32,
             intermediate_size=64,
@@ -74,7 +75,7 @@ def make(kind: str) -> Model:
             num_attention_heads=2,
             max_position_embeddings=512,
         )
-        model = LlamaForCausalLM(llama)
+        model = transformers.LlamaForCausalLM(llama)
     model.eval()
 
     def generate(prompts: list[str], **settings: Any) -> list[str]:
@@ -164,10 +165,10 @@ class _Scripted:
         self._ids = ids
         self._prompt = prompt
 
-    def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> Any:
+    def __call__(self, input_ids: Any, scores: Any) -> Any:
         place = input_ids.shape[1] - self._prompt
         if place < len(self._ids):
-            scores = torch.full_like(scores, -torch.inf)  # type: ignore[assignment]
+            scores = torch.full_like(scores, -torch.inf)
             scores[:, self._ids[place]] = 0
         return scores
 
@@ -210,11 +211,11 @@ def test_drafts_are_taken_back() -> None:
     processor = KbnfLogitsProcessor(OTHER, ids)
     scores: Any = torch.zeros(1, PADDED)
     one, two = ids.convert_tokens_to_ids(["1", "2"])
-    expected: dict[int, torch.Tensor] = {}
+    expected: dict[int, Any] = {}
     random = Random(3)
     row = [5, 6]
     for _ in range(40):
-        taken = processor(torch.tensor([row]), scores)  # type: ignore[arg-type]
+        taken = processor(torch.tensor([row]), scores)
         assert torch.equal(expected.setdefault(len(row), taken), taken)
         row = [*row, random.choice([one, two])] if random.random() < 0.6 else row[: len(row) - 1]
         row = [5, 6] if len(row) < 2 else row[:12]
@@ -225,4 +226,4 @@ def test_what_cannot_be_used_is_refused() -> None:
         KbnfLogitsProcessor(SHORT, tokenizer(), eos=[])
     processor = KbnfLogitsProcessor([SHORT, OTHER], tokenizer())
     with pytest.raises(ConfigError, match="2 grammars"):
-        processor(torch.zeros(3, 1, dtype=torch.int64), torch.zeros(3, PADDED))  # type: ignore[arg-type]
+        processor(torch.zeros(3, 1, dtype=torch.int64), torch.zeros(3, PADDED))

@@ -9,18 +9,23 @@ from typing import Any
 import mistral_common
 import pytest
 import tiktoken
-from llguidance import LLTokenizer
-from llguidance.hf import from_tokenizer
-from llguidance.tiktoken import lltokenizer_from_encoding
 from mistral_common.tokens.tokenizers.mistral import MistralTokenizer
 from mistral_common.tokens.tokenizers.tekken import Tekkenizer
 from sentencepiece import SentencePieceProcessor
 from tokenizers import Tokenizer, models, pre_tokenizers
-from transformers import PreTrainedTokenizerFast
-from xgrammar import TokenizerInfo, VocabType
 
 from kbnf_core import Vocabulary, VocabularyError, load_vocabulary
 from kbnf_testing import tokenizer_files
+
+pytest.importorskip("llguidance", reason="llguidance is not installed (extra `peers`)")
+pytest.importorskip("transformers", reason="transformers is not installed (extra `transformers`)")
+pytest.importorskip("xgrammar", reason="xgrammar is not installed (extra `peers`)")
+
+from llguidance import LLTokenizer
+from llguidance.hf import from_tokenizer
+from llguidance.tiktoken import lltokenizer_from_encoding
+from transformers import PreTrainedTokenizerFast
+from xgrammar import TokenizerInfo, VocabType
 
 DATA = Path(mistral_common.__file__).parent / "data"
 TEKKEN = sorted(path.name for path in DATA.glob("tekken*.json"))

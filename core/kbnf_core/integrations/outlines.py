@@ -15,12 +15,13 @@ from typing import Any
 from kbnf_core.compiler.compiler import Compiler
 from kbnf_core.errors import ConfigError, MissingExtraError
 from kbnf_core.grammar import Grammar
-from kbnf_core.integrations.transformers import KbnfLogitsProcessor
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 try:
     from outlines.backends.base import BaseBackend
     from outlines.processors.base_logits_processor import OutlinesLogitsProcessor
+
+    from kbnf_core.integrations.transformers import KbnfLogitsProcessor
 except ImportError:
     raise MissingExtraError("kbnf_core.integrations.outlines", "outlines") from None
 

@@ -6,6 +6,8 @@ import sys
 import textwrap
 from pathlib import Path
 
+import pytest
+
 PLACE = Path(__file__).resolve().parents[3] / "integrations" / "kbnf-compat"
 
 
@@ -37,6 +39,7 @@ def test_a_program_of_the_binding_runs_by_its_keywords() -> None:
 
 
 def test_logits_of_a_batch_are_masked_without_triton() -> None:
+    pytest.importorskip("torch", reason="torch is not installed (extra `torch`)")
     program = """
         import torch, kbnf
         from kbnf.triton_logits_mask import mask_logits_inplace

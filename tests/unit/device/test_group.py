@@ -10,7 +10,7 @@ from kbnf_core import Engine, Grammar, Vocabulary
 if TYPE_CHECKING:
     import torch
 else:
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason="torch is not installed (extra `torch`)")
 
 # Importing these needs torch, too.
 from kbnf_core.device import DeviceGrammars, RowTable, TokenTable
