@@ -8,6 +8,7 @@ import json
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -182,14 +183,33 @@ def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]
     # The library's own rule compares each item with each.
     extend: Any = vars(import_module("jsonschema.validators"))["extend"]  # it has no types
     checked = extend(chosen, {"uniqueItems": _repeated_items})
+    validator = checked(_undeclared(chosen.META_SCHEMA), registry=_meta_schemas())
     try:
-        best = best_match(checked(chosen.META_SCHEMA).iter_errors(value))
+        best = best_match(validator.iter_errors(value))
     except RecursionError:
         raise too_large("schemas nested in one another", limits.depth, "depth") from None
     if best is None:
         return []
     pointer = "".join(f"/{escape(str(step))}" for step in best.absolute_path)
     return [Problem(INVALID, best.message[:200], pointer)]
+
+
+@cache
+def _meta_schemas() -> "Registry[Json]":
+    """Return the meta-schemas without ``$schema``, for which jsonschema takes its own rules."""
+    from referencing import Registry, Resource
+    from referencing.jsonschema import specification_with
+
+    known: Registry[Json] = import_module("jsonschema_specifications").REGISTRY
+    contents = {uri: known.contents(uri) for uri in known}
+    return Registry[Json]().with_resources(
+        (uri, Resource(_undeclared(schema), specification_with(schema["$schema"])))
+        for uri, schema in contents.items()
+    )
+
+
+def _undeclared(schema: Any) -> Any:
+    return {name: value for name, value in schema.items() if name != "$schema"}
 
 
 def _repeated_items(

@@ -140,6 +140,20 @@ def test_the_items_of_a_list_are_not_compared_each_with_each(draft: str) -> None
     assert growth(refuse, family, 300) < 2.2
 
 
+@pytest.mark.parametrize("draft", ["draft-07", "draft/2019-09", "draft/2020-12"])
+def test_parts_of_a_meta_schema_compare_no_items_each_with_each(draft: str) -> None:
+    def family(size: int) -> str:
+        scheme = "http" if draft == "draft-07" else "https"
+        own = {"$schema": f"{scheme}://json-schema.org/{draft}/schema"}
+        return json.dumps({**own, "required": [{"a": number} for number in range(size)]})
+
+    def refuse(text: str) -> None:
+        with pytest.raises(GrammarError):
+            from_json_schema(text)
+
+    assert growth(refuse, family, 300) < 2.2
+
+
 @pytest.mark.parametrize(
     ("items", "are_unique"),
     [
