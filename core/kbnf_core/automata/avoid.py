@@ -94,7 +94,7 @@ def _attempts(tree: Node, limits: Limits, budget: Budget) -> TaggedDfa:
     most = states_within(limit, limits.regex_bytes, blocks)
     budget.spend(len(symbols.nfa.moves))
     dfa = minimise(determinise(symbols.nfa, blocks, most, budget=budget), budget)
-    return to_bytes(dfa, symbols.partition, limit)
+    return to_bytes(dfa, symbols.partition, limit, budget)
 
 
 def _all_attempts(attempts: TaggedDfa, spelling: list[int], kinds: bytes) -> Nfa:

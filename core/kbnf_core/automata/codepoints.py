@@ -8,7 +8,7 @@ bytes. Its blocks are the symbols of the automata that regular expressions becom
 all code points that the same sets hold. What no set holds belongs to no block.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 Range = tuple[int, int]
@@ -121,8 +121,17 @@ def partition(sets: Sequence[CodePoints]) -> Partition:
     for start in starts:
         inside ^= toggles[start]
         blocks.append(numbers.setdefault(inside, len(numbers) - 1))
-    members = tuple(
-        tuple(block for held, block in numbers.items() if held >> index & 1)
-        for index in range(len(sets))
-    )
-    return Partition(tuple(starts), tuple(blocks), members, len(numbers) - 1)
+    members: list[list[int]] = [[] for _ in sets]
+    for held, block in numbers.items():
+        for index in _bits(held):
+            members[index].append(block)
+    return Partition(tuple(starts), tuple(blocks), tuple(map(tuple, members)), len(numbers) - 1)
+
+
+def _bits(number: int) -> Iterator[int]:
+    """Yield the places of the ones: a scan of digits, as each shift would copy the number."""
+    digits = f"{number:b}"[::-1]
+    place = digits.find("1")
+    while place >= 0:
+        yield place
+        place = digits.find("1", place + 1)

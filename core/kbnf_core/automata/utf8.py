@@ -15,6 +15,7 @@ from kbnf_core.automata.alphabet import ByteClasses, first_bytes, join
 from kbnf_core.automata.codepoints import Partition
 from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.errors import LimitError
+from kbnf_core.budget import Budget
 
 _DEAD_CHILD = 255
 _CONTINUATIONS = 64
@@ -56,13 +57,13 @@ class TaggedDfa(NamedTuple):
     starts: tuple[int, ...]
 
 
-def to_bytes(dfa: SymbolDfa, partition: Partition, limit: int) -> TaggedDfa:
+def to_bytes(dfa: SymbolDfa, partition: Partition, limit: int, budget: Budget) -> TaggedDfa:
     """Return the byte automaton of a trimmed code-point automaton over ``partition``.
 
     The states of ``dfa`` keep their numbers, the others follow with tag 0. Raises
     LimitError when there are more than ``limit``.
     """
-    expansion = _Expansion(partition, len(dfa.rows), limit)
+    expansion = _Expansion(partition, len(dfa.rows), limit, budget)
     for row in dfa.rows:
         expansion.add_state(row)
     classes, rows = expansion.table()
@@ -70,17 +71,18 @@ def to_bytes(dfa: SymbolDfa, partition: Partition, limit: int) -> TaggedDfa:
     return TaggedDfa(classes, rows, tags, tuple(dfa.starts))
 
 
-def to_dfa(dfa: SymbolDfa, partition: Partition, limit: int) -> Dfa:
+def to_dfa(dfa: SymbolDfa, partition: Partition, limit: int, budget: Budget) -> Dfa:
     """Return ``to_bytes`` as a Dfa; ``dfa`` is trimmed and has one start, state 0."""
-    automaton = to_bytes(dfa, partition, limit)
+    automaton = to_bytes(dfa, partition, limit, budget)
     return Dfa(automaton.classes, automaton.rows, [bool(tag) for tag in automaton.tags])
 
 
 class _Expansion:
     """Collects the byte states: first those of the dfa, then the nodes."""
 
-    def __init__(self, partition: Partition, states: int, limit: int) -> None:
+    def __init__(self, partition: Partition, states: int, limit: int, budget: Budget) -> None:
         self._partition = partition
+        self._budget = budget
         self._limit = limit
         self._states = states
         self._layouts: dict[tuple[int, ...], _Layout] = {}
@@ -92,6 +94,7 @@ class _Expansion:
         slots, pattern = _first_occurrences(row)
         layout = self._layouts.get(pattern)
         if layout is None:
+            self._budget.spend(len(self._partition.starts))
             layout = self._layouts[pattern] = _layout(self._partition, pattern)
         resolved = list(slots)
         for node in layout.nodes:

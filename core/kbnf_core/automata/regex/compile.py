@@ -78,7 +78,7 @@ def _whole_matches(tree: Node, limits: Limits, budget: Budget) -> Dfa:
     small = minimise(found, budget)
     if not small.rows:
         return empty()
-    dfa = to_dfa(small, blocks, limit)
+    dfa = to_dfa(small, blocks, limit, budget)
     most = states_within(limit, limits.regex_bytes, len(dfa.rows[0]))
     if dfa.state_count > most:
         raise LimitError("states", most)
