@@ -55,10 +55,12 @@ def test_prose_is_wrapped_at_words(
     # W307 says a lot.
     file = write("a.kbnf", "start ::= start '+' term | term; term ::= #'[0-9]+';\n")
     whole = kbnf("check", file).out
-    assert max(map(len, whole.splitlines())) > columns
+    widest = max(map(len, whole.splitlines()))
+    assert 80 < widest < 140
     lines = _on_terminal(columns, file, monkeypatch=monkeypatch)
     assert max(map(len, lines)) <= columns
-    assert set(" ".join(whole.split()).split()) <= set(" ".join(lines).split())
+    assert set(whole.split()) <= set(" ".join(lines).split())
+    assert (whole.splitlines() == lines[: len(whole.splitlines())]) is (widest <= columns)
 
 
 def test_a_file_is_cut_as_ever(kbnf: Kbnf, write: Write) -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from kbnf_cli.files import find_grammars, write_text
-from kbnf_core.errors import SourceError
 from kbnf_testing.command import Write
 
 

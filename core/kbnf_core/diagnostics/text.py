@@ -80,7 +80,7 @@ def count_of(number: int, noun: str) -> str:
 def _header(diagnostic: Diagnostic, width: int | None, is_fixable: bool) -> Segments:
     head = f"{diagnostic.severity.label}[{diagnostic.code}]"
     mark = f" {FIXABLE}" if is_fixable else ""
-    message = _wrapped(visible(diagnostic.message), "  ", len(f"{head}{mark}: "), width)
+    message = _wrapped(visible(diagnostic.message), "", len(f"{head}{mark}: "), width)
     return [
         Segment(head, severity_role(diagnostic.severity)),
         *([Segment(mark, Role.HELP)] if mark else []),
