@@ -1,16 +1,17 @@
 """``kbnf check``: parse and lint grammars."""
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import click
 
-from kbnf_cli.check_report import FORMATS, Outcome
+from kbnf_cli.check_report import FOR_PEOPLE, FORMATS, Outcome
 from kbnf_cli.checking import FileCheck, Report
-from kbnf_cli.config import Settings
+from kbnf_cli.choosing import FileChoice, Patterns
+from kbnf_cli.config import Settings, SettingsFor
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN, Note, find_grammars
@@ -58,6 +59,12 @@ class CheckOptions(Inputs):
     max_states: int | None
     max_mask_work: int | None
     targets: tuple[str, ...]
+    exclude: tuple[str, ...]
+    force_exclude: bool
+    exit_zero: bool
+    statistics: bool
+    show_files: bool
+    show_settings: bool
 
     @property
     def settings(self) -> Settings:
@@ -72,7 +79,20 @@ class CheckOptions(Inputs):
             targets=self.targets or None,
             max_states=self.max_states,
             max_mask_work=self.max_mask_work,
+            exclude=Patterns(Path.cwd().resolve(), self.exclude) if self.exclude else None,
+            force_exclude=self.force_exclude or None,
         )
+
+    @property
+    def choice(self) -> FileChoice:
+        """Which files of a directory are grammars."""
+        return FileChoice(EXTENSIONS, self.all_settings())
+
+    def all_settings(self) -> SettingsFor:
+        """Return where the settings of a file come from, those of the command line included."""
+        configured = self.settings_source()
+        asked = self.settings
+        return lambda file: asked.over(configured(file))
 
 
 class _Selectors(click.ParamType[tuple[str, ...]]):
@@ -92,6 +112,12 @@ class _Selectors(click.ParamType[tuple[str, ...]]):
 def run_options(command: _Command) -> _Command:
     """Add the options that say how to go about it, and how to show what was found."""
     for option in (
+        click.option(
+            "--show-settings", is_flag=True, help="Show the settings of the first file, and end."
+        ),
+        click.option(
+            "--statistics", is_flag=True, help="Show how often each code was found instead."
+        ),
         click.option(
             "--watch", "watches", is_flag=True, help="Check again whenever a file changes."
         ),
@@ -126,6 +152,7 @@ def run_options(command: _Command) -> _Command:
 def selection_options(command: _Command) -> _Command:
     """Add the options that say which findings are shown, and which count."""
     for option in (
+        click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found."),
         click.option(
             "--fail-on",
             type=click.Choice(list(SEVERITIES)),
@@ -190,6 +217,24 @@ def lint_options(command: _Command) -> _Command:
     return command
 
 
+def file_options(command: _Command) -> _Command:
+    """Add the options that say which files are checked."""
+    for option in (
+        click.option("--show-files", is_flag=True, help="List the files to check, and end."),
+        click.option(
+            "--force-exclude", is_flag=True, help="Leave out excluded files that are named, too."
+        ),
+        click.option(
+            "--exclude",
+            metavar="PATTERN",
+            multiple=True,
+            help="Leave out what matches in directories, as a .gitignore does; repeatable.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
 ENOUGH_FOR_JOBS = 32
 """Files below which checking them takes less time than starting processes."""
 
@@ -200,6 +245,7 @@ ENOUGH_FOR_JOBS = 32
 @selection_options
 @fix_options
 @lint_options
+@file_options
 @vocabulary_options
 @grammar_options
 @stdin_option
@@ -217,12 +263,28 @@ def check(console: Console, asked: CheckOptions) -> int:
 
     def run(files: Sequence[Path]) -> int:
         reports = _check(console, files, FileCheck(console, asked), asked.jobs)
-        return Outcome(console, asked).act(reports) if reports else Exit.TROUBLE
+        return Outcome(console, asked).act(reports)
 
+    if asked.statistics and asked.format_ not in FOR_PEOPLE:
+        raise click.UsageError(f"--statistics and --format {asked.format_} exclude each other")
     paths = asked.paths or (Path(),)
     if asked.watches:
-        return _watch(console, paths, run)
-    return run(find_grammars(paths, console.note, EXTENSIONS))
+        return _watch(console, paths, asked.choice, run)
+    files = find_grammars(paths, console.note, asked.choice)
+    if asked.show_files:
+        console.text("".join(f"{file}\n" for file in files))
+        return Exit.CLEAN
+    if asked.show_settings:
+        console.text(_settings_text(asked, files))
+        return Exit.CLEAN
+    return run(files)
+
+
+def _settings_text(asked: CheckOptions, files: Sequence[Path]) -> str:
+    """Return the settings of the first file, by the names of a configuration file."""
+    file = asked.name_of(files[0]) if files else Path("none")
+    settings = asked.all_settings()(file)
+    return "".join((f"# settings for {file}\n", *(f"{line}\n" for line in settings.lines())))
 
 
 def _check(
@@ -254,7 +316,12 @@ def _results(
             progress(done, len(files))
 
 
-def _watch(console: Console, paths: Sequence[Path], run: Callable[[Sequence[Path]], int]) -> int:
+def _watch(
+    console: Console,
+    paths: Sequence[Path],
+    choice: FileChoice,
+    run: Callable[[Sequence[Path]], int],
+) -> int:
     if STDIN in paths:
         raise click.UsageError("--watch needs files")
 
@@ -263,7 +330,7 @@ def _watch(console: Console, paths: Sequence[Path], run: Callable[[Sequence[Path
         console.note("watching for changes; Ctrl-C ends")
         console.flush()
 
-    watch(paths, console.note, EXTENSIONS, act)
+    watch(paths, console.note, choice, act)
     return Exit.CLEAN
 
 
@@ -274,23 +341,23 @@ INTERVAL = 0.5
 def watch(
     paths: Sequence[Path],
     note: Note,
-    extensions: Collection[str],
+    choice: FileChoice,
     act: Callable[[list[Path]], None],
 ) -> None:
     """Call ``act`` with the grammars below ``paths``, then after each change; ends by Ctrl-C.
 
-    Raises ``SourceError`` if there are none at first, and what ``act`` raises then.
+    Raises ``SourceError`` if a path does not exist at first, and what ``act`` raises then.
 
     Looks at times and sizes rather than asking the system for events: this works on every file
     system, also in containers, and grammars are few.
     """
-    files = find_grammars(paths, note, extensions)
+    files = find_grammars(paths, note, choice)
     seen = _stamps(files)
     act(files)
     while True:
         time.sleep(INTERVAL)
         try:
-            files = find_grammars(paths, _say_nothing, extensions)
+            files = find_grammars(paths, _say_nothing, choice)
             now = _stamps(files)
             if now != seen:
                 seen = now

@@ -1,5 +1,6 @@
 """What ``kbnf check`` does with what was found: show it in a format, fix it, or accept it."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -9,9 +10,9 @@ from typing import TYPE_CHECKING
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN, read_bytes, write_text
-from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.diagnostics import CATALOGUE, Diagnostic
 from kbnf_core.diagnostics.segments import NEWLINE, Segment, Segments, plain
-from kbnf_core.diagnostics.text import count_of, summarise
+from kbnf_core.diagnostics.text import FIXABLE, count_of, summarise
 from kbnf_core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -19,44 +20,79 @@ if TYPE_CHECKING:
     from kbnf_cli.checking import Report
 
 
-def _text(diagnostics: Sequence[Diagnostic], _: int) -> Segments:
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found in so many files, and how to show it.
+
+    ``fixable`` are those that ``--fix`` would mend, by identity; ``width`` is the terminal's.
+    """
+
+    diagnostics: Sequence[Diagnostic]
+    files: int
+    fixable: frozenset[int]
+    width: int | None
+
+
+def _text(found: Found) -> Segments:
     """Return the long form, with an empty line behind each finding."""
     from kbnf_core.diagnostics.text import render_text
 
-    return [part for each in diagnostics for part in (*render_text(each), NEWLINE)]
+    return [
+        part
+        for each in found.diagnostics
+        for part in (
+            *render_text(each, found.width, is_fixable=id(each) in found.fixable),
+            NEWLINE,
+        )
+    ]
 
 
-def _concise(diagnostics: Sequence[Diagnostic], _: int) -> Segments:
+def _concise(found: Found) -> Segments:
     from kbnf_core.diagnostics.text import render_concise
 
-    return [part for each in diagnostics for part in render_concise(each)]
+    return [
+        part
+        for each in found.diagnostics
+        for part in render_concise(each, is_fixable=id(each) in found.fixable)
+    ]
 
 
-def _json(diagnostics: Sequence[Diagnostic], files: int) -> Segments:
+def _json(found: Found) -> Segments:
     from kbnf_core.diagnostics.json import render_json
 
-    return [Segment(render_json(diagnostics, files))]
+    return [Segment(render_json(found.diagnostics, found.files))]
 
 
-def _sarif(diagnostics: Sequence[Diagnostic], _: int) -> Segments:
+def _sarif(found: Found) -> Segments:
     from kbnf_core.diagnostics.sarif import render_sarif
 
-    return [Segment(render_sarif(diagnostics))]
+    return [Segment(render_sarif(found.diagnostics))]
 
 
-def _github(diagnostics: Sequence[Diagnostic], _: int) -> Segments:
+def _github(found: Found) -> Segments:
     from kbnf_core.diagnostics.github import render_github
 
-    return [Segment(render_github(diagnostics))]
+    return [Segment(render_github(found.diagnostics))]
 
 
-def _junit(diagnostics: Sequence[Diagnostic], files: int) -> Segments:
+def _junit(found: Found) -> Segments:
     from kbnf_core.diagnostics.junit import render_junit
 
-    return [Segment(render_junit(diagnostics, files))]
+    return [Segment(render_junit(found.diagnostics, found.files))]
 
 
-FORMATS: dict[str, Callable[[Sequence[Diagnostic], int], Segments]] = {
+def _statistics(found: Found) -> Segments:
+    """Return how often each code was found, the most frequent first."""
+    counts = Counter(each.code for each in found.diagnostics)
+    fixable = {each.code for each in found.diagnostics if id(each) in found.fixable}
+    lines = [
+        f"{count}\t{code}\t{FIXABLE if code in fixable else '[ ]'} {CATALOGUE[code].name}\n"
+        for code, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    ]
+    return [Segment("".join(lines))]
+
+
+FORMATS: dict[str, Callable[[Found], Segments]] = {
     "text": _text,
     "concise": _concise,
     "json": _json,
@@ -64,7 +100,10 @@ FORMATS: dict[str, Callable[[Sequence[Diagnostic], int], Segments]] = {
     "github": _github,
     "junit": _junit,
 }
-"""Each takes the findings, in order, and the number of files they were looked for in."""
+"""How the values of ``--format`` show what was found."""
+
+FOR_PEOPLE = {"text", "concise"}
+"""Formats beside which the run is summed up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,16 +162,38 @@ class Outcome:
             from kbnf_core.diagnostics.baseline import without_baseline
 
             diagnostics = without_baseline(diagnostics, _accepted(self.asked.baseline))
-        self._show(reports)(FORMATS[self.asked.format_](diagnostics, len(reports)))
-        if self.asked.format_ in {"text", "concise"}:
+        found = Found(diagnostics, len(reports), self._fixable(diagnostics), self._width())
+        render = _statistics if self.asked.statistics else FORMATS[self.asked.format_]
+        self._show(reports)(render(found))
+        if self.asked.format_ in FOR_PEOPLE and reports:
             self.console.note(summarise(diagnostics, len(reports)))
+            if found.fixable:
+                self.console.note(f"{len(found.fixable):,} fixable with {self._fixing}")
         left = {id(each) for each in diagnostics}
         counts = (
             each.severity >= report.fail_on and id(each) in left
             for report in reports
             for each in report.diagnostics
         )
-        return Exit.FINDINGS if any(counts) else Exit.CLEAN
+        return Exit.FINDINGS if any(counts) and not self.asked.exit_zero else Exit.CLEAN
+
+    def _fixable(self, diagnostics: Sequence[Diagnostic]) -> frozenset[int]:
+        """Return what ``--fix`` would mend; where it has been at work, what is left it cannot."""
+        if self.asked.fix:
+            return frozenset()
+        return frozenset(
+            id(each)
+            for each in diagnostics
+            if any(fix.safe or self.asked.unsafe_fixes for fix in each.fixes)
+        )
+
+    @property
+    def _fixing(self) -> str:
+        return "--fix --unsafe-fixes" if self.asked.unsafe_fixes else "--fix"
+
+    def _width(self) -> int | None:
+        """Return the width of the terminal that takes what was found, if one does."""
+        return None if self.asked.output_file is not None else self.console.width()
 
     def _show(self, reports: "Sequence[Report]") -> Callable[[Segments], None]:
         if self.asked.output_file is not None:

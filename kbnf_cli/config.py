@@ -4,6 +4,7 @@ Each file that is read has the settings of its own place, so one run over many d
 use several configuration files. Options on the command line win over all of them.
 """
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -13,6 +14,7 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from kbnf_cli.choosing import Patterns
 from kbnf_core.config import Defaults, Finish
 from kbnf_core.diagnostics import Severity
 from kbnf_core.diagnostics.selection import Selection, normalise_selector
@@ -29,6 +31,7 @@ class FileIgnores:
     """
 
     def __init__(self, directory: str, entries: Mapping[str, tuple[str, ...]]) -> None:
+        self.entries = entries
         self._directory = directory
         self._words: dict[str, tuple[str, ...]] = {}
         self._patterns: dict[tuple[str, ...], list[str]] = {}
@@ -69,7 +72,8 @@ class Settings:
     or a path, relative paths being taken from the configuration file's directory.
     ``per_file_ignores`` are patterns of a name, or of a path from that directory, with prefixes
     of codes. ``targets``, ``max_states`` and ``max_mask_work`` are those of ``lint.options``.
-    ``start`` and ``finish`` are for grammars in KBNF that set none.
+    ``start`` and ``finish`` are for grammars in KBNF that set none. ``exclude``, ``extend_exclude``
+    and ``include`` choose among the entries of directories, ``force_exclude`` among named files.
     """
 
     select: tuple[str, ...] | None = None
@@ -84,6 +88,10 @@ class Settings:
     per_file_ignores: FileIgnores | None = None
     start: str | None = None
     finish: Finish | None = None
+    exclude: Patterns | None = None
+    extend_exclude: Patterns | None = None
+    include: Patterns | None = None
+    force_exclude: bool | None = None
 
     @property
     def defaults(self) -> Defaults:
@@ -102,6 +110,13 @@ class Settings:
             return self.selection
         more = self.per_file_ignores.prefixes_for(file)
         return replace(self.selection, ignore=(*(self.ignore or ()), *more))
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is set, as lines of a configuration file."""
+        for key in KEYS:
+            value = getattr(self, _FIELDS.get(key, key.replace("-", "_")))
+            if value is not None:
+                yield f"{key} = {_shown(value)}"
 
     def over(self, other: "Settings") -> "Settings":
         """Return these settings, with those of ``other`` where these say nothing."""
@@ -220,6 +235,20 @@ def _count(value: Any, _: Path) -> int:
     return value
 
 
+def _patterns(value: Any, directory: Path) -> Patterns:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError("a list of patterns, as in a .gitignore, is needed")
+    patterns = Patterns(directory.resolve(), tuple(value))
+    patterns.compile()
+    return patterns
+
+
+def _flag(value: Any, _: Path) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("true or false is needed")
+    return value
+
+
 def _per_file_ignores(value: Any, directory: Path) -> FileIgnores:
     if not isinstance(value, Mapping):
         raise ValueError("a table of patterns with lists of codes is needed")
@@ -240,6 +269,10 @@ _PARSERS: dict[str, Callable[[Any, Path], Any]] = {
     "per-file-ignores": _per_file_ignores,
     "start": _name,
     "finish": _finish,
+    "exclude": _patterns,
+    "extend-exclude": _patterns,
+    "include": _patterns,
+    "force-exclude": _flag,
 }
 
 KEYS = tuple(_PARSERS)
@@ -247,6 +280,18 @@ KEYS = tuple(_PARSERS)
 
 _FIELDS = {"target": "targets"}
 """Keys that are named like an option, where the field is not."""
+
+
+def _shown(value: Any) -> str:
+    """Return a setting in TOML, which has JSON's strings, numbers, booleans and lists."""
+    if isinstance(value, FileIgnores):
+        pairs = (f"{_shown(pattern)} = {_shown(codes)}" for pattern, codes in value.entries.items())
+        return f"{{ {', '.join(pairs)} }}"
+    if isinstance(value, Severity):
+        return _shown(value.label)
+    if isinstance(value, Finish):
+        return _shown(value.value)
+    return json.dumps(value.lines if isinstance(value, Patterns) else value, ensure_ascii=False)
 
 
 def _similar(key: str) -> str:

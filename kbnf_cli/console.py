@@ -188,6 +188,13 @@ class Console:
             return True
         return stream.isatty() and os.environ.get("TERM") != "dumb"
 
+    def width(self) -> int | None:
+        """Return the columns of the terminal that stdout is, None where it is none."""
+        try:
+            return os.get_terminal_size(sys.stdout.fileno()).columns or None
+        except (OSError, ValueError):
+            return None
+
     def _shows_progress(self) -> bool:
         return self.verbosity is not Verbosity.QUIET and sys.stderr.isatty()
 

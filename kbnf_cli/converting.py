@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
+from kbnf_cli.choosing import FileChoice
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN, find_grammars, read_source, write_text
@@ -94,7 +95,7 @@ def convert_all(
     Returns the exit status. Raises ``GrammarError`` for a single file with errors; among several
     it is reported, as is one that cannot be read or written, and the others are still converted.
     """
-    files = find_grammars(paths, console.note, extensions)
+    files = find_grammars(paths, console.note, FileChoice(extensions))
     several = len(files) > 1 or any(path.is_dir() for path in paths)
     top = _directory_for_several(delivery) if several else None
     worst = Exit.CLEAN
@@ -148,6 +149,7 @@ def _convert_one(
         return Exit.FINDINGS
     if target is not None:
         write_text(target, conversion.text)
+        console.note(f"wrote {target}")
     elif delivery.format_ == "text":
         console.text(conversion.text)
     return Exit.CLEAN

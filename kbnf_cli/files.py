@@ -6,11 +6,12 @@ ignores. A file that is named is taken whatever it is called.
 
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from errno import EBADF
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kbnf_cli.choosing import FileChoice
 from kbnf_core.diagnostics.decode import decode
 from kbnf_core.errors import SourceError
 from kbnf_core.files import read_file, read_up_to, write_file
@@ -29,17 +30,19 @@ Note = Callable[[str], None]
 _LARGEST = DEFAULT_LIMITS.source_bytes
 
 
-def find_grammars(
-    paths: Iterable[Path], note: Note, extensions: Collection[str] = (KBNF.extension,)
-) -> list[Path]:
+ONLY_KBNF = FileChoice((KBNF.extension,))
+"""Takes the grammars in KBNF."""
+
+
+def find_grammars(paths: Iterable[Path], note: Note, choice: FileChoice = ONLY_KBNF) -> list[Path]:
     """Return the named files and the grammars below the named directories, sorted, each once.
 
-    ``extensions`` tells what is a grammar in a directory; pipes, sockets and devices in it are
-    skipped with a ``note``. A directory below that cannot be listed is returned itself: it cannot
-    be read either. Raises ``SourceError`` for a path that does not exist and a directory without
-    grammars.
+    ``choice`` tells what is a grammar in a directory; pipes, sockets and devices in it are
+    skipped with a ``note``, and a directory without grammars gets one. A directory below that
+    cannot be listed is returned itself: it cannot be read either. Raises ``SourceError`` for a path
+    that does not exist.
     """
-    found = {file for path in paths for file in _expand(path, note, extensions)}
+    found = {file for path in paths for file in _expand(path, note, choice)}
     return sorted(found, key=Path.as_posix)
 
 
@@ -80,22 +83,22 @@ def _reason(error: OSError) -> str:
     return "it is closed" if error.errno == EBADF else (error.strerror or str(error)).lower()
 
 
-def _expand(path: Path, note: Note, extensions: Collection[str]) -> list[Path]:
+def _expand(path: Path, note: Note, choice: FileChoice) -> list[Path]:
     if path == STDIN or not path.is_dir():
         if path != STDIN and not path.exists():
             raise SourceError(str(path), _why_missing(path))
-        return [path]
+        return [] if path != STDIN and choice.drops(path) else [path]
     top = path.resolve()
     found = []
-    for file in _walk(top, extensions):
+    for file in _walk(top, choice):
         shown = path / file.relative_to(top)
         if _is_odd(file):
             note(f"skipped {shown}: not a regular file")
         else:
             found.append(shown)
     if not found:
-        wanted = ", ".join(f"*{extension}" for extension in extensions)
-        raise SourceError(str(path), f"the directory holds no grammar ({wanted})")
+        wanted = ", ".join(f"*{extension}" for extension in choice.extensions)
+        note(f"warning: {path}: the directory holds no grammar ({wanted})")
     return found
 
 
@@ -112,7 +115,7 @@ def _is_odd(file: Path) -> bool:
     return os.path.exists(file) and not (os.path.isfile(file) or os.path.isdir(file))
 
 
-def _walk(top: Path, extensions: Collection[str]) -> Iterator[Path]:
+def _walk(top: Path, choice: FileChoice) -> Iterator[Path]:
     """Yield the grammars below a resolved directory, and directories that cannot be listed."""
     # Here, because a run on named files need not pay for loading the library behind it.
     from kbnf_cli.gitignore import is_ignored, rules_above, rules_in
@@ -128,9 +131,14 @@ def _walk(top: Path, extensions: Collection[str]) -> Iterator[Path]:
             yield directory
             continue
         rules = (*outer, *rules_in(directory))
+        here = choice.in_directory(directory)
         for entry in entries:
             if os.path.isdir(entry) and not entry.is_symlink():
-                if not is_ignored(entry, "/", rules):
+                if not is_ignored(entry, "/", rules) and not here.leaves_out(entry, "/"):
                     pending.append((entry, rules))
-            elif entry.suffix in extensions and not is_ignored(entry, "", rules):
+            elif (
+                here.is_grammar(entry)
+                and not is_ignored(entry, "", rules)
+                and not here.leaves_out(entry, "")
+            ):
                 yield entry

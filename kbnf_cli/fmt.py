@@ -72,7 +72,7 @@ def fmt(
         if show_diff and layout.after is not None:
             console.data(diff(layout.before, layout.after, layout.name))
     if not layouts:
-        return Exit.TROUBLE
+        return Exit.CLEAN
     only_looks = check or show_diff
     if only_looks or paths != (STDIN,):
         _summarise(console, layouts, "would be reformatted" if only_looks else "reformatted")

@@ -109,7 +109,7 @@ def _feed_tokens(engine: "Engine", tokens: tuple[int, ...]) -> Rejection | None:
 
 
 class _TokenIds(click.ParamType[tuple[int, ...]]):
-    """Comma-separated token ids."""
+    """Token ids, separated by commas or blanks."""
 
     name = "1,2,3"
 
@@ -117,7 +117,7 @@ class _TokenIds(click.ParamType[tuple[int, ...]]):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[int, ...]:
         try:
-            ids = tuple(int(part) for part in str(value).split(",") if part.strip())
+            ids = tuple(int(part) for part in str(value).replace(",", " ").split())
         except ValueError:
             self.fail(f"{value!r} is not a list of token ids such as 1,2,3", param, ctx)
         if any(each < 0 for each in ids):

@@ -68,7 +68,7 @@ def test(
             continue
         suites.append(suite)
     if not suites:
-        return Exit.TROUBLE
+        return Exit.CLEAN
     if not any(suite.cases or suite.errors for suite in suites):
         console.note("no examples: put them into GRAMMAR.examples.toml beside GRAMMAR.kbnf")
     console.data(_FORMATS[format_](suites))

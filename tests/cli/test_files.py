@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from kbnf_cli.files import find_grammars, write_text
-from kbnf_core.errors import SourceError
 from kbnf_testing.command import Write
 
 
@@ -72,8 +71,9 @@ def test_link_to_a_directory_is_not_followed(write: Write, tmp_path: Path) -> No
 
 def test_directory_without_grammars(write: Write) -> None:
     write("sub/a.txt", "")
-    with pytest.raises(SourceError, match="holds no grammar"):
-        find_grammars([Path("sub")], lambda _: None)
+    said: list[str] = []
+    assert find_grammars([Path("sub")], said.append) == []
+    assert said == ["warning: sub: the directory holds no grammar (*.kbnf)"]
 
 
 def test_atomic_write_keeps_the_old_file_when_it_fails(

@@ -12,10 +12,16 @@ below it. A mark over several lines gets a bar in a margin of its own, left of t
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from kbnf_core.diagnostics.line_view import LineView
+from kbnf_core.diagnostics.line_view import ELLIPSIS, LineView
 from kbnf_core.diagnostics.marks import Mark
 from kbnf_core.diagnostics.segments import NEWLINE, Role, Segment, Segments
 from kbnf_core.source import Source
+
+LINE_WIDTH = 120
+"""Cells of a source line that are shown where the output has no width of its own."""
+
+_NARROWEST = 20
+"""Cells of a source line that are shown in any case, however narrow the output."""
 
 _WHOLE = 6
 """Marks of at most this many lines are shown whole; of longer ones, the first and last two."""
@@ -51,18 +57,21 @@ class _Row:
 
 
 class Excerpt:
-    """Draws the lines of ``source`` that hold ``marks``."""
+    """Draws the lines of ``source`` that hold ``marks``.
 
-    def __init__(self, source: Source, marks: Sequence[Mark], width: int) -> None:
+    Longer lines are cut around what is marked, so that they fit an output of ``width`` cells.
+    """
+
+    def __init__(self, source: Source, marks: Sequence[Mark], width: int | None) -> None:
         self._source = source
         self._marks = marks
-        self._width = width
         tall = [mark for mark in marks if mark.is_multiline]
         tall.sort(key=lambda mark: (mark.first, -mark.last))
         self._margins = {id(mark): column for column, mark in enumerate(tall)}
         self._tall = tall
         self._indent = len(tall) + 1 if tall else 0
         self.gutter = len(str(max(mark.last for mark in marks)))
+        self._width = LINE_WIDTH if width is None else self._room(width)
 
     def segments(self) -> Segments:
         """Return the excerpt, each line ended."""
@@ -74,6 +83,10 @@ class Excerpt:
             out += self._line(number)
             previous = number
         return out
+
+    def _room(self, width: int) -> int:
+        """Return the cells of source that fit, with ``...`` at both ends, beside the gutter."""
+        return max(width - self.gutter - len(" | ") - self._indent - 2 * len(ELLIPSIS), _NARROWEST)
 
     def _gutter(self, number: int | None = None) -> Segments:
         label = "" if number is None else str(number)

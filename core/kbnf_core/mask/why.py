@@ -132,7 +132,8 @@ class Why:
     def _byte_reason(self, reached: int, data: bytes, taken: int) -> str:
         if self._states.feed(reached, data[taken : taken + 1])[0] != DEAD:
             return (
-                f"the text is complete after {taken} bytes, and `finish=eager` ends it there:"
+                f"the text is complete after {taken} byte{'' if taken == 1 else 's'}, and"
+                " `finish=eager` ends it there:"
                 " `(* kbnf: finish=eos *)`, or `--finish eos`, lets the model choose the end"
             )
         return f"byte {taken} ({show_byte(data[taken])}) cannot come here"

@@ -80,6 +80,7 @@ def _bad_name(source: Source, word: Token) -> Diagnostic:
     if word.value in _EMPTY:
         help_, fixes = "the empty text is written `''`", (Fix("write `''`", (Edit(span, "''"),)),)
     elif intended.isascii() and intended.isidentifier():
+        help_ = f"write `{intended}`: {help_}"
         fixes = (Fix(f"write `{intended}`", (Edit(span, intended),)),)
     return Diagnostic("E001", message, source, span, helps=(help_,), fixes=fixes)
 
