@@ -42,9 +42,9 @@ class Inputs:
         """Return the grammar in a file of KBNF; raises what ``open_grammar`` raises."""
         return open_grammar(path, *self._named(path))
 
-    def any_grammar(self, path: Path) -> Opened:
+    def any_grammar(self, path: Path, vocabulary: "Vocabulary") -> Opened:
         """Return it, converted if it must be; raises what ``open_any_grammar`` raises."""
-        return open_any_grammar(path, *self._named(path))
+        return open_any_grammar(path, *self._named(path), vocabulary)
 
     def _named(self, path: Path) -> tuple[str, str | None, str | None, Defaults]:
         name = self.name_of(path)

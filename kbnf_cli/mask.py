@@ -208,11 +208,11 @@ def mask(
         raise click.UsageError("--why goes with --format table or json")
     prefix = _prefix(text, tokens, hex_)
     settings = inputs.settings_source()(inputs.name_of(grammar))
-    opened = inputs.any_grammar(grammar)
+    vocabulary = read_vocabulary(console, *inputs.vocabulary(settings))
+    opened = inputs.any_grammar(grammar, vocabulary)
     for loss in opened.losses:
         console.findings(render_text(loss))
     rules = opened.grammar
-    vocabulary = read_vocabulary(console, *inputs.vocabulary(settings))
     engine = _engine(rules, vocabulary)
     rejection = feed(engine, prefix)
     if rejection is not None:

@@ -242,3 +242,11 @@ def test_settings_name_the_vocabulary(
     assert isolated["vocabulary"]["name"] == "bytes"
     given = json.loads(kbnf("mask", grammar, "--vocab", "bytes", "--format", "json").out)
     assert given["vocabulary"]["name"] == "bytes"
+
+
+def test_what_a_text_says_of_tokens_is_about_the_vocabulary(kbnf: Kbnf, write: Write) -> None:
+    vocabulary = write("tokens.json", json.dumps({0: "ar", 1: "card", 2: "x", 3: "c"}))
+    grammar = write("any.bnf", "<start>::=<except!('ar')>'x'\n")
+    result = kbnf("mask", grammar, "--vocab", vocabulary, "--format", "ids", "--text", "c")
+    assert "W405" not in result.stderr
+    assert result.out.split() == ["2"]

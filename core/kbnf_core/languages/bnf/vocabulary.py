@@ -4,7 +4,7 @@ Without a vocabulary they stand for any text, and any text without the excluded 
 span several tokens. A conversion that has the vocabulary puts its tokens in their place.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.languages.bnf.build import ANY, EXCEPT
@@ -54,16 +54,35 @@ def define_vocabulary(
 ) -> tuple[list[Definition], list[Diagnostic]]:
     """Return a definition for every such name that is used, and a finding for each.
 
-    That is a W405, or the E101 of an excluded name that is not defined.
+    That is a W405, the E101 of an excluded name that is not defined, or the E103 of one that is
+    made of what excludes it.
     """
     uses: dict[str, Name] = {}
+    called: dict[str, set[str]] = {}
     for definition in definitions:
+        calls = called.setdefault(definition.name.value, set())
         for node in postorder(definition.body):
-            if isinstance(node, Reference) and is_vocabulary(node.name.value):
-                uses.setdefault(node.name.value, node.name)
-    names = {definition.name.value for definition in definitions}
+            if isinstance(node, Reference):
+                calls.add(node.name.value)
+                if is_vocabulary(node.name.value):
+                    uses.setdefault(node.name.value, node.name)
     found = [Definition(name, _body(name, definitions), name.span) for name in uses.values()]
-    return found, [_finding(source, name, names) for name in uses.values()]
+    return found, [_finding(source, name, called) for name in uses.values()]
+
+
+def _excludes_itself(name: str, called: Mapping[str, set[str]]) -> bool:
+    """Tell whether the rule that ``name`` excludes is made of ``name``."""
+    waiting, seen = [name], set[str]()
+    while waiting:
+        each = waiting.pop()
+        rule = excluded_rule(each)
+        for further in called.get(each, set()) if rule is None else {rule}:
+            if further == name:
+                return True
+            if further not in seen:
+                seen.add(further)
+                waiting.append(further)
+    return False
 
 
 def _body(name: Name, definitions: Iterable[Definition]) -> Expression:
@@ -91,11 +110,15 @@ def _text(value: str, name: Name) -> Text:
     return Text(value, name.span, (name.span.start,) * (len(value) + 1))
 
 
-def _finding(source: Source, name: Name, names: set[str]) -> Diagnostic:
+def _finding(source: Source, name: Name, called: Mapping[str, set[str]]) -> Diagnostic:
     inner = excluded_name(name.value)
-    if name.value != ANY and excluded_text(name.value) is None and inner not in names:
+    if name.value != ANY and excluded_text(name.value) is None and inner not in called:
         message = f"the nonterminal `{inner}` is not defined"
         return Diagnostic("E101", message, source, name.span)
+    if _excludes_itself(name.value, called):
+        message = f"`<{inner}>` is made of `<{name.value}>`, which excludes it"
+        helps = ("exclude a nonterminal that does not lead back here, or a text",)
+        return Diagnostic("E103", message, source, name.span, helps=helps)
     return Diagnostic(
         "W405",
         f"`<{name.value}>` takes one token of a vocabulary that is not known",

@@ -3,6 +3,8 @@
 import pytest
 
 from kbnf_core import Vocabulary, check
+from kbnf_core.convert import from_bnf
+from kbnf_core.errors import GrammarError
 from kbnf_core.lint.options import LintOptions
 
 TOKENS = Vocabulary({0: b"a", 1: b"ab", 2: b"x", 3: b"card"})
@@ -22,3 +24,24 @@ def test_a_rule_that_is_excluded_is_used() -> None:
     assert {finding.code for finding in check(text, "a.bnf")} == {"W405"}
     unused = check(text + "<more>::='d'\n", "a.bnf")
     assert [finding.code for finding in unused if finding.code != "W405"] == ["W101"]
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        "<x>::=<except!([x])>",
+        "<x>::='a'<y>\n<y>::='b'|<except!([x])>",
+        "<x>::=<except!([y])>\n<y>::=<except!([x])>",
+    ],
+)
+def test_what_excludes_itself_is_refused(rules: str) -> None:
+    found = check(f"<start>::=<x>'y'\n{rules}\n", "a.bnf")
+    assert "E103" in {finding.code for finding in found}
+    with pytest.raises(GrammarError):
+        from_bnf(f"<start>::=<x>'y'\n{rules}\n", vocabulary=TOKENS)
+
+
+def test_further_names_are_excluded_in_full() -> None:
+    text = "<start>::=<except!([x])>'y'\n<x>::=<z>\n<z>::='a'|'c'\n"
+    vocabulary = Vocabulary({0: b"a", 1: b"ab", 2: b"x", 3: b"card", 4: b"y"})
+    assert "except_x ::= 'x' | 'y';" in from_bnf(text, vocabulary=vocabulary).text

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.languages.lark.lexer.llguidance_terminals import EPSILON, Language
+from kbnf_core.languages.lark.lexer.llguidance_terminals import EPSILON, Language, joined
 from kbnf_core.languages.lark.lexer.terminals import LlguidanceFactory
 from kbnf_core.languages.lark.reader.model import Node, Sequence
 from kbnf_core.languages.lark.reader.modules import Module
@@ -47,7 +47,8 @@ def lexeme_rule(
     shortest = operations.shortest_matches(operations.difference(body.dfa, EPSILON))
     if body.dfa.is_nullable:
         shortest = operations.union(shortest, EPSILON)
-    return factory.of_language(Language(shortest, None), key, place, is_lazy=True)
+    lazy = Language(shortest, None)
+    return factory.of_language(lazy, key, place, is_lazy=True, opening=body.regex)
 
 
 def _are_attributes(given: dict[str, Attribute], module: Module, report: Report) -> bool:
@@ -82,15 +83,16 @@ def _ended(
         return factory.of_language(body, key, place)
     whole = operations.concatenate(body.dfa, end.dfa, limits=factory.terminals.limits)
     shortest = Language(operations.shortest_matches(whole), None)
+    opening = joined("", [body, end])
     if ending.name.value == "suffix":
-        return factory.of_language(shortest, key, place, is_lazy=True)
+        return factory.of_language(shortest, key, place, is_lazy=True, opening=opening)
 
     def stopped(text: bytes) -> Dfa:
         if not end.dfa.accepts(text):
             return operations.empty()
         return operations.concatenate(body.dfa, operations.literal(text))
 
-    return factory.of_language(shortest, key, place, is_lazy=True, stopped=stopped)
+    return factory.of_language(shortest, key, place, is_lazy=True, stopped=stopped, opening=opening)
 
 
 def is_stopped(definition: Definition) -> bool:

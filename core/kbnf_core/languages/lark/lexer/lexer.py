@@ -9,7 +9,7 @@ from kbnf_core.automata.product import common_word
 from kbnf_core.languages.lark.lexer.byte_sets import END, first_bytes
 from kbnf_core.languages.lark.lexer.co_expected import members
 from kbnf_core.languages.lark.lexer.first_follow import Positions, analyse
-from kbnf_core.languages.lark.lexer.hidden import beginning, behind, common
+from kbnf_core.languages.lark.lexer.hidden import beginning, behind, common, unrepeated
 from kbnf_core.languages.lark.lexer.lalr import Expected
 from kbnf_core.languages.lark.lexer.lexer_state import State
 from kbnf_core.languages.lark.lexer.lookahead import (
@@ -173,7 +173,7 @@ class Lexed:
             leaf = self.positions.leaves[each]
             if isinstance(leaf, Embedded):
                 return b""
-            begun = beginning(leaf.terminal.dfa)
+            begun = beginning(leaf.terminal.dfa)[: unrepeated(leaf.terminal.opening)]
             found = begun if found is None else common(found, begun)
         return found or b""
 

@@ -86,11 +86,13 @@ class LlguidanceFactory:
         span: Span,
         is_lazy: bool = False,
         stopped: Stopped | None = None,
+        opening: str | None = None,
     ) -> Node:
-        """Return a use of a terminal with these words."""
+        """Return a use of a terminal with these words; see ``Terminal`` for the last two."""
         if key not in self._made:
             made, nullable = self.make(language, key, None, span, is_lazy)
-            self._made[key] = (replace(made, stopped=stopped), nullable)
+            made = replace(made, stopped=stopped, opening=opening or made.opening)
+            self._made[key] = (made, nullable)
         return lexeme(*self._made[key], span)
 
     def make(
@@ -103,7 +105,17 @@ class LlguidanceFactory:
         stops = exits(dfa) if goes_on and not dfa.is_empty else (0,) * dfa.state_count
         rests = tuple(outside(mask) for mask in stops)
         written = None if nullable or language.regex is None else _written(language, dfa, span)
-        made = Terminal(key, name, dfa, span, rests, written, is_lazy=is_lazy, is_nullable=nullable)
+        made = Terminal(
+            key,
+            name,
+            dfa,
+            span,
+            rests,
+            written,
+            is_lazy=is_lazy,
+            is_nullable=nullable,
+            opening=language.regex,
+        )
         return made, nullable
 
 

@@ -59,7 +59,7 @@ class Terminal:
     optional. Ignored text is a run of lexemes of the terminals ``parts``;
     ``unit`` has the words of one of them. ``beginnings`` are the texts at whose start Lark's
     contextual lexer finds one. ``stopped`` are, for each text of a ``stop``, the words that end
-    with it.
+    with it. ``opening`` is a regular expression that begins as it was written, where that is known.
     """
 
     key: str
@@ -75,6 +75,7 @@ class Terminal:
     parts: tuple["Terminal", ...] = ()
     beginnings: Lookahead | None = None
     stopped: Stopped | None = None
+    opening: str | None = None
 
     @property
     def title(self) -> str:
