@@ -1,10 +1,6 @@
-"""The work of patterns with many characters: counted where states meet borders, else linear."""
+"""The work of patterns with many characters is counted where states meet borders."""
 
-from collections.abc import Sequence
-
-from kbnf_core.automata.codepoints import CodePoints, partition
 from kbnf_core.automata.regex import compile_regex
-from kbnf_testing.counted import growth
 
 
 def test_every_layout_of_characters_is_counted() -> None:
@@ -14,10 +10,3 @@ def test_every_layout_of_characters_is_counted() -> None:
     minimised = 2 * count * count
     borders = 3 * count
     assert compile_regex(pattern).work >= minimised + count * borders
-
-
-def test_sets_of_characters_are_cut_up_in_linear_time() -> None:
-    def family(size: int) -> Sequence[CodePoints]:
-        return [((3 * place, 3 * place),) for place in range(size)]
-
-    assert growth(partition, family, 500) < 2.2
