@@ -1,7 +1,7 @@
 """Source text and positions in it.
 
 Everything else speaks of spans: half-open ranges of code points in ``Source.text``.
-Line, column and byte offset are worked out here, when a span is shown to somebody.
+Line, column and byte offset are computed here, when a span is displayed.
 """
 
 from bisect import bisect_right

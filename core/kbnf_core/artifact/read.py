@@ -1,4 +1,4 @@
-"""Reading artifacts."""
+"""The artifact reader: sections are verified on loading, those with masks on first use."""
 
 import sys
 import warnings
@@ -42,7 +42,7 @@ def load_artifact(
     *,
     map: bool | None = None,  # noqa: A002 - the word for it
 ) -> Grammar:
-    """Return the grammar of an artifact, with everything that was worked out for it.
+    """Return the grammar of an artifact, with the states and masks stored in it.
 
     A file of up to ``limits.artifact_read`` bytes is read, a larger one is memory-mapped; ``map``
     decides otherwise. A mapped file is shared by processes and loaded as it is used, but whoever
@@ -66,7 +66,7 @@ def load_artifact(
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What an artifact says of itself, and how large its parts are (counts, and bytes in all)."""
+    """The manifest of an artifact and the sizes of its parts (counts, and bytes in all)."""
 
     manifest: Manifest
     size: int
@@ -89,7 +89,7 @@ def describe_artifact(path: str | Path) -> Description:
 
 
 class _Stored:
-    """What an artifact remembers; see ``mask.token_automata.StoredMemo``.
+    """The stored states and masks of an artifact; see ``mask.token_automata.StoredMemo``.
 
     All but the masks is checked when it is made.
     """

@@ -282,7 +282,7 @@ def _bytes_of(job: Job, future: Future[Grammar]) -> int:
 
 
 class WorkerError(KbnfError, RuntimeError):
-    """A process that compiled has ended, of itself or by somebody else."""
+    """A worker process has ended, by itself or killed."""
 
 
 class Worker:

@@ -1,4 +1,4 @@
-"""Questions about rules that call each other: what is derived, and who reaches whom.
+"""Analyses of mutually recursive rules: least fixpoints, reachability, strong components.
 
 Most properties of a nonterminal (nullable, productive, FIRST) are *least fixpoints*: each rule
 says what holds of it, given what holds of those it calls, nothing holds at first, and what is

@@ -1,4 +1,4 @@
-"""Everything that can be said about a grammar text: errors, then lints."""
+"""All findings about a grammar text: errors, then lints."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -40,7 +40,7 @@ def build_tables(
 ) -> Tables:
     """Return the tables of ``grammar``; raise TooManyStatesError or WorkLimitError.
 
-    ``analysis`` is that of ``grammar``, if somebody has made it already.
+    ``analysis`` is that of ``grammar``, if it was computed already.
     """
     budget = budget or Budget(limits.work)
     grammar, analysis = _split(grammar, analysis or analyse(grammar, budget), budget)

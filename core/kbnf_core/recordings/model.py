@@ -1,4 +1,4 @@
-"""A play as a value: a grammar, a vocabulary, and what was done with them."""
+"""A recording as a value: a grammar, a vocabulary, and the events of the session."""
 
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -1,6 +1,6 @@
-"""Whether no text of a grammar begins with another one, so that ending early is ending at all.
+"""Prefix-freeness: no text of a grammar is a prefix of another, so eager finish loses none.
 
-For context-free languages nobody can tell in general. ``is_prefix_free`` proves it where one
+Undecidable for context-free languages in general. ``is_prefix_free`` proves it where one
 character is enough to see how a text goes on, as in most formats; ``shortest_longer`` searches
 for a text that disproves it.
 """

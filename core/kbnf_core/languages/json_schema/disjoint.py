@@ -1,4 +1,4 @@
-"""Which alternatives may share a value: those with a listed value in common, and all unlisted ones.
+"""Candidate overlaps of alternatives: common listed values, and all pairs of unlisted ones.
 
 Comparing every pair of ``oneOf`` costs the square of their number. Alternatives that list their
 values (``const``, ``enum``), or whose objects all need one member with listed values (``type``,

@@ -1,4 +1,4 @@
-"""The schema document: its JSON, where everything stands, and what references lead to.
+"""The schema document: its JSON, the pointer of every schema, and reference resolution.
 
 References are resolved by ``referencing``. Nothing is ever fetched: what is not in the document
 must be one of the meta-schemas, which come with the library.
@@ -133,7 +133,7 @@ class Document:
         return self.by_draft and self._dialect.name not in {"draft-03", "draft-04"}
 
     def follow(self, place: Place, keyword: str) -> Expression:
-        """Return what the reference in ``keyword`` of a schema leads to."""
+        """Resolve the reference in ``keyword`` of a schema."""
         from referencing.exceptions import Unresolvable
 
         pointer = f"{place.pointer}/{escape(keyword)}"
@@ -163,7 +163,7 @@ class Document:
 
 
 def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]:
-    """Return what the meta-schema finds wrong with a schema: the worst, if any.
+    """Return the worst error that the meta-schema finds in a schema, if any.
 
     ``text`` is its JSON text.
     """
@@ -204,7 +204,7 @@ def _repeated_items(
 
 
 def _key(value: Json) -> Hashable:
-    """Return what is equal for values that JSON Schema calls equal; truth values are no numbers."""
+    """Return a key under which values equal in JSON Schema collide; truth values are no numbers."""
     if isinstance(value, list):
         return list, tuple(map(_key, value))
     if isinstance(value, dict):

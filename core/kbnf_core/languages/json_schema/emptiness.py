@@ -1,4 +1,4 @@
-"""Whether an expression certainly has no value: deep enough for ``oneOf`` and for pruning."""
+"""Emptiness of expressions, decided conservatively: enough for ``oneOf`` and for pruning."""
 
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ DEPTH = 6
 
 
 def is_void(schemas: "Schemas", expression: Expression, depth: int = DEPTH) -> bool:
-    """Tell whether no value is certain to be allowed; False may mean that nobody knows."""
+    """Return True if provably unsatisfiable; False means unknown."""
     if expression == NOTHING:
         return True
     if depth == 0:
@@ -32,7 +32,7 @@ def is_void(schemas: "Schemas", expression: Expression, depth: int = DEPTH) -> b
 
 
 def is_shape_void(schemas: "Schemas", shape: NormalForm, depth: int = DEPTH) -> bool:
-    """Tell whether a shape certainly has no value."""
+    """Return True if a shape provably has no value; False means unknown."""
     return all(is_part_void(schemas, part, depth) for parts in shape.values() for part in parts)
 
 

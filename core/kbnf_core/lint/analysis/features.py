@@ -1,4 +1,4 @@
-"""Where a grammar uses what not every engine has."""
+"""Uses of constructs that some engines lack."""
 
 from collections import defaultdict
 from collections.abc import Iterator

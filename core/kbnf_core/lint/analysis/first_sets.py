@@ -1,4 +1,4 @@
-"""The bytes that texts of a part can begin with: a quick answer to whether two can be the same."""
+"""FIRST sets over bytes: a quick test whether two parts can share a text."""
 
 from collections.abc import Mapping
 

@@ -1,6 +1,6 @@
-"""What an engine refuses of grammars in its own language, which it reads as they are.
+"""Refusals of an engine for grammars in its own language, which it reads unconverted.
 
-For GBNF in llama.cpp its reader here knows: it says so with codes of its own.
+llama.cpp: the findings of the GBNF parser (W411, I411, W414) are reused.
 """
 
 import re

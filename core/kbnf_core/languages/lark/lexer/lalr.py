@@ -1,4 +1,4 @@
-"""What Lark's LALR parser accepts where, from Lark's own analysis of the rules.
+"""The terminals that Lark's LALR parser accepts in each state, from Lark's own analysis.
 
 Its contextual lexer knows the terminals that the parser's state has an action for, which may be
 more than can follow; and where the parser could both shift and reduce, it shifts.

@@ -1,4 +1,4 @@
-"""Applies a lexer to rules over lexemes: which lexemes end where, and what cannot be known."""
+"""Applies a lexer to rules over lexemes: where each lexeme ends, and what stays undecided."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
