@@ -1,4 +1,4 @@
-"""Which files a grammar may import: a policy that callers pass in, and that grammars cannot change.
+"""The import policy: files that a grammar may import, set by the caller, never by the grammar.
 
 Grammars are untrusted: nothing in one leads out of its folder unless the caller permits that, as
 people who work on their own files do, and a service does not.
@@ -49,7 +49,7 @@ class Imports:
 
 
 BELOW = Imports()
-"""From the grammar's folder and those below it; what the library does unless told otherwise."""
+"""From the grammar's folder and those below it; the library's default."""
 
 ANYWHERE = Imports(anywhere=True)
 """From any folder that the grammar names; for grammars that are the user's own."""

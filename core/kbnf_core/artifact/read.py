@@ -45,16 +45,16 @@ def load_artifact(
     """Return the grammar of an artifact, with the states and masks stored in it.
 
     A file of up to ``limits.artifact_read`` bytes is read, a larger one is memory-mapped; ``map``
-    decides otherwise. A mapped file is shared by processes and loaded as it is used, but whoever
-    shortens it, or writes over it in place as ``cp new old`` does, *ends every process that has it
+    decides otherwise. A mapped file is shared by processes and loaded as it is used, but a process
+    that shortens it, or writes over it in place as ``cp new old`` does, *ends every process that has it
     mapped* (SIGBUS) or changes its masks: replace it by renaming, as ``compile_artifact`` does.
 
     A forged file cannot crash the process or run code, but nothing shows that its tables are those
-    of its source: what it allows is as trustworthy as who wrote it.
+    of its source: what it allows is as trustworthy as its author.
 
     Raises ``ArtifactError`` for a file that is truncated, damaged, foreign or of another format,
     and ``SourceError`` for one that cannot be read. Masks are checked when an engine first asks for
-    them; damaged ones are left out with an ``ArtifactWarning``, and computed anew. An engine over
+    them; damaged ones are left out with an ``ArtifactWarning``, and recomputed. An engine over
     another vocabulary than the one the masks are for is refused with ``VocabularyError``.
     """
     read_up_to = limits.artifact_read if map is None else 0 if map else sys.maxsize

@@ -79,7 +79,7 @@ class _Graph:
         self._in[target].add(source)
 
     def weight(self, state: int) -> int:
-        """Return by how much the text grows without ``state``; worked out when edges changed."""
+        """Return by how much the text grows without ``state``; recomputed when edges changed."""
         known = self._weights.get(state)
         if known is None:
             known = self._weights[state] = self._weigh(state)

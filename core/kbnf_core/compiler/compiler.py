@@ -71,7 +71,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A grammar as it travels: the automata are not worked out again."""
+    """A grammar as it is sent between processes, with its automata."""
 
     text: str
     start: str
@@ -159,7 +159,7 @@ class Compiler:
 
     @property
     def bytes(self) -> int:
-        """About how many bytes the grammars take that are kept, their masks among them."""
+        """The estimated size of the cached grammars with their masks, in bytes."""
         with self._lock:
             return sum(_bytes_of(job, future) for job, future in self._kept.items())
 

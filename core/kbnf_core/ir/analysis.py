@@ -21,7 +21,7 @@ V = TypeVar("V")
 
 
 def callers_of(callees: Mapping[T, Iterable[T]]) -> Mapping[T, list[T]]:
-    """Return for each name who calls it, once each, in the order of ``callees``."""
+    """Return the callers of each name, once each, in the order of ``callees``."""
     callers: defaultdict[T, list[T]] = defaultdict(list)
     for name, called in callees.items():
         for callee in dict.fromkeys(called):

@@ -67,10 +67,10 @@ class Pool(Protocol[S]):
 
     @property
     def added_bytes(self) -> int:
-        """Return how many bytes were added, with ``ARRAY_BYTES`` for each array."""
+        """Return the number of bytes added, with ``ARRAY_BYTES`` for each array."""
 
     def __len__(self) -> int:
-        """Return how many arrays there are."""
+        """Return the number of arrays."""
 
     def __getitem__(self, number: int) -> npt.NDArray[S]:
         """Return the array with that number; it is not to be written to."""
@@ -127,7 +127,7 @@ class Configurations(Protocol):
     size: int
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of states."""
 
     def number(self, pairs: tuple[tuple[int, int], ...], completions: tuple[int, ...]) -> int:
         """Return the number of a content, the next free one if it is new."""
@@ -148,7 +148,7 @@ class Lists(Protocol):
     size: int
 
     def __len__(self) -> int:
-        """Return how many lists there are."""
+        """Return the number of lists."""
 
     def number(self, values: tuple[int, ...]) -> int:
         """Return the number of a content, the next free one if it is new."""
@@ -197,7 +197,7 @@ class TrieArrays(Protocol):
 
     @property
     def byte(self) -> npt.NDArray[np.uint8]:
-        """Return uint8[n], the byte that leads to the node."""
+        """Return uint8[n], the byte on the edge into the node."""
 
     @property
     def skip(self) -> Ids:

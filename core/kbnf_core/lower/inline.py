@@ -69,7 +69,7 @@ def is_free_text(node: Node) -> bool:
 
 
 def estimate_size(nodes: Iterable[Node], sizes: Mapping[str, int], inlined: Collection[str]) -> int:
-    """Return about how many automaton states a body takes, counted repetitions unrolled.
+    """Return an estimate of a body's automaton states, counted repetitions unrolled.
 
     ``nodes`` are its parts, parts before wholes.
     """

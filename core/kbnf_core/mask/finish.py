@@ -42,7 +42,7 @@ class EagerFinish:
         return states.feed_eagerly(state, data)
 
     def mask(self, masks: Masks, state: int) -> Bitmask:
-        """Return the tokens that do not go on behind a complete text."""
+        """Return the tokens that do not extend a complete text."""
         return masks.prefix_free(state)
 
     def takes_eos(self, complete: bool) -> bool:

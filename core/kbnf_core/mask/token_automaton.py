@@ -89,7 +89,7 @@ class TokenAutomaton:
         return self._no_words
 
     def last_row(self, position: int) -> Bitmask:
-        """Return what a row holds where no token can come: the ids that end the sequence.
+        """Return the mask row of a position without allowed tokens: the ids that end the sequence.
 
         Without any: all ids where the text is over, since nothing constrains what comes after it;
         none where it is stuck.
@@ -146,7 +146,7 @@ class TokenAutomaton:
         return self.step(position, token_id)
 
     def step(self, position: int, token_id: int) -> int:
-        """Return the place after a token at a place, neither looked up nor remembered.
+        """Compute the position after a token at a position, bypassing the cache.
 
         Raises FinishedError, RejectedError or UnknownTokenError.
         """

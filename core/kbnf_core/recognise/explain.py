@@ -21,7 +21,7 @@ _Link: TypeAlias = tuple[tuple[int, int], int]
 """(origin, nonterminal) that is called, and the item set that waits for it."""
 
 MAX_PLACES = 64
-"""Live places that are worked out; a text with more is told by these."""
+"""Live items that are computed at most; a text with more is explained by these."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ class Wait(NamedTuple):
 
 
 class TokenMove(NamedTuple):
-    """On one token of ``terminal``, item set ``after`` goes on."""
+    """A transition on one token of ``terminal`` to item set ``after``."""
 
     terminal: int
     after: int

@@ -17,7 +17,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """Between two steps: ``what`` can come here, or it cannot."""
+    """An assertion between two steps: ``what`` is allowed here, or rejected."""
 
     what: What
     allowed: bool

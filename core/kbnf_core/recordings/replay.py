@@ -106,5 +106,5 @@ def can_come(engine: "Engine", what: What) -> bool:
 
 
 def show(what: What) -> str:
-    """Return what to call a token or bytes in a message."""
+    """Return the name of a token or bytes in a message."""
     return f"token {what}" if isinstance(what, int) else repr(what)

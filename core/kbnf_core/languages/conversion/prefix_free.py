@@ -18,7 +18,7 @@ Sets = npt.NDArray[np.bool_]
 
 
 def is_prefix_free(tables: Tables) -> bool:
-    """Tell whether it can be proved that no nonempty text goes on to another one.
+    """Return True if no nonempty text is provably a proper prefix of another; False means unknown.
 
     Each nonterminal has the symbols that it may begin with, and those that may follow a complete
     text of it inside a longer one. Where the ways on from a state differ in their first symbol,

@@ -65,7 +65,7 @@ def _member(schemas: "Schemas", part: Objects, name: str) -> Signs | None:
     try:
         shape: Mapping[Type, tuple[Part, ...]] = schemas.shape(part.lookup(name))
     except ProblemError:
-        # It is being worked out just now, or cannot be; who needs it will find out.
+        # Its evaluation is in progress, or fails; the caller that needs it reports that.
         return None
     return _signs(schemas, shape, None)
 

@@ -70,7 +70,7 @@ class Place:
 
 
 class Document:
-    """A document and the places in it that expressions name."""
+    """A document and the schemas in it, by the pointers that expressions name."""
 
     def __init__(
         self, value: Json, limits: SchemaLimits, standard: Standard = Standard.JSON_SCHEMA
@@ -155,7 +155,7 @@ class Document:
         return self._expression(found.contents, name, found.resolver)
 
     def anchors(self, name: str) -> int:
-        """Return how many schemas of the document have a dynamic anchor."""
+        """Return the number of schemas with a dynamic anchor."""
         return sum(
             isinstance(value, dict) and value.get("$dynamicAnchor") == name
             for value in _parts(self._value)

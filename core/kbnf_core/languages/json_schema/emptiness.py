@@ -26,7 +26,7 @@ def is_void(schemas: "Schemas", expression: Expression, depth: int = DEPTH) -> b
     try:
         shape = schemas.shape(expression)
     except ProblemError:
-        # It is being worked out just now, or cannot be; who needs it will find out.
+        # Its evaluation is in progress, or fails; the caller that needs it reports that.
         return False
     return is_shape_void(schemas, shape, depth)
 

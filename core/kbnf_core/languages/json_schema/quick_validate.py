@@ -38,7 +38,7 @@ _UNJUDGED = frozenset(
 
 
 def is_sound(schema: Json) -> bool:
-    """Return True if a schema, as ``read_json`` returns it, is provably valid, else False (unknown)."""
+    """Return True if a schema (see ``read_json``) is provably valid; False means unknown."""
     draft = _draft(schema)
     pending = [schema]
     for value in pending:

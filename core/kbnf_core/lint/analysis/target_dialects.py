@@ -17,7 +17,7 @@ from kbnf_core.syntax import tree
 
 
 class Refused(NamedTuple):
-    """A place, what is there, and what to do instead."""
+    """A span, the construct there, and its replacement."""
 
     what: str
     span: Span

@@ -44,7 +44,7 @@ Terminals = frozenset[Terminal]
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """By use of a terminal: what Lark's lexer always, and at times, looks for in its place.
+    """By use of a terminal: those that Lark's lexer always, or sometimes, tries at its position.
 
     ``conflict`` is what Lark says of the rules where it would not parse all that they describe.
     """

@@ -334,5 +334,5 @@ def apply_lexer(
 
 
 def _never(_one: Terminal, _other: Terminal) -> bool:
-    """Follow nothing together: no companions are known, or the parser has told which."""
+    """Expect every terminal alone: no companions are known, or the parser gives them."""
     return False

@@ -43,7 +43,7 @@ class Class:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """``word`` may or may not be a lexeme before ``following``: ``companion`` could go on."""
+    """Undecided: is ``word`` a lexeme before ``following``? ``companion`` could match more."""
 
     word: bytes
     following: bytes
@@ -52,7 +52,7 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LexemeSplit:
-    """The words of a terminal at one place, by what may follow them; and the doubts."""
+    """The words of a terminal at one position, by what may follow them; and the doubts."""
 
     classes: tuple[Class, ...]
     doubts: tuple[Doubt, ...]

@@ -87,7 +87,7 @@ class Reach:
         return self._targets[key]
 
     def after(self, node: Node, before: State) -> States:
-        """Return the states after ``node``, as seen there; remembered once rules are solved."""
+        """Return the states after ``node``, restricted to it; memoised once rules are solved."""
         before = self.lexed.entering(node, before)
         if not self._is_solved:
             return self._after(node, before)

@@ -28,7 +28,7 @@ Confusable = Callable[[Terminal, Terminal], bool]
 
 
 def open_ends(grammar: LexicalGrammar, confusable: Confusable, report: Report) -> LexicalGrammar:
-    """Return ``grammar`` with ignored text after last lexemes where another parse could go on.
+    """Return ``grammar`` with ignored text after last lexemes where another parse stays alive.
 
     The grammar has its ignored text already. Reports where that is not certain.
     """
