@@ -4,6 +4,7 @@ For each family of grammars, each twice as large as the one before: the counted 
 of ``check`` and of a build, and what both are a multiple of. Counts are the same on every machine.
 """
 
+import json
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -11,6 +12,7 @@ from contextlib import suppress
 from types import FrameType
 
 from kbnf_core import Grammar, GrammarError, check
+from kbnf_core.convert import from_json_schema, json_schema_grammar
 
 
 def _lines(count: int, write: Callable[[int], str]) -> str:
@@ -57,6 +59,10 @@ def _substrings(count: int) -> str:
     return "start ::= #substrs'" + "abcdefghij" * (count // 10) + "' ';';\n"
 
 
+def _enum(count: int) -> str:
+    return json.dumps({"enum": [f"value {number}" for number in range(count)]})
+
+
 FAMILIES: Mapping[str, Callable[[int], str]] = {
     "undefined names": _undefined,
     "optional items": _optional,
@@ -67,8 +73,9 @@ FAMILIES: Mapping[str, Callable[[int], str]] = {
     "blank lines": _blank_lines,
     "rules": _rules,
     "substrings": _substrings,
+    "enum values": _enum,
 }
-"""Grammars by what there are many of in them."""
+"""Grammars, and a schema, by what there are many of in them."""
 
 
 def build(text: str) -> None:
@@ -78,6 +85,12 @@ def build(text: str) -> None:
 
 
 ACTIONS: Mapping[str, Callable[[str], object]] = {"check": check, "build": build}
+
+SCHEMA_ACTIONS: Mapping[str, Callable[[str], object]] = {
+    "text": from_json_schema,
+    "direct": lambda text: json_schema_grammar(text).tables,
+}
+"""To the text of a grammar, and to its tables without one."""
 
 
 def count_calls(action: Callable[[str], object], text: str) -> int:
@@ -100,7 +113,7 @@ def main(*names: str) -> None:
     """Print the growth of each family from 1,000 to 8,000."""
     print(f"{'family':16} {'action':6} {'size':>6} {'calls':>11} {'x':>5} {'seconds':>8} {'x':>5}")
     for name in names or FAMILIES:
-        for verb, action in ACTIONS.items():
+        for verb, action in (SCHEMA_ACTIONS if name == "enum values" else ACTIONS).items():
             action(FAMILIES[name](10))
             calls, seconds = 0, 0.0
             for size in (1_000, 2_000, 4_000, 8_000):

@@ -28,12 +28,18 @@ for module, names in ((os, {OF_OS}), (signal, {OF_SIGNAL})):
             delattr(module, name)
 
 import kbnf_cli, kbnf_core
+from kbnf_core.errors import MissingExtraError
 
 count = 0
 for package in (kbnf_core, kbnf_cli):
     for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-        if not found.name.endswith("__main__"):
+        if found.name.endswith("__main__"):
+            continue
+        try:
             count += import_module(found.name) is not None
+        except MissingExtraError as error:
+            # Adapters to programs that are not installed.
+            print(error)
 print(count, "modules")
 
 from kbnf_cli.main import main

@@ -6,6 +6,7 @@ property of Earley's algorithm). ``definition`` checks this file on small gramma
 """
 
 from collections import defaultdict
+from itertools import islice
 from typing import NamedTuple
 
 from kbnf_testing import grammar as g
@@ -61,6 +62,46 @@ class Recogniser:
             isinstance(self._productions.leaves[leaf], g.Token) for leaf, _ in chart[0].leaves
         )
         return not takes_token and not any(self.viable(byte) for byte in _EVERY_BYTE)
+
+    def is_endless(self) -> bool:
+        """Tell whether there is a word without an end, each beginning of which can go on.
+
+        It goes from symbol to symbol, behind others that derive words, to a leaf with words of any
+        length, or round and round past what is not empty.
+        """
+        heads = {self._productions.rules[number][0] for number in self._useful}
+        derives = heads | {leaf for leaf, found in self._matchers.items() if found.viable("")}
+        consumes = self._find_consuming(derives)
+        after: dict[int, set[tuple[int, bool]]] = defaultdict(set)
+        for head, body in self._productions.rules:
+            for place, symbol in enumerate(body):
+                after[head].add((symbol, not consumes.isdisjoint(body[:place])))
+                if symbol not in derives:
+                    break
+        reached = _reached(after, self._productions.start)
+        return any(
+            (symbol in self._matchers and _is_boundless(self._matchers[symbol]))
+            or any(past and symbol in _reached(after, to) for to, past in after[symbol])
+            for symbol in reached
+        )
+
+    def _find_consuming(self, derives: set[int]) -> set[int]:
+        """Return the symbols that derive some word that is not empty."""
+        found = {
+            symbol
+            for symbol, leaf in self._matchers.items()
+            if isinstance(self._productions.leaves[symbol], g.Token)
+            or any(leaf.viable(byte) for byte in _EVERY_BYTE)
+        }
+        while True:
+            more = {
+                head
+                for head, body in self._productions.rules
+                if derives.issuperset(body) and not found.isdisjoint(body)
+            } - found
+            if not more:
+                return found & derives
+            found |= more
 
     def has_unproductive_part(self) -> bool:
         """Tell whether some alternative, reachable or not, can never be completed."""
@@ -156,3 +197,23 @@ def _advance(item: _Item) -> _Item:
 
 def _compile_body(body: g.Expression) -> Matcher:
     return Recogniser(g.Grammar({"start": body}))
+
+
+def _reached(after: dict[int, set[tuple[int, bool]]], start: int) -> set[int]:
+    """Return ``start`` and all symbols that lead on from it."""
+    reached = {start}
+    agenda = [start]
+    while agenda:
+        fresh = {symbol for symbol, _ in after[agenda.pop()]} - reached
+        reached |= fresh
+        agenda += fresh
+    return reached
+
+
+def _is_boundless(leaf: Matcher) -> bool:
+    """Tell whether a leaf has words longer than any bound in the grammars that are made here."""
+    words = [""]
+    for _ in range(40):
+        longer = (word + byte for word in words for byte in _EVERY_BYTE if leaf.viable(word + byte))
+        words = list(islice(longer, 16))
+    return bool(words)
