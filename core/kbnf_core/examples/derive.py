@@ -22,7 +22,7 @@ Place: TypeAlias = tuple[Item, int]
 
 @dataclass(slots=True)
 class _Column:
-    """The items at one position, those that wait there for each rule, and the rules nullable there."""
+    """The items at one position, the waiting ones by rule, and the rules nullable there."""
 
     causes: dict[Item, list[tuple[Place, ...]]] = field(default_factory=dict)
     work: list[Item] = field(default_factory=list)
