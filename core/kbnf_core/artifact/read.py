@@ -47,7 +47,8 @@ def load_artifact(
     A file of up to ``limits.artifact_read`` bytes is read, a larger one is memory-mapped; ``map``
     decides otherwise. A mapped file is shared by processes and loaded as it is used, but a process
     that shortens it, or overwrites it in place as ``cp new old`` does, *ends every process that
-    has it mapped* (SIGBUS) or changes its masks: replace it by renaming, as ``compile_artifact`` does.
+    has it mapped* (SIGBUS) or changes its masks: replace it by renaming, as
+    ``compile_artifact`` does.
 
     A forged file cannot crash the process or run code, but nothing shows that its tables are those
     of its source: what it allows is as trustworthy as its author.

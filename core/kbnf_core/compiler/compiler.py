@@ -270,7 +270,7 @@ def _settle(future: Future[Grammar], job: Job) -> None:
 
 
 def _bytes_of(job: Job, future: Future[Grammar]) -> int:
-    """Return about how many bytes an entry takes, with the masks that engines worked out."""
+    """Return the estimated size of an entry in bytes, with the masks computed by engines."""
     size = ENTRY_BYTES + sum(map(len, job.source))
     if not future.done() or future.cancelled() or future.exception() is not None:
         return size
