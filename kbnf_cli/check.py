@@ -190,7 +190,7 @@ def fix_options(command: _Command) -> _Command:
 
 
 def lint_options(command: _Command) -> _Command:
-    """Add the options that ask for findings which nobody gets unasked."""
+    """Add the options that enable findings reported only on request."""
     for option in (
         click.option("--cost", is_flag=True, help="Report what each grammar takes (I702)."),
         click.option(

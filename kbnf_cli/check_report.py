@@ -1,4 +1,4 @@
-"""What ``kbnf check`` does with what was found: show it in a format, fix it, or accept it."""
+"""The outcome of ``kbnf check``: findings are shown in a format, fixed, or accepted."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""What ``kbnf check`` does to one file: find, select, fix."""
+"""The check of one file by ``kbnf check``: find, select, fix."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -121,13 +121,13 @@ class Console:
         self._write([*head, *helps], sys.stderr)
 
     def problem(self, error: Exception) -> None:
-        """Say that a file cannot be used, where the run goes on with others."""
+        """Report that a file cannot be used, where the run continues with others."""
         self.met_problem = True
         self.error(explain_error(error))
 
     @contextmanager
     def warnings_as_notes(self) -> Iterator[None]:
-        """Show what the library warns of as a note, without the place in its source."""
+        """Show a warning of the library as a note, without its source position."""
 
         def show(message: Warning | str, *_: object, **__: object) -> None:
             self.note(f"note: {message}")

@@ -1,4 +1,4 @@
-"""What the ``convert-*`` commands share: their options, and writing what a conversion returned.
+"""Shared parts of the ``convert-*`` commands: their options, and writing the result.
 
 A conversion that loses something writes nothing, unless ``--lossy`` allows it.
 """

@@ -1,4 +1,4 @@
-r"""How bytes are shown, and how they are typed.
+r"""Escapes: bytes as they are shown, and as they are typed.
 
 What is typed has the escapes of bnf_sampler's console: ``\t \n \r``; ``\xHH`` is one byte;
 ``\uHHHH`` and ``\u{H...}`` are a character; a backslash before anything else gives that

@@ -1,4 +1,4 @@
-"""What ``kbnf test`` finds for one grammar, by examples, plays and coverage, and shows of it."""
+"""The results of ``kbnf test`` for one grammar (examples, plays, coverage), and their display."""
 
 import json
 from collections.abc import Iterator, Sequence

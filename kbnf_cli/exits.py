@@ -1,4 +1,4 @@
-"""How the process ends: exit statuses, which scripts rely on, and failures as one message."""
+"""Exit statuses, which scripts rely on, and failures as one message."""
 
 import os
 from enum import IntEnum

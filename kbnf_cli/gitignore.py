@@ -1,4 +1,4 @@
-"""What git ignores: the ``.gitignore`` files that apply to a directory and below it."""
+"""Paths that git ignores: the ``.gitignore`` files that apply to a directory and below it."""
 
 import os
 from collections.abc import Sequence

@@ -24,7 +24,7 @@ def open_grammar(
     finish: str | None,
     defaults: Defaults = NO_DEFAULTS,
 ) -> "Grammar":
-    """Return a usable grammar; ``name`` is what to call it in messages.
+    """Return a usable grammar; ``name`` is its name in messages.
 
     Raises ``GrammarError`` for a text that is none, ``ArtifactError`` for a damaged artifact,
     ``SourceError`` for a file that cannot be read.

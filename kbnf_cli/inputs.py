@@ -1,4 +1,4 @@
-"""What commands work on: which grammar, vocabulary and settings their shared options name."""
+"""The inputs of commands: the grammar, vocabulary and settings that shared options name."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

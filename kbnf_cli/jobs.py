@@ -12,7 +12,7 @@ _Result = TypeVar("_Result")
 
 
 def default_jobs() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

@@ -1,4 +1,4 @@
-"""What ``kbnf mask`` shows: the allowed tokens, and why something can or cannot come."""
+"""The report of ``kbnf mask``: the allowed tokens, and why something can or cannot come."""
 
 import io
 import json

@@ -34,7 +34,7 @@ def fill_bitmasks(
     """Write what each engine allows into its row of ``out``, as ``Engine.fill_bitmask`` does.
 
     ``rows`` are those of the engines in turn, by default the first ones; without an engine (None)
-    a row allows everything. Masks that are not known yet are worked out first, one by one; the
+    a row allows everything. Masks that are not cached yet are computed first, one by one; the
     copying is done without the GIL, by ``threads`` threads, by default one. What an engine
     remembers as its last computation is not changed. Raises what ``fill_bitmask`` raises, before
     anything is written.

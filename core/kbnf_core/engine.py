@@ -1,4 +1,4 @@
-"""The engine: one position in one text, over a grammar and a vocabulary that many may share."""
+"""The engine: a cursor in one text. Grammar and vocabulary are shared; an engine is not."""
 
 import warnings
 from collections.abc import Collection, Iterable
@@ -50,7 +50,7 @@ _REBUILT = frozenset(
         *("_position", "_positions", "_accepted"),
     )
 )
-"""Attributes of an engine that are made anew when it is unpickled."""
+"""Attributes of an engine that are recomputed when it is unpickled."""
 
 
 class Engine(EngineCore):
@@ -263,7 +263,7 @@ class Engine(EngineCore):
     def mask_logits(self, logits: L) -> L:
         """Set the logits of ids that cannot come next to minus infinity; after the end, all.
 
-        What can come is computed here, or looked up where it was computed before.
+        The mask is computed here, or taken from the cache.
         ``logits``: NumPy array or torch tensor, floating point, shape (n,) or (rows, n), each row
         masked alike; changed in place where it can be, and returned. Entries beyond the vocabulary
         become minus infinity.
@@ -322,7 +322,7 @@ class Engine(EngineCore):
         return forced_tokens(self._automaton, self._position, limit)
 
     def prepare(self, budget: int | None = None) -> int:
-        """Work ahead, while nobody waits: the mask of this place, and those likely to come next.
+        """Precompute the mask of this position, and those of the positions likely to come next.
 
         Call it between accepting a token and asking for the mask, as while the model computes.
         ``budget`` is counted work, the unit of ``Limits.work``; by default about a millisecond's
@@ -352,7 +352,7 @@ class Engine(EngineCore):
         return sample(self._automaton, self._position, random, length)
 
     def save_artifact(self, path: str | Path) -> None:
-        """Write the grammar to ``path`` with all that engines over it have learnt so far.
+        """Write the grammar to ``path`` with all states and masks computed for it so far.
 
         ``load_artifact`` reads it. The file appears whole or not at all; raises ``OSError`` where
         it cannot be written.
@@ -379,7 +379,7 @@ class Engine(EngineCore):
         return Why(self._grammar.plain_tables, self.vocabulary, self._finish, limits)
 
     def _position_after(self, token_id: int) -> int:
-        """Return the place after a token; raise if it cannot come."""
+        """Return the position after a token; raise if the token is not allowed."""
         token_id = index(token_id)
         if token_id >> TOKEN_BITS:
             self._refuse(token_id)
@@ -390,7 +390,7 @@ class Engine(EngineCore):
             return self._automaton.step(self._position, token_id)
 
     def _mask_here(self) -> Bitmask:
-        """Return what is allowed here, worked out if need be."""
+        """Compute the mask of this position on a cache miss."""
         try:
             return self._automaton.words[self._position]
         except TableFullError:
@@ -398,19 +398,19 @@ class Engine(EngineCore):
             return self._automaton.mask(self._position)
 
     def _last_row(self) -> Bitmask:
-        """Return what a row holds where no token can come."""
+        """Return the mask row of a position without allowed tokens."""
         return self._automaton.last_row(self._position)
 
     def _row_of(self, out: Any, row: SupportsIndex | None) -> npt.NDArray[np.int32]:
-        """Return a row of a bitmask as an array of one dimension."""
+        """Return a row of a bitmask as a one-dimensional array."""
         return row_of(out, row)
 
     def _refuse(self, token_id: int) -> NoReturn:
-        """Raise what an id that no vocabulary can have leads to."""
+        """Raise the error for an id outside 24 bits."""
         raise FinishedError if self._position < 0 else UnknownTokenError(token_id)
 
     def _renew(self) -> None:
-        """Go on with a fresh table, which knows just the last few places of this engine."""
+        """Switch to a fresh table that holds only the last few positions of this engine."""
         old = self._automaton.masks.states
         self._use(self._grammar.token_automata.renew(self.vocabulary, self._finish))
         new = self._automaton.masks.states
@@ -432,7 +432,7 @@ class Engine(EngineCore):
                 self.try_accept_new_token(what)
 
     def _replay(self) -> int:
-        """Return the place after everything accepted, worked out from the beginning."""
+        """Replay everything accepted from the beginning; return the position reached."""
         fresh = Engine(self._grammar, self.vocabulary, Config(finish=self._finish))
         fresh._accept_again(self._accepted)
         # It may have begun yet another table on the way.

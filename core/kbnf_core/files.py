@@ -1,8 +1,8 @@
 """Files of users: reading them up to a bound, and writing them so that nothing is lost.
 
 A file is *replaced*: its new content goes to a temporary file beside it, is brought to the disk,
-and takes the name at once, so that whoever looks, and whatever happens, finds the old content or
-the new. A link keeps pointing where it did, and the file keeps its mode and its owner. Where
+and is renamed over it atomically, so that every reader, also after a crash, finds the old content
+or the new. A link keeps pointing where it did, and the file keeps its mode and its owner. Where
 replacing would take something away, content is written *in place*: into devices, pipes and open
 descriptors (``/dev/stdout``), into a file with several names or an owner that cannot be given
 away, and in a folder that takes no new file. A file without permission to write is refused, root

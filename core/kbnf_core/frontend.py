@@ -63,7 +63,7 @@ class Reading:
 
     @cached_property
     def written(self) -> Mapping[Span, Sequence[Expression]]:
-        """The nodes of the syntax tree by their places, parts before wholes."""
+        """The nodes of the syntax tree by their spans, parts before wholes."""
         found: dict[Span, list[Expression]] = {}
         for definition in self.document.definitions:
             for node in postorder(definition.body):

@@ -1,4 +1,4 @@
-"""A grammar that is ready to recognise: read, lowered, and with its memo."""
+"""A grammar ready to recognise: read, lowered to tables, and with its caches."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class Grammar:
-    """A KBNF grammar, immutable but for what it remembers; engines and threads may share one.
+    """A KBNF grammar, immutable but for its caches; engines and threads may share one.
 
     ``start`` and ``finish`` win over the grammar's pragmas, and these over ``defaults``; ``path``
     is for messages only.
@@ -207,7 +207,7 @@ class Grammar:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the text and the settings in force; what is remembered is not carried."""
+        """Pickle the text and the settings in force; caches are not carried."""
         text, path = self.source.text, self.source.path
         return _restore, (type(self), text, self.start, self.finish, path, self._limits)
 
@@ -223,7 +223,7 @@ class Grammar:
 
     @cached_property
     def reading(self) -> Reading:
-        """The text as it was read, with everything found on the way."""
+        """The text as it was read, with all findings."""
         return read_grammar(self.source, *self._wanted, self._limits, defaults=self._defaults)
 
     @cached_property
@@ -256,7 +256,7 @@ class Grammar:
 
     @cached_property
     def token_automata(self) -> "TokenAutomata":
-        """What is remembered, shared by all engines of this grammar."""
+        """The caches, shared by all engines of this grammar."""
         from kbnf_core.mask.token_automata import TokenAutomata
 
         return TokenAutomata(lambda: self.tables, self._limits, self._stored)
@@ -270,7 +270,7 @@ def _restore(
 
 
 def _usable(reading: Reading) -> ir.Grammar:
-    """Return the grammar that was read; raise what is wrong with it, errors first."""
+    """Return the grammar that was read; raise its findings, errors first."""
     if reading.grammar is not None:
         return reading.grammar
     rest = [d for d in reading.diagnostics if d.severity is not Severity.ERROR]

@@ -1,7 +1,7 @@
-"""Which files a grammar may import: a policy that callers pass in, and that grammars cannot change.
+"""The import policy: files that a grammar may import, set by the caller, never by the grammar.
 
-A grammar may come from somebody else. Nothing that it says leads out of the folder it is in, unless
-the caller permits that: people who work on their own files do, a service does not.
+Grammars are untrusted: nothing in one leads out of its folder unless the caller permits that, as
+people who work on their own files do, and a service does not.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ def load_text(path: str) -> str | None:
 class Imports:
     """How imports are read: through ``load``, ``anywhere`` or below the grammar's folder only.
 
-    Links in that folder are followed; whoever owns it has made them.
+    Links in that folder are followed, since its owner made them.
     """
 
     load: Load = load_text
@@ -49,7 +49,7 @@ class Imports:
 
 
 BELOW = Imports()
-"""From the grammar's folder and those below it; what the library does unless told otherwise."""
+"""From the grammar's folder and those below it; the library's default."""
 
 ANYWHERE = Imports(anywhere=True)
 """From any folder that the grammar names; for grammars that are the user's own."""

@@ -15,7 +15,7 @@ class Limits:
     ``regex_bytes`` and ``exception_bytes``: bytes of one table of transitions, four a transition,
     of a regular expression and of an ``except!`` (E203); None leaves it to the states.
     ``grammar_states``: states of all nonterminals together (E106).
-    ``cached_states``: recogniser states that are remembered; beyond them the table is begun anew
+    ``cached_states``: recogniser states kept; a table with more of them is reset
     with those in use, without an error; so it is when the masks that states share take more than
     ``mask_bytes``. ``cached_steps``: tokens' steps that are remembered, and ``mask_bytes`` bounds
     the masks of single states; of both, what was not used for longest is forgotten.

@@ -1,7 +1,7 @@
 """Source text and positions in it.
 
 Everything else speaks of spans: half-open ranges of code points in ``Source.text``.
-Line, column and byte offset are worked out here, when a span is shown to somebody.
+Line, column and byte offset are computed here, when a span is displayed.
 """
 
 from bisect import bisect_right
@@ -23,7 +23,7 @@ class Span(NamedTuple):
 
 
 class Position(NamedTuple):
-    """A place as users count it.
+    """A position as users count it.
 
     ``offset`` is in bytes of the UTF-8 text; ``line`` and ``column`` are 1-based, in code points.
     """
@@ -69,7 +69,7 @@ class Source:
         return len(self._line_starts)
 
     def position(self, index: int) -> Position:
-        """Return the place of code point ``index`` (0 up to and including the length)."""
+        """Return the position of code point ``index`` (0 up to and including the length)."""
         line = bisect_right(self._line_starts, index) - 1
         start = self._line_starts[line]
         before = self.text[start:index].encode("utf-8", "surrogatepass")

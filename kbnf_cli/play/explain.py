@@ -1,4 +1,4 @@
-"""What ``:why`` and ``:stack`` show: how far something can come, and the rules that are open."""
+"""The output of ``:why`` and ``:stack``: how far an input is viable, and the open rules."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def terminal_places(session: Session, why: "Explanation") -> "list[LivePlace]":
-    """Return the places of terminals; a nonterminal is told by what is open inside it."""
+    """Return the positions at terminals; a nonterminal is shown by what is open inside it."""
     document = session.engine.grammar.reading.document
     names = {definition.name.value for definition in document.definitions}
     source = session.engine.grammar.source

@@ -186,7 +186,7 @@ def _reload(session: Session, text: str, world: World) -> Reply:
 def begin(
     session: Session, files: Files, world: World, vocabulary: "Vocabulary | None" = None
 ) -> Reply:
-    """Begin anew with other files, and the switches as they are; see ``open_session``."""
+    """Restart with other files, keeping the switches; see ``open_session``."""
     fresh = open_session(files, world, vocabulary)
     return position(replace(fresh, settings=session.settings), world)
 

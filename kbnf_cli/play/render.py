@@ -1,4 +1,4 @@
-"""What is shown of a session: the text so far, how it stands, and the tokens that may come."""
+"""Renders a session: the text so far, its status, and the allowed tokens."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace

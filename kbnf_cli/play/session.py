@@ -1,4 +1,4 @@
-"""What a console holds between two lines. Sessions are values: a step makes a new one."""
+"""The state of a console between two lines. Sessions are values: a step makes a new one."""
 
 import copy
 from collections.abc import Callable, Mapping, Sequence

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from prompt_toolkit.history import History
 
 _MOST = 200
-"""Proposals; nobody reads more."""
+"""The most proposals shown at once."""
 
 
 @dataclass(frozen=True, slots=True)

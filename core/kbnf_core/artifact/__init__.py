@@ -1,4 +1,4 @@
-"""Artifacts: a compiled grammar on disk, with what was learnt about a vocabulary.
+"""Artifacts: a compiled grammar on disk, with its states and its masks over a vocabulary.
 
 The file is a safetensors container (see ``container.py``): named, aligned arrays that can be
 memory-mapped, and metadata: ``kbnf``, the manifest, and ``digest``, the BLAKE2b-128 of the manifest
@@ -16,9 +16,9 @@ by name, ``{"arrays": [names], "digest": ...}`` with ``container.digest`` of the
 **Sections.** ``tables`` and ``states`` are what an engine cannot do without: they are verified when
 the file is loaded, and damage is an ``ArtifactError``. ``walks`` and ``masks``, there with
 a vocabulary, are verified when an engine first asks for them (a millisecond a megabyte); damage is
-an ``ArtifactWarning``, and they are computed anew. Names that a reader does not know are passed
-over, so a version can add sections that others do without. Two are spoken for: ``rows``, the
-digests of the rows of ``masks`` where those lie in a store, shared by artifacts, and ``device``, a
+an ``ArtifactWarning``, and they are recomputed. Names that a reader does not know are skipped, so
+a version can add sections that others do without. Two names are reserved: ``rows``, the digests of
+the rows of ``masks`` where those lie in a store, shared by artifacts, and ``device``, a
 table of all states for an accelerator.
 
 A digest shows damage, not intent: everything read is validated before use as well, whoever wrote
@@ -38,11 +38,11 @@ Of ``tables``:
 Of ``states``:
 
 - ``items.start``, ``items`` (int64): the item sets; an item is state * nonterminals + report.
-- ``origins.start``, ``origins`` ([n, 3]): origin nodes as triples (nonterminal, origin, item set);
-  a node speaks of itself (-1) and of nodes before it only.
-- ``pairs.start``, ``pairs`` ([n, 2]): states as (origin, item set); ``exits.start``, ``exits``: the
-  nonterminals that completed with the byte that led there. State 0 is dead.
-- ``next`` ([states, classes]): transitions; -1 is not worked out yet.
+- ``origins.start``, ``origins`` ([n, 3]): stack nodes as triples (nonterminal, parent, item set);
+  a node refers to itself (-1) and to nodes before it only.
+- ``pairs.start``, ``pairs`` ([n, 2]): states as (stack node, item set); ``exits.start``,
+  ``exits``: their completions, nonterminals completed by the byte that led there. State 0 is dead.
+- ``next`` ([states, classes]): transitions; -1 is not computed yet.
 
 Of ``masks``:
 
@@ -52,7 +52,7 @@ Of ``walks``:
 
 - ``nodes.start``, ``nodes``: sets of trie nodes, ascending; the first is the root alone.
 - ``walks`` ([n, 3]): (item set, node set, row of ``masks``); ``walk_exits.start``, ``walk_exits``
-  ([n, 2]): their exits as (nonterminal, node set).
+  ([n, 2]): their completions as (nonterminal, node set).
 - ``viable`` ([n, 2]): (state, row of ``masks``); ``completions.start``, ``completions``: node
   sets at which the start is complete.
 """

@@ -13,4 +13,4 @@ class ArtifactError(KbnfError, ValueError):
 
 
 class ArtifactWarning(UserWarning):
-    """Masks of an artifact are damaged, and are computed anew: slower, but right."""
+    """Masks of an artifact are damaged and are recomputed: slower, but correct."""

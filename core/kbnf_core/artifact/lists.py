@@ -1,4 +1,4 @@
-"""Lists of lists as two arrays: where each begins, with one entry more, and all elements."""
+"""Lists of lists packed into two arrays, as in CSR: offsets, one more than lists, and elements."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain

@@ -1,4 +1,4 @@
-"""The manifest of an artifact: checked once, then a value."""
+"""The manifest of an artifact: validated on reading, then an immutable value."""
 
 import hashlib
 import json

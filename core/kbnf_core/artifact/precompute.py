@@ -1,7 +1,8 @@
-"""Work out ahead what no text is needed for: the walks of all item sets.
+"""Precomputation of all walks: they depend on item sets, not on input.
 
-Item sets are followed, not texts: every state that a walk meets tells of more item sets, until
-there are no new ones. Then the exits are followed to whatever can wait for them.
+The exploration follows item sets instead of texts: every state that a walk meets yields further
+item sets, until there are no new ones. Then completions are followed to every item set that can
+wait for them.
 """
 
 from collections.abc import Callable
@@ -12,14 +13,14 @@ from kbnf_core.recognise.stack import BOTTOM
 from kbnf_core.recognise.states import StateTable
 
 Progress = Callable[[int, int], None]
-"""Called with how many walks are done, and how many are known to be needed."""
+"""Called with the number of walks done, and of those known to be needed."""
 
 MAX_WALKS = 20_000
-"""Walks that are made ahead; a grammar that has more makes the rest while it runs."""
+"""Walks to precompute at most; the rest of a larger grammar is computed on demand."""
 
 
 def precompute(masks: Masks, progress: Progress | None = None) -> None:
-    """Make the walks that ``masks`` can need, and the mask of the beginning."""
+    """Compute the walks that ``masks`` can need, and the mask of the initial state."""
     masks.viable(masks.states.initial)
     known = _walk_item_sets(masks, progress)
     _walk_exits(masks, known, progress)
@@ -45,7 +46,7 @@ def _walk_item_sets(masks: Masks, progress: Progress | None) -> list[int]:
 
 
 class _Scanner:
-    """Looks through a growing table for item sets in which a text can be."""
+    """Scans a growing table for reachable item sets."""
 
     def __init__(self, states: StateTable) -> None:
         self._states = states
@@ -53,7 +54,7 @@ class _Scanner:
         self._next_origin = 0
 
     def scan(self) -> set[int]:
-        """Return those of the states and origins that have come since the last time."""
+        """Return the item sets of the states and stack nodes added since the last call."""
         found = {
             item_set
             for state in range(self._next_state, len(self._states))
@@ -69,7 +70,7 @@ class _Scanner:
 
 
 def _walk_exits(masks: Masks, item_sets: list[int], progress: Progress | None) -> None:
-    """Walk on behind every exit, for every item set that waits for it somewhere."""
+    """Walk from every completion on, for every item set that waits for it somewhere."""
     waiting = _waiting(masks)
     work = [exit_ for item_set in item_sets for exit_ in masks.walk(item_set).completions]
     seen = set(work)
@@ -91,7 +92,7 @@ def _walk_exits(masks: Masks, item_sets: list[int], progress: Progress | None) -
 
 
 def _waiting(masks: Masks) -> dict[int, list[int]]:
-    """Return, per nonterminal, the item sets that wait for it in any origin."""
+    """Return, per nonterminal, the item sets that wait for it in any stack node."""
     waiting: dict[int, dict[int, None]] = {}
     origins = masks.states.origins
     for origin in range(BOTTOM + 1, len(origins)):

@@ -1,4 +1,4 @@
-"""Reading artifacts."""
+"""The artifact reader: sections are verified on loading, those with masks on first use."""
 
 import sys
 import warnings
@@ -42,19 +42,20 @@ def load_artifact(
     *,
     map: bool | None = None,  # noqa: A002 - the word for it
 ) -> Grammar:
-    """Return the grammar of an artifact, with everything that was worked out for it.
+    """Return the grammar of an artifact, with the states and masks stored in it.
 
     A file of up to ``limits.artifact_read`` bytes is read, a larger one is memory-mapped; ``map``
-    decides otherwise. A mapped file is shared by processes and loaded as it is used, but whoever
-    shortens it, or writes over it in place as ``cp new old`` does, *ends every process that has it
-    mapped* (SIGBUS) or changes its masks: replace it by renaming, as ``compile_artifact`` does.
+    decides otherwise. A mapped file is shared by processes and loaded as it is used, but a process
+    that shortens it, or overwrites it in place as ``cp new old`` does, *ends every process that
+    has it mapped* (SIGBUS) or changes its masks: replace it by renaming, as
+    ``compile_artifact`` does.
 
     A forged file cannot crash the process or run code, but nothing shows that its tables are those
-    of its source: what it allows is as trustworthy as who wrote it.
+    of its source: what it allows is as trustworthy as its author.
 
     Raises ``ArtifactError`` for a file that is truncated, damaged, foreign or of another format,
     and ``SourceError`` for one that cannot be read. Masks are checked when an engine first asks for
-    them; damaged ones are left out with an ``ArtifactWarning``, and computed anew. An engine over
+    them; damaged ones are left out with an ``ArtifactWarning``, and recomputed. An engine over
     another vocabulary than the one the masks are for is refused with ``VocabularyError``.
     """
     read_up_to = limits.artifact_read if map is None else 0 if map else sys.maxsize
@@ -66,7 +67,7 @@ def load_artifact(
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What an artifact says of itself, and how large its parts are (counts, and bytes in all)."""
+    """The manifest of an artifact and the sizes of its parts (counts, and bytes in all)."""
 
     manifest: Manifest
     size: int
@@ -89,7 +90,7 @@ def describe_artifact(path: str | Path) -> Description:
 
 
 class _Stored:
-    """What an artifact remembers; see ``mask.token_automata.StoredMemo``.
+    """The stored states and masks of an artifact; see ``mask.token_automata.StoredMemo``.
 
     All but the masks is checked when it is made.
     """

@@ -1,4 +1,4 @@
-"""What a recogniser and its masks know, as arrays, and back."""
+"""Snapshots: a recogniser's states and a grammar's masks as arrays, and back."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -18,7 +18,7 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 def pack_states(states: StateTable) -> dict[str, npt.NDArray[Any]]:
-    """Return everything that ``states`` knows."""
+    """Return the whole state table as arrays."""
     numbers = range(len(states))
     arrays: dict[str, npt.NDArray[Any]] = {}
     items = [states.items.items(i) for i in range(len(states.items))]
@@ -32,7 +32,7 @@ def pack_states(states: StateTable) -> dict[str, npt.NDArray[Any]]:
 
 
 def pack_walks(masks: Masks) -> dict[str, npt.NDArray[Any]]:
-    """Return every walk and every state's mask that ``masks`` remembers, by numbers of rows."""
+    """Return every cached walk and mask of ``masks``, by row numbers."""
     rows, sets = masks.found.rows, masks.found.node_sets
     walks = sorted(masks.known_walks().items())
     viable = sorted(masks.known_viable().items())
@@ -66,7 +66,7 @@ class ArtifactStates:
         self.has_exits = (np.diff(arrays["exits.start"]) > 0).astype(np.uint8)
 
     def contents(self) -> Contents:
-        """Return what the states are, with the numbers that ``validate`` has made sure of."""
+        """Return the configurations, under the numbers that ``validate`` has checked."""
         found = Contents(self._tables)
         for items in _lists(self._arrays, "items"):
             found.items.number(items)

@@ -1,9 +1,9 @@
-"""Checks of everything that is read from an artifact, before anything uses it.
+"""Validation of everything read from an artifact, before anything uses it.
 
-The file may come from anywhere, and its digests show damage, not intent. After these checks no
-number in it points outside of what it points into, nothing in it can make the recogniser loop, and
-what is numbered by its content when it is restored (item sets, origins, states) gets the numbers
-that it has in the file: wrong masks are the worst that a forged file can lead to.
+The file may come from anywhere, and its digests show damage, not intent. After these checks every
+index in it is in range, nothing in it can make the recogniser loop, and what is numbered by its
+content when it is restored (item sets, stack nodes, states) gets the numbers that it has in the
+file: wrong masks are the worst that a forged file can cause.
 """
 
 from collections.abc import Mapping
@@ -145,7 +145,7 @@ def _check_edges(
 
 
 def check_states(checker: Checker, positions: int, nonterminals: int, class_count: int) -> int:
-    """Check item sets, origins and states; return the number of item sets."""
+    """Check item sets, stack nodes and states; return the number of item sets."""
     items = checker.lists("items", dtype=np.int64)
     checker.within("items", items, 0, positions * nonterminals)
     _check_numbered(checker, EMPTY, "items")

@@ -1,4 +1,4 @@
-# States that so many steps do not tell apart; see ``kernel.Automata.blocks``.
+# Equivalence of states for a number of steps; see ``kernel.Automata.blocks``.
 
 cdef string _signature(const Edges& edges, const Ints& block, int32_t state) noexcept:
     """Return what tells a state from others of its block: symbols and the blocks they lead to."""

@@ -79,7 +79,7 @@ class Thompson:
         return Fragment(parts[0].first if parts else start, start, end)
 
     def repetition(self, part: Fragment, low: int, high: int | None) -> Fragment:
-        """Lay out as many copies as can be told apart, and let the rest be skipped or looped."""
+        """Lay out as many copies as differ, and let the rest be skipped or looped."""
         size = len(self.nfa) - part.first
         copies = max(low, 1) if high is None else high
         self.nfa.reserve(size * max(copies - 1, 0))

@@ -1,4 +1,4 @@
-"""The kernel for finite automata in use."""
+"""The automata kernel in use: the compiled one where it imports, else plain Python."""
 
 import os
 from importlib import import_module

@@ -21,7 +21,7 @@ MOST_DIGITS = 400
 """Digits of a bound: as many as a double needs."""
 
 MOST_REMAINDERS = 10_000
-"""Remainders of a divisor that are told apart."""
+"""The limit on distinct remainders of a divisor."""
 
 _BYTES = b"-.0123456789"
 

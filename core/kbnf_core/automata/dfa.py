@@ -27,7 +27,7 @@ class Dfa:
 
     ``classes[byte]`` is the class of a byte; ``rows[state][class]`` is the next state, ``DEAD``
     where no word continues; ``accepting[state]`` tells whether a word may end. State 0 is the
-    start. The empty language has no states at all. Automata are shared, so nobody changes one.
+    start. The empty language has no states at all. Automata are shared and never mutated.
     """
 
     __slots__ = ("accepting", "classes", "rows", "state_count")

@@ -1,4 +1,4 @@
-"""The one error that automata raise."""
+"""LimitError, the one error that automata raise."""
 
 from kbnf_core.errors import KbnfError
 

@@ -1,4 +1,4 @@
-"""Regular expressions as values, small ones preferred, and their text in our dialect.
+"""Regular expressions as hash-consed values, kept small, and their text in our dialect.
 
 Nodes are interned, so equal ones are identical; build them with the functions here, which apply
 what holds in every regular language: ``xx*`` is ``x+``, ``x?x?`` is ``x{0,2}``, ``ab|ac`` is

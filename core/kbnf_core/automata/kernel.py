@@ -1,4 +1,4 @@
-"""What a kernel does with finite automata: compiled, or in plain Python with identical results."""
+"""The automata kernel: compiled, or in plain Python with identical results."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeAlias

@@ -67,7 +67,7 @@ class EpsilonNfa:
 
 
 class Closures:
-    """What is entered freely from a state, worked out once for each.
+    """The epsilon closure of a state, memoised.
 
     ``useful[state]`` tells whether it has an edge or a tag; others are left out of closures.
     The states entered are charged to ``budget``.

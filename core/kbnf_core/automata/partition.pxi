@@ -1,4 +1,4 @@
-# Minimising: refine a partition, keep one state of each block.
+# Minimisation by partition refinement: one state of each block is kept.
 
 cdef struct Partition:
     # Blocks of elements: those of block b are elements[first[b]] .. elements[end[b] - 1], and

@@ -29,7 +29,7 @@ class Product:
         self.start: States = tuple(DEAD if dfa.is_empty else 0 for dfa in dfas)
 
     def row(self, states: States) -> Iterator[States]:
-        """Yield what each class leads to."""
+        """Yield the successor on each class."""
         # Not strict: this is the inner loop, and all rows have the same length.
         return zip(*[rows[at] for rows, at in zip(self._rows, states)])  # noqa: B905
 
@@ -38,11 +38,11 @@ class Product:
         return tuple([flags[at] for flags, at in zip(self._accepting, states, strict=True)])
 
     def while_all(self, states: States) -> list[States | None]:
-        """Return what each class leads to, None where any automaton dies."""
+        """Return the successor on each class, None where any automaton dies."""
         return [each if DEAD not in each else None for each in self.row(states)]
 
     def while_first(self, states: States) -> list[States | None]:
-        """Return what each class leads to, None where the first automaton dies."""
+        """Return the successor on each class, None where the first automaton dies."""
         return [each if each[0] != DEAD else None for each in self.row(states)]
 
 

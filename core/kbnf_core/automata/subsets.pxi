@@ -1,4 +1,4 @@
-# Sets of states as states of a deterministic automaton.
+# The subset construction (Rabin & Scott 1959).
 
 cdef class _Subsets:
     """The subset construction over ``edges``, whose targets bring their closures along."""

@@ -20,7 +20,7 @@ MOST_STATES = 1_000
 """States, over characters, of an automaton that is turned into one expression."""
 
 MOST_LEAVES = 2_000
-"""Sets of characters in an expression; beyond it nobody reads it, and rules do better."""
+"""Sets of characters in an expression; a larger one is unreadable, and rules do better."""
 
 
 def to_regex(dfa: Dfa, spell: Spell | None = None) -> str:
@@ -79,7 +79,7 @@ class _Graph:
         self._in[target].add(source)
 
     def weight(self, state: int) -> int:
-        """Return by how much the text grows without ``state``; worked out when edges changed."""
+        """Return by how much the text grows without ``state``; recomputed when edges changed."""
         known = self._weights.get(state)
         if known is None:
             known = self._weights[state] = self._weigh(state)

@@ -150,7 +150,7 @@ def _layout(partition: Partition, pattern: tuple[int, ...]) -> _Layout:
     first = bisect_right(starts, 0x80) - 1
     used, local = _first_occurrences(slots[first:])
     template = _template((0x80, *starts[first + 1 :]), local)
-    # The template numbers its slots anew, and its nodes after them; translate both.
+    # The template renumbers its slots, and its nodes after them; translate both.
     slot_count = max(slots) + 1
     numbers = [*used, *range(slot_count, slot_count + len(template.nodes))]
     nodes = tuple(

@@ -71,7 +71,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A grammar as it travels: the automata are not worked out again."""
+    """A grammar as it is sent between processes, with its automata."""
 
     text: str
     start: str
@@ -159,7 +159,7 @@ class Compiler:
 
     @property
     def bytes(self) -> int:
-        """About how many bytes the grammars take that are kept, their masks among them."""
+        """The estimated size of the cached grammars with their masks, in bytes."""
         with self._lock:
             return sum(_bytes_of(job, future) for job, future in self._kept.items())
 
@@ -270,7 +270,7 @@ def _settle(future: Future[Grammar], job: Job) -> None:
 
 
 def _bytes_of(job: Job, future: Future[Grammar]) -> int:
-    """Return about how many bytes an entry takes, with the masks that engines worked out."""
+    """Return the estimated size of an entry in bytes, with the masks computed by engines."""
     size = ENTRY_BYTES + sum(map(len, job.source))
     if not future.done() or future.cancelled() or future.exception() is not None:
         return size
@@ -282,7 +282,7 @@ def _bytes_of(job: Job, future: Future[Grammar]) -> int:
 
 
 class WorkerError(KbnfError, RuntimeError):
-    """A process that compiled has ended, of itself or by somebody else."""
+    """A worker process has ended, by itself or killed."""
 
 
 class Worker:

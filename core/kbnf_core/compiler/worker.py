@@ -17,7 +17,7 @@ from kbnf_core.errors import KbnfError
 
 
 def answer(job: Job) -> Compiled | KbnfError:
-    """Return what a job leads to: a compiled grammar, or why there is none."""
+    """Return the result of a job: a compiled grammar, or the error."""
     try:
         return Compiled.of(job.grammar())
     except KbnfError as error:

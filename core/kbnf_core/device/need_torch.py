@@ -1,4 +1,4 @@
-"""torch, or the error that says how to install it."""
+"""The import of torch, or the error that says how to install it."""
 
 from kbnf_core.errors import MissingExtraError
 

@@ -228,7 +228,7 @@ class _Builder:
 
 
 class _Classes:
-    """Tokens that no row has told apart so far share a class; class 0 stays for those never met."""
+    """Partition refinement of tokens by rows; class 0 is for tokens that no row has met."""
 
     def __init__(self, width: int) -> None:
         self.of = np.zeros(width, np.int32)

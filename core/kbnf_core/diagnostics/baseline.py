@@ -1,4 +1,4 @@
-"""Baselines: findings that were there before, and are therefore not reported."""
+"""Baselines: recorded findings, which are not reported again."""
 
 import json
 from collections.abc import Sequence

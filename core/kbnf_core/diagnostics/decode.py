@@ -1,4 +1,4 @@
-"""From the bytes of a file to source text; bytes that are no text become a finding."""
+"""Decoding of files to source text; bytes that are not UTF-8 become a finding."""
 
 import codecs
 

@@ -1,4 +1,4 @@
-"""The page that explains a code, and the way from what a user types to a code."""
+"""The page that explains a code, and the lookup of a code by what a user types."""
 
 from kbnf_core.diagnostics.catalogue import CATALOGUE, Rule, page_of
 

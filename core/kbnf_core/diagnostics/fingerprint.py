@@ -1,4 +1,4 @@
-"""Names of findings that stay the same while the lines around them move."""
+"""Fingerprints of findings, which stay the same while the lines around them move."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What is underlined: spans turned into lines and columns."""
+"""Underlines: spans turned into lines and columns."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""A finding as data; text comes last, in the renderers."""
+"""A finding as data; renderers turn it into text."""
 
 from dataclasses import dataclass, field
 
@@ -8,7 +8,7 @@ from kbnf_core.source import Source, Span
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A second place that belongs to a finding, and what is to be said about it."""
+    """A secondary span of a finding, with its message."""
 
     span: Span
     message: str

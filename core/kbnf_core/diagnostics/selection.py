@@ -1,4 +1,4 @@
-"""Which codes are reported: ``--select``, ``--ignore`` and ``--extend-select``."""
+"""Selection of the codes to report: ``--select``, ``--ignore`` and ``--extend-select``."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How text looks in a terminal: cell widths, and signs for what cannot be seen.
+"""Terminal rendering of text: cell widths, and visible signs for invisible characters.
 
 Source text is untrusted. Whatever could move the cursor, change colours or reorder the line
 is replaced by a visible sign before it is shown.

@@ -1,4 +1,4 @@
-"""How diagrams and their page look, on light and dark screens."""
+"""The style sheet of diagrams and their page, for light and dark screens."""
 
 DIAGRAM_STYLE = """\
 svg.railroad-diagram path { stroke: #57606a; stroke-width: 1.5; fill: none; }

@@ -1,4 +1,4 @@
-"""Which rules and alternatives of a grammar its examples use."""
+"""Coverage: the rules and alternatives of a grammar that its examples use."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Finds out which states the derivations of a text go through, after Earley.
+"""Earley parsing (1970): finds the states that the derivations of a text go through.
 
 An item is a state and the position at which its rule began. Each remembers what led to it, so
 that the derivations can be followed back from the end of the text.
@@ -22,7 +22,7 @@ Place: TypeAlias = tuple[Item, int]
 
 @dataclass(slots=True)
 class _Column:
-    """All items at one position, and who waits there for which rule, or has one without text."""
+    """The items at one position, the waiting ones by rule, and the rules nullable there."""
 
     causes: dict[Item, list[tuple[Place, ...]]] = field(default_factory=dict)
     work: list[Item] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""A grammar as one nondeterministic automaton per rule, in which every alternative can be told."""
+"""A grammar as one nondeterministic automaton per rule, with every alternative kept apart."""
 
 from dataclasses import dataclass, field
 from typing import TypeAlias

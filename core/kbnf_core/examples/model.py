@@ -1,4 +1,4 @@
-"""Examples as values, and what became of them."""
+"""Examples as values, and their results."""
 
 import enum
 from dataclasses import dataclass

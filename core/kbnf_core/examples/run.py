@@ -1,4 +1,4 @@
-"""Asks a grammar about its examples."""
+"""Runs a grammar's examples."""
 
 import copy
 from collections.abc import Iterable, Iterator

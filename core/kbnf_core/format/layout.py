@@ -8,7 +8,7 @@
                    )*;
 
 Alternatives stand on one line, or each on its own; the sign ``|`` stands below ``=`` or below the
-bracket. Sequences are filled. Whoever writes a line break at one ``|`` keeps it at all of that
+bracket. Sequences are filled. A line break written at one ``|`` is kept at all of that
 group. Comments stay between the words between which they stand.
 """
 

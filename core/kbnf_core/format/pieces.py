@@ -1,4 +1,4 @@
-"""The stream that a layout is worked out from: texts, possible line breaks, and groups.
+"""The stream that the pretty-printer lays out: texts, possible line breaks, and groups.
 
 After Derek C. Oppen, "Prettyprinting", TOPLAS 2 (4), 1980: his consistent breaks separate
 alternatives, his inconsistent breaks what stands in a sequence.

@@ -1,4 +1,4 @@
-"""What a layout is made from: the words of every definition, and what stands between them."""
+"""The input of the layout: the words of every definition, and the comments between them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -75,5 +75,5 @@ class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
         return self._engine.is_finished()
 
     def use_background_worker(self) -> bool:
-        """Let masks be worked out beside the model."""
+        """Compute masks while the model runs."""
         return True

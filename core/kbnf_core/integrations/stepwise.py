@@ -18,7 +18,7 @@ class Stepwise:
     """One text over a grammar, followed by its tokens as a host of one sequence shows them.
 
     Tokens that go on from those of the step before are appended; others are a prompt, behind
-    which the grammar begins anew. A token that cannot come, which something else has forced, ends
+    which the grammar restarts. A token that cannot come, which something else has forced, ends
     the text: then only what ends the sequence is left.
     """
 

@@ -1,8 +1,8 @@
-"""The grammar as meaning: what every metasyntax is translated to and every pass works on.
+"""The grammar IR: the form that every metasyntax is translated to and every pass works on.
 
 Only the language matters here. Regular parts are automata already, brackets and quotes are gone,
 several definitions of a name have become branches. Spans point back into the source, for messages.
-Nodes may be shared, so nobody changes one (that they are not frozen spares every start the time
+Nodes may be shared and are never mutated (that they are not frozen spares every start the time
 to generate the code for it); walk them with ``postorder``, which does not recurse.
 """
 

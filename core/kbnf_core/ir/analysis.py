@@ -1,4 +1,4 @@
-"""Questions about rules that call each other: what is derived, and who reaches whom.
+"""Analyses of mutually recursive rules: least fixpoints, reachability, strong components.
 
 Most properties of a nonterminal (nullable, productive, FIRST) are *least fixpoints*: each rule
 says what holds of it, given what holds of those it calls, nothing holds at first, and what is
@@ -21,7 +21,7 @@ V = TypeVar("V")
 
 
 def callers_of(callees: Mapping[T, Iterable[T]]) -> Mapping[T, list[T]]:
-    """Return for each name who calls it, once each, in the order of ``callees``."""
+    """Return the callers of each name, once each, in the order of ``callees``."""
     callers: defaultdict[T, list[T]] = defaultdict(list)
     for name, called in callees.items():
         for callee in dict.fromkeys(called):

@@ -1,4 +1,4 @@
-"""The kernel in use."""
+"""The kernel in use: the compiled one where it imports, else the one in NumPy."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, cast

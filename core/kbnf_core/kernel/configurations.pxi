@@ -1,4 +1,4 @@
-# What states are: see ``interface.Configurations``.
+# Configurations of states, interned; see ``interface.Configurations``.
 
 cdef class Configurations:
     """Contents by number and numbers by content; a deque, so that what is handed out stays put.
@@ -29,10 +29,10 @@ cdef class Configurations:
         return tuple(self.all_exits.at(number))
 
     cdef int32_t find(self, vector[Pair]& pairs, vector[int32_t]& completions) except -1:
-        """The number of a content, a new one if need be."""
+        """The number of a content, interned if new."""
         cdef string key
         cdef size_t count = pairs.size()
-        # The count of pairs keeps apart what would otherwise run together.
+        # The count of pairs separates pairs from completions, which makes the key unambiguous.
         key.append(<const char*> &count, sizeof(count))
         key.append(<const char*> pairs.data(), count * sizeof(Pair))
         key.append(<const char*> completions.data(), completions.size() * sizeof(int32_t))

@@ -1,4 +1,4 @@
-# What an engine does for every token; see ``interface.EngineCore``.
+# The per-token path of an engine; ``engine_core.EngineCore`` is the same in Python.
 
 from operator import index
 
@@ -9,7 +9,7 @@ cdef object _FINISHED = AcceptTokenResult.Finished
 
 
 cdef class EngineCore:
-    """A position in a text, and the way that led there."""
+    """A position in a text, and the history that led there."""
 
     cdef public object _automaton
     cdef public long long _position
@@ -21,7 +21,7 @@ cdef class EngineCore:
     cdef bint ends_at_bytes
     cdef bint ends_at_tokens
     cdef LazyTable explorer
-    # A mask alone does not need the tokens' bytes: they are looked up with the first token.
+    # A mask alone does not need the tokens' bytes: they are loaded with the first token.
     cdef bint knows_tokens
     cdef const int32_t[::1] starts
     cdef const int32_t[::1] ends
@@ -86,7 +86,7 @@ cdef class EngineCore:
         return ~state if self.ends_at_tokens and explorer.completions[state] else state
 
     def compute_allowed_token_ids(self):
-        """Work out which tokens can come next; after the end, none."""
+        """Compute the tokens that can come next; after the end, none."""
         self._allowed = self._find_allowed()
 
     def fill_bitmask(self, out, row=None):

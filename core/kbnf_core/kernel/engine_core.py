@@ -1,4 +1,4 @@
-"""The position in a text, plainly: what an engine does for every token, in Python.
+"""The per-token path of an engine, in plain Python; the compiled kernel has the same class.
 
 Everything that takes more than a lookup is left to two methods that ``Engine`` supplies.
 """
@@ -16,10 +16,10 @@ _FINISHED = AcceptTokenResult.Finished
 
 
 class EngineCore:
-    """A place in a text, and the way that led there; the compiled kernel has the same class."""
+    """A position in a text, and the history that led there."""
 
     _automaton: Any
-    """A ``mask.automaton.TokenAutomaton``."""
+    """A ``mask.token_automaton.TokenAutomaton``."""
 
     _position: int
     _accepted: list[int | bytes]
@@ -27,25 +27,25 @@ class EngineCore:
     _allowed: npt.NDArray[np.uint32]
 
     def _use(self, automaton: Any) -> None:
-        """Go on with ``automaton``; the place is for the caller to set."""
+        """Switch to ``automaton``; the caller sets the position."""
         self._automaton = automaton
         self._words = automaton.words
         self._nothing = automaton.no_mask()
 
     def _position_after(self, token_id: int) -> int:
-        """Return the place after a token; raise if it cannot come."""
+        """Return the position after a token; raise if the token is not allowed."""
         raise NotImplementedError
 
     def _mask_here(self) -> npt.NDArray[np.uint32]:
-        """Return what is allowed here, where it was not known."""
+        """Compute the mask of this position on a cache miss."""
         raise NotImplementedError
 
     def _last_row(self) -> npt.NDArray[np.uint32]:
-        """Return what a row holds where no token can come."""
+        """Return the mask row of a position without allowed tokens."""
         raise NotImplementedError
 
     def _row_of(self, out: Any, row: Any) -> npt.NDArray[np.int32]:
-        """Return a row of a bitmask as an array of one dimension."""
+        """Return a row of a bitmask as a one-dimensional array."""
         raise NotImplementedError
 
     def try_accept_new_token(self, token_id: int) -> AcceptTokenResult:
@@ -62,7 +62,7 @@ class EngineCore:
         return _ONGOING if after >= 0 else _FINISHED
 
     def compute_allowed_token_ids(self) -> None:
-        """Work out which tokens can come next; after the end, none."""
+        """Compute the tokens that can come next; after the end, none."""
         self._allowed = self._find_allowed()
 
     def fill_bitmask(self, out: Any, row: SupportsIndex | None = None) -> None:

@@ -1,14 +1,14 @@
-# How far everything that a machine reads can come; see ``interface.Inclusion``.
+# Bounded language inclusion of an automaton in a state; see ``interface.Inclusion``.
 
 cdef enum:
     _FREE = 255
-    # Pairs that are looked at for each sixteen trie nodes whose walk this may save.
+    # Pairs to visit for each sixteen trie nodes whose walk this may save.
     _NODES_PER_PAIR = 16
     _LEAST_PAIRS = 64
     _MOST_PAIRS = 4096
-    # Bytes; few tokens are longer, and they would make every look longer.
+    # Bytes; few tokens are longer, and they would make every check longer.
     _LONGEST = 20
-    # Bytes for which it is known to be covered when a walk looks again.
+    # Bytes of inclusion already proved when a walk checks again.
     _SOON = 12
 
 
@@ -18,8 +18,8 @@ cdef class Inclusion:
     cdef LazyTable explorer
     # By state of the machine: (byte class, state after it), each pair once.
     cdef vector[vector[Pair]] moves
-    # By pair of states: for how many bytes, at least, all can come that the machine reads; and how
-    # many pairs were looked at to find out.
+    # By pair of states: a lower bound, in bytes, up to which inclusion is proved; and how
+    # many pairs were visited to prove it.
     cdef unordered_map[uint64_t, Pair] lengths
 
     def __cinit__(self, table, const int32_t[:, ::1] machine):
@@ -54,7 +54,7 @@ cdef class Inclusion:
     cdef bint covers(
         self, int32_t state, int32_t reading, int32_t wanted, Py_ssize_t nodes
     ) except -1:
-        """Tell whether ``wanted`` bytes can come, if that is not more work than ``nodes`` are."""
+        """Tell whether inclusion holds for ``wanted`` bytes; search no longer than ``nodes`` cost."""
         cdef Pair* known = &self.lengths[_key(state, reading)]
         cdef int32_t pairs = min(_MOST_PAIRS, nodes // _NODES_PER_PAIR)
         if known.first >= wanted or known.second > pairs // 4 or wanted > _LONGEST:
@@ -63,7 +63,7 @@ cdef class Inclusion:
         return self.lengths[_key(state, reading)].first >= wanted
 
     cdef int _look(self, Pair start, int32_t pairs) except -1:
-        """Go on level by level, until one byte is refused, or nothing new is to be seen."""
+        """Search breadth first, until a byte is refused or no pair is new."""
         cdef LazyTable explorer = self.explorer
         cdef unordered_set[uint64_t] seen
         cdef vector[Pair] level = vector[Pair](1, start), following
@@ -107,7 +107,7 @@ cdef class Inclusion:
             levels.push_back(level)
             level.swap(following)
         if not refused and level.empty() and limit == _FREE:
-            # All that was seen leads to nothing else: it is free for any length.
+            # The visited pairs are closed: inclusion holds for any length.
             for key in seen:
                 self.lengths[key] = Pair(_FREE, _MOST_PAIRS)
             return 0
@@ -118,7 +118,7 @@ cdef class Inclusion:
             for reached in levels[i]:
                 known = &self.lengths[_key(reached.first, reached.second)]
                 known.first = max(known.first, turn - <int32_t> i)
-        # A byte that is refused, or a limit, is certain; else somebody may look further.
+        # A refused byte, or a reached limit, is final; else a later call may search further.
         known = &self.lengths[_key(start.first, start.second)]
         known.first = max(known.first, turn)
         known.second = _MOST_PAIRS if refused or turn == limit else max(known.second, pairs)

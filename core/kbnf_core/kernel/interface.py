@@ -1,4 +1,4 @@
-"""What a kernel offers, and what it needs of the values it works on."""
+"""The protocols of a kernel, and of the values that it works on."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, TypeVar
@@ -13,13 +13,13 @@ Exits = list[tuple[int, Ids]]
 
 
 ARRAY_BYTES = 256
-"""What an array in a pool takes besides its content."""
+"""The overhead of an array in a pool, besides its content."""
 
 S = TypeVar("S", np.int32, np.uint32)
 
 
 class Lock(Protocol):
-    """What ``threading.RLock`` returns."""
+    """The type of ``threading.RLock()``."""
 
     def acquire(self) -> bool:
         """Wait for the lock."""
@@ -29,54 +29,54 @@ class Lock(Protocol):
 
 
 class LazyTable(Protocol):
-    """Steps through a transition table that grows while it is used."""
+    """Steps through a transition table filled on demand, as a lazy DFA is."""
 
     def explore(self, state: int, byte_class: int) -> int:
-        """Work out the state after a byte of ``byte_class``, note it in the table, return it."""
+        """Compute the state after a byte of ``byte_class``, store it in the table, return it."""
 
     def feed(self, state: int, data: bytes, eager: bool) -> tuple[int, int]:
-        """Return the state after ``data``, and how many bytes could come.
+        """Return the state after ``data``, and the number of bytes consumed.
 
-        Where fewer than all could, the state is DEAD. With ``eager`` nothing can come where a
-        byte of ``data`` before completed the start.
+        The state is DEAD unless all were. With ``eager`` a byte after one that completed the
+        start is refused.
         """
 
     def begin(self, item_set: int) -> int:
-        """Return the state in which just ``item_set`` is, with nothing known below it."""
+        """Return the state of ``item_set`` alone, over BOTTOM."""
 
     def signature(self, item_set: int, blocks: Ids) -> bytes:
-        """Return what is equal for item sets that differ by positions of one block only."""
+        """Return a key under which item sets equivalent modulo ``blocks`` collide."""
 
 
 class Inclusion(Protocol):
-    """A machine that is followed beside a transition table."""
+    """Bounded language inclusion of a small automaton (``machine``) in the states of a table."""
 
     def covered(self, state: int, reading: int, most: int) -> int:
-        """Return for how many bytes, at most ``most``, all can come that the machine reads.
+        """Return a length, at most ``most``, up to which the machine's language is viable.
 
-        From state ``reading`` of the machine on, and no byte of it leads to a state with exits. It
-        may be for more: where that is long to find out, nobody goes on looking.
+        Every string of at most so many bytes that the machine reads from ``reading`` on is
+        viable in ``state`` and completes nothing. It is a lower bound: the search is bounded.
         """
 
 
 class Pool(Protocol[S]):
-    """One-dimensional arrays of one type, by number; ``added_bytes``: what came since the first.
+    """Interned one-dimensional arrays of one type; ``added_bytes``: the growth since it was made.
 
     Those of masks all have one width; the others may be of any length.
     """
 
     @property
     def added_bytes(self) -> int:
-        """Return how many bytes were added, with ``ARRAY_BYTES`` for each array."""
+        """Return the number of bytes added, with ``ARRAY_BYTES`` for each array."""
 
     def __len__(self) -> int:
-        """Return how many arrays there are."""
+        """Return the number of arrays."""
 
     def __getitem__(self, number: int) -> npt.NDArray[S]:
         """Return the array with that number; it is not to be written to."""
 
     def number(self, array: npt.NDArray[S]) -> int:
-        """Return the number of an array's content; that of a new one is how many there were."""
+        """Return the number of an array's content, the next free one if it is new."""
 
     def unite(self, numbers: Iterable[int]) -> npt.NDArray[S]:
         """Return the union of masks, as an array of its own."""
@@ -107,11 +107,11 @@ class Slice(Protocol):
 
     @property
     def machine(self) -> Ids | None:
-        """Return what reads all of them."""
+        """Return the automaton that accepts all of them, None if there is none."""
 
     @property
     def reading(self) -> npt.NDArray[np.uint8]:
-        """Return the state of the machine at each node."""
+        """Return the automaton's state at each node."""
 
     @property
     def height(self) -> npt.NDArray[np.uint16]:
@@ -119,39 +119,39 @@ class Slice(Protocol):
 
 
 class Configurations(Protocol):
-    """What states are, by number: ascending (origin, item set) pairs, and ascending exits.
+    """Interned configurations: sorted (stack node, item set) pairs, and sorted completions.
 
-    ``size``: how many pairs and exits all states have together.
+    ``size``: the number of pairs and completions of all states.
     """
 
     size: int
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of states."""
 
     def number(self, pairs: tuple[tuple[int, int], ...], completions: tuple[int, ...]) -> int:
-        """Return the number of a content; that of a new one is how many there were."""
+        """Return the number of a content, the next free one if it is new."""
 
     def pairs(self, number: int) -> tuple[tuple[int, int], ...]:
-        """Return the (origin, item set) pairs of a state."""
+        """Return the (stack node, item set) pairs of a state."""
 
     def completions(self, number: int) -> tuple[int, ...]:
         """Return the nonterminals that completed into BOTTOM with the byte that led here."""
 
 
 class Lists(Protocol):
-    """Lists of integers, by number.
+    """Interned lists of integers.
 
-    ``size``: how many integers all of them have together.
+    ``size``: the number of integers in all of them.
     """
 
     size: int
 
     def __len__(self) -> int:
-        """Return how many lists there are."""
+        """Return the number of lists."""
 
     def number(self, values: tuple[int, ...]) -> int:
-        """Return the number of a content; that of a new one is how many there were."""
+        """Return the number of a content, the next free one if it is new."""
 
     def values(self, number: int) -> tuple[int, ...]:
         """Return a content."""
@@ -170,11 +170,11 @@ class Table(Protocol):
 
     @property
     def explorer(self) -> LazyTable:
-        """Return what ``Kernel.explorer`` made for this table."""
+        """Return this table's stepper, made by ``Kernel.explorer``."""
 
     @property
     def configurations(self) -> Configurations:
-        """Return what the states are."""
+        """Return the configurations of the states."""
 
     def completions(self, state: int) -> tuple[int, ...]:
         """Return the nonterminals that completed into BOTTOM with the byte that led here."""
@@ -183,13 +183,13 @@ class Table(Protocol):
         """Replace the arrays by longer ones."""
 
     def begin_plainly(self, item_set: int) -> int:
-        """Return the state in which just ``item_set`` is, worked out in Python."""
+        """Return what ``begin`` returns, computed in Python."""
 
     def signature_plainly(self, item_set: int, blocks: Ids) -> bytes:
-        """Return the signature of an item set, worked out in Python."""
+        """Return the signature of an item set, computed in Python."""
 
     def explore_plainly(self, state: int, byte_class: int) -> int:
-        """Return the state after a byte of ``byte_class``, worked out in Python."""
+        """Return the state after a byte of ``byte_class``, computed in Python."""
 
 
 class TrieArrays(Protocol):
@@ -197,7 +197,7 @@ class TrieArrays(Protocol):
 
     @property
     def byte(self) -> npt.NDArray[np.uint8]:
-        """Return uint8[n], the byte that leads to the node."""
+        """Return uint8[n], the byte on the edge into the node."""
 
     @property
     def skip(self) -> Ids:
@@ -232,23 +232,23 @@ class Walker(Protocol):
 
     @property
     def visited(self) -> int:
-        """Return how many trie nodes all walks have looked at."""
+        """Return the number of trie nodes visited by all walks."""
 
     def walk(self, start: int, roots: Ids, words: Bitmask) -> Exits:
         """Walk below each of the nodes ``roots``, in each from state ``start``.
 
-        The tokens whose node was reached are written to ``words``, which is overwritten whole.
+        Tokens whose node was reached are written to ``words``, which is overwritten.
         Returns where nonterminals completed into BOTTOM.
         """
 
     def find(
         self, start: int, roots: int, node_sets: Pool[np.int32], rows: Pool[np.uint32]
     ) -> tuple[int, tuple[tuple[int, int], ...]]:
-        """Do the same below the nodes of a set, with all that is found as numbers, too."""
+        """Walk below the nodes of a set; node sets and masks are named by number."""
 
 
 class MaskAssembler(Protocol):
-    """Puts together which walks the mask of a state needs."""
+    """Gathers the walks that the mask of a state needs."""
 
     def gather(self, state: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return numbers of masks, and of node sets, both ascending.
@@ -259,46 +259,46 @@ class MaskAssembler(Protocol):
 
 
 class Gatherable(Protocol):
-    """What puts masks together itself, in Python; see ``mask.masks.Masks``."""
+    """An assembler of masks in Python; see ``mask.masks.Masks``."""
 
     def gather_plainly(self, state: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Do what a ``MaskAssembler`` does."""
 
 
 class Kernel(Protocol):
-    """What both kernels offer. Besides, each has a class ``EngineCore``, the base of ``Engine``."""
+    """The functions of a kernel, besides its class ``EngineCore``, the base of ``Engine``."""
 
     NAME: str
 
     def explorer(self, table: Any) -> LazyTable:
-        """Return what works out the transitions of ``table``, a ``Table``.
+        """Return the stepper that computes the transitions of ``table``, a ``Table``.
 
         Its results are those of ``explore_plainly``. It takes the table's lock.
         """
 
     def configurations(self) -> Configurations:
-        """Return none yet."""
+        """Return an empty table."""
 
     def lists(self) -> Lists:
-        """Return none yet."""
+        """Return an empty table."""
 
     def pool(self, known: Sequence[npt.NDArray[Any]], width: int = 0) -> Pool[Any]:
         """Return a pool that begins with ``known``; ``width``: of masks, else 0."""
 
     def reader(self, table: Any, machine: Ids) -> Inclusion:
-        """Return what follows a machine and ``table``, a ``Table``.
+        """Return the inclusion check of a machine in states of ``table``, a ``Table``.
 
         ``machine`` is int32[n, 256], the state after a byte: 0 is dead, 1 the start.
         """
 
     def walker(self, table: Any, trie: TrieArrays, slices: Sequence[Slice]) -> Walker:
-        """Return what walks ``trie`` with the states of ``table``, a ``Table``.
+        """Return the walker of ``trie`` over the states of ``table``, a ``Table``.
 
         ``slices``: the same tokens, each in one of them.
         """
 
     def assembler(self, masks: Any) -> MaskAssembler:
-        """Return what finds the walks for states of ``masks``, which is ``Gatherable``.
+        """Return the assembler for states of ``masks``, which is ``Gatherable``.
 
         Its results are those of ``gather_plainly``.
         """

@@ -1,4 +1,4 @@
-# What follows from item sets, by their numbers in ``recognise.items.ItemSets``.
+# Transitions, calls and completions of item sets; numbers as in ``recognise.items.ItemSets``.
 #
 # References into a deque stay valid while it grows at its end, so vectors are handed out as pointers.
 
@@ -10,7 +10,7 @@ cdef enum:
 
 
 cdef class _Items:
-    """Works out what follows from item sets, over the grammar's tables, and remembers it."""
+    """Computes transitions, calls and completions of item sets, and memoises them."""
 
     cdef Lists sets
     cdef Py_ssize_t width
@@ -27,7 +27,7 @@ cdef class _Items:
     cdef const uint8_t[::1] accepting
     # Whether the edges of each state come by class, as lowering writes them.
     cdef bint by_class
-    # By item set, as far as ``known`` has the bit.
+    # By item set; valid where ``known`` has the bit.
     cdef vector[uint8_t] known
     cdef deque[int32_t] live_sets
     cdef deque[vector[int32_t]] completions
@@ -69,7 +69,7 @@ cdef class _Items:
         return &self.sets.contents[item_set]
 
     cdef bint _knows(self, int32_t item_set, uint8_t what) except -1:
-        """Tell whether something is known of a set, and make room for it."""
+        """Tell whether a fact about a set is memoised, and make room for it."""
         cdef size_t size = item_set + 1
         if size > self.known.size():
             self.known.resize(size)
@@ -88,11 +88,11 @@ cdef class _Items:
         return self.moves[place]
 
     cdef inline bint can_move(self, int32_t item_set, int32_t byte_class) noexcept:
-        """Whether a byte of a class can come; after ``know_moves``."""
+        """Whether a set has a transition on a class; after ``know_moves``."""
         return self.moves[item_set * self.width + byte_class] != EMPTY
 
     cdef int know_moves(self, int32_t item_set) except -1:
-        """Look through the edges of all items at once: most classes lead nowhere."""
+        """Collect the classes of all items' edges at once: most classes have no transition."""
         cdef size_t place = item_set * self.width
         if place >= self.moves.size():
             self.moves.resize((2 * item_set + 16) * self.width, UNKNOWN)
@@ -128,7 +128,7 @@ cdef class _Items:
         return self._intern(reached)
 
     cdef int32_t _first_edge(self, int32_t state, int32_t byte_class) noexcept:
-        """Where edges of a class may begin: the first such edge, or the place where it would be."""
+        """The first edge of a class, or the index at which it would be inserted (lower bound)."""
         cdef int32_t low = self.edge_start[state], high = self.edge_start[state + 1], middle
         while self.by_class and low < high:
             middle = (low + high) // 2
@@ -167,14 +167,14 @@ cdef class _Items:
         return self.sets.find(items)
 
     cdef vector[int32_t]* _with_tail_calls(self, int32_t state) except NULL:
-        """An automaton state and those in which tail calls from it begin."""
+        """The closure of an automaton state under tail calls."""
         cdef vector[int32_t]* found
         cdef size_t i = 0
         cdef int32_t call, callee
         if not self.tail_called.count(state):
             found = &self.tail_called[state]
             found.push_back(state)
-            # The list grows while it is looked through.
+            # The list grows during the iteration.
             while i < found.size():
                 for call in range(self.call_start[found[0][i]], self.call_start[found[0][i] + 1]):
                     callee = self.entry[self.call_nonterminal[call]]
@@ -184,7 +184,7 @@ cdef class _Items:
         return &self.tail_called[state]
 
     cdef int32_t live(self, int32_t item_set) except -2:
-        """The set without the items that can only complete."""
+        """The set without items that have no outgoing edge."""
         cdef vector[int64_t] kept
         cdef int64_t item
         if not self._knows(item_set, _LIVE):
@@ -203,7 +203,7 @@ cdef class _Items:
         )
 
     cdef vector[int32_t]* completed(self, int32_t item_set) except NULL:
-        """The nonterminals that are complete in a set, ascending."""
+        """The nonterminals that a set completes, ascending."""
         cdef ordered_set[int32_t] found
         cdef int64_t item
         if not self._knows(item_set, _COMPLETED):
@@ -272,14 +272,14 @@ cdef class _Items:
         return 0
 
     cdef int32_t predicted(self, vector[int32_t]& called) except -2:
-        """The set of all that begins where ``called`` may begin: ascending and distinct."""
+        """The set predicted by calls of ``called``: ascending and distinct."""
         cdef string key = string(<const char*> called.data(), called.size() * sizeof(int32_t))
         if not self.predictions.count(key):
             self.predictions[key] = self._predict(called)
         return self.predictions[key]
 
     cdef int32_t _predict(self, vector[int32_t]& called) except -2:
-        """Close under what the callees themselves call."""
+        """Close under the calls of the callees."""
         cdef ordered_set[int32_t] seen
         cdef vector[int64_t] entries
         cdef vector[Pair]* waits

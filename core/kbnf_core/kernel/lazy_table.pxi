@@ -1,10 +1,8 @@
-# The transition table as it grows; see ``interface.LazyTable``.
-#
-# What an item set or an origin *is* stays with ``recognise``. Here is only the putting together,
-# which would otherwise be most of the time.
+# The transition table, filled on demand as a lazy DFA; see ``interface.LazyTable``.
+# Item sets and stack nodes are interned by ``_Items`` and ``_Origins``; a step combines them.
 
 cdef class LazyTable:
-    """Steps through one ``recognise.states.StateTable`` and works out what it lacks.
+    """Steps through one ``recognise.states.StateTable`` and computes missing transitions.
 
     ``rows`` and ``completions`` point into the table's arrays; they are replaced when it grows.
     """
@@ -23,7 +21,7 @@ cdef class LazyTable:
     cdef Py_ssize_t capacity
     cdef _Items items
     cdef _Origins origins
-    # By state, as far as ``has_sources`` tells.
+    # By state; valid where ``has_sources`` is set.
     cdef deque[vector[Pair]] sources
     cdef vector[uint8_t] has_sources
     cdef unordered_map[uint64_t, int32_t] settled
@@ -38,7 +36,7 @@ cdef class LazyTable:
         self.refresh()
 
     cdef int refresh(self) except -1:
-        """Look where the arrays are now."""
+        """Refresh the pointers after the arrays were replaced."""
         array = self.table.next
         if array is not self.next_array:
             self.next_array = array
@@ -105,13 +103,13 @@ cdef class LazyTable:
         )
 
     cdef int _wake(self) except -1:
-        """Ask for item sets and origins only when they are needed: an artifact restores them."""
+        """Fetch item sets and stack nodes on first use: an artifact restores them then."""
         cdef _Items items
         if self.items is None:
             items = _Items(self.table.items, self.table.tables)
             self.origins = _Origins(self.table.origins, items)
             self.configurations = self.table.configurations
-            # Last, since not all who ask hold the lock: with these the others are there.
+            # Assigned last, since not all callers hold the lock: once set, the others are set too.
             self.items = items
         return 0
 
@@ -127,7 +125,7 @@ cdef class LazyTable:
         return self._settle_one(reached[0]) if reached.size() == 1 else self._settle(reached)
 
     cdef int32_t _settle_one(self, Pair reached) except -2:
-        """Settle a single pair: many bytes lead to the same one."""
+        """Intern a state of a single pair, memoised: many bytes lead to the same one."""
         cdef uint64_t key = _key(reached.first, reached.second)
         cdef vector[Pair] pairs
         if not self.settled.count(key):
@@ -140,7 +138,7 @@ cdef class LazyTable:
         cdef vector[Pair] done
         cdef vector[int32_t]* completed
         cdef size_t i = 0, j
-        # The list of pairs grows with what goes on, so each is looked at once, in turn.
+        # The list of pairs grows during the iteration, so each is visited once, in turn.
         while i < reached.size():
             completed = self.items.completed(reached[i].second)
             for j in range(completed.size()):
@@ -180,7 +178,7 @@ cdef class LazyTable:
         return self._number(pairs, completions)
 
     cdef int _merge(self, vector[Pair]& pairs, Pair added) except -1:
-        """Add a pair to a list that has each origin once."""
+        """Add a pair to a list that has each stack node once."""
         cdef size_t i
         for i in range(pairs.size()):
             if pairs[i].first == added.first:
@@ -211,7 +209,7 @@ cdef class LazyTable:
         return &self.sources[state]
 
     cdef int _bury(self, int32_t state, vector[Pair]& sources) except -1:
-        """Note at once all bytes that cannot come in a state: they are most of them."""
+        """Fill the row's DEAD entries eagerly: most classes have no transition."""
         cdef Py_ssize_t byte_class
         cdef int32_t* row
         cdef size_t i

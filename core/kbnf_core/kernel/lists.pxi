@@ -20,7 +20,7 @@ cdef class Lists:
         return tuple(self.contents.at(number))
 
     cdef int32_t find(self, vector[int64_t]& values) except -1:
-        """The number of a content, a new one if need be."""
+        """The number of a content, interned if new."""
         cdef string key = string(<const char*> values.data(), values.size() * sizeof(int64_t))
         cdef pair[unordered_map[string, int32_t].iterator, bint] placed = self.numbers.insert(
             pair[string, int32_t](key, <int32_t> self.contents.size())

@@ -1,4 +1,4 @@
-# Masks as words: copied, applied to logits.
+# Bitmasks: copied into rows, and applied to logits.
 
 cdef int _copy(cnp.ndarray out, cnp.ndarray words) except -1:
     """Copy words; the checks read the array's header only, so they cost next to nothing."""

@@ -1,4 +1,4 @@
-"""The kernel without a compiler: the same, in NumPy and Python."""
+"""The fallback kernel in NumPy and Python; results are identical to the compiled one's."""
 
 import threading
 from collections.abc import Iterator
@@ -161,7 +161,7 @@ class PlainReader:
         return most
 
     def _read(self, state: int, row: "Ids") -> set[tuple[int, int]] | None:
-        """Return the pairs after all bytes that ``row`` reads; None if one of them is not free."""
+        """Return the pairs after all bytes that ``row`` reads; None if one is not viable."""
         table = self._table
         read = np.flatnonzero(row)
         moves = np.unique(np.stack((table.classes[read], row[read])), axis=1)
@@ -249,7 +249,7 @@ class PlainWalker:
     def _follow(
         self, trie: "TrieArrays", nodes: "Ids", start: int, words: "Bitmask"
     ) -> "tuple[Ids, Ids]":
-        """Return the nodes that are reached below others, and the states there."""
+        """Return the nodes reached below others, and the states there."""
         table = self._table
         states = np.full(len(nodes), start, np.int32)
         all_nodes, all_states = [nodes[:0]], [states[:0]]
@@ -322,7 +322,7 @@ def _by_nonterminal(table: "Table", nodes: "Ids", states: "Ids") -> "Exits":
 def _by_exits(
     table: "Table", nodes: "Ids", states: "Ids"
 ) -> Iterator[tuple[tuple[int, ...], "Ids"]]:
-    """Yield the distinct exits with the nodes at which they are; there are few of them."""
+    """Yield the distinct completions with their nodes; there are few of them."""
     kinds: dict[tuple[int, ...], int] = {}
     kind_of = np.zeros(len(table.has_exits), np.int32)
     for state in np.flatnonzero(np.bincount(states)).tolist():

@@ -1,9 +1,9 @@
-# Arrays by number; see ``interface.Pool``.
+# Interned arrays; see ``interface.Pool``.
 
 cdef class Pool:
-    """Contents as they are, or of masks that are mostly empty only the words that are not.
+    """Interns arrays; a mask that is mostly zero is stored sparsely, by its nonzero words.
 
-    Then the content is (place, word) pairs, which are fewer than all words; else all words.
+    Sparse content is (index, word) pairs, which are fewer than all words; else all words.
     """
 
     cdef object known
@@ -55,7 +55,7 @@ cdef class Pool:
         return 0
 
     cdef int _wake(self) except -1:
-        """Number what was known before only when something is to be found in it or added to it."""
+        """Index the stored arrays on the first search or addition."""
         if not self.awake:
             self.awake = True
             for array in self.known:
@@ -84,7 +84,7 @@ cdef class Pool:
         return content
 
     cdef int32_t find(self, vector[int32_t]& content) except -1:
-        """The number of a content, a new one if need be."""
+        """The number of a content, interned if new."""
         cdef vector[int32_t]* numbers
         cdef size_t i
         self._wake()
@@ -106,7 +106,7 @@ pool = Pool
 
 
 cdef uint64_t _hash(const vector[int32_t]& content) noexcept nogil:
-    """Four sums side by side, so that none waits for the one before."""
+    """A hash in four independent lanes, so that none waits for the one before."""
     cdef uint64_t sums[4]
     cdef size_t i, j, size = content.size()
     for j in range(4):

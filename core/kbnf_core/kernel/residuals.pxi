@@ -1,6 +1,6 @@
 # The walks that the mask of a state needs; see ``interface.MaskAssembler``.
 
-ctypedef pair[Pair, int32_t] Frame  # ((origin, item set or nonterminal), number of a node set)
+ctypedef pair[Pair, int32_t] Frame  # ((stack node, item set or nonterminal), number of a node set)
 ctypedef pair[int32_t, vector[Pair]] Walked  # number of a mask, (nonterminal, node set) completions
 
 
@@ -54,7 +54,7 @@ cdef class MaskAssembler:
         return 0
 
     cdef bint _leave(self, Pair complete, int32_t nodes) except -1:
-        """Go on where a nonterminal completed; return whether the start is complete there."""
+        """Resume what waits for a completed nonterminal; return whether the start completes."""
         cdef vector[Pair] stack = vector[Pair](1, complete)
         cdef vector[Pair]* waiting
         cdef vector[int32_t]* completed
@@ -69,7 +69,7 @@ cdef class MaskAssembler:
             waiting = self.explorer.origins.waiting(complete)
             for i in range(waiting.size()):
                 self._enter(waiting[0][i].first, waiting[0][i].second, nodes)
-                # What waited may be complete at once, with nothing more to come.
+                # What resumes may complete at once, without reading anything more.
                 completed = self.explorer.items.completed(waiting[0][i].second)
                 for j in range(completed.size()):
                     stack.push_back(Pair(waiting[0][i].first, completed[0][j]))

@@ -1,4 +1,4 @@
-"""What accepting leads to: a value that both kernels return and that users see."""
+"""The result of accepting a token: a public value that both kernels return."""
 
 import enum
 

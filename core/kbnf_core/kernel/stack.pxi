@@ -1,10 +1,10 @@
-# What follows from stack nodes, by their numbers in ``recognise.stack.StackNodes``.
+# The graph-structured stack; nodes are numbered as in ``recognise.stack.StackNodes``.
 
-ctypedef pair[int32_t, Pair] Triple  # (nonterminal, (origin, item set that goes on))
+ctypedef pair[int32_t, Pair] Triple  # (nonterminal, (parent node, item set to resume))
 
 
 cdef class _Origins:
-    """Numbers stack nodes, and tells who waits in them and what is left when they are narrowed."""
+    """Interns stack nodes; memoises their waiting item sets and their narrowed forms."""
 
     cdef Lists nodes
     cdef _Items items
@@ -17,7 +17,7 @@ cdef class _Origins:
         self.items = items
 
     cdef int32_t intern(self, vector[Triple]& edges) except -2:
-        """The number of the node with this content, which may be in any order."""
+        """The number of the node with this content, given in any order."""
         cdef vector[int64_t] content
         cdef size_t i
         sort(edges.begin(), edges.end())
@@ -29,7 +29,7 @@ cdef class _Origins:
         return self.nodes.find(content)
 
     cdef vector[Pair]* waiting(self, Pair complete) except NULL:
-        """The (origin, item set) pairs that go on when, in an origin, a nonterminal completes."""
+        """The (stack node, item set) pairs to resume when a nonterminal completes in a node."""
         cdef uint64_t key = _key(complete.first, complete.second)
         if not self.waiters.count(key):
             self._find_waiting(complete, self.waiters[key])
@@ -48,7 +48,7 @@ cdef class _Origins:
         return 0
 
     cdef int32_t narrow(self, int32_t origin, int32_t item_set) except -2:
-        """The node that keeps what can matter while the items of a set are to be reported."""
+        """The node restricted to what the reports of an item set can reach."""
         cdef uint64_t key
         if origin == BOTTOM:
             return BOTTOM

@@ -1,12 +1,12 @@
 # The walk over trie and transition table; see ``interface.Walker``.
 
 cdef enum:
-    # Tokens below a node for which it pays to ask whether all of them can come.
+    # The least number of tokens below a node for which an inclusion check pays.
     _LEAST_BELOW = 8
 
 
 cdef class _Part:
-    """A slice of the vocabulary, with what tells how much of it can come as a whole."""
+    """A slice of the vocabulary, with its inclusion check."""
 
     cdef Inclusion inclusion
     cdef const uint8_t[::1] byte
@@ -14,7 +14,7 @@ cdef class _Part:
     cdef const uint16_t[::1] depth
     cdef const int32_t[::1] token_start
     cdef const int32_t[::1] token_ids
-    # By node: its number in the whole trie, the state of the machine, the bytes of what is below.
+    # By node: its number in the whole trie, the state of the machine, the height of its subtree.
     cdef const int32_t[::1] nodes
     cdef const uint8_t[::1] reading
     cdef const uint16_t[::1] height
@@ -34,7 +34,7 @@ cdef class _Part:
         self.first_byte = trie.byte[trie.children(0)]
 
     cdef int read_with(self, Inclusion inclusion, each) except -1:
-        """Take what a machine reads as a whole where it can."""
+        """Admit a subtree as a block where inclusion holds."""
         self.inclusion = inclusion
         self.reading = each.reading
         self.height = each.height
@@ -50,11 +50,11 @@ cdef class Walker:
     cdef list parts
     # The state at each depth of the path to the current node.
     cdef vector[int32_t] states
-    # The bits found so far, where the first word of each is not zero, and whether that is all.
+    # The bits found so far, the nonzero words among them, and whether that is all.
     cdef vector[uint32_t] words
     cdef vector[int32_t] touched
     cdef bint all_touched
-    # What was found of the current part: ranges of tokens, in the order of its trie.
+    # Tokens found in the current part, as ranges in the order of its trie.
     cdef vector[Pair] ranges
     cdef ordered_map[int32_t, vector[int32_t]] completions
     cdef readonly long long visited
@@ -193,7 +193,7 @@ cdef class Walker:
             self.ranges.push_back(Pair(first, end))
 
     cdef void _take_ranges(self, _Part part) noexcept:
-        """Set the bits of what was found, or of all and unset those of what was not."""
+        """Set the bits of the tokens found, or set all and clear the others."""
         cdef int32_t count = part.token_ids.shape[0], found = 0, behind = 0
         cdef size_t i
         for i in range(self.ranges.size()):
@@ -239,7 +239,7 @@ cdef class Walker:
         return 0
 
     cdef int _take_words(self, vector[int32_t]& content, int32_t width) except -1:
-        """Write what ``Pool`` has for these bits, and begin anew."""
+        """Write these bits in the form ``Pool`` interns, and reset."""
         cdef size_t i
         if not self.all_touched and 2 * <int32_t> self.touched.size() < width:
             sort(self.touched.begin(), self.touched.end())

@@ -1,1 +1,1 @@
-"""Checks of grammars that can be used but may not do what their writer means: one per file."""
+"""Lints: checks for grammars that are valid but may not do what their author means."""

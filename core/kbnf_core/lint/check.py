@@ -1,4 +1,4 @@
-"""Everything that can be said about a grammar text: errors, then lints."""
+"""All findings about a grammar text: errors, then lints."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -27,7 +27,7 @@ def check(
     imports: Imports = BELOW,
     defaults: Defaults = NO_DEFAULTS,
 ) -> list[Diagnostic]:
-    """Return all findings about a grammar text, in order of place.
+    """Return all findings about a grammar text, in order of position.
 
     ``start`` and ``finish`` win over the text's pragmas, and these over ``defaults``; ``path``
     names it in messages. Where no

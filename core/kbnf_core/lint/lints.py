@@ -81,8 +81,8 @@ LINTS: tuple[Lint, ...] = (
 def run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
     """Yield the findings of all lints, and of those that ``options`` ask for.
 
-    Where fixes would not fit the text, there are none; and what is found at one place again and
-    again, in variants that a conversion made of it, is said once.
+    For converted languages fixes are dropped, and each (code, span) is reported once, because
+    conversion clones rules.
     """
     found = _run(Subject(reading, options))
     if not reading.language.takes_fixes:

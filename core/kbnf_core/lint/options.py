@@ -1,4 +1,4 @@
-"""What a check is asked for beside the findings that need no question."""
+"""Options of a check: the findings that are reported only on request."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What a lint looks at, and how it says what it needs of that."""
+"""The subject of a lint: a text and all that is computed of it on demand, and a lint's needs."""
 
 import enum
 from functools import cached_property
@@ -22,7 +22,7 @@ _T = TypeVar("_T")
 
 
 class Needs(enum.Enum):
-    """What must be there for a lint to run.
+    """The preconditions of a lint.
 
     ``DOCUMENT``: a text, whatever is wrong with it. ``GRAMMAR``: a text without errors, with texts
     that end. ``VOCABULARY``: no errors, and a vocabulary that was asked about. ``TABLES``: that
@@ -63,7 +63,7 @@ class Subject:
 
     @property
     def obstacle(self) -> Diagnostic | None:
-        """What is to be said where tables are needed and cannot be built."""
+        """The findings to report where tables are needed and cannot be built."""
         if self.reading.grammar is None or not self.options.needs_tables:
             return None
         return self._built if isinstance(self._built, Diagnostic) else None
@@ -75,7 +75,7 @@ class Subject:
 
     @property
     def analysis(self) -> Analysis:
-        """What is known of the nonterminals."""
+        """The analysis of the nonterminals."""
         return _there(self.reading.analysis)
 
     @property

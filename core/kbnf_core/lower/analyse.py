@@ -1,4 +1,4 @@
-"""What is true of each nonterminal: nullable, productive, reachable.
+"""Facts about each nonterminal: nullable, productive, reachable.
 
 Each fact changes at most once, so the least fixpoint costs three times the size of the grammar.
 """

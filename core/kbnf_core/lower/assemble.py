@@ -1,4 +1,4 @@
-"""Put the automata of all nonterminals into one set of tables."""
+"""Assembles the automata of all nonterminals into one set of tables."""
 
 from collections.abc import Callable, Mapping
 

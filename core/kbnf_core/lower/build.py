@@ -25,7 +25,7 @@ class PlainTables:
     """Tables without inlining or merging, and for each state the source of what may come.
 
     A place is a span and how many bytes of its literal lie behind. No call is a tail call, so
-    that the nonterminals above a state can be told.
+    that the nonterminals above a state are known.
     """
 
     tables: Tables
@@ -40,7 +40,7 @@ def build_tables(
 ) -> Tables:
     """Return the tables of ``grammar``; raise TooManyStatesError or WorkLimitError.
 
-    ``analysis`` is that of ``grammar``, if somebody has made it already.
+    ``analysis`` is that of ``grammar``, if it was computed already.
     """
     budget = budget or Budget(limits.work)
     grammar, analysis = _split(grammar, analysis or analyse(grammar, budget), budget)

@@ -1,4 +1,4 @@
-"""What an ``except!`` excludes: a terminal, or a nonterminal made of terminals only."""
+"""The excluded words of an ``except!``: of a terminal, or a nonterminal made of terminals only."""
 
 from collections.abc import Iterator
 

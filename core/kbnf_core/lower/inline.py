@@ -1,12 +1,11 @@
-"""Choose the nonterminals to write out where they are used, instead of calling them.
+"""Chooses the nonterminals to inline into their callers.
 
 A nonterminal that is used once, or is small and regular, costs less as part of its caller: no
-prediction, no completion, and the automata of neighbours melt together. The choice never changes
+prediction, no completion, and adjacent automata are determinised as one. The choice never changes
 the language, and one nonterminal never adds more than ``SMALL_TOTAL`` states in all its copies.
 
-Free text is an exception: most tokens fit there, so that its masks take longest to make. As long as
-it has a nonterminal of its own, every place where it stands has the same positions, and one mask
-serves them all.
+Free text is an exception: most tokens are viable in it, so that its masks cost most. As long as it
+is a nonterminal of its own, all its callers share its positions, and with them one mask.
 """
 
 from collections import Counter
@@ -70,7 +69,7 @@ def is_free_text(node: Node) -> bool:
 
 
 def estimate_size(nodes: Iterable[Node], sizes: Mapping[str, int], inlined: Collection[str]) -> int:
-    """Return about how many automaton states a body takes, counted repetitions unrolled.
+    """Return an estimate of a body's automaton states, counted repetitions unrolled.
 
     ``nodes`` are its parts, parts before wholes.
     """

@@ -1,4 +1,4 @@
-"""Undefined names that are no names but forms of other languages, told by what they touch."""
+"""Undefined names that are really forms of other languages, recognised by their neighbours."""
 
 import re
 

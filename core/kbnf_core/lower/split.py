@@ -1,4 +1,4 @@
-"""Give large parts a nonterminal of their own, so that counts multiply calls and not states.
+"""Gives large parts nonterminals of their own, so that counts multiply calls and not states.
 
 ``(x{1000} ","){1000}`` would unroll to a million states; with the body as a nonterminal it is
 two chains of a thousand. Large automata get one too: they are copied as arrays, never edge by edge.

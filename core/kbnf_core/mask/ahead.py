@@ -1,8 +1,8 @@
-"""Work ahead: masks of the places that are likely to come, while nobody waits for them.
+"""Precomputation: masks of the positions likely to come next, made while the model computes.
 
-Between a mask and the next token a server waits for the model. What is worked out meanwhile is the
-mask of this place, then those of the places one byte on, two bytes on and so forth, so that forced
-text is followed all along. Everything goes where masks always go; nothing else changes.
+Between a mask and the next token a server waits for the model. That time goes to the mask of this
+position, then to those of the positions one byte on, two bytes on and so forth, so that forced text
+is followed throughout. Results go to the usual caches; nothing else changes.
 """
 
 from collections import deque
@@ -21,9 +21,9 @@ _MASK_WORK = 200
 
 
 def prepare(automaton: TokenAutomaton, position: int, budget: int) -> int:
-    """Work out masks from ``position`` on until ``budget`` is used up; return the work done.
+    """Compute masks from ``position`` on until ``budget`` is used up; return the work done.
 
-    The last mask may take more than what was left. Nothing is begun where the table has little
+    The last mask may exceed the budget. Nothing is started where the table has little
     room, so that no later step pays for what may never be needed.
     """
     masks, states = automaton.masks, automaton.masks.states

@@ -14,7 +14,7 @@ Bitmask = npt.NDArray[np.uint32]
 
 
 def word_count(size: int) -> int:
-    """Return how many words hold ``size`` bits."""
+    """Return the number of words that hold ``size`` bits."""
     return (size + 31) // 32
 
 
@@ -37,7 +37,7 @@ def ids_of(words: Bitmask, size: int) -> npt.NDArray[np.int64]:
 
 def is_tensor(value: object) -> bool:
     """Tell whether a value is a torch tensor."""
-    # By name, so that torch is never imported for people who do not use it.
+    # By name, so that torch is never imported where it is not used.
     return any(c.__module__ == "torch" and c.__name__ == "Tensor" for c in type(value).__mro__)
 
 

@@ -1,4 +1,4 @@
-"""A bounded memo."""
+"""A bounded memo with approximate eviction of the least recently used (two generations)."""
 
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -8,9 +8,9 @@ V = TypeVar("V")
 
 
 class LruDict(dict[K, V], Generic[K, V]):
-    """A dict that computes what it lacks and keeps about the ``capacity`` last used values.
+    """A dict that computes missing values and evicts the least recently used beyond ``capacity``.
 
-    Two generations stand in for a list by last use: when one is full it becomes the older one,
+    Two generations approximate the order of use: when one is full it becomes the older one,
     and what is used again moves over; the rest is forgotten. So a hit costs a dict's hit. Threads
     may share it: at worst a value is computed twice.
     """
@@ -22,12 +22,12 @@ class LruDict(dict[K, V], Generic[K, V]):
         self._older: dict[K, V] = {}
 
     def known(self) -> dict[K, V]:
-        """Return all values that are kept."""
+        """Return all cached values."""
         return {**self._older, **self}
 
     @property
     def forgettable(self) -> int:
-        """How many values are in the older generation."""
+        """The number of values in the older generation."""
         return len(self._older)
 
     def __missing__(self, key: K) -> V:

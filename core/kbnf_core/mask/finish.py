@@ -1,6 +1,6 @@
-"""The three ways to end, as what each decides: how bytes are fed, what is masked, when it is over.
+"""The three ways to finish: each decides how bytes are fed, what is masked, when a text is over.
 
-``design/engine.md`` of the project calls this setting ``finish``; see ``config.Finish``.
+See ``config.Finish``.
 """
 
 from typing import Protocol
@@ -12,7 +12,7 @@ from kbnf_core.recognise.states import StateTable
 
 
 class FinishPolicy(Protocol):
-    """What a way to end decides.
+    """The decisions of one way to finish.
 
     ``ends_at_bytes``: whether the text is over with the first byte that completes the start, and
     ``ends_at_tokens``: with the first token after which the start is complete.
@@ -22,7 +22,7 @@ class FinishPolicy(Protocol):
     ends_at_tokens: bool
 
     def feed(self, states: StateTable, state: int, data: bytes) -> tuple[int, int]:
-        """Return the state after ``data`` and how many bytes could come; DEAD if not all."""
+        """Return the state after ``data`` and the number of bytes consumed; DEAD if not all."""
 
     def mask(self, masks: Masks, state: int) -> Bitmask:
         """Return the tokens allowed in a state."""
@@ -42,7 +42,7 @@ class EagerFinish:
         return states.feed_eagerly(state, data)
 
     def mask(self, masks: Masks, state: int) -> Bitmask:
-        """Return the tokens that do not go on behind a complete text."""
+        """Return the tokens that do not extend a complete text."""
         return masks.prefix_free(state)
 
     def takes_eos(self, complete: bool) -> bool:

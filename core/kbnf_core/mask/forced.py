@@ -1,4 +1,4 @@
-"""What must come next: the bytes, or the tokens, that every way on from a place begins with."""
+"""Forced continuations: the bytes, or tokens, with which every text from a position begins."""
 
 import numpy as np
 

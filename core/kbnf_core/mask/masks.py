@@ -1,9 +1,9 @@
-"""Masks: all tokens that can come in a state, put together from walks and remembered.
+"""Masks: the tokens viable in a state, assembled from memoised trie walks.
 
-The tokens of a state are those of its item sets' walks, and, for every exit, those of a walk over
-what is left of the tokens from where the waiting rule goes on; that can exit again, and so on
-down the stack. Walks depend on an item set and a set of trie nodes only, so a text of any length
-needs few of them.
+The tokens of a state are those of its item sets' walks and, for every completion, those of a walk
+over the residual tokens from the item set that resumes; that can complete again, and so on down the
+stack. Walks depend on an item set and a set of trie nodes only, so a text of any length needs few
+of them.
 """
 
 import threading
@@ -38,21 +38,21 @@ LEAST_STATES = 1_000
 """States that may always be known: a fresh table must hold what an engine takes along."""
 
 PARTS_PER_STATE = 32
-"""Pairs, items and the like that a state may have on average; most have a few."""
+"""Pairs, items and triples that a state may have on average; most have a few."""
 
 ENTRY_BYTES = 256
-"""What remembering a mask takes besides its bits."""
+"""The overhead of caching a mask, besides its bits."""
 
 LEAST_MASKS = 100
-"""Masks that may always be known, for the same reason."""
+"""Masks that may always be cached, for the same reason."""
 
 SHARE_EFFORT = 1_000_000
-"""Edges beyond which nobody looks for item sets that can share a walk."""
+"""Skip the deduplication of equivalent item sets for grammars with more edges."""
 
 SHARE_AFTER = 16
-"""Trie nodes for each edge of the grammar that are walked before it pays to look.
+"""Deduplicate equivalent item sets after walking this many trie nodes for each edge.
 
-To find equal positions takes about the time of so many nodes, so that it at most doubles the cost.
+Finding equivalent positions takes about as long as those walks, so it at most doubles the cost.
 """
 
 
@@ -67,7 +67,7 @@ class Viable(NamedTuple):
 
 
 class StoredMasks(Protocol):
-    """Walks and masks that were worked out earlier, as an artifact holds them."""
+    """Walks and masks computed earlier, as an artifact stores them."""
 
     found: Found
 
@@ -81,7 +81,7 @@ class StoredMasks(Protocol):
 
 
 class Masks:
-    """What can come in the states of one grammar, over one vocabulary; shared by engines."""
+    """The masks of one grammar's states over one vocabulary; shared by engines."""
 
     def __init__(
         self,
@@ -115,12 +115,12 @@ class Masks:
 
     @property
     def is_full(self) -> bool:
-        """Whether so much is known that it is time to begin anew with what is in use."""
+        """Whether the table or the masks reached their limit and must be reset."""
         return self._holds_more_than(1)
 
     @property
     def is_half_full(self) -> bool:
-        """Whether half of that is known, so that nothing should be worked out for later."""
+        """Whether half of the limit is reached, so that nothing should be computed ahead."""
         return self._holds_more_than(1 / 2)
 
     def _holds_more_than(self, share: float) -> bool:
@@ -133,7 +133,7 @@ class Masks:
 
     @property
     def known_bytes(self) -> int:
-        """About how many bytes the masks take that are remembered."""
+        """The estimated size of the cached masks, in bytes."""
         memos = (self._unions, self._cut, self._walks, self._viable)
         entries = sum(len(memo) + memo.forgettable for memo in memos)
         whole = sum(len(memo) + memo.forgettable for memo in memos[:2])
@@ -142,7 +142,7 @@ class Masks:
 
     @property
     def visited(self) -> int:
-        """How many trie nodes all walks have looked at: what a cold mask costs."""
+        """The trie nodes visited by all walks: what a cold mask costs."""
         return self._walker.visited
 
     def is_complete(self, state: int) -> bool:
@@ -151,11 +151,11 @@ class Masks:
         return empty or bool(self.states.has_exits[state])
 
     def known_walks(self) -> dict[tuple[int, int], Walk]:
-        """Return the walks that are remembered, by item set and node set."""
+        """Return the cached walks, by item set and node set."""
         return {**(self._stored.walks if self._stored else {}), **self._walks.known()}
 
     def known_viable(self) -> dict[int, Viable]:
-        """Return the viable tokens that are remembered, by state."""
+        """Return the cached viable tokens, by state."""
         return {**(self._stored.viable if self._stored else {}), **self._viable.known()}
 
     def walk(self, item_set: int, nodes: int = ROOT_SET) -> Walk:
@@ -163,7 +163,7 @@ class Masks:
         return self._walks[item_set, nodes]
 
     def viable(self, state: int) -> Bitmask:
-        """Return the tokens after which the text can still become one of the grammar."""
+        """Return the viable tokens: those that keep the text a viable prefix."""
         return self._unions[self._viable[state].rows]
 
     def union(self, rows: tuple[int, ...]) -> Bitmask:
@@ -175,7 +175,7 @@ class Masks:
         return self._unions[(*self._viable[state].rows, self._eos_row)]
 
     def prefix_free(self, state: int) -> Bitmask:
-        """Return the viable tokens that do not go on behind a complete text."""
+        """Return the viable tokens that do not extend a complete text."""
         viable = self._viable[state]
         if not viable.completions:
             return self._unions[viable.rows]
@@ -216,7 +216,7 @@ class Masks:
         return gather(self.states, self.walk, state)
 
     def _unite(self, rows: tuple[int, ...]) -> Bitmask:
-        """Return the union of masks. Many states share one, so it is worth remembering."""
+        """Return the union of masks, cached, since many states share one."""
         return _frozen(self.found.rows.unite(rows))
 
     def _find_walk(self, key: tuple[int, int]) -> Walk:

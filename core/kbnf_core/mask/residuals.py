@@ -1,4 +1,4 @@
-"""Which walks the mask of one state needs: those of its item sets, and behind every exit the next.
+"""Residuals: the walks that the mask of one state needs, down the stack by its completions.
 
 This is the plain form, in Python; the compiled kernel has the same.
 """
@@ -29,9 +29,9 @@ def gather(
 
 
 class _Frames:
-    """The walks still to be made: item sets, each from a set of trie nodes.
+    """The work list of walks: item sets, each from a set of trie nodes.
 
-    ``work`` holds (origin, item set, number of the node set), each at most once.
+    ``work`` holds (stack node, item set, number of the node set), each at most once.
     """
 
     def __init__(self, states: StateTable) -> None:
@@ -41,12 +41,12 @@ class _Frames:
         self.work: list[tuple[int, int, int]] = []
 
     def begin(self, state: int) -> None:
-        """Let every item set of ``state`` be walked from the trie's root."""
+        """Schedule a walk of every item set of ``state`` from the trie's root."""
         for origin, item_set in self._states.pairs(state):
             self._enter(origin, item_set, ROOT_SET)
 
     def leave(self, origin: int, nonterminal: int, nodes: int) -> bool:
-        """Go on where ``nonterminal`` completed into ``origin`` at ``nodes``, as far up as it goes.
+        """Resume what waits in ``origin`` for ``nonterminal``, complete at ``nodes``, transitively.
 
         Returns whether the start is complete there.
         """

@@ -1,6 +1,6 @@
 """A shortest way to the end: in bytes exactly, in tokens by a bounded search.
 
-The bytes follow the lengths that ``recognise/remaining.py`` knows. For tokens there is no such
+The bytes follow the lengths that ``recognise/distance.py`` knows. For tokens there is no such
 table, as a token may cross any number of rules: the search goes breadth first over states, all
 tokens at once, and leaves out states from which even the longest tokens could not reach the end
 sooner than the best way known.

@@ -1,15 +1,15 @@
-"""Slices: large sets of tokens that many places of many grammars allow as a whole.
+"""Slices: token subsets admitted as a block where the state accepts the slice's whole language.
 
-Wherever free text can come, nearly all tokens can, and walking them all to find that out is what a
-first mask costs most. So the tokens that are read by one small machine, say as characters that
-are special in no format, are a *slice*, with a trie of its own. A walk that comes to a node of it
-from where everything that the machine reads can come, for as long as the longest token below, takes
-all tokens below the node at once: they are a range in the order of the trie. So a string of any
-length costs one look, one with a bound or with excluded values what differs.
+Where free text is expected nearly all tokens are viable, and walking them all to find that out
+dominates the cost of a cold mask. So the tokens accepted by one small automaton (say, characters
+special in no format) form a *slice*, with a trie of its own. Where everything that the automaton
+accepts is viable for as many bytes as the longest token below a trie node has, a walk admits all
+tokens below the node at once: they are a range in the order of the trie. A string of any length
+then costs one inclusion check; one with a bound or with excluded values costs what differs.
 
-Each token is in one slice; the last one is of those that no machine reads, and is walked. The idea
-is that of LLGuidance's slicer; its containment check works on regular expressions, this one on the
-states of any grammar.
+Each token is in one slice; the last one has the tokens that no automaton accepts, and is walked.
+The idea is that of LLGuidance's slicer; its containment check works on regular expressions, this
+one on the states of any grammar.
 """
 
 from typing import NamedTuple

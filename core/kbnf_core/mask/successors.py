@@ -1,4 +1,4 @@
-"""Which states one token leads to: all tokens at once, one token for each state."""
+"""Successor states: every state one token away, computed for the whole vocabulary at once."""
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,9 @@ _PAIR_WORK = 64
 
 
 class Successors:
-    """Follows the whole vocabulary from states of one course.
+    """Follows the whole vocabulary from states of one token automaton.
 
-    Trie nodes looked at are charged to ``budget``, and a share for each state and its pairs.
+    Trie nodes visited are charged to ``budget``, and a share for each state and its pairs.
     """
 
     def __init__(self, automaton: TokenAutomaton, budget: Budget) -> None:
@@ -112,7 +112,7 @@ class Successors:
 
 
 def step_all(states: StateTable, before: _Int32, classes: npt.NDArray[np.uint8]) -> _Int32:
-    """Return the states after one byte each, filling the table where it does not know."""
+    """Return the states after one byte each, computing transitions that the table lacks."""
     after = states.next[before, classes]
     unknown = after == UNKNOWN
     if unknown.any():

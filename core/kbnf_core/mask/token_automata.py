@@ -1,4 +1,4 @@
-"""All that one grammar remembers, for whatever vocabularies and ways to end it is used with."""
+"""The caches of one grammar: its state table, and token automata by vocabulary and finish."""
 
 from collections.abc import Callable
 from threading import RLock
@@ -13,14 +13,14 @@ from kbnf_core.recognise.states import StateTable, StoredStates
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 MAX_VOCABULARIES = 4
-"""Vocabularies that a grammar remembers masks for."""
+"""Vocabularies for which a grammar caches masks."""
 
 PART_BYTES = 64
-"""What a pair, an item or a triple of a state takes, about."""
+"""Estimated size of a pair, an item or a triple of a state."""
 
 
 class StoredMemo(Protocol):
-    """What was worked out earlier, as an artifact holds it."""
+    """What was computed earlier, as an artifact stores it."""
 
     def states(self) -> StoredStates:
         """Return the states."""
@@ -33,10 +33,10 @@ class StoredMemo(Protocol):
 
 
 class TokenAutomata:
-    """The courses of one grammar: they share its state table, and per vocabulary its masks.
+    """The token automata of one grammar; they share its state table and, per vocabulary, its masks.
 
-    Those of the last few vocabularies are kept; an engine keeps its own. When the table is full it
-    is begun anew, without what was stored.
+    Those of the last few vocabularies are cached; an engine holds its own. A full table is reset,
+    and drops what an artifact had stored.
     """
 
     def __init__(
@@ -51,14 +51,14 @@ class TokenAutomata:
 
     @property
     def known_bytes(self) -> int:
-        """About how many bytes all of it takes."""
+        """The estimated size of all tables and masks, in bytes."""
         states = self._states
         masks = {automaton.masks for each in self._courses.values() for automaton in each.values()}
         table = 0 if states is None else states.next.nbytes + PART_BYTES * states.grown
         return table + sum(each.known_bytes for each in masks)
 
     def get(self, vocabulary: Vocabulary, finish: Finish) -> TokenAutomaton:
-        """Return the course over ``vocabulary``, the same object for equal arguments."""
+        """Return the token automaton over ``vocabulary``, the same object for equal arguments."""
         with self._lock:
             token_automata = self._of(vocabulary)
             found = token_automata.get(finish)
@@ -69,7 +69,7 @@ class TokenAutomata:
             return found
 
     def _of(self, vocabulary: Vocabulary) -> dict[Finish, TokenAutomaton]:
-        """Return the courses over a vocabulary, which is now the last one used."""
+        """Return the token automata over a vocabulary, and mark it as last used."""
         token_automata = self._courses.pop(vocabulary, {})
         self._courses[vocabulary] = token_automata
         if len(self._courses) > MAX_VOCABULARIES:
@@ -77,7 +77,7 @@ class TokenAutomata:
         return token_automata
 
     def renew(self, vocabulary: Vocabulary, finish: Finish) -> TokenAutomaton:
-        """Return a course that has room, over a table begun anew if need be."""
+        """Return a token automaton that has room; a full table is reset."""
         with self._lock:
             if self.get(vocabulary, finish).masks.is_full:
                 self._states = StateTable(self._tables())

@@ -1,7 +1,7 @@
-"""The course of a text under one way to end: masks and token steps, each worked out once.
+"""The token automaton of one (grammar, vocabulary, finish): masks and token transitions, memoised.
 
-A *place* is what an engine holds: the number of a state, or its complement (``~state``) where the
-text is over. So a token's step is one lookup, by place and token id packed into one integer.
+A *position* is what an engine holds: the number of a state, or its complement (``~state``) where
+the text is over. So a token's step is one lookup, by position and token id packed into one integer.
 """
 
 from functools import cached_property
@@ -29,16 +29,16 @@ _TOKEN_MASK = (1 << TOKEN_BITS) - 1
 
 
 class TableFullError(Exception):
-    """So many states are known that the table should be begun anew. Never seen by users."""
+    """The state table is full and must be replaced. Internal; callers never see it."""
 
 
 class TokenAutomaton:
     """What engines of one grammar, vocabulary and way to end share.
 
-    ``after[place << TOKEN_BITS | token_id]`` is the place after a token, and ``words[place]`` the
-    tokens allowed; both raise what the engine's methods raise, and TableFullError, as does
-    ``feed``. ``step``, ``append`` and ``mask`` work the same out in a full table too, so that who
-    has made room, and sees other threads fill it, still gets one step further.
+    ``after[position << TOKEN_BITS | token_id]`` is the position after a token,
+    ``words[position]`` the tokens allowed; both raise what the engine's methods raise, and
+    TableFullError, as does ``feed``. ``step``, ``append`` and ``mask`` compute the same in a full
+    table too, so a caller that has made room still advances by one step when other threads fill it.
     """
 
     def __init__(self, masks: Masks, finish: Finish, limits: Limits = DEFAULT_LIMITS) -> None:
@@ -52,7 +52,7 @@ class TokenAutomaton:
 
     @property
     def beginning(self) -> int:
-        """The place before the first byte."""
+        """The position before the first byte."""
         return self.masks.states.initial
 
     @cached_property
@@ -89,7 +89,7 @@ class TokenAutomaton:
         return self._no_words
 
     def last_row(self, position: int) -> Bitmask:
-        """Return what a row holds where no token can come: the ids that end the sequence.
+        """Return the mask row of a position without allowed tokens: the ids that end the sequence.
 
         Without any: all ids where the text is over, since nothing constrains what comes after it;
         none where it is stuck.
@@ -102,13 +102,13 @@ class TokenAutomaton:
         return self._no_words
 
     def feed(self, position: int, data: bytes) -> int:
-        """Return the place after ``data``; raise FinishedError or RejectedError."""
+        """Return the position after ``data``; raise FinishedError or RejectedError."""
         if position >= 0:
             self._make_room()
         return self.append(position, data)
 
     def append(self, position: int, data: bytes) -> int:
-        """Do as ``feed``, also in a full table."""
+        """Do what ``feed`` does, also in a full table."""
         if position < 0:
             raise FinishedError
         state, taken = self.rule.feed(self.masks.states, position, data)
@@ -121,7 +121,7 @@ class TokenAutomaton:
         return position < 0 or self.rule.takes_eos(self.masks.is_complete(position))
 
     def settle(self, state: int) -> int:
-        """Return the place of a state that was reached with a token's end."""
+        """Return the position of a state that was reached with a token's end."""
         over = self.rule.ends_at_tokens and self.masks.is_complete(state)
         return ~state if over else state
 
@@ -135,7 +135,7 @@ class TokenAutomaton:
         return self.mask(position)
 
     def mask(self, position: int) -> Bitmask:
-        """Return the tokens allowed at a place, neither looked up nor remembered."""
+        """Compute the tokens allowed at a position, bypassing the cache."""
         words = self.rule.mask(self.masks, position) if position >= 0 else self._no_words
         return words if words.any() else self._no_words
 
@@ -146,7 +146,7 @@ class TokenAutomaton:
         return self.step(position, token_id)
 
     def step(self, position: int, token_id: int) -> int:
-        """Return the place after a token at a place, neither looked up nor remembered.
+        """Compute the position after a token at a position, bypassing the cache.
 
         Raises FinishedError, RejectedError or UnknownTokenError.
         """

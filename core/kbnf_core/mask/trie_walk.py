@@ -1,9 +1,9 @@
-"""The walk: which tokens may come from an item set, without looking below its own frame.
+"""The trie walk: which tokens are viable from an item set, without looking below its stack frame.
 
-Starting in a state whose only origin is ``BOTTOM``, the tokens' trie and the transition table are
-followed side by side; dead branches drop out. A walk gives the tokens that stay alive, and the
-*exits*: trie nodes at which a nonterminal completed into BOTTOM, so that what comes below belongs
-to whoever waits for it. The loop itself is in ``kernel``.
+Starting in a state whose only stack node is ``BOTTOM``, the token trie and the transition table are
+followed side by side; dead branches are pruned. A walk gives the tokens that stay alive, and the
+*completions*: trie nodes at which a nonterminal completed into BOTTOM, so that what follows there
+belongs to its callers. The loop itself is in ``kernel``.
 """
 
 from collections.abc import Sequence

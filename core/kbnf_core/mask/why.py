@@ -1,4 +1,4 @@
-"""Why a token, or bytes, can or cannot come: one function behind ``mask --why`` and ``play``."""
+"""Explanations of masks: why a token, or bytes, can or cannot come (``mask --why``, ``play``)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Explanation:
     """Why something is, or is not, allowed at a position.
 
     ``accepted``: how many bytes of ``data`` can come. ``expected``: inclusive ranges of the bytes
-    that could come at that point; ``places``: where in the grammar each is expected. ``reason``
+    expected at that point; ``places``: where in the grammar each is expected. ``reason``
     is one sentence.
     """
 
@@ -36,7 +36,7 @@ class Explanation:
 class Why:
     """Explains positions of one grammar over one vocabulary, by replaying them on plain tables.
 
-    Its table is its own, and is begun anew when it is full, as those of engines are.
+    It has a table of its own, which is reset when it is full, as those of engines are.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
-"""How much work the masks of a grammar are, counted in trie nodes: the same on every machine.
+"""The cost of a grammar's masks, counted in trie nodes: the same on every machine.
 
-A mask is put together from walks, one for each item set that a text can be in. What is counted is
-the walk from each single position of a rule; positions that no token of the vocabulary tells apart
-share one, as they do when masks are made. A rule that lowering wrote into its callers counts there.
+A mask is assembled from walks, one for each item set of a state. What is counted is the walk from
+each single position of a rule; positions that no token of the vocabulary tells apart share one, as
+they do when masks are computed. A rule that lowering inlined is counted in its callers.
 """
 
 from collections import defaultdict

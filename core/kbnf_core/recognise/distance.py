@@ -1,9 +1,9 @@
-"""How far it is to the end: the length of a shortest way to complete the start, by state.
+"""Distances to the end: the length of a shortest completion of the start, by state.
 
 Lengths within one nonterminal come from Knuth, "A Generalization of Dijkstra's Algorithm" (1977):
 the least cost to acceptance of all automaton states at once, a call costing what its nonterminal
-costs. A state of the recogniser adds what waits for the nonterminals that its items report, from
-origin to origin down to BOTTOM; as the lengths belong to origins, they are worked out once.
+costs. A state of the recogniser adds the cost of what waits for the nonterminals that its items
+report, from stack node to stack node down to BOTTOM; that cost is memoised per stack node.
 """
 
 import heapq
@@ -21,7 +21,7 @@ Costs = npt.NDArray[np.float64]
 
 
 class DistanceToEnd:
-    """Lengths for the states of one table, by what an edge counts; infinite ones are never taken.
+    """Shortest lengths for the states of one table; edges of infinite cost are never taken.
 
     ``byte``: float64[byte classes], what a byte of each class counts. ``token``: what a token
     terminal does.
@@ -65,7 +65,7 @@ class DistanceToEnd:
         return self._upward[root]
 
     def _find_upward(self, origin: int) -> dict[int, float]:
-        """Lower the lengths until none can be: items predicted together wait for each other."""
+        """Relax the lengths to a fixpoint: items predicted together wait for each other."""
         lengths: dict[int, float] = {}
         changed = True
         while changed:
@@ -114,7 +114,7 @@ def lengths_to_end(tables: Tables, byte: Costs, token: float) -> Costs:
 
 
 class _Rules:
-    """The tables turned round: by a node, which nodes' lengths follow from it.
+    """The reversed tables: for each node, the nodes whose lengths depend on it.
 
     ``edges[node]`` are (source, cost); ``calls[node]`` are (source, the other part of the sum).
     """

@@ -1,8 +1,8 @@
-"""Positions that no token is long enough to tell apart.
+"""Equivalent positions: those that no token of the vocabulary is long enough to tell apart.
 
 In ``x{0,1000}`` a position far from both bounds behaves like its neighbours for as long as one
-token lasts. Refining a partition of all positions for as many rounds as the longest token has
-bytes tells which are the same for that long; their item sets can share one walk.
+token lasts. Partition refinement (Moore 1956), stopped after as many rounds as the longest token
+has bytes, finds which are equal for that long; their item sets share one walk.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from kbnf_core.lower.tables import Ids, Tables
 
 
 def blocks_of_positions(tables: Tables, rounds: int) -> list[int]:
-    """Return for each automaton state its block: equal for ``rounds`` bytes, equal block."""
+    """Return the block of each automaton state: its class of equivalence for ``rounds`` bytes."""
     source = np.concatenate((_sources(tables.edge_start), _sources(tables.call_start)))
     # A call is a symbol behind the byte classes.
     calls = tables.class_count + 2 * tables.call_nonterminal + tables.call_tail

@@ -1,7 +1,7 @@
-"""Where recognition is, in the words of the grammar: rules, and places in its source.
+"""Explanations of states in terms of the grammar: rules, and spans of its source.
 
-The tables that the engine runs on have merged what is the same, so they cannot tell. Explaining
-replays the text on plain tables, in which every position is a state of its own.
+The engine's tables merge equivalent positions, so they cannot name them. Explaining replays the
+text on plain tables, in which every position is a state of its own.
 """
 
 from collections import deque
@@ -21,12 +21,12 @@ _Link: TypeAlias = tuple[tuple[int, int], int]
 """(origin, nonterminal) that is called, and the item set that waits for it."""
 
 MAX_PLACES = 64
-"""Live places that are worked out; a text with more is told by these."""
+"""Live items that are computed at most; a text with more is explained by these."""
 
 
 @dataclass(frozen=True, slots=True)
 class LivePlace:
-    """One place at which the text may go on.
+    """One item of the grammar at which the text may continue.
 
     ``rules`` is the path of nonterminals from the start down; ``calls`` has, for each but the
     last, the symbols that stand where it calls the next, which is one of them. ``span`` is the
@@ -42,7 +42,7 @@ class LivePlace:
 
 
 class Explainer:
-    """Tells the live places of states of ``states``, a table over plain tables."""
+    """Finds the live items of states of ``states``, a table over plain tables."""
 
     def __init__(self, plain: PlainTables, states: StateTable) -> None:
         self._tables = plain.tables
@@ -50,7 +50,7 @@ class Explainer:
         self._states = states
 
     def live_places(self, state: int) -> tuple[LivePlace, ...]:
-        """Return the places at which a byte or token is expected, without duplicates."""
+        """Return the items that expect a byte or token, without duplicates."""
         found: dict[LivePlace, None] = {}
         for origin, item_set in self._states.sources(state):
             for item in self._states.items.items(item_set):
@@ -66,7 +66,7 @@ class Explainer:
         return tuple(found)
 
     def expected(self, state: int) -> tuple[tuple[int, int], ...]:
-        """Return the inclusive ranges of the bytes that can come in a state."""
+        """Return the bytes with a transition from a state, as inclusive ranges."""
         return byte_ranges(np.isin(self._tables.classes, self._states.live_classes(state)))
 
     def _expected(self, position: int) -> tuple[tuple[int, int], ...] | None:

@@ -1,8 +1,8 @@
-"""Item sets: which positions, and what each reports when its nonterminal is complete.
+"""Item sets: sorted, interned sets of automaton states and the nonterminals they report.
 
-An item is (automaton state, nonterminal to report), packed into one integer. An item set is a
-sorted tuple of items with one common origin, interned to a small number. Everything here depends
-on the item set alone, never on the origin, so it is worked out once and kept.
+An item is (automaton state, nonterminal to report on completion), packed into one integer. All
+items of a set share one stack node. Everything computed here depends on the item set alone, never
+on that node, so it is memoised per item set.
 """
 
 from collections.abc import Iterable
@@ -16,23 +16,23 @@ EMPTY = 0
 
 
 class Wait(NamedTuple):
-    """A call: when ``nonterminal`` is complete, item set ``after`` goes on."""
+    """A call: when ``nonterminal`` completes, item set ``after`` resumes."""
 
     nonterminal: int
     after: int
 
 
 class TokenMove(NamedTuple):
-    """On one token of ``terminal``, item set ``after`` goes on."""
+    """A transition on one token of ``terminal`` to item set ``after``."""
 
     terminal: int
     after: int
 
 
 class ItemSets:
-    """All item sets met so far, closed under tail calls, and what follows from each.
+    """Interns item sets, closed under tail calls, and memoises their transitions and calls.
 
-    Sets are asked for by number; all answers are remembered. Not locked: ``StateTable`` is.
+    Sets are named by number; results are memoised. Not locked: ``StateTable`` is.
     An item is ``state * radix + nonterminal to report``. ``sets`` are their contents; the compiled
     kernel reads and adds to them, too.
     """
@@ -57,7 +57,7 @@ class ItemSets:
 
     @property
     def size(self) -> int:
-        """How many items all sets have together."""
+        """The number of items in all sets."""
         return self.sets.size
 
     def items(self, number: int) -> tuple[int, ...]:
@@ -73,7 +73,7 @@ class ItemSets:
         return divmod(item, self.radix)
 
     def completed(self, number: int) -> tuple[int, ...]:
-        """Return the nonterminals that are complete in a set, ascending."""
+        """Return the nonterminals that a set completes, ascending."""
         found = self._completed.get(number)
         if found is None:
             accepting, radix = self._tables.accepting, self.radix
@@ -90,7 +90,7 @@ class ItemSets:
         return found
 
     def entry(self, nonterminals: Iterable[int]) -> int:
-        """Return the item set in which each of ``nonterminals`` begins and reports itself."""
+        """Return the item set at the entries of ``nonterminals``, each reporting itself."""
         entry = self._tables.entry
         return self.intern(int(entry[n]) * self.radix + n for n in nonterminals)
 
@@ -110,11 +110,11 @@ class ItemSets:
         return self.number(tuple(sorted(joined)))
 
     def number(self, items: tuple[int, ...]) -> int:
-        """Return the number of a set that is closed and ascending already."""
+        """Intern a set that is closed and sorted already."""
         return self.sets.number(items)
 
     def _with_tail_calls(self, state: int) -> tuple[int, ...]:
-        """Return an automaton state and those in which tail calls from it begin."""
+        """Return the closure of an automaton state under tail calls."""
         found = self._tail_called.get(state)
         if found is None:
             found = self._tail_called[state] = self._find_tail_calls(state)
@@ -134,7 +134,7 @@ class ItemSets:
         return tuple(seen)
 
     def classes(self, number: int) -> Iterable[int]:
-        """Return the byte classes on which a set can move."""
+        """Return the byte classes with a transition from a set."""
         return self._targets_of(number).keys()
 
     def move(self, number: int, byte_class: int) -> int:
@@ -181,7 +181,7 @@ class ItemSets:
         return [Wait(callee, self.intern(items)) for callee, items in sorted(after.items())]
 
     def token_moves(self, number: int) -> tuple[TokenMove, ...]:
-        """Return what single tokens do from a set."""
+        """Return the transitions of a set on token terminals."""
         found = self._token_moves.get(number)
         if found is None:
             moves = self._find_token_moves(self.items(number))
@@ -199,7 +199,7 @@ class ItemSets:
         return [TokenMove(terminal, self.intern(to)) for terminal, to in sorted(after.items())]
 
     def predicted(self, called: frozenset[int]) -> int:
-        """Return the item set of everything predicted when ``called`` nonterminals may begin."""
+        """Return the item set predicted by calls of ``called``, transitively."""
         found = self._predicted.get(called)
         if found is None:
             found = self._predicted[called] = self._predict(called)
@@ -215,7 +215,7 @@ class ItemSets:
             seen |= more
 
     def live(self, number: int) -> int:
-        """Return the set without the items that can only complete: they have had their say."""
+        """Drop items without outgoing edges; their completions are recorded already."""
         found = self._live.get(number)
         if found is None:
             items = tuple(item for item in self.items(number) if self._goes_on(item))

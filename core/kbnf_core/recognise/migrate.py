@@ -5,7 +5,7 @@ from kbnf_core.recognise.states import StateTable
 
 
 class Migration:
-    """Copies what single states hold, and no more than that, from ``old`` into ``new``."""
+    """Copies the configurations of single states from ``old`` into ``new``, and nothing else."""
 
     def __init__(self, old: StateTable, new: StateTable) -> None:
         self._old = old
@@ -28,7 +28,7 @@ class Migration:
         return self._new.items.number(self._old.items.items(number))
 
     def _copy_origin(self, root: int) -> None:
-        """Copy an origin after all origins it speaks of; they form no cycle."""
+        """Copy a stack node after the nodes it refers to; references form no cycle."""
         stack = [root]
         while stack:
             origin = stack[-1]

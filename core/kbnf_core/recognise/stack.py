@@ -1,9 +1,10 @@
-"""Origins: who waits for what, named by content instead of by position.
+"""Stack nodes: hash-consed nodes of a graph-structured stack (Tomita 1986).
 
-When items are predicted, everything that waits for them is gathered into an origin node: triples
-(nonterminal, origin of the waiting item, item set that goes on). ``SELF`` stands for the node
-itself, for items that were predicted at the same place. Equal contents are one node, so equal
-situations at different places of the text are the same situation.
+A node says what resumes when a nonterminal completes. Predicting items gathers all that waits for
+them into one node, a set of triples (nonterminal, parent node, item set to resume). ``SELF`` stands
+for the node itself, for callers predicted at the same position. Nodes are named by content, not by
+position in the text: equal contents are one node, so equal configurations are one state wherever
+in a text they occur. In code a node's number is called ``origin``, after Earley's origin position.
 """
 
 from collections.abc import Callable, Iterable
@@ -13,7 +14,7 @@ from typing import TypeAlias
 from kbnf_core.kernel.chosen import KERNEL
 
 BOTTOM = 0
-"""The origin below which nothing is known: of the start, and of walks over the vocabulary."""
+"""The bottom of the stack: the parent of the start, and of every walk over the vocabulary."""
 
 SELF = -1
 """Within a node's content: the node itself."""
@@ -22,9 +23,9 @@ Triple: TypeAlias = tuple[int, int, int]
 
 
 class StackNodes:
-    """All origin nodes met so far; ``reports`` tells what the items of a set report.
+    """Interns stack nodes; ``reports`` maps an item set to the nonterminals its items report.
 
-    ``nodes`` are their contents, triple after triple; the compiled kernel reads and adds to them,
+    ``nodes`` holds their contents as flat triples; the compiled kernel reads and extends it,
     too.
     """
 
@@ -40,20 +41,20 @@ class StackNodes:
 
     @property
     def size(self) -> int:
-        """How many triples all nodes have together."""
+        """The number of triples in all nodes."""
         return self.nodes.size // 3
 
     def intern(self, edges: Iterable[Triple]) -> int:
-        """Return the number of the node with this content."""
+        """Return the number of the node with this content, interning it if new."""
         return self.nodes.number(tuple(chain.from_iterable(sorted(edges))))
 
     def edges(self, origin: int) -> tuple[Triple, ...]:
-        """Return the content of a node, ascending."""
+        """Return the triples of a node, ascending."""
         values = iter(self.nodes.values(origin))
         return tuple(zip(values, values, values, strict=True))
 
     def waiting(self, origin: int, nonterminal: int) -> list[tuple[int, int]]:
-        """Return the (origin, item set) pairs that go on when ``nonterminal`` completes."""
+        """Return the (stack node, item set) pairs to resume when ``nonterminal`` completes."""
         waiting = self._waiting.get(origin)
         if waiting is None:
             waiting = self._waiting[origin] = {}
@@ -63,9 +64,9 @@ class StackNodes:
         return waiting.get(nonterminal, [])
 
     def narrow(self, origin: int, wanted: frozenset[int]) -> int:
-        """Return the node that keeps only what can matter while ``wanted`` are reported.
+        """Return the node restricted to what ``wanted``, the reported nonterminals, can reach.
 
-        What was predicted at the same place but died since no longer tells situations apart.
+        Predictions that have died since then no longer tell configurations apart.
         """
         if origin == BOTTOM:
             return BOTTOM

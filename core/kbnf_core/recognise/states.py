@@ -1,8 +1,8 @@
-"""States: where recognition can be, interned, with a transition table that fills itself.
+"""States: interned configurations of the recogniser, with a transition table filled on demand.
 
-A state is a set of (origin, item set) pairs and the nonterminals that just completed into BOTTOM
-(its exits). What the pairs predict follows from them and is not part of the name. States are
-numbered; ``next[state, byte class]`` is a flat table, filled on demand like that of a lazy DFA.
+A state is a set of (stack node, item set) pairs and its completions, the nonterminals that just
+completed into BOTTOM. What the pairs predict follows from them and is not part of the name. States
+are numbered; ``next[state, byte class]`` is a flat table, filled on demand like that of a lazy DFA.
 
 The algorithm is Earley's with sets named by content; compare Aycock & Horspool, "Practical Earley
 Parsing" (2002), and Leo, "A general context-free parsing algorithm running in linear time on every
@@ -25,10 +25,10 @@ from kbnf_core.recognise.items import EMPTY, ItemSets
 from kbnf_core.recognise.stack import BOTTOM, SELF, StackNodes
 
 DEAD = 0
-"""The state in which nothing can come."""
+"""The dead state: no text continues from it."""
 
 UNKNOWN = -1
-"""In the transition table: not worked out yet."""
+"""In the transition table: not computed yet."""
 
 _FIRST_CAPACITY = 64
 
@@ -36,11 +36,11 @@ INITIAL = 1
 """The state before the first byte."""
 
 Pair: TypeAlias = tuple[int, int]
-"""(origin, item set)"""
+"""(stack node, item set)"""
 
 
 class Contents:
-    """What the states of a table are, over item sets and origins; state 0 is DEAD."""
+    """The configurations of a table's states, over item sets and stack nodes; state 0 is DEAD."""
 
     def __init__(self, tables: Tables) -> None:
         self.items = ItemSets(tables)
@@ -50,22 +50,22 @@ class Contents:
 
     @property
     def size(self) -> int:
-        """How many pairs, exits, items and triples all of it holds."""
+        """The number of pairs, completions, items and triples stored."""
         return self.configurations.size + self.items.size + self.origins.size
 
 
 class StoredStates(Protocol):
-    """States that were worked out earlier, as an artifact holds them; ``INITIAL`` is among them."""
+    """States computed earlier, as an artifact stores them; ``INITIAL`` is among them."""
 
     next: npt.NDArray[np.int32]
     has_exits: npt.NDArray[np.uint8]
 
     def contents(self) -> Contents:
-        """Return what the states are; asked for only when something new is to be worked out."""
+        """Return the configurations; called only when a transition must be computed."""
 
 
 class StateTable:
-    """All states met so far. Shared by engines and threads: growing it holds a lock.
+    """The state table, a lazy DFA. Shared by engines and threads: growing it holds a lock.
 
     ``next`` is int32[capacity, byte classes] and ``has_exits`` uint8[capacity]; rows of numbers
     at or above ``len(table)`` are unused. Both are replaced when they grow, so read them through
@@ -93,12 +93,12 @@ class StateTable:
 
     @property
     def grown(self) -> int:
-        """How many parts (see ``Contents.size``) were added to what was stored or carried over."""
+        """The growth of ``Contents.size`` over what was stored or carried over."""
         return 0 if self._known is None else self._known.size - self._given
 
     @contextmanager
     def carrying_over(self) -> Iterator[None]:
-        """Take what is added within for given."""
+        """Exclude what is added within from ``added``."""
         with self.lock:
             before = self._contents.size
             yield
@@ -114,12 +114,12 @@ class StateTable:
 
     @cached_property
     def explorer(self) -> LazyTable:
-        """What steps through this table and fills it; faster than the methods here."""
+        """The kernel's stepper, which fills this table; faster than the methods here."""
         return KERNEL.explorer(self)
 
     @property
     def _contents(self) -> Contents:
-        """What the states are; stored ones are made when somebody first asks."""
+        """The contents of the states; stored ones are restored on first access."""
         return self._known or self._restore()
 
     def _restore(self) -> Contents:
@@ -132,7 +132,7 @@ class StateTable:
 
     @property
     def configurations(self) -> Configurations:
-        """What the states are."""
+        """The configurations of the states."""
         return self._contents.configurations
 
     @property
@@ -142,11 +142,11 @@ class StateTable:
 
     @property
     def origins(self) -> StackNodes:
-        """The origin nodes."""
+        """The stack nodes."""
         return self._contents.origins
 
     def begin(self, item_set: int) -> int:
-        """Return the state in which just ``item_set`` is, with nothing known below it."""
+        """Return the state of ``item_set`` alone, over BOTTOM."""
         return self.explorer.begin(item_set)
 
     def begin_plainly(self, item_set: int) -> int:
@@ -155,7 +155,7 @@ class StateTable:
             return self._intern({BOTTOM: [item_set]}, ())
 
     def signature_plainly(self, item_set: int, blocks: npt.NDArray[np.int32]) -> bytes:
-        """Return what is equal for item sets that differ by positions of one block only."""
+        """Return a key under which item sets equivalent modulo ``blocks`` collide."""
         radix = self.items.radix
         items = np.array(self.items.items(item_set), np.int64)
         return np.unique(blocks[items // radix] * radix + items % radix).tobytes()
@@ -166,7 +166,7 @@ class StateTable:
             return self.number_of(tuple(sorted(pairs)), completions)
 
     def pairs(self, state: int) -> tuple[Pair, ...]:
-        """Return the (origin, item set) pairs of a state, without what they predict."""
+        """Return the kernel pairs (stack node, item set) of a state, without their predictions."""
         return self._contents.configurations.pairs(state)
 
     def completions(self, state: int) -> tuple[int, ...]:
@@ -174,19 +174,19 @@ class StateTable:
         return self._contents.configurations.completions(state)
 
     def step(self, state: int, byte_class: int) -> int:
-        """Return the state after a byte of ``byte_class``, DEAD where none can come."""
+        """Return the state after a byte of ``byte_class``, DEAD where there is none."""
         found = int(self.next[state, byte_class])
         return found if found != UNKNOWN else self.explorer.explore(state, byte_class)
 
     def feed(self, state: int, data: bytes) -> tuple[int, int]:
-        """Return the state after ``data``, and how many bytes could come.
+        """Return the state after ``data``, and the number of bytes consumed.
 
         Where fewer than all could, the state is DEAD.
         """
         return self.explorer.feed(state, data, False)
 
     def feed_eagerly(self, state: int, data: bytes) -> tuple[int, int]:
-        """Do as ``feed``, but let nothing follow where one of the bytes completed the start."""
+        """Feed with eager finish: a byte after one that completed the start is refused."""
         return self.explorer.feed(state, data, True)
 
     def step_token(self, state: int, terminals: frozenset[int]) -> int:
@@ -200,13 +200,13 @@ class StateTable:
             return self._settle(reached)
 
     def token_terminals(self, state: int) -> frozenset[int]:
-        """Return the token terminals that can match here."""
+        """Return the token terminals expected in a state."""
         with self.lock:
             moves = (m for _, items in self.sources(state) for m in self.items.token_moves(items))
             return frozenset(move.terminal for move in moves)
 
     def merge(self, one: int, other: int) -> int:
-        """Return the state that is in both states at once."""
+        """Return the union of two states."""
         with self.lock:
             reached: dict[int, list[int]] = {}
             for origin, item_set in (
@@ -221,7 +221,7 @@ class StateTable:
             return self._intern(reached, tuple(sorted(completions)))
 
     def live_classes(self, state: int) -> list[int]:
-        """Return the byte classes that can come in a state, ascending."""
+        """Return the byte classes with a transition from a state, ascending."""
         with self.lock:
             sets = [item_set for _, item_set in self.sources(state)]
             return sorted({c for item_set in sets for c in self.items.classes(item_set)})
@@ -248,7 +248,7 @@ class StateTable:
         return (*pairs, (self.origins.intern([*edges, *inner]), predicted))
 
     def explore_plainly(self, state: int, byte_class: int) -> int:
-        """Work out a transition; ``explorer`` does that faster. The caller holds the lock."""
+        """Compute a transition; ``explorer`` does so faster. The caller holds the lock."""
         reached: dict[int, list[int]] = {}
         for origin, item_set in self.sources(state):
             moved = self.items.move(item_set, byte_class)
@@ -257,7 +257,7 @@ class StateTable:
         return self._settle(reached)
 
     def _settle(self, reached: dict[int, list[int]]) -> int:
-        """Complete what is complete, as far up as that goes, and intern the result."""
+        """Close under completion (GLR's reduce) and intern the result."""
         completed = self.items.completed
         work = {
             (origin, report)
@@ -270,7 +270,7 @@ class StateTable:
     def _complete(
         self, reached: dict[int, list[int]], done: set[tuple[int, int]]
     ) -> tuple[int, ...]:
-        """Add to ``reached`` what goes on when ``done``, (origin, nonterminal), is complete.
+        """Add to ``reached`` what resumes when ``done``, (stack node, nonterminal), completes.
 
         Returns the nonterminals that complete into BOTTOM, ascending.
         """

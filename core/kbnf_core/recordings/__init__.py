@@ -1,4 +1,4 @@
-"""Plays: what was typed at a grammar, kept so that it can be played again and compared."""
+"""Recordings of sessions (plays): accepted input and mask hashes, to replay and compare."""
 
 from kbnf_core.recordings.model import Assertion, Recording, Step, What
 from kbnf_core.recordings.record import grammar_hash, mask_hash, record

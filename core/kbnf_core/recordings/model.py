@@ -1,4 +1,4 @@
-"""A play as a value: a grammar, a vocabulary, and what was done with them."""
+"""A recording as a value: a grammar, a vocabulary, and the events of the session."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -17,7 +17,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """Between two steps: ``what`` can come here, or it cannot."""
+    """An assertion between two steps: ``what`` is allowed here, or rejected."""
 
     what: What
     allowed: bool

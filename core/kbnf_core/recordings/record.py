@@ -1,4 +1,4 @@
-"""Making a play of an engine's position, and the hashes in it."""
+"""Recording an engine's history, and the hashes of grammar and masks stored with it."""
 
 import copy
 from collections.abc import Mapping, Sequence

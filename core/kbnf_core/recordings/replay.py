@@ -1,4 +1,4 @@
-"""Playing a play again, and telling where it goes another way than it went."""
+"""Replays a recording and reports the first divergence."""
 
 import copy
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """Where a play goes another way: ``event`` is its index, -1 for the beginning.
+    """The first divergence of a replay: ``event`` is its index, -1 for the beginning.
 
     ``kind`` is ``vocabulary`` (another one: its token ids mean other things, so nothing was
     played), ``rejected`` (a step is not accepted any more), ``mask`` (other tokens are allowed),
@@ -28,7 +28,7 @@ class Divergence:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """``engine`` stands behind the last step that was accepted."""
+    """``engine`` is at the position after the last accepted step."""
 
     engine: "Engine"
     divergences: tuple[Divergence, ...]
@@ -36,10 +36,10 @@ class Replay:
 
 
 def replay(play: Recording, engine: "Engine") -> Replay:
-    """Play ``play`` from the beginning on a copy of ``engine``; that one stays where it is.
+    """Replay ``play`` from the beginning on a copy of ``engine``, which does not move.
 
     A rejected step ends it; other masks and failed assertions do not. A grammar whose text has
-    changed is no divergence by itself: finding out what that changes is what plays are for.
+    changed is no divergence by itself: recordings exist to show what that changes.
     """
     player = copy.copy(engine)
     player.reset()
@@ -91,7 +91,7 @@ def _check(index: int, player: "Engine", assertion: Assertion) -> list[Divergenc
 
 
 def can_come(engine: "Engine", what: What) -> bool:
-    """Tell whether a token is in the mask, or bytes can come; the engine stays where it is.
+    """Tell whether a token is in the mask, or bytes are viable; the engine does not move.
 
     A token that the vocabulary does not have, or that is empty, cannot.
     """
@@ -106,5 +106,5 @@ def can_come(engine: "Engine", what: What) -> bool:
 
 
 def show(what: What) -> str:
-    """Return what to call a token or bytes in a message."""
+    """Return the name of a token or bytes in a message."""
     return f"token {what}" if isinstance(what, int) else repr(what)

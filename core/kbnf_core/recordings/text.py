@@ -1,4 +1,4 @@
-"""Plays as JSON lines.
+"""Recordings as JSON lines.
 
 The first line holds the setting: ``{"schema": "kbnf.play/1", "grammar": {"path", "hash"},
 "vocabulary": {"path", "fingerprint", "eos"?}, "start", "finish", "mask"}``. Each line after it is
@@ -24,7 +24,7 @@ _FINISHES = ("eager", "token", "eos")
 
 
 class RecordingError(KbnfError, ValueError):
-    """A text that is no play; ``line`` is the guilty one, counted from 1."""
+    """A text that is no recording; ``line`` is the first bad one, counted from 1."""
 
     def __init__(self, name: str, line: int, reason: str) -> None:
         self.line = line
@@ -80,7 +80,7 @@ def _event_value(event: Step | Assertion, vocabulary: "Vocabulary") -> dict[str,
 
 
 class _Reader:
-    """Takes one line apart; everything raises PlayError with its number."""
+    """Parses one line; every method raises PlayError with the line's number."""
 
     def __init__(self, name: str, number: int, line: str) -> None:
         self._name = name

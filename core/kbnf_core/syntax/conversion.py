@@ -1,4 +1,4 @@
-"""What a conversion returns: the new text, and everything that it could not keep."""
+"""The result of a conversion: the new text, and everything that it could not keep."""
 
 from dataclasses import dataclass
 

@@ -15,7 +15,7 @@ from kbnf_core.syntax.tree import Document
 
 
 class Parsed(NamedTuple):
-    """A tree of KBNF, and the findings in order of place.
+    """A tree of KBNF, and the findings in order of position.
 
     ``start`` is the nonterminal to start with, where the reader knows better than the language.
     """

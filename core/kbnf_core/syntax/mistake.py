@@ -65,7 +65,7 @@ class Mistake:
 
     @property
     def span(self) -> Span:
-        """The word that cannot stand here; at the end, the place behind the last word."""
+        """The unexpected word; at the end, the position behind the last word."""
         if self.word is not None:
             return span_of(self.word)
         end = span_of(self.words[-1]).end
@@ -77,7 +77,7 @@ class Mistake:
         return "the end of the file" if self.word is None else shown(self.word.value)
 
     def finding(self, code: str, message: str, label: str = "", *helps: str) -> Diagnostic:
-        """Return a finding at this place."""
+        """Return a finding at this position."""
         return Diagnostic(code, message, self.source, self.span, label, helps=helps)
 
 

@@ -25,7 +25,7 @@ def load_parser(folder: Path, callbacks: object) -> Lark:
 
 
 class Lexer:
-    """Splits a text into words, from behind a byte order mark or from any place on.
+    """Splits a text into words, from behind a byte order mark or from any position on.
 
     Every word that belongs to no definition is in the grammar's ``aside``, down to single
     characters, so no text fails.

@@ -10,7 +10,7 @@ _LONGEST = 100
 
 
 class Suggestions:
-    """Finds close matches among ``names``, for the first who ask.
+    """Finds close matches among ``names``, for the first callers only.
 
     Those that begin with what was written come first; others by Ratcliff & Obershelp (1988).
     """

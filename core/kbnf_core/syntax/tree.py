@@ -4,7 +4,7 @@ The tree keeps the writer's form (which brackets, which operator, which quotes),
 formatter and the linter need it. Meaning is assigned in ``lower``. Texts may be nested up to
 ``Limits.nesting_depth``; walk the tree with ``postorder``, which does not recurse.
 
-Nobody changes a node. Still they are not frozen: the code that freezes a class is generated at
+Nodes are never mutated. Still they are not frozen: the code that freezes a class is generated at
 every start, and takes longer than reading a small grammar.
 """
 

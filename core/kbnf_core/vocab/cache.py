@@ -1,10 +1,10 @@
-"""Vocabularies kept on disk, ready to map, so that a second start does not read them again.
+"""The vocabulary cache: parsed vocabularies on disk, ready to be memory-mapped.
 
 An entry is a container (``kbnf_core.container``) named after the *identity* of the file that was
-read: its real path, size, time and number, the same of the files that may lie beside it, the stop
-ids asked for, and the version of the reader. An entry that is damaged, or whose identity is not
-the one looked for, is as good as none. Entries are written whole or not at all, so any number of
-processes may read and write them; beyond a total size, those used longest ago go.
+read: its real path, size, time and inode, the same of the companion files, the stop ids asked for,
+and the version of the reader. A damaged entry, or one with another identity, is a miss. Entries are
+written atomically, so any number of processes may read and write them; beyond a total size, the
+least recently used are evicted.
 """
 
 import hashlib
@@ -28,10 +28,10 @@ VARIABLE = "KBNF_CACHE_DIR"
 """The environment variable that names the folder; set to nothing, it turns the cache off."""
 
 LARGEST_TOTAL = 2**29
-"""Bytes of all entries; one of 131,072 tokens has 9 million."""
+"""The total size of all entries, in bytes; one of 131,072 tokens has 9 million."""
 
 SMALLEST_FILE = 2**16
-"""Bytes; what is smaller is read as fast as an entry."""
+"""In bytes; a smaller file is read as fast as an entry."""
 
 SETTLED = 2.0
 """Seconds after which a file's time tells any later change from what was read."""
@@ -44,13 +44,13 @@ SUFFIX = ".vocabulary"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The place of one vocabulary in the cache; ``identity`` is the JSON of what it is for."""
+    """The cache slot of one vocabulary; ``identity`` is the JSON of the files it was read from."""
 
     path: Path
     identity: str
 
     def recall(self) -> "Vocabulary | None":
-        """Return the vocabulary that is kept here, None if there is none that can be used."""
+        """Return the cached vocabulary, None on a miss."""
         from kbnf_core.container import digest, read_container
         from kbnf_core.vocab.stored import from_arrays
 
@@ -65,7 +65,7 @@ class Entry:
         return vocabulary
 
     def keep(self, vocabulary: "Vocabulary") -> None:
-        """Keep a vocabulary here, as far as the disk lets us, and make room for it."""
+        """Store a vocabulary. Best effort; evicts old entries."""
         from kbnf_core.container import digest, write_container
         from kbnf_core.vocab.stored import to_arrays
 
@@ -84,7 +84,7 @@ class Entry:
 
 
 def find_entry(file: Path, eos: Collection[int] | None) -> Entry | None:
-    """Return where the vocabulary in ``file`` would be kept; None where that is not worth it.
+    """Return the cache slot of the vocabulary in ``file``; None for files not worth caching.
 
     That is: no folder to keep it in, no ordinary file, a small one, or one that was just written.
     """
@@ -102,7 +102,7 @@ def find_entry(file: Path, eos: Collection[int] | None) -> Entry | None:
 
 
 def cache_folder() -> Path | None:
-    """Return the folder that entries are in, None if the cache is off."""
+    """Return the folder of the cache, None if it is off."""
     wanted = os.environ.get(VARIABLE)
     if wanted is None:
         from platformdirs import user_cache_path
@@ -112,7 +112,7 @@ def cache_folder() -> Path | None:
 
 
 def make_room(folder: Path, largest: int) -> None:
-    """Remove the entries used longest ago until all have at most ``largest`` bytes together.
+    """Evict the least recently used entries until all have at most ``largest`` bytes together.
 
     So too what a process left half written an hour ago or more.
     """

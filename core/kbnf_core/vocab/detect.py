@@ -1,4 +1,4 @@
-"""The formats of vocabulary files, and which of them a file is of: by what is in it."""
+"""The formats of vocabulary files, and their detection by content."""
 
 from pathlib import Path
 from typing import NoReturn

@@ -40,7 +40,7 @@ def _longest(vocabulary: Vocabulary) -> Encode:
 
 
 def longest_match(vocabulary: Vocabulary, data: bytes) -> list[int]:
-    """Return the longest tokens that stand at each place; ``VocabularyError`` if none spell it."""
+    """Return the longest token at each position (greedy); ``VocabularyError`` if none spell it."""
     tokens = longest_tokens(vocabulary.trie, data)
     if tokens is None:
         raise VocabularyError("no tokens of the vocabulary spell this text")

@@ -1,4 +1,4 @@
-"""What is legal in a vocabulary and still worth knowing."""
+"""Warnings about vocabularies: what is legal and still worth knowing."""
 
 from collections.abc import Iterable, Mapping
 

@@ -77,7 +77,7 @@ class TokenTrie:
         return int(children[place])
 
     def find(self, data: bytes) -> int:
-        """Return the node that ``data`` leads to from the root, ``ABSENT`` if there is none."""
+        """Return the node that spells ``data``, ``ABSENT`` if there is none."""
         node = ROOT
         for value in data:
             node = self.child_on(node, value)

@@ -133,7 +133,7 @@ class Vocabulary:
         fingerprint: str,
         oddities: list[tuple[int, str]],
     ) -> "Vocabulary":
-        """Return a vocabulary of what another one was made of, which nobody checks again."""
+        """Rebuild a vocabulary from validated parts, without checks."""
         vocabulary = object.__new__(cls)
         vocabulary._tokens = tokens
         vocabulary._hidden = hidden
@@ -173,7 +173,7 @@ class Vocabulary:
 
     def __getstate__(self) -> dict[str, object]:
         # What cuts texts belongs to another library.
-        # Views cannot be pickled; they are made again when somebody asks.
+        # Views cannot be pickled; they are rebuilt on first use.
         passing = (MappingProxyType, WeakValueDictionary)
         kept = {k: v for k, v in self.__dict__.items() if not isinstance(v, passing)}
         return kept | ({} if self._encode is _as_bytes else {"_encode": None})
@@ -214,7 +214,7 @@ class Vocabulary:
 
     @property
     def name(self) -> str | None:
-        """What to call this vocabulary in messages."""
+        """The name of this vocabulary in messages."""
         return self._name
 
     @cached_property
@@ -317,7 +317,7 @@ class Vocabulary:
         return spell(tokens if isinstance(tokens, PackedTokens) else pack_tokens(tokens), self.size)
 
     def __len__(self) -> int:
-        """Return how many ids there are, of any kind."""
+        """Return the number of ids of any kind."""
         return len(self._tokens) + len(self._without_bytes)
 
     def __contains__(self, token_id: object) -> bool:
@@ -373,7 +373,7 @@ def _pack_ids(ids: Collection[int]) -> bytes:
 
 
 def _find_oddities(tokens: Mapping[int, bytes]) -> list[tuple[int, str]]:
-    """Return what the original engine warns of, with its level; see ``inspect`` for it as data."""
+    """Return the original engine's warnings with their levels; ``inspect`` has them as data."""
     found: list[tuple[int, str]] = []
     repeated = len(tokens) - len(set(tokens.values()))
     if repeated:

@@ -1,4 +1,4 @@
-"""What a backslash begins, outside and inside of brackets."""
+"""Escapes of regular expressions, outside and inside of brackets."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""Writes tables.py: what nearly every pattern needs, so that none has to wait for it.
+"""Writes tables.py: the Unicode tables that nearly every pattern needs, ready to import.
 
 Run ``python -m kbnf_core.automata.regex.generate_tables`` after a new ``regex`` package; a test
 compares the file with the package.

@@ -31,7 +31,7 @@ WHITE_SPACE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """The flags in force at one place; ``U`` and greediness do not change a language."""
+    """The flags in force at one position; ``U`` and greediness do not change a language."""
 
     ignore_case: bool = False
     multi_line: bool = False

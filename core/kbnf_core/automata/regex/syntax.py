@@ -15,7 +15,7 @@ N = TypeVar("N")
 
 
 class Look(enum.Enum):
-    """An assertion about the characters on both sides of a place."""
+    """An assertion about the characters on both sides of a position."""
 
     START_TEXT = enum.auto()
     END_TEXT = enum.auto()
@@ -38,7 +38,7 @@ class Characters(NamedTuple):
 
 
 class Assertion(NamedTuple):
-    """A place at which ``look`` holds; reads nothing."""
+    """A position at which ``look`` holds; reads nothing."""
 
     look: Look
 

@@ -1,4 +1,4 @@
-"""The classes of characters that have names, and case folding.
+"""Named character classes (Perl, POSIX, Unicode), and case folding.
 
 Perl's and POSIX's classes and the orbits of simple case folding are generated tables (``tables``),
 decoded when needed; Unicode's other properties come from the ``regex`` package's tables.

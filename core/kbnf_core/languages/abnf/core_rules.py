@@ -31,7 +31,7 @@ NAMES = {name.lower(): name for name in (*_PATTERNS, _OCTET)}
 
 
 def made_rule(name: str, span: Span) -> Definition | None:
-    """Return the rule that nobody needs to define, with the place of its first use.
+    """Return a predefined core rule, with the span of its first use.
 
     That is a core rule, or a range of octets; None for any other.
     """

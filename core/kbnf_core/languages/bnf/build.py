@@ -1,7 +1,7 @@
 """Builds the syntax tree of KBNF while Lark reduces the productions of ``grammar.lark``.
 
 Names keep what stands between their brackets. ``<any!>`` and ``<except!(..)>`` are uses of
-nonterminals with the same names; see ``bnf_vocabulary`` for what they stand for.
+nonterminals with the same names; see ``vocabulary`` for what they stand for.
 """
 
 from typing import TypeAlias, cast

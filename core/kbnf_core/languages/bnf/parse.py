@@ -1,7 +1,7 @@
 """Parses the dialect of bnf_sampler: text in, a syntax tree of KBNF and findings out.
 
 Never raises. Names keep what stands between their brackets; ``any!`` and ``except!(..)``, which
-take a token of the vocabulary, have the definitions of ``bnf_vocabulary``.
+take a token of the vocabulary, have the definitions of ``vocabulary``.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,1 +1,1 @@
-"""What conversions between languages share: results, losses, names, layout, and checks."""
+"""Shared parts of conversions between languages: losses, names, layout, and checks."""

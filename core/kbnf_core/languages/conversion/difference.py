@@ -1,4 +1,4 @@
-"""A shortest text on which two grammars differ, by walking both at once."""
+"""A shortest text on which two grammars differ, from the product of both recognisers."""
 
 from collections.abc import Iterator
 

@@ -1,6 +1,6 @@
-"""Whether no text of a grammar begins with another one, so that ending early is ending at all.
+"""Prefix-freeness: no text of a grammar is a prefix of another, so eager finish loses none.
 
-For context-free languages nobody can tell in general. ``is_prefix_free`` proves it where one
+Undecidable for context-free languages in general. ``is_prefix_free`` proves it where one
 character is enough to see how a text goes on, as in most formats; ``shortest_longer`` searches
 for a text that disproves it.
 """
@@ -18,7 +18,7 @@ Sets = npt.NDArray[np.bool_]
 
 
 def is_prefix_free(tables: Tables) -> bool:
-    """Tell whether it can be proved that no nonempty text goes on to another one.
+    """Return True if no nonempty text is provably a proper prefix of another; False means unknown.
 
     Each nonterminal has the symbols that it may begin with, and those that may follow a complete
     text of it inside a longer one. Where the ways on from a state differ in their first symbol,

@@ -1,4 +1,4 @@
-"""The last step of every conversion: what was written is read again."""
+"""Verification, the last step of every conversion: the output is parsed again."""
 
 from kbnf_core.errors import KbnfError
 from kbnf_core.frontend import Reading, read_grammar

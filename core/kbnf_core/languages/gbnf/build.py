@@ -1,7 +1,7 @@
 """Builds the syntax tree of KBNF while Lark reduces the rules of ``grammar.lark``.
 
 Spans point into the GBNF text, names are those of the GBNF text. Nothing is checked here, see
-``gbnf_checks``. A part that is written as nothing becomes the empty text where it would stand.
+``validate``. A part that is written as nothing becomes the empty text where it would stand.
 """
 
 import re

@@ -1,9 +1,9 @@
 """JSON Schema to KBNF.
 
-A schema is read into a document (``document``), its places are named by expressions
-(``expressions``), these are brought into a normal form by type (``shapes``, from ``schemas``), and
-that is written as rules (``writer``). Everything a grammar cannot keep is a problem with the JSON
-Pointer of its keyword.
+A schema is read into a document (``document``), its positions are named by expressions
+(``expressions``), these are brought into a normal form by type (``normal_form``, from ``schemas``),
+and that is written as rules (``writer``). Everything that a grammar cannot keep is a problem with
+the JSON Pointer of its keyword.
 """
 
 from kbnf_core.languages.json_schema.limits import SchemaLimits

@@ -15,8 +15,8 @@ from kbnf_core.languages.json_schema.characters import Spelling, is_spelt_once
 def all_but(words: Sequence[str], spelling: Spelling) -> Dfa | None:
     """Return the texts of all other strings; None where a word has several texts.
 
-    The words' trie is followed side by side with the automaton of any string: who leaves it is
-    free, who comes to the end of a word has no way on.
+    The words' trie is followed side by side with the automaton of any string: a string that leaves
+    the trie is accepted, one that ends at a word's node is not.
     """
     spelt = [spelling.text(word) if is_spelt_once(word) else None for word in words]
     texts = [text.encode() for text in spelt if text is not None]
@@ -55,8 +55,8 @@ def _any_string(spelling: Spelling) -> Dfa:
 def regex_but(words: Sequence[str], builder: Builder) -> Expression:
     """Return an expression for all other strings.
 
-    They leave the words' trie and go on as they like, or end at a node that is no word. What
-    follows those that leave is written once, not at every node.
+    They leave the words' trie and continue freely, or end at a node that is no word. The
+    continuation of those that leave is written once, not at every node.
     """
     children: list[dict[str, int]] = [{}]
     ends = {0: False}

@@ -1,4 +1,4 @@
-"""The values of keywords, checked."""
+"""Validated access to the values of keywords."""
 
 from decimal import Decimal
 

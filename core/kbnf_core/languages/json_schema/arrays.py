@@ -34,7 +34,7 @@ class Arrays:
     unique: bool = False
 
     def item(self, place: int) -> Expression:
-        """Return what the item at a place may be."""
+        """Return the expression of the item at an index."""
         return self.prefix[place] if place < len(self.prefix) else self.rest
 
     def meet(self, more: "Arrays", budget: Budget) -> "Arrays | None":

@@ -22,7 +22,7 @@ def regex(pattern: str) -> Form:
 
 
 class LaterText(tree.Text):
-    """A text that is written when somebody reads it: of an automaton that few will look at."""
+    """A pattern whose source text is rendered on first access; most are never displayed."""
 
     __slots__ = ("_write", "_written")
     _write: Callable[[], str]
@@ -58,7 +58,7 @@ def call(name: str) -> Form:
 
 
 def sequence(*parts: Form) -> Form:
-    """Return one after the other; neighbouring texts become one."""
+    """Return the sequence of the parts; adjacent texts are joined."""
     items: list[Form] = []
     for part in parts:
         for item in part.items if isinstance(part, tree.Sequence) else (part,):
@@ -71,7 +71,7 @@ def sequence(*parts: Form) -> Form:
 
 
 def alternation(parts: Iterable[Form]) -> Form:
-    """Return any of the parts, one at least; the empty one makes the others optional."""
+    """Return the alternation of one or more parts; the empty one makes the others optional."""
     branches: list[Form] = []
     nullable = False
     for part in parts:

@@ -1,4 +1,4 @@
-"""How the characters of a string are spelt in JSON, as regular expressions."""
+"""JSON spellings of the characters of a string, as regular expressions."""
 
 import json
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _SHORT = {0x08: "b", 0x09: "t", 0x0A: "n", 0x0C: "f", 0x0D: "r", 0x22: '"', 0x5C
 _CONTROLS = frozenset({*range(0x20), 0x7F})
 
 LETTERS = "".join(_SHORT.values()) + "u"
-r"""What may follow a backslash; ``\/`` is nobody's only spelling."""
+r"""What may follow a backslash; ``\/`` is never a character's only spelling."""
 
 _PLAIN = r'[^"\\\x00-\x1f\x7f]'
 _HEX = "[0-9A-Fa-f]"

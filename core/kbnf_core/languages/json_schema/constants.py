@@ -1,4 +1,4 @@
-"""The shape of one value."""
+"""Shapes of single values, for ``const`` and ``enum``."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""Which alternatives may share a value: those with a listed value in common, and all unlisted ones.
+"""Candidate overlaps of alternatives: common listed values, and all pairs of unlisted ones.
 
 Comparing every pair of ``oneOf`` costs the square of their number. Alternatives that list their
 values (``const``, ``enum``), or whose objects all need one member with listed values (``type``,
@@ -65,7 +65,7 @@ def _member(schemas: "Schemas", part: Objects, name: str) -> Signs | None:
     try:
         shape: Mapping[Type, tuple[Part, ...]] = schemas.shape(part.lookup(name))
     except ProblemError:
-        # It is being worked out just now, or cannot be; who needs it will find out.
+        # Its evaluation is in progress, or fails; the caller that needs it reports that.
         return None
     return _signs(schemas, shape, None)
 

@@ -1,4 +1,4 @@
-"""The schema document: its JSON, where everything stands, and what references lead to.
+"""The schema document: its JSON, the pointer of every schema, and reference resolution.
 
 References are resolved by ``referencing``. Nothing is ever fetched: what is not in the document
 must be one of the meta-schemas, which come with the library.
@@ -71,7 +71,7 @@ class Place:
 
 
 class Document:
-    """A document and the places in it that expressions name."""
+    """A document and the schemas in it, by the pointers that expressions name."""
 
     def __init__(
         self, value: Json, limits: SchemaLimits, standard: Standard = Standard.JSON_SCHEMA
@@ -134,7 +134,7 @@ class Document:
         return self.by_draft and self._dialect.name not in {"draft-03", "draft-04"}
 
     def follow(self, place: Place, keyword: str) -> Expression:
-        """Return what the reference in ``keyword`` of a schema leads to."""
+        """Resolve the reference in ``keyword`` of a schema."""
         from referencing.exceptions import Unresolvable
 
         pointer = f"{place.pointer}/{escape(keyword)}"
@@ -156,7 +156,7 @@ class Document:
         return self._expression(found.contents, name, found.resolver)
 
     def anchors(self, name: str) -> int:
-        """Return how many schemas of the document have a dynamic anchor."""
+        """Return the number of schemas with a dynamic anchor."""
         return sum(
             isinstance(value, dict) and value.get("$dynamicAnchor") == name
             for value in _parts(self._value)
@@ -164,7 +164,7 @@ class Document:
 
 
 def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]:
-    """Return what the meta-schema finds wrong with a schema: the worst, if any.
+    """Return the worst error that the meta-schema finds in a schema, if any.
 
     ``text`` is its JSON text.
     """
@@ -224,7 +224,7 @@ def _repeated_items(
 
 
 def _key(value: Json) -> Hashable:
-    """Return what is equal for values that JSON Schema calls equal; truth values are no numbers."""
+    """Return a key under which values equal in JSON Schema collide; truth values are no numbers."""
     if isinstance(value, list):
         return list, tuple(map(_key, value))
     if isinstance(value, dict):

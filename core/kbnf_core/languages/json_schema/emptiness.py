@@ -1,4 +1,4 @@
-"""Whether an expression certainly has no value: deep enough for ``oneOf`` and for pruning."""
+"""Emptiness of expressions, decided conservatively: enough for ``oneOf`` and for pruning."""
 
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ DEPTH = 6
 
 
 def is_void(schemas: "Schemas", expression: Expression, depth: int = DEPTH) -> bool:
-    """Tell whether no value is certain to be allowed; False may mean that nobody knows."""
+    """Return True if provably unsatisfiable; False means unknown."""
     if expression == NOTHING:
         return True
     if depth == 0:
@@ -26,13 +26,13 @@ def is_void(schemas: "Schemas", expression: Expression, depth: int = DEPTH) -> b
     try:
         shape = schemas.shape(expression)
     except ProblemError:
-        # It is being worked out just now, or cannot be; who needs it will find out.
+        # Its evaluation is in progress, or fails; the caller that needs it reports that.
         return False
     return is_shape_void(schemas, shape, depth)
 
 
 def is_shape_void(schemas: "Schemas", shape: NormalForm, depth: int = DEPTH) -> bool:
-    """Tell whether a shape certainly has no value."""
+    """Return True if a shape provably has no value; False means unknown."""
     return all(is_part_void(schemas, part, depth) for parts in shape.values() for part in parts)
 
 

@@ -1,8 +1,8 @@
-"""What a place in a JSON text may hold, as an expression over the schemas of a document.
+"""Boolean expressions over the schemas of a document: the values allowed at a position.
 
-Expressions name schemas by their JSON Pointer instead of holding them, so recursion is no
-concern here, and equal expressions are equal values: that is what makes the rules of a grammar
-finite in number.
+Expressions name schemas by their JSON Pointer instead of holding them, so they are finite even
+where schemas are recursive, and equal expressions are equal values: a grammar gets one rule each,
+and so finitely many.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""``x-guidance``: what a schema itself says of how it is converted, in LLGuidance's words.
+"""``x-guidance``: the options of the conversion that a schema carries, under LLGuidance's names.
 
 It counts at the top of a schema only. An explicit option wins over it, and it wins over the
 defaults, which are those of the ``Standard``.

@@ -17,7 +17,7 @@ OBJECTS = frozenset(
 MEMBERS = frozenset({"properties", "patternProperties", "additionalProperties"})
 """What says which members come where."""
 CONTENTS = frozenset({"contentEncoding", "contentMediaType", "contentSchema"})
-"""What is said of a string, and enforced by nobody."""
+"""Annotations of strings, which no validator enforces."""
 LOCAL = STRINGS | NUMBERS | ARRAYS | OBJECTS | {"type"}
 """What restricts values of a type, and is read together."""
 

@@ -1,4 +1,4 @@
-"""Right-linear rules: automata over forms, a rule for each state that is reached twice."""
+"""Right-linear rules of automata over expressions, one for each state that is reached twice."""
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass

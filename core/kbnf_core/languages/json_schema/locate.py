@@ -1,4 +1,4 @@
-"""Where in a JSON text a JSON Pointer leads: for messages about schemas."""
+"""Spans of JSON Pointers in a JSON text, for messages about schemas."""
 
 import json
 import re

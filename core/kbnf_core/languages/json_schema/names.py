@@ -1,4 +1,4 @@
-"""Names for rules: after definitions and properties, each once."""
+"""Unique names for rules, after definitions and properties."""
 
 import re
 
@@ -7,7 +7,7 @@ _LONGEST = 48
 
 
 class Names:
-    """Gives out identifiers that begin with ``prefix``."""
+    """Generates unique identifiers that begin with ``prefix``."""
 
     def __init__(self, prefix: str, reserved: frozenset[str]) -> None:
         self._prefix = prefix

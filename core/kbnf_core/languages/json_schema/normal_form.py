@@ -1,8 +1,7 @@
-"""What a place may hold, by type: the normal form that grammars are written from.
+"""The normal form of expressions: the values allowed at a position, by type.
 
-A shape is a union of parts, each of one type. Unions are listed, intersections are worked out
-pair by pair, complements type by type; so ``allOf``, ``not``, ``if`` and ``oneOf`` need nothing
-of their own.
+A shape is a union of parts, each of one type. Unions are lists, intersections are computed pair by
+pair, complements type by type; ``allOf``, ``not``, ``if`` and ``oneOf`` need nothing of their own.
 """
 
 import enum

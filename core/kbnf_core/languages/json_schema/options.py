@@ -1,4 +1,4 @@
-"""What a conversion can be asked for."""
+"""Options of a conversion."""
 
 import enum
 from dataclasses import dataclass, field, fields

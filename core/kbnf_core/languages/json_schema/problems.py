@@ -1,4 +1,4 @@
-"""What is wrong with a schema, or cannot be said in a grammar, by JSON Pointer."""
+"""Problems of a schema, by JSON Pointer: errors, and losses of the conversion."""
 
 from dataclasses import dataclass
 

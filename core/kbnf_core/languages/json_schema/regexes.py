@@ -1,4 +1,4 @@
-"""Reads a regular expression as a value, so that it can be written as it was meant."""
+"""Parses regular expressions to values, so that simplified ones can be written."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""From expressions to shapes: reads schemas, keyword by keyword, when they are needed."""
+"""From expressions to normal forms: schemas are read lazily, keyword by keyword."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -134,7 +134,7 @@ class Schemas:
         return whole
 
     def _without_void(self, shape: NormalForm) -> NormalForm:
-        """Leave out parts without a value, where there are so many that it pays to look."""
+        """Drop empty parts, where there are enough of them that the check pays."""
         if all(len(parts) <= FEW_PARTS for parts in shape.values()):
             return shape
         kept = {

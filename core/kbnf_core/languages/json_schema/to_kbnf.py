@@ -1,4 +1,4 @@
-"""The conversions that callers use."""
+"""The entry points of the conversion: to text, to a grammar, to rules inside another grammar."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -75,14 +75,14 @@ def from_json_schema(
 def json_schema_grammar(source: str, options: Options | None = None) -> "Grammar":
     """Return the grammar that ``from_json_schema`` writes, without writing and reading it.
 
-    Raises what that raises. The grammar's text is written when somebody asks for it.
+    Raises what that raises. The grammar's text is rendered on first access.
     """
     from kbnf_core.grammar import Grammar
 
     text = Source(source)
     embedded = _convert(text, options)
     if embedded.losses and not (options and options.lossy):
-        # Of ``lenient`` in the schema; nobody would hear of them.
+        # Losses of ``lenient`` in the schema would otherwise go unreported.
         raise GrammarError([_diagnostic(loss, text) for loss in embedded.losses])
     grammar, analysis = _meaning(embedded, text)
     return Grammar.of_rules(grammar, analysis, _finish(embedded), lambda: _written(embedded))

@@ -16,7 +16,7 @@ STEPS = 8
 
 
 class Kind(enum.Enum):
-    """What a set holds; the value is the regular expression of all texts of the kind."""
+    """The kind of a set's values; the value is the regular expression of all texts of the kind."""
 
     STRING = "(?s:.)*"
     NUMBER = "-?(?:0|[1-9][0-9]*)(?:\\.[0-9]+)?"

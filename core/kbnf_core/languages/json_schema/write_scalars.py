@@ -72,7 +72,7 @@ _FORMAT_NAMES = {
 
 
 class ScalarWriter:
-    """Writes strings, numbers and the names of members; remembers what has a rule."""
+    """Writes strings, numbers and the names of members; memoises their rules."""
 
     def __init__(self, prelude: Prelude, rules: Rules, limits: SchemaLimits) -> None:
         self._prelude = prelude

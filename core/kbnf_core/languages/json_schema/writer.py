@@ -106,7 +106,7 @@ class Writer:
         return replace(problem, pointer=problem.pointer or self.pointer())
 
     def pointer(self, keyword: str = "") -> str:
-        """Return the JSON Pointer of what is being written, or of a keyword of it."""
+        """Return the JSON Pointer of the schema being written, or of a keyword of it."""
         inner = [self._current, *getattr(self._current, "parts", ())]
         places = [self.schemas.document.place(e) for e in inner if isinstance(e, Ref)]
         for place in places:
@@ -161,7 +161,7 @@ class Writer:
         else:
             form = self._parts(self.schemas.shape(expression), name)
         if form is None and expression != self._queue[0]:
-            # Nobody can complete it; the grammar's analysis removes it with all that call it.
+            # Unproductive; the grammar's analysis removes it with all its callers.
             return call(name)
         if form is None:
             message = "no value is possible here"

@@ -1,7 +1,7 @@
 """Builds the syntax tree, part by part, while Lark reduces the rules of ``grammar.lark``.
 
 Each method is called with the parts of the rule (or alias) of its name: tokens, and what the
-methods made of inner rules. Nothing is checked here, see ``checks``.
+methods made of inner rules. Nothing is checked here, see ``validate``.
 """
 
 from typing import NamedTuple, TypeAlias, cast

@@ -1,4 +1,4 @@
-"""Puts the parser's errors into the words of people who write grammars.
+"""Explains the parser's errors in terms of the grammar's text.
 
 Each function looks at the words around a mistake, and returns a finding if it knows the slip;
 the first that does is believed.

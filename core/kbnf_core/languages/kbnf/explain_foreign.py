@@ -1,4 +1,4 @@
-"""What other languages write, and how KBNF writes it: character classes, ranges, flags, slashes.
+"""Forms of other languages, and how KBNF writes them: character classes, ranges, flags, slashes.
 
 Each explanation knows which words it is about, so that reading can go on behind them, and has the
 fix that turns them into KBNF.

@@ -33,7 +33,7 @@ def kbnf_parser() -> Lark:
 
 
 class Words:
-    """Reads the words of a text, from the start or from any place on.
+    """Reads the words of a text, from the start or from any position on.
 
     ``comments`` are those passed so far; a byte order mark in front is skipped.
     """

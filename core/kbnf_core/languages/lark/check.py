@@ -1,4 +1,4 @@
-"""Lark as one of the languages that are checked: from text to a tree of KBNF and findings."""
+"""The check of Lark texts: from text to a tree of KBNF and findings."""
 
 from dataclasses import replace
 

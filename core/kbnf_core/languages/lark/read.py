@@ -1,4 +1,4 @@
-"""Reads Lark: from text to a tree of KBNF and what is to be said about it."""
+"""Reads Lark: parses, resolves and converts; returns a tree of KBNF and diagnostics."""
 
 import json
 from collections.abc import Mapping

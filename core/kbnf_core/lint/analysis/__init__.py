@@ -1,1 +1,1 @@
-"""What several lints ask of a grammar."""
+"""Analyses of a grammar that several lints share."""

@@ -1,7 +1,7 @@
-"""A shortest text that two regular parts have in common, found by walking both at once.
+"""Intersection of two regular parts: a shortest common text, from a lazy product.
 
-Neither part becomes an automaton. What is left of a part after some bytes is a set of *rests*, and
-only those are made to which both parts come: the walk is over as soon as the parts differ, however
+Neither part becomes an automaton. The residual of a part after some bytes is a set of *rests*, and
+only those that both parts reach are made: the walk is over as soon as the parts differ, however
 large they are.
 """
 

@@ -1,7 +1,7 @@
-"""Short texts of every nonterminal with one derivation each, and texts that have two.
+"""A bounded search for ambiguity: short texts of every nonterminal, and those derived twice.
 
-A bounded search from below: the texts of a part are put together from those of its own parts, so
-that a text which comes about in two ways at one node has two derivations, whatever is around it.
+The search is bottom-up: the texts of a part are composed of those of its own parts, so that a text
+composed in two ways at one node has two derivations, whatever is around it.
 Only few texts, the shortest, are kept at each node, and bytes that no terminal tells apart are
 spelled by one of them. What is found is certain; what is not found may still be there.
 """

@@ -1,4 +1,4 @@
-"""Where a grammar uses what not every engine has."""
+"""Uses of constructs that some engines lack."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ class Feature(Enum):
 
 
 def features_of(reading: Reading) -> Found:
-    """Yield every feature with each place that has it."""
+    """Yield every feature with each span that uses it."""
     for definition in reading.document.definitions:
         for node in tree.postorder(definition.body):
             yield from _in_node(reading, node)

@@ -1,4 +1,4 @@
-"""The bytes that texts of a part can begin with: a quick answer to whether two can be the same."""
+"""FIRST sets over bytes: a quick test whether two parts can share a text."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,7 @@ _NONE: Bytes = frozenset()
 
 
 class Firsts:
-    """First bytes in one grammar, worked out for all nonterminals at once (FIRST sets)."""
+    """FIRST sets over bytes of one grammar, computed for all nonterminals at once."""
 
     def __init__(self, grammar: Grammar, analysis: Analysis) -> None:
         self._analysis = analysis

@@ -1,4 +1,4 @@
-"""How findings show texts."""
+"""Formats texts and names for findings."""
 
 from kbnf_core.frontend import Reading, name_span
 
@@ -15,7 +15,7 @@ def show(word: bytes) -> str:
 
 
 def show_name(reading: Reading, nonterminal: str) -> str:
-    """Return a nonterminal as it is called, ``this`` where a conversion has named it."""
+    """Return the name of a nonterminal, ``this`` where a conversion generated it."""
     place = name_span(reading.document, nonterminal)
     written = reading.document.source.slice(place)
     # A name may be written with marks around it, as in `?sum` or `<sum>`.

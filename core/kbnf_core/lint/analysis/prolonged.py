@@ -1,8 +1,8 @@
 """A text of a grammar that begins with another one: what ``finish=eager`` can never write.
 
 The search goes breadth first over the states of recognition, so the complete text is a shortest
-one of those that can go on; how it goes on follows the lengths to the end. Nobody can tell in
-general whether there is such a text, so the search is bounded.
+one of those that can be continued; the continuation follows the lengths to the end. Whether there
+is such a text is undecidable in general, so the search is bounded.
 """
 
 from collections import deque

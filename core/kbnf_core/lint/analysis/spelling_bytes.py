@@ -1,4 +1,4 @@
-"""Bytes to spell examples with: one for all that no terminal of a grammar tells apart."""
+"""Representative bytes for examples: a readable one for each byte class of the terminals."""
 
 from collections.abc import Iterable
 

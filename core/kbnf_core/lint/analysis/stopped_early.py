@@ -1,4 +1,4 @@
-"""I901: what a lint says where it stopped before it had looked at everything."""
+"""I901: the note of a lint whose search reached its bound."""
 
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.frontend import EFFORT, Reading

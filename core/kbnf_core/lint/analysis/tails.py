@@ -1,4 +1,4 @@
-"""What can stand at the end of a text: the parts that ``finish=eager`` may cut short."""
+"""Final parts of a grammar: those at the end of a text, which ``finish=eager`` may cut short."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING

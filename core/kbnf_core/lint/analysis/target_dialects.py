@@ -1,6 +1,6 @@
-"""What an engine refuses of grammars in its own language, which it reads as they are.
+"""Refusals of an engine for grammars in its own language, which it reads unconverted.
 
-For GBNF in llama.cpp its reader here knows: it says so with codes of its own.
+llama.cpp: the findings of the GBNF parser (W411, I411, W414) are reused.
 """
 
 import re
@@ -17,7 +17,7 @@ from kbnf_core.syntax import tree
 
 
 class Refused(NamedTuple):
-    """A place, what is there, and what to do instead."""
+    """A span, the construct there, and its replacement."""
 
     what: str
     span: Span

@@ -1,4 +1,4 @@
-"""I206: parts of regular expressions that match more scripts than their writer may think of."""
+"""I206: parts of regular expressions that match beyond ASCII, more than authors usually mean."""
 
 import re
 from collections.abc import Iterator

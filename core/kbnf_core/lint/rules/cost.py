@@ -1,4 +1,4 @@
-"""I702 and E703: how large the tables are, how much work the masks, and which rules make it so."""
+"""I702 and E703: the size of the tables, the work of the masks, and the rules that cause both."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator

@@ -77,7 +77,7 @@ def _up_to_delimiters(reading: Reading, grammar: Grammar) -> Grammar:
     r"""Return the grammar in which ``except!(x)`` goes up to the first of the text behind it.
 
     It may hold that text, or its beginning, as two line ends do in ``except!('\n\n') '\n\n'``:
-    nobody means a text that goes on behind it, and eager finish is what is wanted there.
+    a text that continues behind it is never meant, and eager finish is what is wanted there.
     """
     rules = {name: _rewritten(reading, body) for name, body in grammar.rules.items()}
     return Grammar(grammar.start, rules)

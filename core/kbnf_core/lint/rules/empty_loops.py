@@ -1,4 +1,4 @@
-"""W106: loops that can go round without consuming anything, and rules that become themselves."""
+"""W106: loops whose body is nullable, and rules that derive themselves alone (cycles)."""
 
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter

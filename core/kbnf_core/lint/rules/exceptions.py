@@ -1,4 +1,4 @@
-"""W305 and W306: what ``except!`` does not exclude although it seems to."""
+"""W305 and W306: excluded strings that ``except!`` lets through, against appearances."""
 
 from collections.abc import Iterator
 from itertools import pairwise

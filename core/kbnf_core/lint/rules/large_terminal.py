@@ -1,4 +1,4 @@
-"""W701: terminals whose automata are very large, and what makes them so."""
+"""W701: terminals with very large automata, and the counted repetition that causes it."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""W304: loops and optional parts at the end of the start, which eager finish never enters."""
+"""W304: parts at the end of the start that cannot be entered, since an eager end comes first."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping

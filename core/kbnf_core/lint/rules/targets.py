@@ -1,4 +1,4 @@
-"""E502: what the engine that a grammar is meant for refuses.
+"""E502: constructs that the target engine of a grammar refuses.
 
 A grammar in the engine's own language is looked at as it is, any other as what is left when it is
 converted. All of this was measured: ``tests/golden/lint/targets.json`` has the verdicts of the

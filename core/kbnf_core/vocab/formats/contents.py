@@ -1,4 +1,4 @@
-"""What every loader returns, and what they check values of a file with."""
+"""The common result of all loaders, and the checks that they share."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field

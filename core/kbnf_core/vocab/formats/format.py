@@ -1,4 +1,4 @@
-"""What a format of vocabulary files is: how it is recognised, read, and how it cuts texts."""
+"""A vocabulary format as a value: how it is detected, loaded, and how it encodes texts."""
 
 import json
 from collections.abc import Callable

@@ -77,7 +77,7 @@ def byte_alphabet() -> Mapping[str, int]:
 def spelling_of(document: Mapping[str, Any]) -> Spelling:
     """Return how the pieces of a ``tokenizer.json`` are spelled.
 
-    Without a decoder it is worked out from what the encoder does to a text.
+    Without a decoder it is derived from what the encoder does to a text.
     ``VocabularyError`` if pieces of this kind do not spell bytes.
     """
     steps = list(_steps(document.get("decoder"), "decoder", "decoders"))

@@ -1,4 +1,4 @@
-"""Which ids end a sequence, for files that do not say it themselves."""
+"""Detection of end-of-sequence ids, for files that do not state them."""
 
 import json
 from collections.abc import Iterator, Mapping

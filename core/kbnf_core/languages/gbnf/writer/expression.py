@@ -1,4 +1,4 @@
-"""What GBNF can say, as values: characters, rules, tokens, and how they are put together.
+"""GBNF expressions as values: characters, rules, tokens, and their operators.
 
 Build sequences, alternations and repetitions with the functions here: they drop what matches
 nothing and flatten what needs no parentheses. Walk with ``postorder``, which does not recurse.

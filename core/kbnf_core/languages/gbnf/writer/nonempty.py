@@ -1,4 +1,4 @@
-"""Which parts may be empty, and each part without the empty text.
+"""Nullability of parts, and each part with the empty text removed.
 
 llama.cpp takes an unbounded repetition of what may be empty for left recursion. Without the
 empty text the repetition matches the same.

@@ -1,4 +1,4 @@
-"""Removes what matches nothing, and rules made on the way that nobody uses."""
+"""Removes parts that match nothing, and generated rules that are unused."""
 
 from collections.abc import Collection
 

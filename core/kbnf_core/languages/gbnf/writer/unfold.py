@@ -1,4 +1,4 @@
-"""From the syntax tree of KBNF to what GBNF can say, rule by rule.
+"""Unfolds the syntax tree of KBNF into GBNF expressions, rule by rule.
 
 Regular expressions are unfolded as they are written where they are made of characters only.
 Everything else that is regular (``except!``, ``#e``, ``#ex``, ``#substrs``, anchors) has an

@@ -1,1 +1,1 @@
-"""The lexer as part of the grammar: which lexemes end where."""
+"""Compiles the lexer into the grammar: which lexemes end where."""

@@ -1,4 +1,4 @@
-"""From rules over lexemes to a document of KBNF: as exact as it can be within the limits."""
+"""From rules over lexemes to a document of KBNF, as exact as the limits permit."""
 
 from dataclasses import dataclass
 

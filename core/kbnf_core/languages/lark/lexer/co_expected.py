@@ -1,9 +1,8 @@
-"""Which uses of terminals an Earley parser may expect together, over-estimated.
+"""Co-expected terminals: those that an Earley parser may expect together, over-estimated.
 
-Two parses that have read the same lexemes in the same way stand at the same place with the same
-callers. They part where two places of one rule could come next, or one in a rule and one after
-it. Parses that have parted are followed for as long as they may match the same lexemes, whoever
-their callers are.
+Two parses that read the same lexemes in the same way are at the same position with the same
+callers. They part where two positions of one rule could come next, or one in a rule and one after
+it. Parted parses are followed for as long as they may match the same lexemes, for all callers.
 """
 
 from collections.abc import Callable, Iterable, Mapping

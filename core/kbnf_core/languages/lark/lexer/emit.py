@@ -48,7 +48,7 @@ class Writer:
 
 
 def wanted_name(key: Key) -> str:
-    """Return what to call a variant."""
+    """Return the name of a variant."""
     if key.rule.startswith("@"):
         return key.rule[1:]
     name, at_end, _ = key.rule.partition("@end")

@@ -1,4 +1,4 @@
-"""What may, and what must, be expected together at a place of a grammar.
+"""FIRST and FOLLOW of a grammar over lexemes: over-estimates (``may``), under-estimates (``must``).
 
 A leaf is a use of a terminal. ``may`` over-estimates, ``must`` under-estimates what an Earley
 parser expects wherever it expects a leaf; what both say alike is exact. Returning from a rule,
@@ -262,7 +262,7 @@ class Analysis:
         return tuple(0 if mask == _ALL else mask | 1 << n for n, mask in enumerate(must))
 
     def _solve_above(self, callers: dict[str, list[Call]]) -> dict[str, int]:
-        """Return what is expected after each rule whoever called it (greatest fixed point)."""
+        """Return what is expected after each rule for all of its callers (greatest fixed point)."""
         above = dict.fromkeys(self._rules, _ALL)
         changed = True
         while changed:

@@ -1,4 +1,4 @@
-"""Texts of ``stop`` that are matched again, as the beginning of the next lexeme.
+"""Texts of ``stop`` that are matched again as the prefix of the next lexeme.
 
 LLGuidance hides what ended a lexeme with ``stop``. Where every lexeme that may follow begins with
 just this text, it stands in the text once: the next lexeme is what is left of its words. LLGuidance

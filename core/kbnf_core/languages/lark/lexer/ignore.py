@@ -1,4 +1,4 @@
-"""Puts ignored text where the lexer allows it.
+"""Inserts ``%ignore`` text where the lexer allows it.
 
 Lark allows it anywhere. LLGuidance allows none before the first lexeme, and after the last one
 only where the grammar could go on: so every lexeme is followed by ignored text, but not those

@@ -1,4 +1,4 @@
-"""What Lark's LALR parser accepts where, from Lark's own analysis of the rules.
+"""The terminals that Lark's LALR parser accepts in each state, from Lark's own analysis.
 
 Its contextual lexer knows the terminals that the parser's state has an action for, which may be
 more than can follow; and where the parser could both shift and reduce, it shifts.
@@ -44,7 +44,7 @@ Terminals = frozenset[Terminal]
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """By use of a terminal: what Lark's lexer always, and at times, looks for in its place.
+    """By use of a terminal: those that Lark's lexer always, or sometimes, tries at its position.
 
     ``conflict`` is what Lark says of the rules where it would not parse all that they describe.
     """

@@ -1,6 +1,6 @@
-"""Whether an Earley parser could go on where a part of the grammar has just ended the text.
+"""Left corners: whether an Earley parser could continue where a part has just ended the text.
 
-What began at the same place as that part was predicted with it: other rules that begin with the
+What began at the same position as that part was predicted with it: other rules that begin with the
 same part go on behind it (``e: e "+" t | t`` after an ``e``), and so may the same part at another
 place of the same rule (``x: (y ",")* y`` after a ``y``).
 """

@@ -1,4 +1,4 @@
-"""Applies a lexer to rules over lexemes: which lexemes end where, and what cannot be known."""
+"""Applies a lexer to rules over lexemes: where each lexeme ends, and what stays undecided."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -334,5 +334,5 @@ def apply_lexer(
 
 
 def _never(_one: Terminal, _other: Terminal) -> bool:
-    """Follow nothing together: no companions are known, or the parser has told which."""
+    """Expect every terminal alone: no companions are known, or the parser gives them."""
     return False

@@ -1,4 +1,4 @@
-"""What is known between two lexemes: the states that rules are multiplied with."""
+"""States of the lexer between two lexemes, with which the rules are multiplied."""
 
 from dataclasses import dataclass
 
@@ -26,5 +26,5 @@ class State:
 
 
 def in_order(states: frozenset[State]) -> list[State]:
-    """Return ``states`` in an order that does not depend on chance."""
+    """Return ``states`` in a deterministic order."""
     return sorted(states, key=lambda state: state.order)

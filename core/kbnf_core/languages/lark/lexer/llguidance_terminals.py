@@ -1,4 +1,4 @@
-"""The languages of LLGuidance's terminals: every one a set of words, with Rust's regex syntax."""
+"""LLGuidance's terminals as regular languages, in the syntax of Rust's regular expressions."""
 
 import json
 import re

@@ -1,8 +1,7 @@
-"""Sets of texts that may follow a lexeme.
+"""Lookahead sets: regular languages of the texts that may follow a lexeme.
 
-What a lexer looks ahead at is a condition on all the text that follows, often on one byte, at
-times on more; a regular language says it exactly. Equal sets are equal values, so that they can
-be states.
+A lexer's lookahead is a condition on all the text that follows, often on one byte, at times on
+more; a regular language says it exactly. Equal sets are equal values, so that they can be states.
 """
 
 from array import array

@@ -1,4 +1,4 @@
-"""Where a lexeme may end, given what else could have gone on: one lexeme against its companions.
+"""Maximal munch: where a lexeme may end, given the terminals that could match a longer text.
 
 The automaton of a terminal runs together with those of the companions that matter. Its accepting
 states fall into classes by the texts that may follow; the words of each class are a regular
@@ -43,7 +43,7 @@ class Class:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """``word`` may or may not be a lexeme before ``following``: ``companion`` could go on."""
+    """Undecided: is ``word`` a lexeme before ``following``? ``companion`` could match more."""
 
     word: bytes
     following: bytes
@@ -52,7 +52,7 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LexemeSplit:
-    """The words of a terminal at one place, by what may follow them; and the doubts."""
+    """The words of a terminal at one position, by what may follow them; and the doubts."""
 
     classes: tuple[Class, ...]
     doubts: tuple[Doubt, ...]
@@ -69,7 +69,7 @@ MOST_STATES = 20_000
 
 
 class _Walk:
-    """Several automata side by side, as long as the first is alive.
+    """The product of several automata, as long as the first is alive.
 
     ``states`` are those met, in the order of a shortest word, which ``words`` holds: the state of
     each automaton, and which of the ``watched`` (a bit each) have matched a shorter word.
@@ -110,7 +110,7 @@ class _Walk:
 
 @dataclass(slots=True)
 class LexemeSplitter:
-    """Cuts terminals; remembers what it has worked out.
+    """Splits the words of terminals by what may follow them; memoised.
 
     ``LLGUIDANCE`` and ``LALR`` know companions; with the other lexers a lexeme has only itself.
     """
@@ -248,7 +248,7 @@ def _split(terminals: Iterable[Terminal]) -> Iterable[Terminal]:
 
 @dataclass(frozen=True, slots=True)
 class _Judge:
-    """Decides what may follow a word of ``terminal``, given where a companion stands."""
+    """Decides what may follow a word of ``terminal``, given the state of a companion."""
 
     lexing: Lexing
     terminal: Terminal

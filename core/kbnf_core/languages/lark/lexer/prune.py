@@ -1,6 +1,6 @@
-"""Drops what expects no lexeme: a parser that has come to what is left can go on from there.
+"""Removes parts that can consume no lexeme: every remaining position has a continuation.
 
-Parts that never come to an end stay: they never match, but the lexer looks for their lexemes.
+Unproductive parts stay: they never match, but the lexer expects their lexemes.
 """
 
 from dataclasses import replace

@@ -1,7 +1,7 @@
-"""Which states the parts of a grammar lead to, given the state before them.
+"""Reachability of lexer states: those that each part of a grammar leads to, from the one before.
 
-A state before a part is taken only as far as it makes a difference there, and so is one after it:
-most parts need not know what came before.
+A state is restricted to what makes a difference to the part, and so is the one after it: most parts
+need not know what came before.
 """
 
 from dataclasses import dataclass, field
@@ -49,7 +49,7 @@ class Reach:
     _is_solved: bool = False
 
     def solve(self) -> States:
-        """Work out what all rules lead to; return the states after the start."""
+        """Compute the states that all rules lead to; return those after the start."""
         first = (self.grammar.start, self.lexed.start)
         self._ask(first)
         befores: set[State] = set()
@@ -87,7 +87,7 @@ class Reach:
         return self._targets[key]
 
     def after(self, node: Node, before: State) -> States:
-        """Return the states after ``node``, as seen there; remembered once rules are solved."""
+        """Return the states after ``node``, restricted to it; memoised once rules are solved."""
         before = self.lexed.entering(node, before)
         if not self._is_solved:
             return self._after(node, before)

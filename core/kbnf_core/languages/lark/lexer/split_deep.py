@@ -1,4 +1,4 @@
-"""Gives deep parts of rules rules of their own: later passes follow parts into parts."""
+"""Splits deep parts of rules into rules of their own, since later passes recurse into parts."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Lark's contextual lexer: the first terminal in order that matches wins."""
+"""The priority of terminals in Lark's contextual lexer: the first that matches wins."""
 
 from kbnf_core.languages.lark.reader.model import Terminal
 

@@ -57,7 +57,7 @@ def lexeme(made: Terminal, nullable: bool, span: Span) -> Node:
 
 @dataclass(slots=True)
 class LlguidanceFactory:
-    """LLGuidance: a terminal goes on as long as its automaton does."""
+    """LLGuidance's terminals: maximal munch, a match extends while the automaton lives."""
 
     terminals: LlguidanceTerminals
     lexing: Lexing

@@ -1,8 +1,8 @@
-"""Where LLGuidance takes ignored text that the shape of the rules alone does not tell.
+"""Trailing ``%ignore`` text that LLGuidance accepts because another Earley item is alive.
 
-After the last lexeme it takes some if any of its parses could go on, and it keeps all parses that
-match alike. And a terminal that matches the empty text counts as a lexeme, behind which ignored
-text may come, even at the very beginning.
+After the last lexeme it accepts ignored text if any of its parses could continue, and it keeps all
+parses that match alike. A terminal that matches the empty text counts as a lexeme, so ignored text
+may follow it, even at the very beginning.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,7 +28,7 @@ Confusable = Callable[[Terminal, Terminal], bool]
 
 
 def open_ends(grammar: LexicalGrammar, confusable: Confusable, report: Report) -> LexicalGrammar:
-    """Return ``grammar`` with ignored text after last lexemes where another parse could go on.
+    """Return ``grammar`` with ignored text after last lexemes where another parse stays alive.
 
     The grammar has its ignored text already. Reports where that is not certain.
     """

@@ -1,4 +1,4 @@
-"""Which dialect a file is written in, and what the other one would refuse."""
+"""The dialect of a file, by detection, and what the other dialect would refuse."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What stands in a Lark grammar but is none of its rules: tokens, JSON schemas, other grammars."""
+"""Embedded parts of a Lark grammar: tokens, JSON schemas, other grammars."""
 
 import json
 import re

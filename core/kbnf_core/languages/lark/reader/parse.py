@@ -23,7 +23,7 @@ from kbnf_core.syntax.statements import Metasyntax, Statement, parse_statements,
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What was read, and the findings in order of place."""
+    """The tree, and the findings in order of position."""
 
     document: tree.Document
     diagnostics: tuple[Diagnostic, ...]

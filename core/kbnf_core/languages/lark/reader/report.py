@@ -1,4 +1,4 @@
-"""Collects what a conversion has to say: errors, losses, and notes that change nothing."""
+"""The report of a conversion: errors, losses, and notes that change nothing."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""W101 and W102 in a Lark file: what nothing uses, and what the start does not lead to.
+"""W101 and W102 in a Lark file: definitions unused, or unreachable from the start.
 
 Said of what was written, because reading begins at the start and leaves out all else.
 """

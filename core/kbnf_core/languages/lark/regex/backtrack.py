@@ -1,7 +1,7 @@
-"""From Python regular expressions to automata that match as Python does.
+"""Automata that match as Python's backtracking matcher does, by priority instead of length.
 
-Python tries alternatives in order and takes the first that leads to a match, so what it matches
-of a text may be shorter than the longest match, and may depend on what follows. The automaton
+Python tries alternatives in order and takes the first that leads to a match, so its match may be
+shorter than the longest one, and may depend on what follows. The automaton
 keeps the attempts in their order and drops those behind a match; its states are the ordered
 lists. What may follow a match is what makes all attempts before it fail.
 """

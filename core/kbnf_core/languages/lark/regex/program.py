@@ -1,7 +1,7 @@
-"""The program of a Python regular expression: what an attempt to match does, step by step.
+"""The program of a Python regular expression, for a Pike VM.
 
-As in Pike's machine (R. Cox, "Regular Expression Matching: the Virtual Machine Approach", 2009),
-but single characters are automata, and what is looked at ahead or behind is an automaton too.
+The instructions are those of Pike's machine (R. Cox, "Regular Expression Matching: the Virtual
+Machine Approach", 2009), but single characters are automata, and so are look-ahead and look-behind.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """From KBNF to LLGuidance's Lark.
 
-Strings, regular expressions and whole regular rules become lexemes where LLGuidance's lexer can
-cut no text of them wrongly, see ``lark_forms``; the others are written character by character.
+Strings, regular expressions and whole regular rules become lexemes where their maximal-munch
+split is unambiguous (``lexeme_forms``); the others are written character by character.
 """
 
 from kbnf_core import ir

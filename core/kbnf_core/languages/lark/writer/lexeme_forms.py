@@ -1,9 +1,9 @@
-"""Which parts of a grammar can be lexemes of LLGuidance's: those that its lexer never cuts wrongly.
+"""Parts of a grammar that can be LLGuidance lexemes: their maximal-munch split is unambiguous.
 
-A lexeme goes on as long as the next byte keeps any alive that may come there, so longer ones than
-characters go wrong where something could follow that they could also go on with. All regular rules
-and parts begin as lexemes; those that could go wrong are taken apart, rules first, until the lexer
-has no choice left. Characters one by one are always right: they are all of one length.
+The lexer extends a lexeme while any expected terminal stays alive, so a lexeme longer than one
+character is split wrongly where a text that follows could also extend it. All regular rules and
+parts begin as lexemes; ambiguous ones are taken apart, rules first, until the split is unambiguous.
+Single characters are always right: they all have one length.
 """
 
 from collections.abc import Mapping
