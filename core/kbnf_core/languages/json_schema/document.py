@@ -197,13 +197,13 @@ def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]
 @cache
 def _meta_schemas() -> "Registry[Json]":
     """Return the meta-schemas without ``$schema``, for which jsonschema takes its own rules."""
-    from referencing import Registry, Resource
+    from referencing import Registry
     from referencing.jsonschema import specification_with
 
     known: Registry[Json] = import_module("jsonschema_specifications").REGISTRY
     contents = {uri: known.contents(uri) for uri in known}
     return Registry[Json]().with_resources(
-        (uri, Resource(_undeclared(schema), specification_with(schema["$schema"])))
+        (uri, specification_with(schema["$schema"]).create_resource(_undeclared(schema)))
         for uri, schema in contents.items()
     )
 
