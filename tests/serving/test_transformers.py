@@ -215,7 +215,8 @@ def test_drafts_are_taken_back() -> None:
     random = Random(3)
     row = [5, 6]
     for _ in range(40):
-        taken = processor(torch.tensor([row]), scores)
+        prefix: Any = torch.tensor([row])
+        taken = processor(prefix, scores)
         assert torch.equal(expected.setdefault(len(row), taken), taken)
         row = [*row, random.choice([one, two])] if random.random() < 0.6 else row[: len(row) - 1]
         row = [5, 6] if len(row) < 2 else row[:12]
@@ -225,5 +226,7 @@ def test_what_cannot_be_used_is_refused() -> None:
     with pytest.raises(ConfigError, match="eos"):
         KbnfLogitsProcessor(SHORT, tokenizer(), eos=[])
     processor = KbnfLogitsProcessor([SHORT, OTHER], tokenizer())
+    three: Any = torch.zeros(3, 1, dtype=torch.int64)
+    scores: Any = torch.zeros(3, PADDED)
     with pytest.raises(ConfigError, match="2 grammars"):
-        processor(torch.zeros(3, 1, dtype=torch.int64), torch.zeros(3, PADDED))
+        processor(three, scores)
