@@ -9,6 +9,8 @@ import pytest
 
 from kbnf_testing.peer import Peer
 
+_HERE = Path(__file__).parent
+
 _PEERS = Path(__file__).with_name("peers.py")
 
 
@@ -24,3 +26,10 @@ def peers() -> Iterator[dict[str, Peer]]:
     """Both versions, by version."""
     with _peer("0.2.9") as seed, _peer("0.4.2") as newest:
         yield {peer.version: peer for peer in (seed, newest)}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark all tests of this folder: each needs a peer."""
+    for item in items:
+        if item.path.is_relative_to(_HERE):
+            item.add_marker("differential")

@@ -49,7 +49,8 @@ def scaling() -> ModuleType:
 
 
 def test_every_family_is_here(scaling: ModuleType) -> None:
-    assert list(scaling.FAMILIES) == FAMILIES
+    # What there are many of in schemas is counted with the other converters.
+    assert list(scaling.FAMILIES) == [*FAMILIES, "enum values"]
 
 
 @pytest.mark.parametrize("verb", ["check", "build"])
