@@ -206,3 +206,12 @@ def test_caches_that_are_small_change_nothing() -> None:
             engine.compute_allowed_token_ids()
             masks.append(sorted(engine.get_allowed_token_ids_from_last_computation()))
         assert masks[0] == masks[1]
+
+
+def test_what_waits_for_a_completion_is_counted() -> None:
+    engine = Engine("start ::= '(' [start] ')';", Vocabulary.bytes(), finish="eos")
+    engine.try_accept_new_bytes(b"(" * 50)
+    left = engine._automaton.bytes_left
+    with pytest.raises(WorkLimitError):
+        left.length(engine._position, Budget(50))
+    assert left.length(engine._position, Budget(1_000)) == 50

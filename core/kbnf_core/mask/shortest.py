@@ -66,7 +66,7 @@ def _shortest_bytes(automaton: TokenAutomaton, position: int, budget: Budget) ->
 
     Of several such texts it is the one with the most readable bytes first. None if there is none.
     """
-    left = automaton.bytes_left.length(position)
+    left = automaton.bytes_left.length(position, budget)
     if left == inf:
         return None
     if left > MAX_LENGTH:
@@ -92,14 +92,16 @@ def _nearer(
     for byte_class, byte in ways:
         budget.spend(share)
         after = states.step(state, byte_class)
-        if after != DEAD and _distance(automaton, after) == distance:
+        if after != DEAD and _distance(automaton, after, budget) == distance:
             return byte, after
     # Transitions that were compiled follow from the tables, as the lengths do.
     raise EngineError("the transitions are not those of the grammar: the artifact was forged")
 
 
-def _distance(automaton: TokenAutomaton, state: int) -> float:
-    return 0 if automaton.masks.is_complete(state) else automaton.bytes_left.length(state)
+def _distance(automaton: TokenAutomaton, state: int, budget: Budget) -> float:
+    if automaton.masks.is_complete(state):
+        return 0
+    return automaton.bytes_left.length(state, budget)
 
 
 def readable_bytes(classes: npt.NDArray[np.uint8]) -> list[tuple[int, int]]:
@@ -174,7 +176,7 @@ class _Search:
         """Return the steps left; every pair of the state is looked at, so each is charged."""
         if state not in self._left:
             self._budget.spend(1 + len(self._automaton.masks.states.pairs(state)))
-            self._left[state] = self._automaton.steps_left.length(state)
+            self._left[state] = self._automaton.steps_left.length(state, self._budget)
         return self._left[state]
 
     def _expand(self, state: int) -> list[int]:

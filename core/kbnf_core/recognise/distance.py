@@ -13,6 +13,7 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 
+from kbnf_core.budget import Budget
 from kbnf_core.lower.tables import Ids, Tables
 from kbnf_core.recognise.stack import BOTTOM, SELF
 from kbnf_core.recognise.states import StateTable
@@ -34,37 +35,40 @@ class DistanceToEnd:
         self._upward: dict[int, dict[int, float]] = {BOTTOM: {states.tables.start: 0}}
         self._left: dict[int, dict[int, float]] = {}
 
-    def length(self, state: int) -> float:
+    def length(self, state: int, budget: Budget) -> float:
         """Return the length of the shortest text, not empty, that completes the start.
 
-        Infinite if there is none.
+        Infinite if there is none. Raises WorkLimitError where ``budget`` is used up; edges of stack
+        nodes that are not known yet are steps.
         """
         best = inf
         for origin, item_set in self._states.pairs(state):
-            upward = self._up_from(origin)
+            upward = self._up_from(origin, budget)
             for item in self._states.items.items(item_set):
                 position, report = self._states.items.unpack(item)
                 best = min(best, self._beyond[position] + upward.get(report, inf))
         return float(best)
 
-    def _up_from(self, root: int) -> dict[int, float]:
+    def _up_from(self, root: int, budget: Budget) -> dict[int, float]:
         """Return the length after each nonterminal completes into ``root``."""
         if root in self._upward:
             return self._upward[root]
         stack = [root]
         while stack:
             origin = stack[-1]
-            outer = {t[1] for t in self._states.origins.edges(origin)} - {SELF}
+            edges = self._states.origins.edges(origin)
+            budget.spend(1 + len(edges))
+            outer = {edge[1] for edge in edges} - {SELF}
             missing = [each for each in outer if each not in self._upward]
             if missing:
                 stack.extend(missing)
                 continue
             stack.pop()
             if origin not in self._upward:
-                self._upward[origin] = self._find_upward(origin)
+                self._upward[origin] = self._find_upward(origin, budget)
         return self._upward[root]
 
-    def _find_upward(self, origin: int) -> dict[int, float]:
+    def _find_upward(self, origin: int, budget: Budget) -> dict[int, float]:
         """Relax the lengths to a fixpoint: items predicted together wait for each other."""
         lengths: dict[int, float] = {}
         changed = True
@@ -72,7 +76,9 @@ class DistanceToEnd:
             changed = False
             for nonterminal, outer, after in self._states.origins.edges(origin):
                 known = lengths if outer == SELF else self._upward[outer]
-                ways = (left + known.get(r, inf) for r, left in self._left_in(after).items())
+                left_in = self._left_in(after)
+                budget.spend(1 + len(left_in))
+                ways = (left + known.get(r, inf) for r, left in left_in.items())
                 found = min(ways, default=inf)
                 if found < lengths.get(nonterminal, inf):
                     lengths[nonterminal] = found

@@ -39,7 +39,7 @@ def find_prolonged(tables: Tables, budget: Budget) -> Prolonged | None:
     while pending:
         state = pending.popleft()
         text = texts[state]
-        if text and states.completions(state) and left.length(state) <= MAX_LENGTH:
+        if text and states.completions(state) and left.length(state, budget) <= MAX_LENGTH:
             return Prolonged(text, text + _completion(states, left, state, ways, budget))
         for byte_class, byte in ways:
             budget.spend(1 + len(states.pairs(state)))
@@ -59,18 +59,20 @@ def _completion(
 ) -> bytes:
     """Return a shortest text, not empty, that completes the start from ``state`` on."""
     found = bytearray()
-    for distance in range(int(left.length(state)) - 1, -1, -1):
+    for distance in range(int(left.length(state, budget)) - 1, -1, -1):
         for byte_class, byte in ways:
             budget.spend(1 + len(states.pairs(state)))
             after = states.step(state, byte_class)
-            if after != DEAD and _is_within(states, left, after, distance):
+            if after != DEAD and _is_within(states, left, after, distance, budget):
                 found.append(byte)
                 state = after
                 break
     return bytes(found)
 
 
-def _is_within(states: StateTable, left: DistanceToEnd, state: int, distance: int) -> bool:
+def _is_within(
+    states: StateTable, left: DistanceToEnd, state: int, distance: int, budget: Budget
+) -> bool:
     if distance == 0:
         return bool(states.completions(state))
-    return left.length(state) == distance
+    return left.length(state, budget) == distance
