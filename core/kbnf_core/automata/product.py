@@ -31,7 +31,7 @@ class Product:
     def row(self, states: States) -> Iterator[States]:
         """Yield the successor on each class."""
         # Not strict: this is the inner loop, and all rows have the same length.
-        return zip(*[rows[at] for rows, at in zip(self._rows, states)])  # noqa: B905
+        return zip(*[rows[at] for rows, at in zip(self._rows, states)])  # noqa: B905 - hot loop
 
     def accepting(self, states: States) -> tuple[bool, ...]:
         """Tell for each automaton whether a word may end."""
