@@ -46,8 +46,8 @@ Of ``states``:
 
 Of ``masks``:
 
-- ``masks.start``, ``masks`` (uint32): distinct sets of token ids; the first is empty. A list as long
-  as a row of bits is that row; a shorter one has (index, word) pairs for the nonzero words.
+- ``masks.start``, ``masks`` (uint32): distinct sets of token ids; the first is empty. A list as
+  long as a row of bits is that row; a shorter one has (index, word) pairs for the nonzero words.
 
 Of ``walks``:
 

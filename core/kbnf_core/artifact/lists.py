@@ -34,7 +34,7 @@ def table(rows: Iterable[tuple[int, ...]], width: int) -> Ids:
 
 
 def pack_words(rows: Sequence[Words]) -> tuple[Ids, Words]:
-    """Return (start, elements) of rows of bits, those that are mostly zero as ``Rows`` reads them."""
+    """Return (start, elements) of rows of bits, mostly zero ones as pairs; ``Rows`` reads them."""
     start, elements = pack_arrays([_sparse(row).view(np.int32) for row in rows])
     return start, elements.view(np.uint32)
 
