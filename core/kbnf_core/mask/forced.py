@@ -8,10 +8,11 @@ reaches beyond the forced bytes is tried as the last boundary, and the tokens on
 encodings agree are certain.
 """
 
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
 from itertools import takewhile
 from typing import NamedTuple, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +21,7 @@ from kbnf_core.errors import VocabularyError
 from kbnf_core.mask.bits import ids_of
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.token_automaton import TokenAutomaton
-from kbnf_core.vocab.trie import ABSENT, ROOT
+from kbnf_core.vocab.trie import ABSENT, ROOT, TokenTrie
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 Context: TypeAlias = tuple[int | bytes, ...]
@@ -82,6 +83,7 @@ class ForcedTokens:
         self._written: LruDict[tuple[int, Context], Sequence[int]] = LruDict(
             self._write, MOST_KNOWN
         )
+        self._children = _children_of(self._vocabulary)
 
     def find(self, position: int, accepted: Sequence[int | bytes], limit: int) -> list[int]:
         """Return the tokens that come from ``position`` on, at most ``limit``.
@@ -132,13 +134,12 @@ class ForcedTokens:
 
     def _is_spelt_twice(self, data: bytes) -> bool:
         """Tell whether ``data`` begins with more than one token."""
-        trie = self._vocabulary.trie
         node, count = ROOT, 0
         for byte in data:
-            node = trie.child_on(node, byte)
+            node = self._children[node].get(byte, ABSENT)
             if node == ABSENT or count > 1:
                 break
-            count += len(trie.ids(node))
+            count += len(self._vocabulary.trie.ids(node))
         return count > 1
 
     @cached_property
@@ -163,14 +164,27 @@ class ForcedTokens:
 
         Of those within a character the place before it is taken.
         """
-        trie = self._vocabulary.trie
-        coming = self._bytes_at(after)
+        coming = np.flatnonzero(self._bytes_at(after)).tolist()
         places = {len(data)}
-        for place in range(max(0, len(data) - trie.max_depth), len(data)):
-            node = trie.find(data[place:])
-            if node != ABSENT and coming[trie.byte[trie.children(node)]].any():
+        for place in range(max(0, len(data) - self._longest), len(data)):
+            below = self._below(data, place)
+            if below and not below.keys().isdisjoint(coming):
                 places.add(place)
         return tuple(sorted({_whole_characters(data, place) for place in places}))
+
+    def _below(self, data: bytes, place: int) -> Mapping[int, int]:
+        """Return the children of the trie's node for ``data`` from a place on; none without one."""
+        below = self._children[ROOT]
+        for byte in memoryview(data)[place:]:
+            node = below.get(byte)
+            if node is None:
+                return {}
+            below = self._children[node]
+        return below
+
+    @cached_property
+    def _longest(self) -> int:
+        return self._vocabulary.trie.max_depth
 
     def _write(self, key: tuple[int, Context]) -> Sequence[int]:
         """Return what the tokenizer certainly writes at a position after a context."""
@@ -183,6 +197,26 @@ class ForcedTokens:
                 return ()
             encodings.append(found)
         return _shared_start(encodings)
+
+
+Children: TypeAlias = LruDict[int, dict[int, int]]
+"""Of the nodes of a trie that were looked at: their children by byte."""
+
+_children: WeakKeyDictionary[Vocabulary, Children] = WeakKeyDictionary()
+
+
+def _children_of(vocabulary: Vocabulary) -> Children:
+    """Return the children of a vocabulary's nodes; all grammars share them."""
+    found = _children.get(vocabulary)
+    if found is None:
+        found = LruDict(partial(_find_children, vocabulary.trie), MOST_KNOWN)
+        found = _children.setdefault(vocabulary, found)
+    return found
+
+
+def _find_children(trie: TokenTrie, node: int) -> dict[int, int]:
+    children = trie.children(node)
+    return dict(zip(trie.byte[children].tolist(), children.tolist(), strict=True))
 
 
 def _shared_start(lists: Sequence[Sequence[int]]) -> Sequence[int]:
