@@ -127,9 +127,8 @@ class ForcedTokens:
     def _look(self, position: int) -> Ahead:
         data, after = _follow(self._automaton, position, MOST_BYTES)
         if not data:
-            return Ahead(
-                data, after, (), np.count_nonzero(self._own & self._bytes_at(position)) > 1
-            )
+            spelt = np.count_nonzero(self._own & self._bytes_at(position))
+            return Ahead(data, after, (), bool(spelt > 1))
         return Ahead(data, after, self._boundaries(data, after), self._is_spelt_twice(data))
 
     def _is_spelt_twice(self, data: bytes) -> bool:
