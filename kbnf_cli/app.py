@@ -12,6 +12,7 @@ _COMMANDS = {
     "diagram": "kbnf_cli.diagram:diagram",
     "fmt": "kbnf_cli.fmt:fmt",
     "compile": "kbnf_cli.compile:compile_",
+    "convert": "kbnf_cli.convert_any:convert_any",
     "convert-json-schema": "kbnf_cli.convert_json_schema:convert_json_schema",
     "mask": "kbnf_cli.mask:mask",
     "play": "kbnf_cli.play.command:play",

@@ -141,12 +141,18 @@ def _ways(
     """
     back = language.from_kbnf
     if back is None:
-        return (language.extension,), lambda _: Direction(to_kbnf, KBNF.extension)
+
+        def forth(file: Path) -> Direction:
+            _refuse_another(language, file)
+            return Direction(to_kbnf, KBNF.extension)
+
+        return (language.extension,), forth
 
     def from_kbnf(text: str, name: str) -> "Conversion":
         return back(text, path=name, start=start, imports=BELOW)
 
     def direction(file: Path) -> Direction:
+        _refuse_another(language, file)
         is_back = to == language.name.lower() if to else file.suffix == KBNF.extension
         if is_back:
             return Direction(from_kbnf, language.extension)
@@ -154,6 +160,17 @@ def _ways(
 
     originals = [each.extension for each in (KBNF, language) if to != each.name.lower()]
     return originals, direction
+
+
+def _refuse_another(language: Language, file: Path) -> None:
+    """Raise ``UsageError`` for a file whose name says that it is in a third language."""
+    suffix = file.suffix.lower()
+    other = next((each for each in LANGUAGES if each.extension == suffix), None)
+    known = (language, KBNF) if language.from_kbnf is not None else (language,)
+    if other is not None and other not in known:
+        raise click.UsageError(
+            f"{file} is written in {other.name}, not in {language.name}: `kbnf convert {file}`"
+        )
 
 
 COMMANDS = {

@@ -12,7 +12,7 @@ from kbnf_cli.config import SettingsFor
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import read_bytes, write_text
-from kbnf_cli.grammars import Opened, open_any_grammar
+from kbnf_cli.grammars import GRAMMAR, Opened, open_any_grammar
 from kbnf_cli.inputs import BUILT_IN, Inputs, read_vocabulary
 from kbnf_cli.options import as_value, common_options, input_options
 from kbnf_cli.play.session import Files, Session, Settings, Verdict, World, open_session
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("grammar", metavar="[GRAMMAR]", required=False, type=click.Path(path_type=Path))
+@click.argument("grammar", metavar="[GRAMMAR]", required=False, type=GRAMMAR)
 @click.option("-c", "commands", metavar="COMMAND", multiple=True, help="Run a line; repeatable.")
 @click.option(
     "--replay",

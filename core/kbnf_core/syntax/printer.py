@@ -15,6 +15,7 @@ from kbnf_core.syntax.tree import (
     Expression,
     Leaf,
     Pattern,
+    PatternKind,
     Reference,
     Repetition,
     Sequence,
@@ -39,6 +40,13 @@ def quote_raw(text: str) -> str:
     text.encode()
     mark = _mark(text)
     return f"#r{mark}{text.replace(mark, mark * 2)}{mark}"
+
+
+def spell_regex(text: str) -> str:
+    """Return ``text`` as a pattern in its shorter spelling: raw where that saves escapes."""
+    quoted = f"#{quote(text)}"
+    # A line break, or what cannot be seen, is better read as an escape.
+    return min(quoted, quote_raw(text), key=len) if text.isprintable() else quoted
 
 
 def quote_bytes(data: bytes) -> str:
@@ -122,7 +130,8 @@ def _leaf(node: Leaf) -> str:
             return quote_bytes(node.value)
         case Pattern():
             value = node.text.value
-            return quote_raw(value) if node.is_raw else node.kind.value + quote(value)
+            is_regex = node.kind is PatternKind.REGEX
+            return spell_regex(value) if is_regex else node.kind.value + quote(value)
         case Exception_():
             return _exception(node)
         case TokenName():
