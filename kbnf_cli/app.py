@@ -17,6 +17,7 @@ _COMMANDS = {
     "mask": "kbnf_cli.mask:mask",
     "play": "kbnf_cli.play.command:play",
     "rule": "kbnf_cli.rule:rule",
+    "sample": "kbnf_cli.sample:sample",
     "test": "kbnf_cli.test:test",
     "vocab": "kbnf_cli.vocab:vocab",
 }
