@@ -15,6 +15,7 @@ _COMMANDS = {
     "convert": "kbnf_cli.convert_any:convert_any",
     "convert-json-schema": "kbnf_cli.convert_json_schema:convert_json_schema",
     "mask": "kbnf_cli.mask:mask",
+    "match": "kbnf_cli.match:match",
     "play": "kbnf_cli.play.command:play",
     "rule": "kbnf_cli.rule:rule",
     "sample": "kbnf_cli.sample:sample",
