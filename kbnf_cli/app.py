@@ -14,6 +14,7 @@ _COMMANDS = {
     "compile": "kbnf_cli.compile:compile_",
     "convert": "kbnf_cli.convert_any:convert_any",
     "convert-json-schema": "kbnf_cli.convert_json_schema:convert_json_schema",
+    "explain": "kbnf_cli.explain:explain",
     "mask": "kbnf_cli.mask:mask",
     "match": "kbnf_cli.match:match",
     "play": "kbnf_cli.play.command:play",

@@ -1,7 +1,8 @@
 """Prints syntax trees as KBNF: one canonical text for each tree, comments left out.
 
-The text parses back to an equal tree. Trees that no text has (a sequence inside a sequence, an
-alternation under an operator) get the parentheses that their meaning needs.
+The text parses back to an equal tree, but that patterns are raw where that is shorter. Trees that
+no text has (a sequence inside a sequence, an alternation under an operator) get the parentheses
+that their meaning needs.
 """
 
 from typing import TypeAlias
