@@ -20,7 +20,7 @@ from kbnf_cli.formats import FORMATS, MODEL, READ, REGEX, WRITTEN, listing
 from kbnf_cli.grammars import GRAMMAR, language_name
 from kbnf_cli.inputs import read_vocabulary
 from kbnf_cli.models import is_model_name, schema_of_model
-from kbnf_cli.options import as_value, common_options, vocabulary_options
+from kbnf_cli.options import as_value, common_options, examples, vocabulary_options
 from kbnf_core.convert import JSON_SCHEMA
 from kbnf_core.languages import EXTENSIONS, KBNF, LANGUAGES, Language
 
@@ -56,7 +56,16 @@ def _list_formats(context: click.Context, _: click.Parameter, value: bool) -> No
         context.exit()
 
 
-@click.command("convert")
+@click.command(
+    "convert",
+    epilog=examples(
+        "kbnf convert answer.gbnf -o answer.kbnf",
+        "kbnf convert answer.kbnf --to lark",
+        "kbnf convert schema.json --to gbnf",
+        "kbnf convert app.models:Person",
+        "echo '[0-9]{4}' | kbnf convert --from regex -",
+    ),
+)
 @click.argument("sources", metavar="FILE...", nargs=-1, required=True, type=_Source())
 @click.option(
     "--to",

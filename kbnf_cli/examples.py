@@ -160,9 +160,7 @@ def _play(console: Console, file: Path, path: Path, name: str) -> Case:
     chosen = chosen if chosen == BUILT_IN else str(file.parent / chosen)
     vocabulary = read_vocabulary(console, chosen, setting.eos or ())
     try:
-        opened = open_any_grammar(
-            path, name, setting.start, setting.finish, vocabulary=vocabulary
-        )
+        opened = open_any_grammar(path, name, setting.start, setting.finish, vocabulary=vocabulary)
     except GrammarError as error:
         return Case("play", file.name, "", "", "failed", str(error))
     divergences = replay(play, Engine(opened.grammar, vocabulary)).divergences

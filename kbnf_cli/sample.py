@@ -84,9 +84,7 @@ class Wish:
 @click.pass_obj
 @as_value(Wish)
 @as_value(Inputs)
-def sample(
-    console: Console, wish: Wish, inputs: Inputs, grammar: "Path", format_: str
-) -> int:
+def sample(console: Console, wish: Wish, inputs: Inputs, grammar: "Path", format_: str) -> int:
     """Show texts of a grammar's language.
 
     They are different texts, drawn at random, each token equally likely by its first byte. GRAMMAR
@@ -159,8 +157,6 @@ def _value(texts: list[bytes], is_all: bool) -> dict[str, object]:
     """Return the object that ``schemas/sample.schema.json`` describes."""
     return {
         "schema": SCHEMA,
-        "texts": [
-            {"text": text.decode("utf-8", "replace"), "hex": text.hex()} for text in texts
-        ],
+        "texts": [{"text": text.decode("utf-8", "replace"), "hex": text.hex()} for text in texts],
         "all": is_all,
     }
