@@ -16,7 +16,7 @@ from kbnf_cli.converting import (
     for_target,
 )
 from kbnf_cli.exits import Exit
-from kbnf_cli.formats import FORMATS, MODEL, READ, REGEX, WRITTEN, listing
+from kbnf_cli.formats import FORMATS, READ, REGEX, WRITTEN, listing
 from kbnf_cli.grammars import GRAMMAR, language_name
 from kbnf_cli.inputs import read_vocabulary
 from kbnf_cli.models import is_model_name, schema_of_model

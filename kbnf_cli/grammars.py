@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from kbnf_cli.files import STDIN, read_source
+from kbnf_cli.files import read_source
 from kbnf_cli.shipped import PREFIX, grammar_file, grammar_names
 from kbnf_core.config import NO_DEFAULTS, Defaults
 from kbnf_core.diagnostics import Diagnostic
@@ -35,6 +35,7 @@ class GrammarPath(click.Path):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> "str | bytes | os.PathLike[str]":
+        """Return the path that is meant; fail for a name of none."""
         name = os.fspath(value)
         if not os.path.lexists(name):
             found = grammar_file(name)
@@ -48,6 +49,7 @@ class GrammarPath(click.Path):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
+        """Complete files, and the names of grammars that are shipped."""
         names = [name for name in grammar_names() if name.startswith(incomplete)]
         files = super().shell_complete(ctx, param, incomplete)
         return [*files, *map(CompletionItem, names)] if incomplete else files

@@ -29,6 +29,8 @@ class _Topic(click.ParamType[str]):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
+        """Complete topics."""
+        del param
         names = (*_PAGES, "grammars", "codes", *_commands(ctx), *CATALOGUE)
         return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 

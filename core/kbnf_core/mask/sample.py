@@ -11,7 +11,6 @@ from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.vocab.trie import ROOT
 from kbnf_core.vocab.vocabulary import Vocabulary
 
-
 _READABLE = 16
 """Of so many draws, all but one take a printable character of ASCII if there is one."""
 

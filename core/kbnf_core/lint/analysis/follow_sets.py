@@ -48,6 +48,6 @@ def _of_calls(
                 for part in reversed(parts):
                     pending.append((part, after))
                     skipped = after if id(part) in nullable else frozenset()
-                    after = first[id(part)] | skipped  # noqa: PLW2901 - from the right to the left
+                    after = first[id(part)] | skipped
             case _:
                 pass
