@@ -222,7 +222,8 @@ def _shortest(found: Readable, name: str) -> tuple[bytes, ...] | None:
         text = found.source.text
         rules = reading.grammar
         grammar = Grammar.of_rules(rules, reading.analysis, Finish.EOS, lambda: text)
-        return Engine(grammar, Vocabulary.bytes()).shortest_texts(_TEXTS).texts
+        # Without any, each has a token that is named.
+        return Engine(grammar, Vocabulary.bytes()).shortest_texts(_TEXTS).texts or None
     except KbnfError:
         return None
 
@@ -280,7 +281,7 @@ def _rows(explained: Explained) -> list[tuple[str, str]]:
 def _texts(texts: Sequence[bytes] | None) -> str:
     if texts is None:
         return "not known: no text of bytes alone, or none that ends"
-    return "  ".join(map(escaped, texts)) or "there is no text"
+    return "  ".join(map(escaped, texts))
 
 
 def _followed(explained: Explained) -> str:

@@ -24,10 +24,10 @@ class Format:
 
 
 _ABOUT = {
-    "KBNF": "the language of this toolkit: `kbnf help language`",
+    "KBNF": "the language of this toolkit",
     "GBNF": "llama.cpp's grammars",
-    "BNF": "the older dialect of bnf_sampler, <start>::=...",
-    "Lark": "Lark, LLGuidance's Lark, and its JSON lists of grammars",
+    "BNF": "bnf_sampler's older <start>::=...",
+    "Lark": "Lark, LLGuidance's too, JSON lists",
     "ABNF": "the grammars of RFCs",
 }
 
@@ -43,8 +43,8 @@ FORMATS = (
         for each in LANGUAGES
     ),
     Format("json-schema", JSON_SCHEMA, "*.json", "JSON Schema"),
-    Format(REGEX, REGEX, "--from regex", "a regular expression, as in #r'...'"),
-    Format(MODEL, MODEL, "module:Class", "a pydantic model, or a class that pydantic takes"),
+    Format(REGEX, REGEX, "--from regex", "a regular expression"),
+    Format(MODEL, MODEL, "module:Class", "a pydantic model, a dataclass, ..."),
 )
 
 READ = tuple(each.name for each in FORMATS if each.name != MODEL)
