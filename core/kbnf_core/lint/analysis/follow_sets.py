@@ -19,26 +19,26 @@ def follow_sets(grammar: Grammar, analysis: Analysis, firsts: Firsts) -> Mapping
     pending = [name for name in grammar.rules if name in analysis.reachable]
     while pending:
         name = pending.pop()
-        for callee, behind in _of_calls(grammar.rules[name], found[name], analysis, firsts):
-            if not behind <= found[callee]:
-                found[callee] |= behind
-                if any(True for _ in calls(grammar.rules[callee])):
-                    pending.append(callee)
+        body = grammar.rules[name]
+        for node, behind in parts_and_follow(body, found[name], analysis, firsts):
+            if isinstance(node, Call) and not behind <= found[node.nonterminal]:
+                found[node.nonterminal] |= behind
+                if any(calls(grammar.rules[node.nonterminal])):
+                    pending.append(node.nonterminal)
     return found
 
 
-def _of_calls(
+def parts_and_follow(
     root: Node, behind: Follow, analysis: Analysis, firsts: Firsts
-) -> Iterator[tuple[str, Follow]]:
-    """Yield the calls in a rule, and what can follow each; ``behind`` can follow the rule."""
+) -> Iterator[tuple[Node, Follow]]:
+    """Yield the parts of a rule, and what can follow each; ``behind`` can follow the rule."""
     first = firsts.within(root)
     nullable = {id(node) for node, facts in analysis.within(root) if facts.nullable}
     pending = [(root, behind)]
     while pending:
         node, after = pending.pop()
+        yield node, after
         match node:
-            case Call(name):
-                yield name, after
             case Choice(branches):
                 pending += [(branch, after) for branch in branches]
             case Repeat(body, high=high):
