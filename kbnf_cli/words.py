@@ -79,17 +79,19 @@ def leaf_words(node: Leaf) -> str:
         case Reference():
             return node.name.value
         case Terminal():
-            return f"the text {_quoted(node.text.value)}"
+            return f"the text {quote(node.text.value)}"
         case ByteString():
             return f"the bytes {node.value.hex(' ')}" if node.value else "no bytes"
         case Pattern():
             value = node.text.value
             is_text = node.kind is PatternKind.SUBSTRINGS
-            return _PATTERNS[node.kind].format(_quoted(value) if is_text else value)
+            return _PATTERNS[node.kind].format(quote(value) if is_text else value)
         case Exception_():
-            excluded = node.excluded
-            is_text = isinstance(excluded, Terminal)
-            what = _quoted(excluded.text.value) if is_text else f"a text of {excluded.value}"
+            match node.excluded:
+                case Terminal() as excluded:
+                    what = quote(excluded.text.value)
+                case excluded:
+                    what = f"a text of {excluded.value}"
             limit = f", of {node.limit} bytes at most" if node.limit else ""
             return f"a text without {what} in it{limit}"
         case TokenName():
@@ -97,7 +99,3 @@ def leaf_words(node: Leaf) -> str:
         case TokenSet():
             ids = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in node.ranges)
             return f"one token, {'any but' if node.negated else 'of'} {ids}"
-
-
-def _quoted(text: str) -> str:
-    return quote(text)
