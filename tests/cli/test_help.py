@@ -1,9 +1,12 @@
 """``kbnf help``: the manual from the package, one source with ``man``."""
 
+import os
 import re
+import sys
 from pathlib import Path
 
 import click
+import pexpect
 import pytest
 
 from kbnf_cli.app import app
@@ -66,3 +69,17 @@ def test_findings_grammars_and_codes(kbnf: Kbnf) -> None:
 def test_an_unknown_topic(kbnf: Kbnf) -> None:
     result = kbnf("help", "langage")
     assert (result.status, "did you mean language?" in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(("rows", "is_paged"), [(10, True), (400, False)])
+def test_a_terminal_that_is_too_low_gets_the_pager(rows: int, is_paged: bool) -> None:
+    # By the environment, since the size of a new pseudo-terminal may come late.
+    size = {"LINES": str(rows), "COLUMNS": "80"}
+    environment = {**os.environ, **size, "PAGER": "sed s/SYMBOLS/PAGED/", "TERM": "xterm"}
+    shown = pexpect.run(
+        f"{sys.executable} -m kbnf_cli help language",
+        env=environment,
+        timeout=60,
+    ).decode()
+    assert ("PAGED" in shown) is is_paged
+    assert "\x1b[1m" in shown
