@@ -16,6 +16,7 @@ from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN, find_grammars, read_source, write_text
 from kbnf_cli.options import stdin_option
+from kbnf_cli.shipped import shown_path
 from kbnf_core.diagnostics.json import span_value
 from kbnf_core.diagnostics.text import count_of, render_text
 from kbnf_core.errors import GrammarError
@@ -146,7 +147,7 @@ def _place(file: Path, paths: Sequence[Path], direction: Direction, top: Path) -
 def _convert_one(
     console: Console, file: Path, directions: Directions, delivery: Delivery, target: Path | None
 ) -> Exit:
-    name = delivery.stdin_filename or Path("<stdin>") if file == STDIN else file
+    name = delivery.stdin_filename or Path("<stdin>") if file == STDIN else shown_path(file)
     source, invalid = read_source(file, name.as_posix())
     if invalid is not None:
         raise GrammarError([invalid])

@@ -9,6 +9,7 @@ from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN, write_text
 from kbnf_cli.grammars import GRAMMAR, UNNAMED, open_text
 from kbnf_cli.options import common_options, stdin_option
+from kbnf_cli.shipped import shown_path
 from kbnf_core.errors import GrammarError
 
 _FORMATS = {".svg": "svg", ".html": "html", ".htm": "html"}
@@ -48,7 +49,7 @@ def diagram(
     rules use it. Needs the extra `diagram`: pip install 'kbnf-toolkit[diagram]'.
     """
     chosen = format_ or _format_of(output)
-    name = stdin_filename or Path(UNNAMED) if grammar == STDIN else grammar
+    name = stdin_filename or Path(UNNAMED) if grammar == STDIN else shown_path(grammar)
     text = _draw(grammar, name.as_posix(), start, chosen)
     if output is None:
         console.text(text)

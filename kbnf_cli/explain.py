@@ -14,6 +14,7 @@ from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN
 from kbnf_cli.grammars import GRAMMAR, UNNAMED, Readable, open_text
 from kbnf_cli.options import common_options, examples, stdin_option
+from kbnf_cli.shipped import shown_path
 from kbnf_core.diagnostics.explain import find_rule, read_page
 from kbnf_core.diagnostics.segments import Role, Segment, Segments
 from kbnf_core.diagnostics.text import render_text
@@ -141,7 +142,7 @@ def _explain_code(console: Console, text: str) -> int:
 
 def _readable(subject: str | Path, stdin_filename: Path | None) -> Readable:
     if isinstance(subject, Path):
-        name = stdin_filename or Path(UNNAMED) if subject == STDIN else subject
+        name = stdin_filename or Path(UNNAMED) if subject == STDIN else shown_path(subject)
         return open_text(subject, name.as_posix(), None)
     from kbnf_core.languages import KBNF
     from kbnf_core.source import Source

@@ -9,6 +9,7 @@ from kbnf_cli.config import Settings, SettingsFor, settings_source
 from kbnf_cli.console import Console
 from kbnf_cli.files import STDIN
 from kbnf_cli.grammars import UNNAMED, Opened, open_any_grammar
+from kbnf_cli.shipped import shown_path
 from kbnf_core.config import Defaults
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ class Inputs:
     stdin_filename: Path | None = None
 
     def name_of(self, path: Path) -> Path:
-        """Return what a file is called: stdin's name for ``-``."""
-        return (self.stdin_filename or Path(UNNAMED)) if path == STDIN else path
+        """Return what a file is called: stdin's name for ``-``, a shipped grammar by its own."""
+        return (self.stdin_filename or Path(UNNAMED)) if path == STDIN else shown_path(path)
 
     def settings_source(self) -> SettingsFor:
         """Return where settings come from; raises what ``config.settings_source`` raises."""

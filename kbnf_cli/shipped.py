@@ -24,6 +24,12 @@ def grammar_file(name: str) -> Path | None:
     return _TOP / "grammars" / f"{plain}.kbnf" if plain in grammar_names() else None
 
 
+def shown_path(path: Path) -> Path:
+    """Return what messages call a file: a shipped grammar by its name."""
+    is_shipped = path.is_absolute() and path.parent == _TOP / "grammars"
+    return Path(f"{PREFIX}{path.stem}") if is_shipped else path
+
+
 def manual_page(name: str) -> Path | None:
     """Return the page of the manual in the file ``name``, such as ``kbnf.5``."""
     file = _TOP / "man" / name

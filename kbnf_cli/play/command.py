@@ -16,6 +16,7 @@ from kbnf_cli.grammars import GRAMMAR, Opened, open_any_grammar
 from kbnf_cli.inputs import BUILT_IN, Inputs, read_vocabulary
 from kbnf_cli.options import as_value, common_options, input_options
 from kbnf_cli.play.session import Files, Session, Settings, Verdict, World, open_session
+from kbnf_cli.shipped import shown_path
 from kbnf_core.diagnostics.text import render_text
 from kbnf_core.diagnostics.visible import visible
 
@@ -179,7 +180,8 @@ class DiskWorld:
     ) -> Opened:
         """Open a grammar; raises ``KbnfError``."""
         defaults = self._settings_for(path).defaults
-        return open_any_grammar(path, path.as_posix(), start, finish, defaults, vocabulary)
+        name = shown_path(path).as_posix()
+        return open_any_grammar(path, name, start, finish, defaults, vocabulary)
 
     def vocabulary(self, name: str, eos: tuple[int, ...] | None) -> "Vocabulary":
         """Open a vocabulary, ``bytes`` or a file; raises ``KbnfError``."""

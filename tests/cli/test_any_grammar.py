@@ -89,6 +89,9 @@ def test_errors_of_a_schema_are_findings(kbnf: Kbnf, write: Write) -> None:
 def test_shipped_grammars_by_name(kbnf: Kbnf, write: Write) -> None:
     assert "json" in grammar_names()
     assert "status      ongoing" in kbnf("mask", "json", "--text", "[").out
+    assert "at builtin:json:" in kbnf("mask", "json", "--why", "x").out
+    assert kbnf("test", "uuid").out.startswith("builtin:uuid: ")
+    assert kbnf("play", "uuid", "-c", ":text 01234567-").status == 0
     write("json", "start ::= 'x';")
     assert kbnf("match", "json", stdin=b"x").status == 0
     assert kbnf("match", "builtin:json", stdin=b"[1]").status == 0
