@@ -17,11 +17,11 @@ from kbnf_cli.converting import (
 )
 from kbnf_cli.exits import Exit
 from kbnf_cli.formats import FORMATS, READ, REGEX, WRITTEN, listing
-from kbnf_cli.grammars import GRAMMAR, language_name
+from kbnf_cli.grammars import GRAMMAR
 from kbnf_cli.inputs import read_vocabulary
 from kbnf_cli.models import is_model_name, schema_of_model
 from kbnf_cli.options import as_value, common_options, examples, vocabulary_options
-from kbnf_core.convert import JSON_SCHEMA
+from kbnf_core.convert import JSON_SCHEMA, detect
 from kbnf_core.languages import EXTENSIONS, KBNF, LANGUAGES, Language
 
 if TYPE_CHECKING:
@@ -143,10 +143,8 @@ class _Conversion:
 
     def convert(self, text: str, name: str) -> "Conversion":
         """Return the converted text; in two steps where neither end is KBNF."""
-        if self._from is not None:
-            language = _BY_NAME[self._from].language
-        else:
-            language = language_name(text, name)
+        given = None if self._from is None else _BY_NAME[self._from].language
+        language = given or detect(text, name)
         if language == self._target.name:
             raise click.UsageError(self._why_not(name, language))
         return self.convert_from(language, text, name)

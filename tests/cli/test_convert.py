@@ -39,6 +39,12 @@ def test_any_file_becomes_kbnf(kbnf: Kbnf, write: Write, name: str, text: str) -
     assert Grammar(result.out).start == "start"
 
 
+@pytest.mark.parametrize("text", [GBNF, '{"const": 1}', "start: /x/"])
+def test_stdin_is_recognised(kbnf: Kbnf, text: str) -> None:
+    result = kbnf("convert", "-", stdin=text.encode())
+    assert (result.status, "start ::= " in result.out) == (0, True)
+
+
 def test_between_two_other_languages(kbnf: Kbnf, write: Write) -> None:
     result = kbnf("convert", write("g.gbnf", GBNF), "--to", "lark")
     assert (result.status, result.out) == (0, 'start: /[0-9]/+ "x"\n')
