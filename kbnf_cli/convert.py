@@ -15,6 +15,7 @@ from kbnf_cli.converting import (
     Directions,
     conversion_options,
     convert_all,
+    refuse_another,
 )
 from kbnf_cli.inputs import read_vocabulary
 from kbnf_cli.options import as_value, common_options, vocabulary_options
@@ -143,7 +144,7 @@ def _ways(
     if back is None:
 
         def forth(file: Path) -> Direction:
-            _refuse_another(language, file)
+            refuse_another(file, language.name, (language.extension,))
             return Direction(to_kbnf, KBNF.extension)
 
         return (language.extension,), forth
@@ -152,7 +153,7 @@ def _ways(
         return back(text, path=name, start=start, imports=BELOW)
 
     def direction(file: Path) -> Direction:
-        _refuse_another(language, file)
+        refuse_another(file, language.name, (language.extension, KBNF.extension))
         is_back = to == language.name.lower() if to else file.suffix == KBNF.extension
         if is_back:
             return Direction(from_kbnf, language.extension)
@@ -160,17 +161,6 @@ def _ways(
 
     originals = [each.extension for each in (KBNF, language) if to != each.name.lower()]
     return originals, direction
-
-
-def _refuse_another(language: Language, file: Path) -> None:
-    """Raise ``UsageError`` for a file whose name says that it is in a third language."""
-    suffix = file.suffix.lower()
-    other = next((each for each in LANGUAGES if each.extension == suffix), None)
-    known = (language, KBNF) if language.from_kbnf is not None else (language,)
-    if other is not None and other not in known:
-        raise click.UsageError(
-            f"{file} is written in {other.name}, not in {language.name}: `kbnf convert {file}`"
-        )
 
 
 COMMANDS = {

@@ -20,7 +20,7 @@ from kbnf_cli.shipped import shown_path
 from kbnf_core.diagnostics.json import span_value
 from kbnf_core.diagnostics.text import count_of, render_text
 from kbnf_core.errors import GrammarError
-from kbnf_core.languages import KBNF
+from kbnf_core.languages import KBNF, LANGUAGES
 from kbnf_core.lint.options import TARGETS
 from kbnf_core.source import Source
 
@@ -124,6 +124,16 @@ def convert_all(
         except OSError as error:
             console.problem(error)
     return worst
+
+
+def refuse_another(file: Path, language: str, extensions: Sequence[str]) -> None:
+    """Raise ``UsageError`` for a file whose extension is that of another language."""
+    suffix = file.suffix.lower()
+    other = next((each for each in LANGUAGES if each.extension == suffix), None)
+    if other is not None and suffix not in extensions:
+        raise click.UsageError(
+            f"{file} is written in {other.name}, not in {language}: `kbnf convert {file}`"
+        )
 
 
 def _directory_for_several(delivery: Delivery) -> Path:

@@ -31,6 +31,9 @@ SCHEMA = "kbnf.explain/1"
 _TEXTS = 5
 """Shortest texts that are shown."""
 
+_OTHERS = 24
+"""Other rules that are named."""
+
 Ranges = tuple[tuple[int, int], ...]
 """Inclusive ranges of bytes."""
 
@@ -126,10 +129,15 @@ def explain(
         return Exit.CLEAN
     console.data(_text(explained, reading))
     if rule is None and len(reading.document.first_names) > 1:
-        names = dict.fromkeys(each.name.value for each in reading.document.definitions)
-        others = ", ".join(each for each in names if each != name)
-        console.note(f"other rules: {others}")
+        console.note(f"other rules: {_others(reading, name)}")
     return Exit.CLEAN
+
+
+def _others(reading: "Reading", name: str) -> str:
+    names = dict.fromkeys(each.name.value for each in reading.document.definitions)
+    others = [each for each in names if each != name]
+    more = [f"and {len(others) - _OTHERS:,} more"] if len(others) > _OTHERS else []
+    return ", ".join((*others[:_OTHERS], *more))
 
 
 def _explain_code(console: Console, text: str) -> int:

@@ -128,7 +128,11 @@ def test_the_list_has_every_language(kbnf: Kbnf) -> None:
 
 @pytest.mark.parametrize(
     ("command", "file", "language"),
-    [("convert-lark", "g.gbnf", "GBNF"), ("convert-bnf", "g.kbnf", "KBNF")],
+    [
+        ("convert-lark", "g.gbnf", "GBNF"),
+        ("convert-bnf", "g.kbnf", "KBNF"),
+        ("convert-json-schema", "g.lark", "Lark"),
+    ],
 )
 def test_a_file_of_the_wrong_kind_names_the_command(
     kbnf: Kbnf, write: Write, command: str, file: str, language: str
