@@ -49,7 +49,9 @@ _DETAILS = {
         start="The start rule.  [default: the first rule]",
     ),
     BNF: _Details(
-        """Convert grammars of bnf_sampler, `<start>::=...`, to KBNF.
+        """Convert grammars of bnf_sampler to KBNF.
+
+        They have rules such as `<start>::=...`.
 
         FILE is a file, a directory to search for *.bnf, or `-` for stdin. `<any!>` and
         `<except!(..)>` take tokens, so they need the vocabulary of the model. Exits with 1, and

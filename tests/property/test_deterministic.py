@@ -23,11 +23,11 @@ def proves(text: str) -> bool:
     return is_plainly_prefix_free(rules, analyse(rules))
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_what_is_proved_is_true(seed: int) -> None:
     random = Random(seed)
     proved = 0
-    for _ in range(40):
+    for _ in range(25):
         grammar = random_sample(random, Features()).compiled
         rules = grammar.reading.grammar
         assert rules is not None
