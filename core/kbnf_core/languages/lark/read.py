@@ -13,8 +13,8 @@ from kbnf_core.languages.lark.lexer.assemble import Assembly
 from kbnf_core.languages.lark.lexer.ignore_terminal import make_skipped
 from kbnf_core.languages.lark.lexer.lark_terminals import LarkTerminals
 from kbnf_core.languages.lark.lexer.llguidance_terminals import LlguidanceTerminals
-from kbnf_core.languages.lark.lexer.reachability import MOST_VARIANTS, TooManyVariantsError
-from kbnf_core.languages.lark.lexer.split_deep import make_shallow
+from kbnf_core.languages.lark.lexer.product import MOST_VARIANTS, TooManyVariantsError
+from kbnf_core.languages.lark.lexer.prune import make_shallow
 from kbnf_core.languages.lark.lexer.terminals import (
     Factory,
     LarkFactory,

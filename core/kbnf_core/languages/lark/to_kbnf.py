@@ -13,7 +13,7 @@ from kbnf_core.languages.gbnf.to_kbnf import from_gbnf
 from kbnf_core.languages.kbnf.language import KBNF
 from kbnf_core.languages.lark.read import Setting, read_lark
 from kbnf_core.languages.lark.reader.model import Lexing
-from kbnf_core.languages.lark.reader.words import comments, is_gbnf
+from kbnf_core.languages.lark.reader.parse import comments, is_gbnf
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source
 from kbnf_core.syntax.conversion import Conversion

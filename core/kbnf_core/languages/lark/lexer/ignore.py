@@ -3,11 +3,32 @@
 Lark allows it anywhere. LLGuidance allows none before the first lexeme, and after the last one
 only where the grammar could go on: so every lexeme is followed by ignored text, but not those
 that can only be the end.
+
+Left corners: whether an Earley parser could continue where a part has just ended the text.
+
+What began at the same position as that part was predicted with it: other rules that begin with the
+same part go on behind it (``e: e "+" t | t`` after an ``e``), and so may the same part at another
+place of the same rule (``x: (y ",")* y`` after a ``y``).
+
+Trailing ``%ignore`` text that LLGuidance accepts because another Earley item is alive.
+
+After the last lexeme it accepts ignored text if any of its parses could continue, and it keeps all
+parses that match alike. A terminal that matches the empty text counts as a lexeme, so ignored text
+may follow it, even at the very beginning.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from kbnf_core.languages.lark.lexer.left_corners import Continuing
+from kbnf_core.automata import operations
+from kbnf_core.languages.lark.lexer.first_follow import (
+    Analysis,
+    Positions,
+    Site,
+    analyse,
+    members,
+    next_sites,
+)
 from kbnf_core.languages.lark.lexer.prune import only_reached
 from kbnf_core.languages.lark.reader.model import (
     Call,
@@ -20,9 +41,107 @@ from kbnf_core.languages.lark.reader.model import (
     Sequence,
     Terminal,
     children,
+    postorder,
     with_children,
 )
+from kbnf_core.languages.lark.reader.report import LEXING, Report
 from kbnf_core.source import Span
+
+_Symbol = str | Terminal
+
+
+@dataclass(frozen=True, slots=True)
+class _Corner:
+    """A symbol that a rule may begin with; whether more may, or need not, follow in the rule."""
+
+    symbol: _Symbol
+    rule: str
+    has_more: bool
+    is_open: bool
+
+
+class Continuing:
+    """The left corners of a grammar, by rule."""
+
+    def __init__(self, grammar: LexicalGrammar) -> None:
+        self._analysis = Analysis(grammar)
+        self._corners = {name: self._of_rule(name, body) for name, body in grammar.rules.items()}
+        self._closures: dict[str, list[_Corner]] = {}
+        self._twins = {key for body in grammar.rules.values() for key in self._with_twins(body)}
+
+    def has_twin(self, node: Lexeme | Call) -> bool:
+        """Tell whether, wherever ``node`` is expected, so is the same with more to follow."""
+        return id(node) in self._twins
+
+    def _with_twins(self, body: Node) -> set[int]:
+        following = [*next_sites(body, self._analysis.is_nullable)]
+        goes_on = {id(site): bool(after) for site, after in following}
+        found: set[int] = set()
+        lonely: set[int] = set()
+        for _, sites in following:
+            for site in sites:
+                rivals = (other for other in sites if other is not site)
+                has = any(_is_same(site, other) and goes_on[id(other)] for other in rivals)
+                (found if has else lonely).add(id(site))
+        return found - lonely
+
+    def _of_rule(self, name: str, body: Node) -> list[_Corner]:
+        corners: list[_Corner] = []
+        stack = [body]
+        while stack:
+            node = stack.pop()
+            match node:
+                case Call(symbol) | Lexeme(symbol):
+                    after = self._analysis.after(node)
+                    corners.append(_Corner(symbol, name, bool(after.may), after.is_open))
+                case Choice(branches):
+                    stack.extend(branches)
+                case Repeat(inner):
+                    stack.append(inner)
+                case Sequence(items):
+                    for item in items:
+                        stack.append(item)
+                        if not self._analysis.is_nullable(item):
+                            break
+                case Embedded():
+                    pass
+        return corners
+
+    def _closure(self, origin: str) -> list[_Corner]:
+        """Return the corners of all rules that ``origin`` may begin with, its own included."""
+        if origin not in self._closures:
+            names = [origin]
+            corners: list[_Corner] = []
+            for name in names:
+                corners.extend(self._corners[name])
+                for corner in self._corners[name]:
+                    if isinstance(corner.symbol, str) and corner.symbol not in names:
+                        names.append(corner.symbol)
+            self._closures[origin] = corners
+        return self._closures[origin]
+
+    def goes_on(self, symbol: _Symbol, origin: str) -> bool:
+        """Tell whether something may follow ``symbol`` where it and ``origin`` began together."""
+        corners = self._closure(origin)
+        ended: list[_Symbol] = [symbol]
+        for each in ended:
+            for corner in corners:
+                if corner.symbol == each:
+                    if corner.has_more:
+                        return True
+                    if corner.is_open and corner.rule not in ended:
+                        ended.append(corner.rule)
+        return False
+
+
+def _is_same(one: Site, other: Site) -> bool:
+    match one, other:
+        case Call(left), Call(right):
+            return left == right
+        case Lexeme(left_terminal), Lexeme(right_terminal):
+            return left_terminal is right_terminal
+    return False
+
 
 _END = "@end"
 
@@ -162,3 +281,92 @@ class _Inserter:
             if number > node.low:
                 rounds = Repeat(rounds, 0, 1, node.span)
         return rounds
+
+
+Confusable = Callable[[Terminal, Terminal], bool]
+
+
+def open_ends(grammar: LexicalGrammar, confusable: Confusable, report: Report) -> LexicalGrammar:
+    """Return ``grammar`` with ignored text after last lexemes where another parse stays alive.
+
+    The grammar has its ignored text already. Reports where that is not certain.
+    """
+    ignored = grammar.ignored
+    if ignored is None:
+        return grammar
+    positions = analyse(grammar, confusable)
+    _check_start(grammar, positions, report)
+    opened: dict[int, Node] = {}
+    for number, leaf in enumerate(positions.leaves):
+        if not (
+            positions.last[number] and isinstance(leaf, Lexeme) and leaf.terminal is not ignored
+        ):
+            continue
+        rivals = [*_going_on(number, leaf, positions, ignored, confusable)]
+        if not rivals:
+            continue
+        certain = positions.must[number]
+        if not any(certain >> rival & 1 and _covers(positions, rival, leaf) for rival in rivals):
+            report.loss(
+                LEXING,
+                f"LLGuidance takes ignored text after this `{leaf.terminal.title}` only where the"
+                " lexemes before it can also be read as a text that goes on; here it always may"
+                " come",
+                leaf.span,
+            )
+        skip = Repeat(Lexeme(ignored, leaf.span), 0, 1, leaf.span)
+        opened[id(leaf)] = Sequence((leaf, skip), leaf.span)
+    if not opened:
+        return grammar
+    rules = {name: _replaced(body, opened) for name, body in grammar.rules.items()}
+    return replace(grammar, rules=rules)
+
+
+def _going_on(
+    number: int, leaf: Lexeme, positions: Positions, ignored: Terminal, confusable: Confusable
+) -> Iterator[int]:
+    """Yield the leaves that may match the same lexeme, and after which more may come."""
+    if _goes_on(number, positions, ignored):
+        return
+    for other in members(positions.may[number] & ~(1 << number)):
+        rival = positions.leaves[other]
+        if not isinstance(rival, Lexeme) or rival.terminal is ignored:
+            continue
+        if confusable(leaf.terminal, rival.terminal) and _goes_on(other, positions, ignored):
+            yield other
+
+
+def _goes_on(number: int, positions: Positions, ignored: Terminal) -> bool:
+    following = (positions.leaves[each] for each in members(positions.follow[number]))
+    return any(not isinstance(n, Lexeme) or n.terminal is not ignored for n in following)
+
+
+def _covers(positions: Positions, rival: int, leaf: Lexeme) -> bool:
+    other = positions.leaves[rival]
+    if not isinstance(other, Lexeme):
+        return False
+    if other.terminal is leaf.terminal:
+        return True
+    return operations.difference(leaf.terminal.dfa, other.terminal.dfa).is_empty
+
+
+def _check_start(grammar: LexicalGrammar, positions: Positions, report: Report) -> None:
+    """Report terminals at the start that are lexemes even without text."""
+    for number in members(positions.first):
+        leaf = positions.leaves[number]
+        if isinstance(leaf, Lexeme) and leaf.terminal.is_nullable and not grammar.skips_first:
+            report.loss(
+                LEXING,
+                f"`{leaf.terminal.title}` may be empty, and LLGuidance takes ignored text behind"
+                " that too; here none may come before the first text",
+                leaf.span,
+            )
+
+
+def _replaced(root: Node, new: dict[int, Node]) -> Node:
+    """Return ``root`` with some of its parts replaced, those given by their identities."""
+    values: list[Node] = []
+    for node in postorder(root):
+        first = len(values) - len(children(node))
+        values[first:] = [new.get(id(node)) or with_children(node, tuple(values[first:]))]
+    return values.pop()

@@ -9,10 +9,9 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from kbnf_core.languages.lark.reader.dialect import Dialect
+from kbnf_core.languages.lark.reader.dialect import Dialect, InvalidStringError, decode, unescape
 from kbnf_core.languages.lark.reader.modules import MOST_NESTED, Entry, Module
 from kbnf_core.languages.lark.reader.report import INVALID, Report
-from kbnf_core.languages.lark.reader.strings import InvalidStringError, decode, unescape
 from kbnf_core.languages.lark.reader.tree import (
     Alternation,
     Expression,

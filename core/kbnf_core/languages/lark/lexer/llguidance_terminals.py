@@ -11,10 +11,9 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.substrings import chunk_runs, substrings
-from kbnf_core.languages.lark.reader.dialect import Dialect
+from kbnf_core.languages.lark.reader.dialect import Dialect, InvalidStringError, decode
 from kbnf_core.languages.lark.reader.modules import MOST_NESTED, Entry, Module
 from kbnf_core.languages.lark.reader.report import INVALID, Report
-from kbnf_core.languages.lark.reader.strings import InvalidStringError, decode
 from kbnf_core.languages.lark.reader.tree import (
     Alternation,
     Complement,

@@ -8,14 +8,13 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.languages.lark.build_tree import is_written, pattern, terminal
-from kbnf_core.languages.lark.lexer.byte_sets import exits
 from kbnf_core.languages.lark.lexer.lark_terminals import LarkTerminals, Pattern
 from kbnf_core.languages.lark.lexer.llguidance_terminals import (
     EPSILON,
     Language,
     LlguidanceTerminals,
 )
-from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, outside, rest_of
+from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, exits, outside, rest_of
 from kbnf_core.languages.lark.reader.model import (
     Choice,
     Lexeme,
@@ -31,7 +30,7 @@ from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, UNSUPPO
 from kbnf_core.languages.lark.reader.tree import Expression
 from kbnf_core.languages.lark.regex import parse as regex
 from kbnf_core.languages.lark.regex.backtrack import beginnings, matcher
-from kbnf_core.languages.lark.regex.tree import PatternError
+from kbnf_core.languages.lark.regex.parse import PatternError
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
@@ -211,7 +210,7 @@ class LarkFactory:
             self.report.error("E203", f"this terminal needs {error}", span)
             return None
         for problem in parsed.problems:
-            self.report.loss(APPROXIMATE, problem.message, span)
+            self.report.loss(APPROXIMATE, problem, span)
         if words.looks_back:
             self.report.loss(APPROXIMATE, "this looks at the text before the terminal", span)
         if words.dfa.is_nullable:

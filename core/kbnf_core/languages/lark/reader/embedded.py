@@ -1,24 +1,57 @@
-"""Embedded parts of a Lark grammar: tokens, JSON schemas, other grammars."""
+"""Embedded parts of a Lark grammar: tokens, JSON schemas, other grammars.
+
+The keywords of JSON Schema that LLGuidance's ``%json`` knows and refuses.
+"""
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from kbnf_core import ir
 from kbnf_core.languages.conversion.rewrite import rename
+from kbnf_core.languages.json_schema.keywords import REFUSED_BY_LLGUIDANCE
 from kbnf_core.languages.lark.build_tree import reference, text_of
-from kbnf_core.languages.lark.lexer.byte_sets import ALL_BYTES, exits
+from kbnf_core.languages.lark.lexer.lookahead import ALL_BYTES, exits
 from kbnf_core.languages.lark.reader.model import Embedded, Node, Repeat, Sequence
 from kbnf_core.languages.lark.reader.names import Names
 from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, UNSUPPORTED, Report
-from kbnf_core.languages.lark.reader.schema_keys import unimplemented
 from kbnf_core.languages.lark.reader.tree import GrammarReference, Json, Nested, Special
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import analyse
 from kbnf_core.lower.translate import translate
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
+
+_BY_NAME = frozenset({"properties", "patternProperties", "$defs", "definitions"})
+_LISTS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
+_SCHEMAS = frozenset({"items", "additionalItems", "additionalProperties"})
+
+
+def unimplemented(schema: object) -> list[str]:
+    """Return the refused keywords of a schema and those below it, sorted."""
+    guide = schema.get("x-guidance") if isinstance(schema, dict) else None
+    if isinstance(guide, dict) and guide.get("lenient") is True:
+        return []
+    found: set[str] = set()
+    pending = [schema]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, dict):
+            found.update(REFUSED_BY_LLGUIDANCE & current.keys())
+            pending.extend(_below(current))
+    return sorted(found)
+
+
+def _below(schema: dict[str, object]) -> Iterator[object]:
+    for key, value in schema.items():
+        if key in _BY_NAME and isinstance(value, dict):
+            yield from value.values()
+        elif key in _LISTS and isinstance(value, list):
+            yield from value
+        elif key in _SCHEMAS:
+            yield from value if isinstance(value, list) else [value]
+
 
 _TOKEN_SET = re.compile(r"<\[(?P<negated>\^)?(?P<body>[^\]]*)\]>")
 _IDS = re.compile(r"(\d+)(?:-(\d+))?")

@@ -20,10 +20,8 @@ from kbnf_core.automata.regex import compile_regex
 from kbnf_core.budget import Budget
 from kbnf_core.errors import WorkLimitError
 from kbnf_core.languages.lark.build_tree import terminal as empty_terminal
-from kbnf_core.languages.lark.lexer.byte_sets import END, exits, first_bytes
-from kbnf_core.languages.lark.lexer.co_expected import members
-from kbnf_core.languages.lark.lexer.first_follow import Positions, analyse
-from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, outside
+from kbnf_core.languages.lark.lexer.first_follow import Positions, analyse, members
+from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, END, exits, first_bytes, outside
 from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
 from kbnf_core.languages.lark.reader.model import (
     Call,
