@@ -1,33 +1,30 @@
 """Inserts ``%ignore`` text where the lexer allows it.
 
 Lark allows it anywhere. LLGuidance allows none before the first lexeme, and after the last one
-only where the grammar could go on: so every lexeme is followed by ignored text, but not those
-that can only be the end.
+only if any of its parses could continue. So every lexeme is followed by ignored text, but not
+those that can only be the end, which takes two questions.
 
-Left corners: whether an Earley parser could continue where a part has just ended the text.
+Left corners: could a parser continue where a part has just ended the text? What began at the same
+position as that part was predicted with it: other rules that begin with the same part go on behind
+it (``e: e "+" t | t`` after an ``e``), and so may the same part at another place of the same rule
+(``x: (y ",")* y`` after a ``y``).
 
-What began at the same position as that part was predicted with it: other rules that begin with the
-same part go on behind it (``e: e "+" t | t`` after an ``e``), and so may the same part at another
-place of the same rule (``x: (y ",")* y`` after a ``y``).
-
-Trailing ``%ignore`` text that LLGuidance accepts because another Earley item is alive.
-
-After the last lexeme it accepts ignored text if any of its parses could continue, and it keeps all
-parses that match alike. A terminal that matches the empty text counts as a lexeme, so ignored text
-may follow it, even at the very beginning.
+Other parses: LLGuidance keeps all that match alike, so ignored text may follow a last lexeme where
+another terminal that is expected there matches it and goes on. A terminal that matches the empty
+text counts as a lexeme, so ignored text may follow it, even at the very beginning.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from kbnf_core.automata import operations
+from kbnf_core.ir.analysis import reachable
 from kbnf_core.languages.lark.lexer.first_follow import (
     Analysis,
     Positions,
     Site,
     analyse,
     members,
-    next_sites,
 )
 from kbnf_core.languages.lark.lexer.prune import only_reached
 from kbnf_core.languages.lark.reader.model import (
@@ -47,106 +44,77 @@ from kbnf_core.languages.lark.reader.model import (
 from kbnf_core.languages.lark.reader.report import LEXING, Report
 from kbnf_core.source import Span
 
+_END = "@end"
+
+_MOST_UNROLLED = 8
+"""Rounds of a bounded repetition at the end of a text that are written one by one."""
+
 _Symbol = str | Terminal
 
 
-@dataclass(frozen=True, slots=True)
-class _Corner:
-    """A symbol that a rule may begin with; whether more may, or need not, follow in the rule."""
-
-    symbol: _Symbol
-    rule: str
-    has_more: bool
-    is_open: bool
-
-
-class Continuing:
-    """The left corners of a grammar, by rule."""
+class _LeftCorners:
+    """The sites that each rule may begin with."""
 
     def __init__(self, grammar: LexicalGrammar) -> None:
         self._analysis = Analysis(grammar)
-        self._corners = {name: self._of_rule(name, body) for name, body in grammar.rules.items()}
-        self._closures: dict[str, list[_Corner]] = {}
-        self._twins = {key for body in grammar.rules.values() for key in self._with_twins(body)}
+        self._corners: dict[str, list[Site]] = {}
+        self._twins: set[int] = set()
+        for name in grammar.rules:
+            following = [sites for _, sites in self._analysis.next_sites(name)]
+            self._corners[name] = following[0]
+            self._twins |= self._with_twins(following)
+        self._callees = {
+            name: [site.name for site in sites if isinstance(site, Call)]
+            for name, sites in self._corners.items()
+        }
+        self._closures: dict[str, set[str]] = {}
 
     def has_twin(self, node: Lexeme | Call) -> bool:
         """Tell whether, wherever ``node`` is expected, so is the same with more to follow."""
         return id(node) in self._twins
 
-    def _with_twins(self, body: Node) -> set[int]:
-        following = [*next_sites(body, self._analysis.is_nullable)]
-        goes_on = {id(site): bool(after) for site, after in following}
+    def _with_twins(self, following: list[list[Site]]) -> set[int]:
         found: set[int] = set()
         lonely: set[int] = set()
-        for _, sites in following:
+        for sites in following:
             for site in sites:
-                rivals = (other for other in sites if other is not site)
-                has = any(_is_same(site, other) and goes_on[id(other)] for other in rivals)
+                has = any(
+                    _symbol(site) is not None
+                    and _symbol(site) == _symbol(other)
+                    and self._analysis.after(other).sites
+                    for other in sites
+                    if other is not site
+                )
                 (found if has else lonely).add(id(site))
         return found - lonely
 
-    def _of_rule(self, name: str, body: Node) -> list[_Corner]:
-        corners: list[_Corner] = []
-        stack = [body]
-        while stack:
-            node = stack.pop()
-            match node:
-                case Call(symbol) | Lexeme(symbol):
-                    after = self._analysis.after(node)
-                    corners.append(_Corner(symbol, name, bool(after.may), after.is_open))
-                case Choice(branches):
-                    stack.extend(branches)
-                case Repeat(inner):
-                    stack.append(inner)
-                case Sequence(items):
-                    for item in items:
-                        stack.append(item)
-                        if not self._analysis.is_nullable(item):
-                            break
-                case Embedded():
-                    pass
-        return corners
-
-    def _closure(self, origin: str) -> list[_Corner]:
-        """Return the corners of all rules that ``origin`` may begin with, its own included."""
-        if origin not in self._closures:
-            names = [origin]
-            corners: list[_Corner] = []
-            for name in names:
-                corners.extend(self._corners[name])
-                for corner in self._corners[name]:
-                    if isinstance(corner.symbol, str) and corner.symbol not in names:
-                        names.append(corner.symbol)
-            self._closures[origin] = corners
-        return self._closures[origin]
-
     def goes_on(self, symbol: _Symbol, origin: str) -> bool:
         """Tell whether something may follow ``symbol`` where it and ``origin`` began together."""
-        corners = self._closure(origin)
-        ended: list[_Symbol] = [symbol]
-        for each in ended:
-            for corner in corners:
-                if corner.symbol == each:
-                    if corner.has_more:
+        if origin not in self._closures:
+            self._closures[origin] = reachable([origin], self._callees)
+        ended: dict[_Symbol, None] = {symbol: None}
+        pending = [symbol]
+        while pending:
+            each = pending.pop()
+            for rule in self._closures[origin]:
+                for site in self._corners[rule]:
+                    if _symbol(site) != each:
+                        continue
+                    after = self._analysis.after(site)
+                    if after.sites:
                         return True
-                    if corner.is_open and corner.rule not in ended:
-                        ended.append(corner.rule)
+                    if after.is_open and rule not in ended:
+                        ended[rule] = None
+                        pending.append(rule)
         return False
 
 
-def _is_same(one: Site, other: Site) -> bool:
-    match one, other:
-        case Call(left), Call(right):
-            return left == right
-        case Lexeme(left_terminal), Lexeme(right_terminal):
-            return left_terminal is right_terminal
-    return False
-
-
-_END = "@end"
-
-_MOST_UNROLLED = 8
-"""Rounds of a bounded repetition at the end of a text that are written one by one."""
+def _symbol(site: Site) -> _Symbol | None:
+    """Return the rule or terminal that is used there; None for what is embedded."""
+    match site:
+        case Call(symbol) | Lexeme(symbol):
+            return symbol
+    return None
 
 
 def insert_skipped(grammar: LexicalGrammar, one_by_one: bool = False) -> LexicalGrammar:
@@ -183,12 +151,12 @@ class _Inserter:
     ends: dict[str, Node] = field(default_factory=dict)
     _pending: list[tuple[str, str]] = field(default_factory=list)
     _parts: tuple[Terminal, ...] = field(init=False)
-    _continuing: Continuing = field(init=False)
+    _corners: _LeftCorners = field(init=False)
 
     def __post_init__(self) -> None:
         # Copies: where a rule uses an ignored terminal, that is another thing.
         self._parts = tuple(replace(part) for part in self.ignored.parts)
-        self._continuing = Continuing(self.grammar)
+        self._corners = _LeftCorners(self.grammar)
 
     def skip(self, span: Span) -> Node:
         """Return the text between two lexemes."""
@@ -238,12 +206,12 @@ class _Inserter:
         ``origin`` is None where something stands before it.
         """
         match node:
-            case Lexeme() | Call() if self._continuing.has_twin(node):
+            case Lexeme() | Call() if self._corners.has_twin(node):
                 return self.inner(node)
-            case Lexeme(terminal) if origin and self._continuing.goes_on(terminal, origin):
+            case Lexeme(terminal) if origin and self._corners.goes_on(terminal, origin):
                 return self.inner(node)
             case Call(name, span):
-                if self._continuing.goes_on(name, origin or name):
+                if self._corners.goes_on(name, origin or name):
                     return self.inner(node)
                 return Call(self.end_rule(name, origin or name), span)
             case Sequence(items, span) if items:
