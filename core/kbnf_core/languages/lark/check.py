@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from kbnf_core.diagnostics import Diagnostic, Label
 from kbnf_core.imports import BELOW, Imports
+from kbnf_core.ir.analysis import reachable
 from kbnf_core.languages.lark.read import Setting, read_lark
 from kbnf_core.languages.lark.reader.parse import comments, parse_lark
 from kbnf_core.languages.lark.reader.tree import (
@@ -44,7 +45,7 @@ def find_unused(document: Document, start: str) -> Iterator[Diagnostic]:
             uses[name.value].update(set(_used_in(statement.body)) - own)
             for used in sorted(uses[name.value] - {name.value}):
                 users.setdefault(used, name)
-    reached = _reached(uses, {start, *ignored})
+    reached = reachable({start, *ignored}, uses)
     for value, name in names.items():
         if value not in reached:
             yield _finding(document, name, start, users.get(value))
@@ -54,16 +55,6 @@ def _used_in(root: Expression) -> Iterator[str]:
     for node in postorder(root):
         if isinstance(node, Use | TemplateUse):
             yield node.name.value
-
-
-def _reached(uses: dict[str, set[str]], roots: set[str]) -> set[str]:
-    seen = set(roots)
-    stack = list(roots)
-    while stack:
-        fresh = uses.get(stack.pop(), set()) - seen
-        seen |= fresh
-        stack.extend(fresh)
-    return seen
 
 
 def _finding(document: Document, name: Name, start: str, user: Name | None) -> Diagnostic:

@@ -7,7 +7,7 @@ Lark's and LLGuidance's grammars let generation go on as long as they can, so th
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import ConfigError, GrammarError
 from kbnf_core.imports import BELOW, Imports
-from kbnf_core.languages.conversion.layout import Style, Written, lay_out
+from kbnf_core.languages.conversion.to_kbnf import lay_out_kbnf
 from kbnf_core.languages.conversion.verify import verified
 from kbnf_core.languages.gbnf.to_kbnf import from_gbnf
 from kbnf_core.languages.kbnf.language import KBNF
@@ -17,8 +17,7 @@ from kbnf_core.languages.lark.reader.parse import comments, is_gbnf
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source
 from kbnf_core.syntax.conversion import Conversion
-from kbnf_core.syntax.printer import print_expression
-from kbnf_core.syntax.tree import Comment, Definition
+from kbnf_core.syntax.tree import Comment
 
 
 def from_lark(
@@ -50,8 +49,7 @@ def from_lark(
         raise GrammarError([*errors, *report.notes])
     document = outcome.document
     remarks = [Comment(value, span) for value, span in comments(source)]
-    written = [_written(each) for each in document.definitions]
-    body = lay_out(text, written, remarks, Style(_comment, ";", bar_first=True))
+    body = lay_out_kbnf(text, document.definitions, remarks)
     top = document.definitions[0].name.value
     settings = "finish=eos" if top == KBNF.start else f"finish=eos start={top}"
     converted = f"(* kbnf: {settings} *)\n\n{body}"
@@ -68,15 +66,3 @@ def _parsed(lexing: Lexing | str | None) -> Lexing | None:
     except ValueError:
         known = ", ".join(each.value for each in Lexing)
         raise ConfigError(f"lexing must be one of {known}, not {lexing!r}") from None
-
-
-def _written(definition: Definition) -> Written:
-    branches = definition.branches
-    texts = tuple(print_expression(branch) for branch in branches)
-    places = tuple(branch.span for branch in branches)
-    return Written(definition.name.value, texts, places, definition.span)
-
-
-def _comment(text: str) -> str:
-    inner = text.strip().replace("*)", "* )")
-    return f"(* {inner} *)" if inner else "(* *)"

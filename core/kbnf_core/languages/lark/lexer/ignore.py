@@ -38,11 +38,11 @@ from kbnf_core.languages.lark.reader.model import (
     Sequence,
     Terminal,
     children,
-    postorder,
     with_children,
 )
 from kbnf_core.languages.lark.reader.report import LEXING, Report
 from kbnf_core.source import Span
+from kbnf_core.traversal import fold
 
 _END = "@end"
 
@@ -333,8 +333,6 @@ def _check_start(grammar: LexicalGrammar, positions: Positions, report: Report) 
 
 def _replaced(root: Node, new: dict[int, Node]) -> Node:
     """Return ``root`` with some of its parts replaced, those given by their identities."""
-    values: list[Node] = []
-    for node in postorder(root):
-        first = len(values) - len(children(node))
-        values[first:] = [new.get(id(node)) or with_children(node, tuple(values[first:]))]
-    return values.pop()
+    return fold(
+        root, children, lambda node, parts: new.get(id(node)) or with_children(node, tuple(parts))
+    )

@@ -24,10 +24,10 @@ from kbnf_core.languages.lark.reader.tree import (
     TemplateUse,
     Use,
     children,
-    postorder,
 )
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Span
+from kbnf_core.traversal import fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +94,12 @@ class LarkTerminals:
 
     def build(self, root: Expression, module: Module) -> Pattern | None:
         """Return the pattern of a terminal expression; None after a report."""
-        values: list[Pattern | None] = []
-        for node in postorder(root):
-            first = len(values) - len(children(node))
-            parts = [part for part in values[first:] if part is not None]
-            whole = len(parts) == len(values) - first
-            values[first:] = [self._combine(node, parts, module) if whole else None]
-        return values.pop()
+
+        def combine(node: Expression, parts: list[Pattern | None]) -> Pattern | None:
+            whole = [part for part in parts if part is not None]
+            return self._combine(node, whole, module) if len(whole) == len(parts) else None
+
+        return fold(root, children, combine)
 
     def _combine(self, node: Expression, parts: list[Pattern], module: Module) -> Pattern | None:
         match node:

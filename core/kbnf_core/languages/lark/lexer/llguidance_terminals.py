@@ -34,10 +34,10 @@ from kbnf_core.languages.lark.reader.tree import (
     TemplateUse,
     Use,
     children,
-    postorder,
 )
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Span
+from kbnf_core.traversal import fold
 
 EPSILON = operations.literal(b"")
 _EDGES = re.compile(r"\A\^|(?<!\\)\$\Z")
@@ -93,20 +93,19 @@ class LlguidanceTerminals:
 
     def evaluate(self, root: Expression, module: Module) -> Language | None:
         """Return the language of a terminal expression; None after a report."""
-        values: list[Language | None] = []
-        for node in postorder(root):
-            first = len(values) - len(children(node))
-            parts = values[first:]
+
+        def combine(node: Expression, parts: list[Language | None]) -> Language | None:
             whole = [part for part in parts if part is not None]
-            value = None
-            if len(whole) == len(parts):
-                try:
-                    value = self._combine(node, whole, module)
-                except LimitError as error:
-                    place = module.place(node.span)
-                    self.report.error("E203", f"this terminal needs {error}", place)
-            values[first:] = [value]
-        return values.pop()
+            if len(whole) < len(parts):
+                return None
+            try:
+                return self._combine(node, whole, module)
+            except LimitError as error:
+                place = module.place(node.span)
+                self.report.error("E203", f"this terminal needs {error}", place)
+                return None
+
+        return fold(root, children, combine)
 
     def _combine(self, node: Expression, parts: list[Language], module: Module) -> Language | None:
         dfas = [part.dfa for part in parts]

@@ -173,7 +173,7 @@ def children(node: Node) -> tuple[Node, ...]:
 
 def with_children(node: Node, parts: tuple[Node, ...]) -> Node:
     """Return ``node`` with other parts; itself if they are the same."""
-    if all(new is old for new, old in zip(parts, children(node), strict=True)):
+    if parts == children(node):
         return node
     match node:
         case Sequence():

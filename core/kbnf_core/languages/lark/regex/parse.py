@@ -102,23 +102,18 @@ def stops_early(root: Node) -> bool:
 
 
 def _is_nullable(root: Node) -> bool:
-    values: list[bool] = []
-    for node in postorder(root):
-        first = len(values) - len(children(node))
-        parts = values[first:]
-        match node:
-            case Character():
-                value = False
-            case Look() | Edge():
-                value = True
-            case Sequence():
-                value = all(parts)
-            case Choice():
-                value = any(parts)
-            case Repeat(_, low):
-                value = low == 0 or parts[0]
-        values[first:] = [value]
-    return values.pop()
+    return traversal.fold(root, children, _may_be_empty)
+
+
+def _may_be_empty(node: Node, parts: list[bool]) -> bool:
+    match node:
+        case Sequence():
+            return all(parts)
+        case Choice():
+            return any(parts)
+        case Repeat(_, low):
+            return low == 0 or parts[0]
+    return not isinstance(node, Character)
 
 
 def _prefers_text(body: Node) -> bool:
