@@ -9,18 +9,16 @@ from kbnf_core.automata.errors import LimitError
 from kbnf_core.budget import Budget
 from kbnf_core.errors import WorkLimitError
 from kbnf_core.imports import Imports
+from kbnf_core.languages.conversion.names import Names
 from kbnf_core.languages.lark.lexer.assemble import Assembly
 from kbnf_core.languages.lark.lexer.ignore_terminal import make_skipped
-from kbnf_core.languages.lark.lexer.lark_terminals import LarkTerminals
-from kbnf_core.languages.lark.lexer.llguidance_terminals import LlguidanceTerminals
+from kbnf_core.languages.lark.lexer.lark_terminals import LarkFactory, LarkTerminals
+from kbnf_core.languages.lark.lexer.llguidance_terminals import (
+    LlguidanceFactory,
+    LlguidanceTerminals,
+)
 from kbnf_core.languages.lark.lexer.product import MOST_VARIANTS, TooManyVariantsError
 from kbnf_core.languages.lark.lexer.prune import make_shallow
-from kbnf_core.languages.lark.lexer.terminals import (
-    Factory,
-    LarkFactory,
-    LlguidanceFactory,
-    entry_of,
-)
 from kbnf_core.languages.lark.reader.dialect import (
     Dialect,
     check_dialect,
@@ -37,11 +35,10 @@ from kbnf_core.languages.lark.reader.model import (
     Repeat,
     Terminal,
 )
-from kbnf_core.languages.lark.reader.modules import Entry, Gathered, gather
-from kbnf_core.languages.lark.reader.names import Names
+from kbnf_core.languages.lark.reader.modules import Gathered, gather
 from kbnf_core.languages.lark.reader.parse import parse_lark
 from kbnf_core.languages.lark.reader.report import INVALID, Report
-from kbnf_core.languages.lark.reader.rules import RuleBuilder
+from kbnf_core.languages.lark.reader.rules import Factory, RuleBuilder
 from kbnf_core.languages.lark.reader.tree import Document, Expression, Use
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
@@ -248,22 +245,10 @@ class _Reader:
         return _placed(text, place, deeper, self.report, self.others)
 
     def _factory(self, dialect: Dialect, lexing: Lexing, gathered: Gathered) -> Factory:
-        def entries(flat: str) -> Entry | None:
-            return entry_of(gathered.entries, flat)
-
         limits = self.setting.limits
         if dialect is Dialect.LLGUIDANCE:
-            return LlguidanceFactory(LlguidanceTerminals(entries, self.report, limits), lexing)
-
-        def priority(flat: str) -> int:
-            found = gathered.entries.get(flat)
-            return (found[0].definition.priority or 0) if found else 0
-
-        terminals = LarkTerminals(entries, gathered.declared, self.report, limits)
-        names = [
-            flat for flat, found in gathered.entries.items() if found[0].definition.name.is_terminal
-        ]
-        return LarkFactory(terminals, names, priority, lexing, self.report, limits)
+            return LlguidanceFactory(LlguidanceTerminals(gathered, self.report, limits), lexing)
+        return LarkFactory(LarkTerminals(gathered, self.report, limits), lexing)
 
     def _options(self, gathered: Gathered) -> Mapping[str, object]:
         merged: dict[str, object] = {}

@@ -1,12 +1,10 @@
-"""From rules over lexemes to a document of KBNF, as exact as the limits permit.
-
-From rules over lexemes to definitions in KBNF.
-"""
+"""From rules over lexemes to a document of KBNF, as exact as the limits permit."""
 
 from dataclasses import dataclass, field
 
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.budget import Budget
+from kbnf_core.languages.conversion.names import Names
 from kbnf_core.languages.lark import build_tree
 from kbnf_core.languages.lark.build_tree import reference
 from kbnf_core.languages.lark.lexer.ignore import end_bare, insert_skipped, open_ends
@@ -24,7 +22,6 @@ from kbnf_core.languages.lark.reader.model import (
     Terminal,
     postorder,
 )
-from kbnf_core.languages.lark.reader.names import Names
 from kbnf_core.languages.lark.reader.report import INVALID, LEXING, Report
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
@@ -158,7 +155,8 @@ class Assembly:
 
         def name(key: Key) -> str:
             top = key.rule == lexed.grammar.start and key.before == lexed.start
-            return names.of(key, f"{wanted_name(key)}_body" if top else wanted_name(key))
+            wanted = f"{wanted_name(key)}_body" if top else wanted_name(key)
+            return names.of(key, wanted.partition("{")[0])
 
         product = Product(lexed.grammar, lexed, writer.lexeme, name)
         written, start = product.run()

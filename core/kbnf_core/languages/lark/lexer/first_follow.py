@@ -94,7 +94,7 @@ def analyse(grammar: LexicalGrammar, confusable: Callable[[Terminal, Terminal], 
 
 
 class Analysis:
-    """What may begin, and what may follow, each part of each rule; ``result`` works out the rest."""
+    """What may begin, and follow, each part of each rule; ``result`` works out the rest."""
 
     def __init__(self, grammar: LexicalGrammar) -> None:
         self._start = grammar.start

@@ -4,8 +4,12 @@ from collections.abc import Callable
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.languages.lark.lexer.llguidance_terminals import EPSILON, Language, joined
-from kbnf_core.languages.lark.lexer.terminals import LlguidanceFactory
+from kbnf_core.languages.lark.lexer.llguidance_terminals import (
+    EPSILON,
+    Language,
+    LlguidanceFactory,
+    joined,
+)
 from kbnf_core.languages.lark.reader.model import Node, Sequence
 from kbnf_core.languages.lark.reader.modules import Module
 from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, Report

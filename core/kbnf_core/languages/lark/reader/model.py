@@ -158,6 +158,14 @@ class LexicalGrammar:
     embedded: tuple[tree.Definition, ...] = field(default=())
 
 
+def lexeme(made: Terminal, nullable: bool, span: Span) -> Node:
+    """Return a use of a terminal, which may also be empty."""
+    if made.dfa.is_empty:
+        return Repeat(Choice((), span), 0, 1, span) if nullable else Choice((), span)
+    use = Lexeme(made, span)
+    return Repeat(use, 0, 1, span) if nullable else use
+
+
 def children(node: Node) -> tuple[Node, ...]:
     """Return the direct parts of ``node``."""
     match node:

@@ -5,7 +5,7 @@ As in Lark, what an imported rule needs comes along as ``module__name``, and a m
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from posixpath import dirname, join, normpath
 
@@ -13,6 +13,7 @@ from kbnf_core.imports import Imports
 from kbnf_core.languages.lark.reader.parse import parse_lark
 from kbnf_core.languages.lark.reader.report import IMPORT, INVALID, Report
 from kbnf_core.languages.lark.reader.tree import (
+    Alternation,
     Declare,
     Definer,
     Definition,
@@ -67,6 +68,15 @@ class Gathered:
     declared: set[str] = field(default_factory=set)
     options: list[Options] = field(default_factory=list)
     broken: frozenset[str] = frozenset()
+
+    def entry(self, flat: str | None) -> Entry | None:
+        """Return the definition of a flat name; those of ``%extend`` are joined to one."""
+        found = self.entries.get(flat or "")
+        if not found or len(found) == 1:
+            return found[0] if found else None
+        first = found[0].definition
+        body = Alternation(tuple(entry.definition.body for entry in found), first.body.span)
+        return Entry(replace(first, body=body), found[0].module)
 
 
 def gather(
