@@ -20,6 +20,7 @@ from kbnf_core.diagnostics.json import span_value
 from kbnf_core.diagnostics.text import count_of, render_text
 from kbnf_core.errors import GrammarError
 from kbnf_core.source import Source
+from kbnf_core.syntax.conversion import OF_CONVERSION
 
 if TYPE_CHECKING:
     from kbnf_core.convert import Conversion
@@ -159,10 +160,12 @@ def _show_findings(
     console: Console, conversion: "Conversion", source: Source, withheld: bool
 ) -> None:
     losses = [loss.diagnostic(source) for loss in conversion.losses]
-    for diagnostic in losses:
+    own = [note for note in conversion.notes if note.code in OF_CONVERSION]
+    for diagnostic in (*own, *losses):
         console.findings(render_text(diagnostic))
-    if conversion.notes:
-        console.note(f"{source.name}: `kbnf check` has {count_of(len(conversion.notes), 'remark')}")
+    others = len(conversion.notes) - len(own)
+    if others:
+        console.note(f"{source.name}: `kbnf check` has {count_of(others, 'remark')}")
     if withheld:
         lost = count_of(len(losses), "thing")
         console.error(f"{source.name}: {lost} cannot be kept", "--lossy writes the result anyway")

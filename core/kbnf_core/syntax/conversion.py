@@ -9,6 +9,10 @@ _SHOWN = 60
 """How much of an example a message shows, in characters."""
 
 
+OF_CONVERSION = frozenset({"W424"})
+"""Codes of notes that depend on how one converts, so that a check of the original lacks them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """A text on which the two languages differ.

@@ -7,6 +7,7 @@ from kbnf_core.budget import Budget
 from kbnf_core.languages.conversion.names import Names
 from kbnf_core.languages.lark import build_tree
 from kbnf_core.languages.lark.build_tree import reference
+from kbnf_core.languages.lark.lexer.collisions import report_collisions
 from kbnf_core.languages.lark.lexer.ignore import end_bare, insert_skipped, open_ends
 from kbnf_core.languages.lark.lexer.lalr import Expected, TooManyExpansionsError, expected
 from kbnf_core.languages.lark.lexer.lexer import Lexed, apply_lexer
@@ -138,6 +139,8 @@ class Assembly:
         except TooManyExpansionsError:
             report.loss(LEXING, "Lark's LALR analysis of these rules is too large to know", span)
             return None
+        parts = grammar.ignored.parts if grammar.ignored else ()
+        report_collisions([{*each, *parts} for each in found.scanners], self.budget, report)
         if found.conflict is not None and found.conflict.startswith("Reduce/Reduce"):
             report.error(INVALID, f"Lark's LALR parser refuses these rules: {found.conflict}", span)
         elif found.conflict is not None:

@@ -47,11 +47,13 @@ class Expected:
     """By use of a terminal: those that Lark's lexer always, or sometimes, tries at its position.
 
     ``conflict`` is what Lark says of the rules where it would not parse all that they describe.
+    ``scanners`` are the terminals that its states look for.
     """
 
     must: Mapping[int, Terminals]
     may: Mapping[int, Terminals]
     conflict: str | None
+    scanners: tuple[Terminals, ...] = ()
 
     def together(self, leaf: Lexeme) -> tuple[Terminals, Terminals]:
         """Return what is always, and what may be, looked for with ``leaf``."""
@@ -94,7 +96,7 @@ def expected(grammar: LexicalGrammar, skipped: Terminals) -> Expected:
         for leaf in leaves:
             must[leaf] = must.get(leaf, looked_for) & looked_for
             may[leaf] = may.get(leaf, looked_for) | looked_for
-    return Expected(must, may, conflict)
+    return Expected(must, may, conflict, tuple(used))
 
 
 def _analysed(rules: Mapping[str, list[_Expansion]], start: str) -> tuple[Any, str | None]:

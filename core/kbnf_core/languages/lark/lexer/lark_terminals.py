@@ -294,7 +294,7 @@ class LarkFactory:
         priority = entry.definition.priority or 0 if entry else 0
         key = (-priority, -found.widths[1], -len(found.value), name)
         keyword = None if found.text is None else found.text.encode()
-        return Order(key, keyword, found.flags)
+        return Order(key, keyword, found.flags, found.regexp)
 
 
 def _written_pattern(found: Pattern, dfa: Dfa, span: Span) -> tree.Expression | None:

@@ -35,12 +35,13 @@ class Lexing(Enum):
 class Order:
     """Lark's order of terminals in one scanner: the first in order wins.
 
-    ``keyword`` holds the text of a terminal that is a plain string.
+    ``keyword`` holds the text of a terminal that is a plain string, ``regexp`` the pattern.
     """
 
     key: tuple[int, int, int, str]
     keyword: bytes | None = None
     flags: frozenset[str] = frozenset()
+    regexp: str = ""
 
 
 Stopped: TypeAlias = Callable[[bytes], Dfa]

@@ -12,6 +12,7 @@ UNSUPPORTED = "E423"
 LEXING = "W421"
 APPROXIMATE = "W422"
 NEVER = "W423"
+COLLISION = "W424"
 
 
 @dataclass(slots=True)

@@ -351,7 +351,7 @@ class _Machine:
                 continue
             if instruction.kind is Kind.MATCH:
                 moved[_Thread(thread.place, _EARLIER, trackers)] = None
-                if not trackers:
+                if self.ordered and not trackers:
                     break
                 continue
             target = self._rows[instruction.automaton][thread.state][symbol]
