@@ -4,6 +4,8 @@ Lark's and LLGuidance's grammars let generation go on as long as they can, so th
 ``finish=eos``.
 """
 
+from textwrap import wrap
+
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import ConfigError, GrammarError
 from kbnf_core.imports import BELOW, Imports
@@ -52,7 +54,8 @@ def from_lark(
     body = lay_out_kbnf(text, document.definitions, remarks)
     top = document.definitions[0].name.value
     settings = "finish=eos" if top == KBNF.start else f"finish=eos start={top}"
-    converted = f"(* kbnf: {settings} *)\n\n{body}"
+    head = f"(* kbnf: {settings} *)\n{_comment(report.remark)}"
+    converted = f"{head}\n{body}"
     verified(converted, KBNF, limits)
     losses = tuple(sorted(report.losses, key=lambda loss: loss.span))
     return Conversion(converted, not losses, losses, tuple(report.notes))
@@ -66,3 +69,10 @@ def _parsed(lexing: Lexing | str | None) -> Lexing | None:
     except ValueError:
         known = ", ".join(each.value for each in Lexing)
         raise ConfigError(f"lexing must be one of {known}, not {lexing!r}") from None
+
+
+def _comment(text: str) -> str:
+    """Return a comment on as many lines as it needs; nothing for no text."""
+    if not text:
+        return ""
+    return "\n   ".join(wrap(f"(* {text.replace('*)', '* )')} *)", 100)) + "\n"

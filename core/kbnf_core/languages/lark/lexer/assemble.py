@@ -77,6 +77,10 @@ def definition(name: str, body: tree.Expression, span: Span) -> tree.Definition:
     return tree.Definition(tree.Name(name, span), body, span)
 
 
+_MANY, _TIMES = 100, 3
+"""Definitions, and times as many as rules, from which on the output says what they are for."""
+
+
 @dataclass(frozen=True, slots=True)
 class Assembly:
     """What the grammar is written with."""
@@ -163,6 +167,7 @@ class Assembly:
 
         product = Product(lexed.grammar, lexed, writer.lexeme, name)
         written, start = product.run()
+        lexed.report_doubts()
         if start is None or not product.has_text:
             self._report_empty(grammar, report, "no" if start is None else "only the empty")
             return None
@@ -177,6 +182,9 @@ class Assembly:
             place = lexed.grammar.spans.get(key.rule, lexed.grammar.spans[start.rule])
             definitions.append(definition(name(key), body, place))
         definitions += [definition(*each) for each in writer.definitions]
+        many = len(definitions) > max(_MANY, _TIMES * len(grammar.rules))
+        if many and lexing is not Lexing.SCANNERLESS:
+            report.remark = _explosion(len(grammar.rules), len(definitions), lexed)
         definitions += self.embedding.definitions
         return tree.Document(self.source, tuple(definitions), ())
 
@@ -188,6 +196,17 @@ class Assembly:
             grammar.spans[grammar.start],
             "a terminal takes as much as it can; let it exclude what follows it",
         )
+
+
+def _explosion(before: int, after: int, lexed: Lexed) -> str:
+    """Return what exact lexing costs in rules, and what one would lose without it."""
+    conflict = lexed.conflict()
+    loss = f", where {conflict}" if conflict else ""
+    return (
+        f"{before:,} rules became {after:,}, so that lexemes end just where the lexer"
+        f" ({lexed.lexing.value}) ends them; `--lexing scannerless` keeps them few, and takes any"
+        f" cut into lexemes{loss}"
+    )
 
 
 def _calls(body: tree.Expression, name: str) -> bool:

@@ -161,8 +161,8 @@ class _Inserter:
     def skip(self, span: Span) -> Node:
         """Return the text between two lexemes."""
         if not self.one_by_one:
-            return Repeat(Lexeme(self.ignored, span), 0, 1, span)
-        parts = tuple(Lexeme(part, span) for part in self._parts)
+            return Repeat(Lexeme(self.ignored, self.ignored.span), 0, 1, span)
+        parts = tuple(Lexeme(part, part.span) for part in self._parts)
         return Repeat(Choice(parts, span), 0, None, span)
 
     def skipping_first(self, grammar: LexicalGrammar) -> LexicalGrammar:

@@ -83,7 +83,9 @@ def _ended(
     if end is None:
         return None
     if end.dfa.is_nullable:
-        _lose_ending(ending, module, report)
+        if not operations.is_equal(end.dfa, EPSILON):
+            _lose_ending(ending, module, report)
+        # Of `stop=""`, LLGuidance makes an ordinary lexeme.
         return factory.of_language(body, key, place)
     whole = operations.concatenate(body.dfa, end.dfa, limits=factory.terminals.limits)
     shortest = Language(operations.shortest_matches(whole), None)

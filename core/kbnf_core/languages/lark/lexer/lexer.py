@@ -143,6 +143,8 @@ class Lexed:
     _after: dict[tuple[int, State], dict[State, Dfa]] = field(default_factory=dict)
     _words: dict[tuple[int, State, frozenset[State]], Dfa] = field(default_factory=dict)
     _masks: dict[tuple[int, bool], int] = field(default_factory=dict)
+    _doubts: dict[frozenset[str], dict[Span, str]] = field(default_factory=dict)
+    """What is lost about a pair of terminals, by place."""
 
     @property
     def start(self) -> State:
@@ -384,12 +386,19 @@ class Lexed:
 
     def _lose(self, node: Lexeme, doubt: Doubt) -> None:
         before = f"before {_spelt(doubt.following)}" if doubt.following else "at the end"
-        self.report.loss(
-            LEXING,
-            f"`{node.terminal.title}` and `{doubt.companion.title}` can be confused: in some"
-            f" places {_spelt(doubt.word)} {before} is no lexeme of its own; here it always may be",
+        one, other = node.terminal.title, doubt.companion.title
+        self._doubts.setdefault(frozenset((one, other)), {}).setdefault(
             _shown(node),
+            f"`{one}` and `{other}` can be confused: in some places {_spelt(doubt.word)} {before}"
+            " is no lexeme of its own; here it always may be",
         )
+
+    def report_doubts(self) -> None:
+        """Report a loss for each pair of terminals that can be confused, at the first place."""
+        for found in self._doubts.values():
+            span = min(found)
+            places = f" (so at {len(found)} places)" if len(found) > 1 else ""
+            self.report.loss(LEXING, f"{found[span]}{places}", span)
 
 
 def _spelt(data: bytes) -> str:
