@@ -12,7 +12,7 @@ from kbnf_core.diagnostics import Diagnostic, Label
 from kbnf_core.imports import BELOW, Imports
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.languages.lark.read import Setting, read_lark
-from kbnf_core.languages.lark.reader.parse import comments, parse_lark
+from kbnf_core.languages.lark.reader.parse import comments, is_gbnf, parse_lark
 from kbnf_core.languages.lark.reader.tree import (
     Definition,
     Document,
@@ -87,7 +87,8 @@ def parse_as_kbnf(
     else:
         document = replace(outcome.document, comments=remarks)
         found += find_unused(written, wanted or "start")
-    return Parsed(document, tuple(sorted(found, key=Diagnostic.sort_key)))
+    known = wanted if is_gbnf(source.text) else None
+    return Parsed(document, tuple(sorted(found, key=Diagnostic.sort_key)), known)
 
 
 def _start(document: Document) -> str | None:

@@ -36,7 +36,7 @@ from kbnf_core.languages.lark.reader.model import (
     Terminal,
 )
 from kbnf_core.languages.lark.reader.modules import Gathered, gather
-from kbnf_core.languages.lark.reader.parse import parse_lark
+from kbnf_core.languages.lark.reader.parse import is_gbnf, parse_lark
 from kbnf_core.languages.lark.reader.report import INVALID, Report
 from kbnf_core.languages.lark.reader.rules import Factory, RuleBuilder
 from kbnf_core.languages.lark.reader.tree import Document, Expression, Use
@@ -164,12 +164,13 @@ class _Reader:
 
     def read(self) -> tree.Document | None:
         """Return the tree of KBNF; None after a report."""
-        dialect = dialect_of(self.document, self.setting.lexing)
+        gbnf = self.setting.lexing is None and is_gbnf(self.document.source.text)
+        dialect = Dialect.LLGUIDANCE if gbnf else dialect_of(self.document, self.setting.lexing)
         lexing = self.setting.lexing or default_lexing(dialect)
-        check_dialect(self.document, dialect, self.report)
+        check_dialect(self.document, dialect, self.report, gbnf)
         libraries = LARK_LIBRARIES if dialect is Dialect.LARK else LLGUIDANCE_LIBRARIES
         gathered = gather(self.document, libraries, self.setting.imports, self.report)
-        start = self._start(gathered)
+        start = self._start(gathered, "root" if gbnf else "start")
         if start is None:
             return None
         self.names.of(("start",), start)
@@ -223,8 +224,8 @@ class _Reader:
             " `Limits.work`",
         )
 
-    def _start(self, gathered: Gathered) -> str | None:
-        start = self.setting.start or "start"
+    def _start(self, gathered: Gathered, usual: str) -> str | None:
+        start = self.setting.start or usual
         if start in gathered.entries:
             return start
         if self.report.errors and start in gathered.broken:

@@ -15,7 +15,7 @@ from kbnf_core.languages.gbnf.to_kbnf import from_gbnf
 from kbnf_core.languages.kbnf.language import KBNF
 from kbnf_core.languages.lark.read import Setting, read_lark
 from kbnf_core.languages.lark.reader.model import Lexing
-from kbnf_core.languages.lark.reader.parse import comments, is_gbnf
+from kbnf_core.languages.lark.reader.parse import comments, is_gbnf, parse_lark
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source
 from kbnf_core.syntax.conversion import Conversion
@@ -36,15 +36,20 @@ def from_lark(
     ``path`` names the text and is where its imports are looked for, as ``imports`` permits;
     ``start`` is the start rule, ``start`` if not given. ``lexing`` (``llguidance``, ``earley``,
     ``lalr``, ``scannerless``) says how text is cut into lexemes; without it files that use
-    LLGuidance's constructs are read as LLGuidance does, all others as Lark's default parser does,
-    and a text that defines all its rules with ``::=``, ``root`` among them, is GBNF, which
-    LLGuidance once read too. Raises ``GrammarError`` with all findings for a text with errors,
+    LLGuidance's constructs are read as LLGuidance does, others as Lark's default parser does, and a
+    text that defines all its rules with ``::=``, ``root`` among them, is GBNF, or what
+    LLGuidance once read as such: Lark with ``::=``. Raises ``GrammarError`` with all findings for a text with errors,
     ``ConfigError`` for an unknown ``lexing``.
     """
     text = Source(source, path)
+    setting = Setting(imports, _parsed(lexing), start, limits)
     if lexing is None and is_gbnf(source):
-        return from_gbnf(source, path=path, start=start, limits=limits)
-    outcome = read_lark(text, Setting(imports, _parsed(lexing), start, limits))
+        try:
+            return from_gbnf(source, path=path, start=start, limits=limits)
+        except GrammarError:
+            if parse_lark(text, limits).diagnostics:
+                raise
+    outcome = read_lark(text, setting)
     report = outcome.report
     if outcome.document is None or report.errors:
         errors = sorted(report.errors, key=Diagnostic.sort_key)
@@ -75,4 +80,4 @@ def _comment(text: str) -> str:
     """Return a comment on as many lines as it needs; nothing for no text."""
     if not text:
         return ""
-    return "\n   ".join(wrap(f"(* {text.replace('*)', '* )')} *)", 100)) + "\n"
+    return "\n   ".join(wrap(f"(* {text.replace('*)', '* )')} *)", 96)) + "\n"

@@ -201,7 +201,7 @@ class Assembly:
 def _explosion(before: int, after: int, lexed: Lexed) -> str:
     """Return what exact lexing costs in rules, and what one would lose without it."""
     conflict = lexed.conflict()
-    loss = f", where {conflict}" if conflict else ""
+    loss = f", even where {conflict}" if conflict else ""
     return (
         f"{before:,} rules became {after:,}, so that lexemes end just where the lexer"
         f" ({lexed.lexing.value}) ends them; `--lexing scannerless` keeps them few, and takes any"

@@ -91,12 +91,14 @@ def _extended(body: Expression) -> Iterator[tuple[str, Span]]:
             yield "this construct", node.span
 
 
-def check_dialect(document: Document, dialect: Dialect, report: Report) -> None:
-    """Report what the dialect does not have (E421)."""
+def check_dialect(
+    document: Document, dialect: Dialect, report: Report, is_gbnf: bool = False
+) -> None:
+    """Report what the dialect does not have (E421); ``is_gbnf``: ``::=`` defines all rules."""
     for statement in document.statements:
         if isinstance(statement, Definition):
             _check_name(statement.name, report)
-            if statement.sign != ":":
+            if statement.sign != ":" and not is_gbnf:
                 report.error(
                     INVALID,
                     "`::=` is no sign of Lark; write `:`",
