@@ -37,9 +37,9 @@ def from_lark(
     ``start`` is the start rule, ``start`` if not given. ``lexing`` (``llguidance``, ``earley``,
     ``lalr``, ``scannerless``) says how text is cut into lexemes; without it files that use
     LLGuidance's constructs are read as LLGuidance does, others as Lark's default parser does, and a
-    text that defines all its rules with ``::=``, ``root`` among them, is GBNF, or what
-    LLGuidance once read as such: Lark with ``::=``. Raises ``GrammarError`` with all findings for a text with errors,
-    ``ConfigError`` for an unknown ``lexing``.
+    text that defines all its rules with ``::=``, ``root`` among them, is GBNF, or what LLGuidance
+    once read as such: Lark with ``::=``. Raises ``GrammarError`` with all findings for a text with
+    errors, ``ConfigError`` for an unknown ``lexing``.
     """
     text = Source(source, path)
     setting = Setting(imports, _parsed(lexing), start, limits)

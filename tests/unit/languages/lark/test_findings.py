@@ -55,6 +55,12 @@ def test_declared_terminals_are_left_out_with_a_note() -> None:
     assert "'b'" not in conversion.text
 
 
+@pytest.mark.parametrize("lexing", ["earley", "lalr", "llguidance"])
+def test_a_terminal_may_be_long(lexing: str) -> None:
+    accepts = accepts_of(from_lark('start: A\nA: "a"~8191', lexing=lexing).text)
+    assert [count for count in (8190, 8191, 8192) if accepts("a" * count)] == [8191]
+
+
 def test_unknown_lexing_is_refused() -> None:
     with pytest.raises(ConfigError):
         from_lark('start: "a"', lexing="greedy")

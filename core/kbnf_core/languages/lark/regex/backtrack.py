@@ -22,7 +22,6 @@ from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.explore import S, explore
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.languages.lark.lexer.lookahead import (
-    MOST_STATES,
     NOTHING,
     Lookahead,
     either,
@@ -153,6 +152,9 @@ class Program:
         return len(self.automata) - 1
 
 
+_MOST_STATES = 10_000
+"""States of a pattern: lists of attempts."""
+
 _EARLIER = 1
 """The state of a match that ended at an earlier place and still waits for its look-aheads."""
 
@@ -264,7 +266,7 @@ class _Machine:
     ) -> tuple[list[S], list[list[int]]]:
         symbols = range(class_count(self._classes))
         return explore(
-            starts, lambda state: [step(state, symbol) for symbol in symbols], MOST_STATES
+            starts, lambda state: [step(state, symbol) for symbol in symbols], _MOST_STATES
         )
 
     def _step_alive(self, state: _State, symbol: int) -> _State | None:
