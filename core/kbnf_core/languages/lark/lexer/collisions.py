@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from kbnf_core.automata.product import common_word
 from kbnf_core.budget import Budget
@@ -21,6 +22,9 @@ from kbnf_core.languages.lark.lexer.lookahead import first_bytes
 from kbnf_core.languages.lark.lexer.maximal_munch import COMPARISON, precedes
 from kbnf_core.languages.lark.reader.model import Terminal
 from kbnf_core.languages.lark.reader.report import COLLISION, Report
+
+if TYPE_CHECKING:
+    from interegular import Pattern
 
 _MOST_STATES = 200
 """States of a terminal that is handed to interegular, whose automata are Python dicts."""
@@ -110,12 +114,13 @@ def _regexp(terminal: Terminal) -> str:
 
 def _overlap(one: Terminal, other: Terminal) -> Iterator[tuple[str, str]]:
     """Yield interegular's example of a text that both match, and what must follow it."""
-    patterns = [_read(_regexp(each)) if _is_small(each) else None for each in (one, other)]
-    if None in patterns:
-        return
     from interegular import Comparator, Unsupported
 
-    comparator = Comparator(dict(enumerate(patterns)))
+    readings = (_read(_regexp(each)) for each in (one, other) if _is_small(each))
+    patterns = dict(enumerate(reading for reading in readings if reading is not None))
+    if len(patterns) < 2:
+        return
+    comparator = Comparator(patterns)
     try:
         found = comparator.get_example_overlap(0, 1, _SECONDS)
     except (Unsupported, ValueError, TypeError):
@@ -130,13 +135,12 @@ def _is_small(terminal: Terminal) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _read(regexp: str) -> object | None:
+def _read(regexp: str) -> "Pattern | None":
     """Return interegular's reading of a pattern; None where it has none."""
     from interegular import InvalidSyntax, Unsupported, parse_pattern
 
     try:
-        pattern: object = parse_pattern(regexp)
+        return parse_pattern(regexp)
     except (Unsupported, InvalidSyntax, AttributeError, RecursionError):
         # A comment is an AttributeError there.
         return None
-    return pattern

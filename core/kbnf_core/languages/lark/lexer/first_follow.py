@@ -226,7 +226,7 @@ class Analysis:
                 if isinstance(site, Call):
                     calls[site.name].append((outer, site))
         seen = self._solve_follow(calls)
-        leaving: dict[str | int, _Seen] = {**seen}
+        leaving: dict[str | int, _Seen] = dict(seen.items())
         for name, nodes in self._nodes.items():
             for node in nodes:
                 more, ends = seen[name] if self._after[id(node)].is_open else (0, False)
@@ -370,5 +370,6 @@ def _callers(calls: Mapping[str, list[tuple[str, Call]]]) -> dict[str, list[str]
 
 
 def _confusable(one: Leaf, other: Leaf, confusable: Callable[[Terminal, Terminal], bool]) -> bool:
-    both = isinstance(one, Lexeme) and isinstance(other, Lexeme)
-    return both and confusable(one.terminal, other.terminal)
+    if not isinstance(one, Lexeme) or not isinstance(other, Lexeme):
+        return False
+    return confusable(one.terminal, other.terminal)

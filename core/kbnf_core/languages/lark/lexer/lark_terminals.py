@@ -14,10 +14,11 @@ from kbnf_core.languages.lark.build_tree import is_written, pattern, terminal
 from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, rest_of
 from kbnf_core.languages.lark.reader.dialect import Dialect, InvalidStringError, decode, unescape
 from kbnf_core.languages.lark.reader.model import Lexing, Node, Order, Terminal, lexeme
-from kbnf_core.languages.lark.reader.modules import MOST_NESTED, Gathered, Module
-from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, UNSUPPORTED, Report
+from kbnf_core.languages.lark.reader.modules import Module, NamedTerminals
+from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, UNSUPPORTED
 from kbnf_core.languages.lark.reader.tree import (
     Alternation,
+    Definition,
     Expression,
     Group,
     Range,
@@ -31,7 +32,6 @@ from kbnf_core.languages.lark.reader.tree import (
 )
 from kbnf_core.languages.lark.regex.backtrack import beginnings, matcher
 from kbnf_core.languages.lark.regex.parse import PatternError, parse
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
 from kbnf_core.traversal import fold
@@ -71,32 +71,12 @@ class Pattern:
         return int(low), int(high)
 
 
-@dataclass(slots=True)
-class LarkTerminals:
-    """Builds the patterns of terminals; those of named terminals once."""
+class LarkTerminals(NamedTerminals[Pattern]):
+    """Builds the patterns of terminals."""
 
-    gathered: Gathered
-    report: Report
-    limits: Limits = DEFAULT_LIMITS
-    _known: dict[str, Pattern | None] = field(default_factory=dict)
-    _open: list[str] = field(default_factory=list)
-
-    def named(self, flat: str, span: Span) -> Pattern | None:
-        """Return the pattern of a named terminal; None after a report."""
-        if flat in self._open:
-            self.report.error(INVALID, f"the terminal `{flat}` refers to itself", span)
-            return None
-        if flat not in self._known:
-            if len(self._open) > MOST_NESTED:
-                self.report.error("E012", "terminals refer to one another too deeply", span)
-                return None
-            entry = self.gathered.entry(flat)
-            if entry is None:
-                return None
-            self._open.append(flat)
-            self._known[flat] = self.build(entry.definition.body, entry.module)
-            self._open.pop()
-        return self._known[flat]
+    def define(self, definition: Definition, module: Module) -> Pattern | None:
+        """Return the pattern of a definition; None after a report."""
+        return self.build(definition.body, module)
 
     def build(self, root: Expression, module: Module) -> Pattern | None:
         """Return the pattern of a terminal expression; None after a report."""
@@ -118,8 +98,8 @@ class LarkTerminals:
                 return Pattern(f"(?:{'|'.join(part.regexp for part in ordered)})")
             case Repeat():
                 return self._repeat(node, parts[0], module)
-            case Use(name):
-                return self._used(node, name.is_terminal, module)
+            case Use():
+                return self.used(node, module)
             case _:
                 return self.leaf(node, module)
 
@@ -131,22 +111,6 @@ class LarkTerminals:
         bounds = {(0, 1): "?", (0, None): "*", (1, None): "+"}
         operator = bounds.get((low, high)) or f"{{{low},{'' if high is None else high}}}"
         return Pattern(f"(?:{part.regexp}){operator}", part.flags)
-
-    def _used(self, node: Use, is_terminal: bool, module: Module) -> Pattern | None:
-        name = node.name.value
-        flat = module.names.get(name)
-        place = module.place(node.span)
-        if not is_terminal:
-            self.report.error(INVALID, f"rules are not allowed inside terminals: `{name}`", place)
-        elif flat is None or (
-            self.gathered.entry(flat) is None and flat not in self.gathered.declared
-        ):
-            self.report.error("E101", f"the terminal `{name}` is not defined", place)
-        elif flat in self.gathered.declared:
-            self.report.error(INVALID, f"`{name}` is declared only, it has no pattern", place)
-        else:
-            return self.named(flat, place)
-        return None
 
     def leaf(self, node: Expression, module: Module) -> Pattern | None:
         """Return the pattern of a string, a range or a regular expression."""

@@ -14,11 +14,12 @@ from kbnf_core.languages.lark.build_tree import pattern, terminal
 from kbnf_core.languages.lark.lexer.lookahead import exits, outside
 from kbnf_core.languages.lark.reader.dialect import Dialect, InvalidStringError, decode
 from kbnf_core.languages.lark.reader.model import Lexing, Node, Stopped, Terminal, lexeme
-from kbnf_core.languages.lark.reader.modules import MOST_NESTED, Entry, Gathered, Module
+from kbnf_core.languages.lark.reader.modules import Module, NamedTerminals
 from kbnf_core.languages.lark.reader.report import INVALID, Report
 from kbnf_core.languages.lark.reader.tree import (
     Alternation,
     Complement,
+    Definition,
     Expression,
     GrammarReference,
     Group,
@@ -54,42 +55,18 @@ class Language:
     regex: str | None
 
 
-@dataclass(slots=True)
-class LlguidanceTerminals:
-    """Evaluates terminal expressions; named terminals once."""
+class LlguidanceTerminals(NamedTerminals[Language]):
+    """Evaluates terminal expressions."""
 
-    gathered: Gathered
-    report: Report
-    limits: Limits = DEFAULT_LIMITS
-    _known: dict[str, Language | None] = field(default_factory=dict)
-    _open: list[str] = field(default_factory=list)
-
-    def named(self, flat: str, span: Span) -> Language | None:
-        """Return the language of a named terminal; None after a report."""
-        if flat in self._open:
-            self.report.error(INVALID, f"circular reference in token `{flat}`", span)
-            return None
-        if flat not in self._known:
-            if len(self._open) > MOST_NESTED:
-                self.report.error("E012", "terminals refer to one another too deeply", span)
-                return None
-            entry = self.gathered.entry(flat)
-            self._open.append(flat)
-            self._known[flat] = self._defined(entry)
-            self._open.pop()
-        return self._known[flat]
-
-    def _defined(self, entry: Entry | None) -> Language | None:
-        if entry is None:
-            return None
-        definition = entry.definition
+    def define(self, definition: Definition, module: Module) -> Language | None:
+        """Return the language of a definition; None after a report."""
         if definition.attributes:
             self.report.error(
                 INVALID,
                 "attributes belong to rules, not to terminals; name it in small letters",
-                entry.module.place(definition.attributes[0].span),
+                module.place(definition.attributes[0].span),
             )
-        return self.evaluate(definition.body, entry.module)
+        return self.evaluate(definition.body, module)
 
     def evaluate(self, root: Expression, module: Module) -> Language | None:
         """Return the language of a terminal expression; None after a report."""
@@ -129,20 +106,9 @@ class LlguidanceTerminals:
                 dfa = operations.repeat(dfas[0], low, high, self.limits)
                 return Language(dfa, counted(parts[0].regex, low, high))
             case Use():
-                return self._used(node, module)
+                return self.used(node, module)
             case _:
                 return self.leaf(node, module)
-
-    def _used(self, node: Use, module: Module) -> Language | None:
-        flat = module.names.get(node.name.value)
-        if not node.name.is_terminal:
-            message = f"a terminal cannot contain the rule `{node.name.value}`"
-            self.report.error(INVALID, message, module.place(node.span))
-            return None
-        if flat is None or self.gathered.entry(flat) is None:
-            self.report.error("E101", f"unknown name: `{node.name.value}`", module.place(node.span))
-            return None
-        return self.named(flat, module.place(node.span))
 
     def check_counts(self, low: int, high: int | None, span: Span) -> bool:
         """Report impossible repetition counts."""
