@@ -1,7 +1,5 @@
 """Applies a lexer to rules over lexemes: where each lexeme ends, and what stays undecided.
 
-Texts of ``stop`` that are matched again as the prefix of the next lexeme.
-
 LLGuidance hides what ended a lexeme with ``stop``. Where every lexeme that may follow begins with
 just this text, it stands in the text once: the next lexeme is what is left of its words. LLGuidance
 sees a beginning in the expression, not in the language, and up to the first repetition only: behind

@@ -1,13 +1,10 @@
 """Lookahead sets: regular languages of the texts that may follow a lexeme.
 
 A lexer's lookahead is a condition on all the text that follows, often on one byte, at times on
-more; a regular language says it exactly. Equal sets are equal values, so that they can be states.
+more; a regular language says it exactly. Equal sets are equal values, so that they can be states of
+the lexer between two lexemes, with which the rules are multiplied.
 
-Sets of bytes and of the end of the text as the bits of one number.
-
-Bits 0 to 255 stand for bytes, bit 256 for the end of the text.
-
-States of the lexer between two lexemes, with which the rules are multiplied.
+Sets of bytes are the bits of one number; bit 256 stands for the end of the text.
 """
 
 from array import array

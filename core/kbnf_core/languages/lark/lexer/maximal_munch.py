@@ -3,9 +3,7 @@
 The automaton of a terminal runs together with those of the companions that matter. Its accepting
 states fall into classes by the texts that may follow; the words of each class are a regular
 language of their own. What only may be expected together makes a doubt, with a shortest word and
-a text after it that show it.
-
-The priority of terminals in Lark's contextual lexer: the first that matches wins.
+a text after it that show it. In Lark's contextual lexer the first terminal in its order wins.
 """
 
 from collections.abc import Iterable, Iterator

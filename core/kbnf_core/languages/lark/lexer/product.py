@@ -5,10 +5,9 @@ and the rules are multiplied with the states (Bar-Hillel, Perles & Shamir 1961):
 rule is what it matches from one state to any of some others. Where nothing can be confused there
 is one state, and the rules stay as they are.
 
-Reachability of lexer states: those that each part of a grammar leads to, from the one before.
-
-A state is restricted to what makes a difference to the part, and so is the one after it: most parts
-need not know what came before.
+First it is computed which states each part leads to, from the one before (``Reach``). A state is
+restricted to what makes a difference to the part, and so is the one after it: most parts need not
+know what came before.
 """
 
 from collections.abc import Callable

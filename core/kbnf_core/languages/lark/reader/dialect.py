@@ -1,8 +1,6 @@
 r"""The dialect of a file, by detection, and what the other dialect would refuse.
 
-Decodes strings of either dialect.
-
-Lark decodes like Python, but leaves escapes that it does not know as two characters;
+And strings: Lark decodes like Python, but leaves escapes that it does not know as two characters;
 LLGuidance reads JSON strings and, in addition, ``\xHH``.
 """
 

@@ -2,8 +2,6 @@
 
 Each statement is parsed for itself, so that every mistake of a file is found.
 
-Splits Lark and LLGuidance-Lark text into words, and the words into statements.
-
 A statement ends with its line, unless the next line that has text starts with ``|``. Objects
 (``%json {...}``), nested grammars and conditions go on to their closing bracket. Every text
 falls into words, so nothing here can fail: what is no word is ``JUNK``.
