@@ -42,13 +42,6 @@ def first_bytes(dfa: Dfa) -> int:
     return 0 if dfa.is_empty else exits(dfa)[0]
 
 
-def shown(mask: int) -> str:
-    """Return a few members of a set, for a message."""
-    chars = [repr(chr(byte)) for byte in range(32, 127) if mask >> byte & 1]
-    more = ", ..." if len(chars) > 5 else ""
-    return ", ".join(chars[:5]) + more
-
-
 _REMEMBERED = 8192
 
 MOST_STATES = 5_000
