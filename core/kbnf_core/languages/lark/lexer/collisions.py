@@ -26,11 +26,9 @@ from kbnf_core.languages.lark.reader.report import COLLISION, Report
 if TYPE_CHECKING:
     from interegular import Pattern
 
-_MOST_STATES = 200
-"""States of a terminal that is handed to interegular, whose automata are Python dicts."""
-
-_MOST_LENGTH = 400
-"""Characters of its pattern."""
+_MOST_STATES, _MOST_LENGTH, _MOST_PAIRS = 100, 400, 40
+"""States and characters of terminals that are handed to interegular, whose automata are Python
+dicts, and pairs in one grammar; for others our own example serves."""
 
 _SECONDS = 0.2
 """What interegular may search for an example; it counts this in steps, not by a clock."""
@@ -75,7 +73,7 @@ def collisions(scanners: Iterable[Iterable[Terminal]], budget: Budget) -> Iterat
             if first_bytes(one.dfa) & first_bytes(other.dfa):
                 budget.spend(COMPARISON)
                 first, second = (one, other) if precedes(one, other) else (other, one)
-                found = _collision(first, second)
+                found = _collision(first, second, len(seen) <= _MOST_PAIRS)
                 if found is not None:
                     yield found
 
@@ -89,9 +87,9 @@ def _priority(terminal: Terminal) -> int | None:
     return terminal.order.key[0] if terminal.order else None
 
 
-def _collision(one: Terminal, other: Terminal) -> Collision | None:
+def _collision(one: Terminal, other: Terminal, asks: bool) -> Collision | None:
     word = common_word(one.dfa, other.dfa)
-    examples = [*_overlap(one, other)]
+    examples = [*_overlap(one, other)] if asks else []
     if word is not None:
         examples.append((word.decode("utf-8", "replace"), ""))
     for text, following in examples:

@@ -246,8 +246,8 @@ def _is_by_line(anchor: str, flags: int) -> bool:
 
 
 def _anchor(value: Any) -> str:
-    shown = {"AT_BEGINNING": "`^` with the flag m", "AT_END": "`$` with the flag m"}
-    return shown.get(str(value), r"`\b` or `\B`")
+    shown = {"AT_BOUNDARY": r"`\b`", "AT_NON_BOUNDARY": r"`\B`"}
+    return shown.get(str(value)) or f"`{'^' if 'BEGIN' in str(value) else '$'}` with the flag m"
 
 
 _CHARACTERS = frozenset({"LITERAL", "NOT_LITERAL", "ANY", "IN"})
