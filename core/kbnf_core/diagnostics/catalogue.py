@@ -104,6 +104,7 @@ _RULES = (
     Rule("W421", "lark-lexing", "The lexer cuts text in a way that rules cannot keep."),
     Rule("W422", "lark-approximate", "A construct of a Lark file is kept only in part."),
     Rule("W423", "lark-never", "A part of a Lark file matches no text."),
+    Rule("W424", "lark-collision", "Two terminals of a Lark file match the same text."),
     Rule("E431", "abnf-prose", "A part of an ABNF rule is described in prose."),
     Rule("E432", "abnf-redefinition", "An ABNF rule is defined twice, or added to before it is."),
     # The tool
