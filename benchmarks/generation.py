@@ -1,7 +1,7 @@
 """What a processor adds to ``generate``: ``python -m benchmarks.generation``.
 
 A random GPT-2 with the vocabulary of the other benchmarks writes JSON, four texts at a time,
-greedily and in turn with our processor, with XGrammar's and with none; the least time of each counts.
+greedily, in turn with our processor, XGrammar's and none; the least time of each counts.
 """
 
 from time import perf_counter
