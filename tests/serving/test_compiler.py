@@ -98,10 +98,13 @@ def test_a_full_cache_is_not_measured_whole_for_each_grammar(
     compiler = Compiler(VOCABULARY)
     for number in range(60):
         compiler.regex(f"a{{{number}}}b")
-    measured = []
-    monkeypatch.setattr(
-        "kbnf_core.compiler.compiler._grammar_bytes", lambda future: measured.append(future) or 0
-    )
+    measured: list[object] = []
+
+    def measure(future: object) -> int:
+        measured.append(future)
+        return 0
+
+    monkeypatch.setattr("kbnf_core.compiler.compiler._grammar_bytes", measure)
     compiler.regex("c")
     assert 1 <= len(measured) < 20
 

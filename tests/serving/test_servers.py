@@ -277,9 +277,9 @@ def test_vllm_is_changed_only_on_request_and_in_a_version_that_is_known(
     _installed(monkeypatch, package, version)
     structured = sys.modules["vllm.v1.structured_output"]
     package.register()
-    assert (structured.GuidanceBackend is not object) == changed  # type: ignore[attr-defined]
+    assert (structured.GuidanceBackend is not object) == changed
     guidance = sys.modules["vllm.v1.structured_output.backend_guidance"]
-    assert (guidance.validate_guidance_grammar is not None) == changed  # type: ignore[attr-defined]
+    assert (guidance.validate_guidance_grammar is not None) == changed
 
 
 def _installed(monkeypatch: pytest.MonkeyPatch, package: Any, version: str | None) -> None:
@@ -395,9 +395,9 @@ def test_sglang_has_a_choice_more_in_a_version_that_is_known(
     registry = sys.modules["sglang.srt.constrained.base_grammar_backend"]
     with caplog.at_level(logging.WARNING):
         package.register()
-    known: list[str] = choices.GRAMMAR_BACKEND_CHOICES  # type: ignore[attr-defined]
+    known: list[str] = choices.GRAMMAR_BACKEND_CHOICES
     assert known[-1:] == added or (not added and "kbnf" not in known)
-    assert list(registry.GRAMMAR_BACKEND_REGISTRY) == added  # type: ignore[attr-defined]
+    assert list(registry.GRAMMAR_BACKEND_REGISTRY) == added
     assert bool(caplog.records) != bool(added)
 
 

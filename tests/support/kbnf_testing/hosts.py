@@ -75,7 +75,8 @@ def model() -> Any:
         vocab_size=len(ids), n_positions=512, n_embd=32, n_layer=1, n_head=1,
         eos_token_id=ids.eos_token_id, pad_token_id=ids.pad_token_id,
     )  # fmt: skip
-    return transformers.GPT2LMHeadModel(config).eval()
+    made: Any = transformers.GPT2LMHeadModel(config)
+    return made.eval()
 
 
 def written(step: Step) -> str:
