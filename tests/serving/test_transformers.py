@@ -127,6 +127,23 @@ def test_texts_are_in_the_grammar_in_any_way(model: Model, way: str) -> None:
         assert [text for text in texts if not is_short(text)] == []
 
 
+def test_greedy_texts_are_those_with_the_processor_of_xgrammar(model: Model) -> None:
+    xgrammar = pytest.importorskip("xgrammar", reason="xgrammar is not installed (extra `peers`)")
+    contrib = pytest.importorskip("xgrammar.contrib.hf")
+    info = xgrammar.TokenizerInfo.from_huggingface(model.tokenizer, vocab_size=PADDED)
+    compiled = xgrammar.GrammarCompiler(info).compile_grammar(
+        'root ::= [a-h]{3,9} (" " [a-h]{2,5}){0,2}'
+    )
+    processor = KbnfLogitsProcessor(SHORT, model.tokenizer)
+    settings = {"max_new_tokens": 40, "do_sample": False}
+    for number in range(6):
+        prompts = [f"{number} of {prompt}" for prompt in PROMPTS]
+        ours = model.generate(prompts, logits_processor=[processor], **settings)
+        # Theirs is used once.
+        theirs = [contrib.LogitsProcessor([compiled] * len(prompts))]
+        assert ours == model.generate(prompts, logits_processor=theirs, **settings)
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_each_prompt_has_its_grammar_or_none(model: Model, way: str) -> None:
     torch.manual_seed(1)

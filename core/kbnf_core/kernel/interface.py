@@ -6,6 +6,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from kbnf_core.kernel.engine_core import EngineCore
+
 Ids = npt.NDArray[np.int32]
 Bitmask = npt.NDArray[np.uint32]
 Exits = list[tuple[int, Ids]]
@@ -316,12 +318,17 @@ class Kernel(Protocol):
         """
 
     def fill_rows(
-        self, out: npt.NDArray[np.int32], rows: npt.NDArray[np.int64], masks: list[Bitmask]
+        self,
+        out: npt.NDArray[np.int32],
+        rows: npt.NDArray[np.int64],
+        engines: list[EngineCore | None],
+        threads: int,
     ) -> None:
-        """Do for ``out[rows[i]]`` and ``masks[i]`` what ``fill`` does; without the GIL if possible.
+        """Do for ``out[rows[i]]`` what ``engines[i].fill_bitmask`` does, if possible without GIL.
 
-        Raises ValueError, before anything is written, unless ``out`` is two-dimensional contiguous
-        int32 and has all these rows, each long enough.
+        Without an engine a row allows everything. ``threads`` share the copying, at most one
+        for each processor; they are kept. Raises ValueError, before anything is written, unless
+        ``out`` is two-dimensional contiguous int32 and has all these rows, each long enough.
         """
 
     def apply(self, words: Bitmask, size: int, logits: npt.NDArray[Any]) -> None:

@@ -346,11 +346,17 @@ def fill(out: npt.NDArray[np.int32], words: "Bitmask") -> None:
 
 
 def fill_rows(
-    out: npt.NDArray[np.int32], rows: npt.NDArray[np.int64], masks: list["Bitmask"]
+    out: npt.NDArray[np.int32],
+    rows: npt.NDArray[np.int64],
+    engines: "list[EngineCore | None]",
+    threads: int,
 ) -> None:
-    """See ``interface.Kernel.fill_rows``."""
-    if out.dtype != np.int32 or out.ndim != 2 or not out.flags.c_contiguous:
+    """See ``interface.Kernel.fill_rows``; one thread does it, since NumPy holds the GIL."""
+    del threads
+    if out.dtype != np.int32 or out.ndim != 2 or not out.flags.carray:
         raise ValueError("bitmasks are the rows of a contiguous int32 array")
+    everything = np.full(out.shape[1], 2**32 - 1, np.uint32)
+    masks = [everything if engine is None else engine._row_words() for engine in engines]
     for row, words in zip(rows.tolist(), masks, strict=True):
         if not 0 <= row < len(out):
             raise ValueError(f"the bitmask has no row {row}")
