@@ -57,13 +57,25 @@ _HOSTNAME = rf"{_LABEL}(?:\.{_LABEL})*"
 _BEYOND = r"[^\x00-\x7f\u3002\uff0e\uff61]"
 _IDN_LABEL = rf"(?:[A-Za-z0-9]|{_BEYOND})(?:(?:[A-Za-z0-9-]|{_BEYOND})*(?:[A-Za-z0-9]|{_BEYOND}))?"
 _IDN_HOSTNAME = rf"{_IDN_LABEL}(?:[.\u3002\uff0e\uff61]{_IDN_LABEL})*"
-_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
-_IDN_ATOM = rf"(?:[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~-]|{_BEYOND})+"
+ATOM_CHARACTERS = r"A-Za-z0-9!#$%&'*+/=?^_`{|}~\-"
+"""What the words of the local part of an address are made of."""
+_ATOM = rf"[{ATOM_CHARACTERS}]+"
+_IDN_ATOM = rf"(?:[{ATOM_CHARACTERS}]|{_BEYOND})+"
 _QUOTED = r'"(?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*"'
 _LITERAL = rf"\[(?:{_IPV4}|IPv6:(?:{_IPV6}))\]"
 
 _UNRESERVED = r"A-Za-z0-9\-._~"
 _DELIMITERS = r"!$&'()*+,;="
+
+
+BEYOND_ASCII = r"\u{a0}-\u{10ffff}"
+"""What IRIs have beside the characters of URIs."""
+
+
+def uri_characters(extra: str) -> tuple[str, str]:
+    """Return one character of a path, and the set of those of a host's name."""
+    plain = rf"(?:[{_UNRESERVED}{_DELIMITERS}:@{extra}]|%[0-9A-Fa-f]{{2}})"
+    return plain, f"{_UNRESERVED}{_DELIMITERS}{extra}"
 
 
 def _uri(extra: str, *, relative: bool) -> str:
@@ -106,8 +118,8 @@ FORMATS: dict[str, str] = {
     "uuid": "[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}",
     "uri": _uri("", relative=False),
     "uri-reference": _uri("", relative=True),
-    "iri": _uri(r"\u{a0}-\u{10ffff}", relative=False),
-    "iri-reference": _uri(r"\u{a0}-\u{10ffff}", relative=True),
+    "iri": _uri(BEYOND_ASCII, relative=False),
+    "iri-reference": _uri(BEYOND_ASCII, relative=True),
     "uri-template": _URI_TEMPLATE,
     "json-pointer": _POINTER,
     "relative-json-pointer": rf"(?:0|[1-9][0-9]*)(?:#|{_POINTER})",

@@ -36,7 +36,7 @@ def _read_patterns(place: Place, document: Document) -> list[Region]:
     found = []
     for pattern in take_object(place, "patternProperties"):
         pointer = pointer_to(place, "patternProperties", pattern)
-        keys = Restricted(KEYS.kind, ((matching(pattern, pointer), True),))
+        keys = Restricted(KEYS.kind, tuple(matching(pattern, pointer)))
         found.append((keys, document.inside(place, "patternProperties", pattern)))
     return found
 

@@ -1,5 +1,6 @@
 """Writes sets of strings and of numbers: as regular expressions, or as rules where those grow."""
 
+from collections.abc import Callable
 from decimal import Decimal
 
 from kbnf_core.automata import operations
@@ -9,6 +10,7 @@ from kbnf_core.automata.decimals import EQUAL, compared
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.expression import (
+    NOTHING,
     Alternation,
     Builder,
     Spell,
@@ -38,7 +40,9 @@ from kbnf_core.languages.json_schema.build_tree import (
     sequence,
     text,
 )
+from kbnf_core.languages.json_schema.bounded_formats import bounded_format
 from kbnf_core.languages.json_schema.formats import formats_of
+from kbnf_core.languages.json_schema.lengths import Lengths
 from kbnf_core.languages.json_schema.limits import SchemaLimits
 from kbnf_core.languages.json_schema.linear import Rules, Step, write_linear
 from kbnf_core.languages.json_schema.options import Standard
@@ -46,20 +50,17 @@ from kbnf_core.languages.json_schema.prelude import Prelude
 from kbnf_core.languages.json_schema.regexes import read_regex
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
 from kbnf_core.languages.json_schema.values import number_text
+from kbnf_core.languages.json_schema.write_counts import Counter, write_one_loop
 from kbnf_core.syntax import tree
 
 MOST_LEAVES = 400
 """Sets of characters in one regular expression; beyond it, rules are easier to follow."""
 
+FEW_STATES = 256
+"""States that count, before a format is given in a bounded form."""
+
 LONG = 100
 """Characters of a regular expression that gets a rule of its own."""
-
-BLOCK = 64
-"""Characters that are counted together: an automaton with thousands of counts is slow to build.
-
-Where a token can reach from one block into the next its mask takes longer, so a block has more
-characters than nearly every token.
-"""
 
 _JUST_BELOW_ZERO = Decimal("-1e-1000")
 
@@ -72,14 +73,20 @@ _FORMAT_NAMES = {
 
 
 class ScalarWriter:
-    """Writes strings, numbers and the names of members; memoises their rules."""
+    """Writes strings, numbers and the names of members; memoises their rules.
 
-    def __init__(self, prelude: Prelude, rules: Rules, limits: SchemaLimits) -> None:
+    ``note`` takes what is to be said of values that are left out.
+    """
+
+    def __init__(
+        self, prelude: Prelude, rules: Rules, limits: SchemaLimits, note: Callable[[str], None]
+    ) -> None:
         self._prelude = prelude
         self._rules = rules
         self._limits = limits
         self._builder = Builder()
-        self._blocks: dict[int, Form] = {}
+        self._counter = Counter(rules)
+        self._note = note
         self._known: dict[tuple[Restricted, bool], Form] = {}
         self.automata: dict[tree.Pattern, Dfa] = {}
 
@@ -93,7 +100,8 @@ class ScalarWriter:
             return alternation(map(self._listed, part.finite))
         atom, wanted = part.literals[0]
         if len(part.literals) == 1 and wanted and isinstance(atom, Length):
-            return sequence(text('"'), self._characters(atom), text('"'))
+            character = self._prelude.use("character")
+            return sequence(text('"'), self._counter.times(character, atom), text('"'))
         return self._remembered(part, wish)
 
     def _listed(self, value: str) -> Form:
@@ -103,40 +111,6 @@ class ScalarWriter:
         if known is not None:
             return text(known)
         return regex(f'"{"".join(spelling.spell(from_text(char)) for char in value)}"')
-
-    def _characters(self, length: Length) -> Form:
-        """Return so many characters."""
-        least = self._exactly(length.low)
-        if length.high is None:
-            return sequence(least, repeated(self._prelude.use("character"), 0, None))
-        return sequence(least, self._up_to(length.high - length.low))
-
-    def _exactly(self, count: int) -> Form:
-        level = _level(count)
-        whole, rest = divmod(count, BLOCK**level)
-        more = self._exactly(rest) if rest else EMPTY
-        return sequence(repeated(self._block(level), whole, whole), more)
-
-    def _up_to(self, count: int) -> Form:
-        """Return at most so many: fewer whole blocks than fit, and then at most what is left."""
-        level = _level(count // 2)
-        if level == 0:
-            return repeated(self._block(0), 0, count)
-        whole, rest = divmod(count, BLOCK**level)
-        return sequence(
-            repeated(self._block(level), 0, whole - 1), self._up_to(BLOCK**level + rest)
-        )
-
-    def _block(self, level: int) -> Form:
-        """Return ``BLOCK ** level`` characters."""
-        if level == 0:
-            return self._prelude.use("character")
-        if level not in self._blocks:
-            inner = self._block(level - 1)
-            name = self._rules.fresh(f"characters_{BLOCK**level}")
-            self._rules.add(name, repeated(inner, BLOCK, BLOCK))
-            self._blocks[level] = call(name)
-        return self._blocks[level]
 
     def _remembered(self, part: Restricted, wish: str) -> Form | None:
         """Return strings by a regular expression; a long one, or a format's, is a rule."""
@@ -167,6 +141,9 @@ class ScalarWriter:
             pattern = later(lambda: self._quoted(regex_but(words, self._builder)))
             self.automata[pattern] = automaton
             return pattern
+        length = part.length
+        if length is not None:
+            return self._counted(part.of_any_length, length, wish)
         found = self._readable(part)
         if found is None:
             if part.dfa(self._rules.budget).is_empty:
@@ -178,6 +155,74 @@ class ScalarWriter:
                 form = self._linear(characters, self._prelude.spelling.spell, wish)
                 return None if form is None else sequence(text('"'), form, text('"'))
         return regex(self._quoted(found))
+
+    def _counted(self, part: Restricted, length: Length, wish: str) -> Form | None:
+        """Return the strings of a set that have one of some lengths."""
+        budget = self._rules.budget
+        dfa = part.dfa(budget)
+        if dfa.is_empty:
+            return None
+        lengths = Lengths(dfa)
+        left = lengths.left_of(length)
+        if left is None:
+            return self._remembered(part, wish)
+        if not lengths.has_word(left, budget):
+            return None
+        spell = self._prelude.spelling.spell
+        form = write_one_loop(self._expression(part, lengths), left, self._counter, spell)
+        form = form or self._by_states(lengths, left, FEW_STATES, wish)
+        return form or self._narrowed(part, lengths, left, wish)
+
+    def _expression(self, part: Restricted, lengths: Lengths) -> Regex | None:
+        try:
+            return self._readable(part) or to_expression(lengths.words, self._builder, MOST_LEAVES)
+        except LimitError:
+            return None
+
+    def _narrowed(
+        self, part: Restricted, lengths: Lengths, length: Length, wish: str
+    ) -> Form | None:
+        """Count with states, as long as they are not too many; leave out what is longer."""
+        atom = part.literals[0][0]
+        single = len(part.literals) == 1 and isinstance(atom, Matching)
+        usual = bounded_format(atom.regex, length) if single else None
+        if usual is not None:
+            self._note(usual.says)
+            return regex(self._quoted(read_regex(usual.regex, self._builder) or NOTHING))
+        most = self._limits.steps
+        low, high = max(length.low, lengths.shortest[0]), length.high
+        form = self._by_states(lengths, length, most, wish)
+        if form is not None or high is None:
+            return form
+        while high > low and form is None:
+            high = max(low, high // 2)
+            bound = Length(length.low, high)
+            if lengths.has_word(bound, self._rules.budget):
+                form = self._by_states(lengths, bound, most, wish)
+        if form is not None:
+            self._note(f"strings of more than {high:,} characters are left out")
+        return form
+
+    def _by_states(self, lengths: Lengths, length: Length, most: int, wish: str) -> Form | None:
+        """Return strings by an automaton that counts; None where it has too many states."""
+        try:
+            states, rows = lengths.counted(length, most, self._rules.budget)
+        except LimitError:
+            return None
+        spell = self._prelude.spelling.spell
+        words = lengths.words
+
+        def step(state: int) -> Step[int]:
+            if state < 0:
+                free = [(regex(spell(points)), -1 - to) for points, to in words.edges[-1 - state]]
+                return Step(words.accepting[-1 - state], free)
+            here, count = states[state]
+            edges = [(regex(spell(points)), to) for points, to in rows[state]]
+            return Step(words.accepting[here] and count >= length.low, edges)
+
+        most += len(words.edges)
+        form = write_linear(0, step, self._rules, wish, most)
+        return None if form is None else sequence(text('"'), form, text('"'))
 
     def _quoted(self, found: Regex) -> str:
         """Return the regular expression of the JSON texts of strings."""
@@ -246,14 +291,6 @@ class ScalarWriter:
 _INTEGER_DIGITS = "-?(?:0|[1-9][0-9]*)"
 
 
-def _level(count: int) -> int:
-    """Return the largest level whose block is not larger than ``count``."""
-    level = 0
-    while BLOCK ** (level + 1) <= count:
-        level += 1
-    return level
-
-
 def _is_long(form: Form) -> bool:
     match form:
         case tree.Pattern(text=LaterText()):
@@ -261,7 +298,7 @@ def _is_long(form: Form) -> bool:
         case tree.Pattern(text=text) | tree.Terminal(text=text):
             return len(text.value) > LONG
         case _:
-            return False
+            return not isinstance(form, tree.Reference)
 
 
 def _only_leaves_out(part: Restricted) -> bool:

@@ -34,6 +34,7 @@ from kbnf_core.languages.json_schema.problems import (
     Problem,
     ProblemError,
     dropped,
+    narrowed,
     too_large,
     unsupported,
 )
@@ -72,7 +73,7 @@ class Writer:
         self._prefix = prefix
         self._rules: dict[str, Form] = {}
         self.rules = Rules(self._names.fresh, self._add, self.schemas.budget)
-        self._scalars = ScalarWriter(self.prelude, self.rules, options.limits)
+        self._scalars = ScalarWriter(self.prelude, self.rules, options.limits, self._left_out)
         self._known: dict[Expression, str] = {}
         self._queue: list[Expression] = []
         self._current: Expression = ANYTHING
@@ -113,6 +114,9 @@ class Writer:
             if keyword and keyword in place.contents:
                 return f"{place.pointer}/{keyword}"
         return places[0].pointer if places else ""
+
+    def _left_out(self, message: str) -> None:
+        self.schemas.notes.append(narrowed(message, self.pointer()))
 
     def _add(self, name: str, form: Form) -> None:
         self._rules[name] = form
