@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, Ref
-from kbnf_core.languages.json_schema.keywords import APPLICATORS, LOCAL
+from kbnf_core.languages.json_schema.keywords import APPLICATORS, LOCAL, UNEVALUATED
 from kbnf_core.languages.json_schema.limits import SchemaLimits
 from kbnf_core.languages.json_schema.options import Standard
 from kbnf_core.languages.json_schema.problems import (
@@ -117,8 +117,7 @@ class Document:
 
     def _counting(self, value: dict[str, Json], pointer: str) -> dict[str, Json]:
         """Return the keywords that count: in old drafts a reference stands alone."""
-        alone = self.by_draft and self._dialect.name in _REFERENCES_STAND_ALONE
-        if not alone or not isinstance(value.get("$ref"), str):
+        if not self._is_old or not isinstance(value.get("$ref"), str):
             return value
         beside = [keyword for keyword in value if keyword in LOCAL | APPLICATORS - {"$ref"}]
         for keyword in beside:
@@ -132,6 +131,20 @@ class Document:
     def has_whole_fractions(self) -> bool:
         """Tell whether ``1.0`` is an integer."""
         return self.by_draft and self._dialect.name not in {"draft-03", "draft-04"}
+
+    @property
+    def keywords_for_the_rest(self) -> frozenset[str]:
+        """The keywords of the draft for what nothing else evaluates."""
+        return frozenset() if self._is_old else frozenset(UNEVALUATED)
+
+    @property
+    def contains_evaluates(self) -> bool:
+        """Tell whether items that fit ``contains`` count as evaluated."""
+        return self._dialect.name != "draft2019-09"
+
+    @property
+    def _is_old(self) -> bool:
+        return self.by_draft and self._dialect.name in _REFERENCES_STAND_ALONE
 
     def follow(self, place: Place, keyword: str) -> Expression:
         """Resolve the reference in ``keyword`` of a schema."""
