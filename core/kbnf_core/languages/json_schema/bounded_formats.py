@@ -11,6 +11,7 @@ from kbnf_core.languages.json_schema.formats import (
     ATOM_CHARACTERS,
     BEYOND_ASCII,
     FORMATS,
+    FRACTION,
     uri_characters,
 )
 
@@ -53,8 +54,8 @@ def _email(most: int) -> Bounded:
     pairs = min((most - 1) // 3 - 1, 62) // 2
     host, says = _host(most - 2 - 2 * pairs)
     local = rf"[{ATOM_CHARACTERS}](?:\.?[{ATOM_CHARACTERS}]){{0,{pairs}}}"
-    says = f"of `email`, addresses with {says}, or {pairs + 1} characters before `@` are left out"
-    return Bounded(f"{local}@{host}", says.replace("or", ",", 0))
+    says = f"{says}, or {pairs + 1} characters before `@`"
+    return Bounded(f"{local}@{host}", f"of `email`, addresses with {says} are left out")
 
 
 def _uri(extra: str, *, relative: bool) -> Callable[[int], Bounded]:
@@ -76,7 +77,18 @@ def _uri(extra: str, *, relative: bool) -> Callable[[int], Bounded]:
     return bounded
 
 
+def _time(name: str, fixed: int) -> Callable[[int], Bounded]:
+    def bounded(most: int) -> Bounded:
+        digits = most - fixed
+        regex = FORMATS[name].replace(FRACTION, rf"(?:\.[0-9]{{1,{digits}}})?")
+        return Bounded(regex, f"of `{name}`, fractions of more than {digits} digits are left out")
+
+    return bounded
+
+
 _FORMS: Mapping[str, Callable[[int], Bounded]] = {
+    "date-time": _time("date-time", 26),
+    "time": _time("time", 15),
     "email": _email,
     "hostname": _hostname,
     "uri": _uri("", relative=False),

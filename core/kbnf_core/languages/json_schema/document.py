@@ -5,7 +5,7 @@ must be one of the meta-schemas, which come with the library.
 """
 
 import json
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -26,6 +26,7 @@ from kbnf_core.languages.json_schema.problems import (
     without_effect,
 )
 from kbnf_core.languages.json_schema.quick_validate import is_sound
+from kbnf_core.languages.json_schema.values import key_of
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -232,17 +233,8 @@ def _repeated_items(
     from jsonschema.exceptions import ValidationError
 
     del validator, schema
-    if is_wanted and isinstance(items, list) and len(set(map(_key, items))) < len(items):
+    if is_wanted and isinstance(items, list) and len(set(map(key_of, items))) < len(items):
         yield ValidationError(f"{items!r} has non-unique elements")
-
-
-def _key(value: Json) -> Hashable:
-    """Return a key under which values equal in JSON Schema collide; truth values are no numbers."""
-    if isinstance(value, list):
-        return list, tuple(map(_key, value))
-    if isinstance(value, dict):
-        return dict, frozenset((name, _key(held)) for name, held in value.items())
-    return isinstance(value, bool), value
 
 
 def _as_number(text: str) -> int | float:

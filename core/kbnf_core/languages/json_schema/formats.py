@@ -14,24 +14,25 @@ from kbnf_core.languages.json_schema.options import Standard
 _MONTHS = r"(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
 _LEAP_YEAR = r"(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
 _DATE = rf"(?:[0-9]{{4}}-(?:{_MONTHS}|02-(?:0[1-9]|1[0-9]|2[0-8]))|{_LEAP_YEAR}-02-29)"
-_FRACTION = r"(?:\.[0-9]+)?"
+FRACTION = r"(?:\.[0-9]+)?"
+"""The fraction of a second."""
 _OFFSET = r"(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
 
 
 def _leap_seconds() -> str:
     """Return the times that are 23:59:60 in UTC, by offsets of whole and of half hours."""
-    found = [rf"23:59:60{_FRACTION}[Zz]"]
+    found = [rf"23:59:60{FRACTION}[Zz]"]
     for hour in range(24):
         east, west = (hour + 1) % 24, 23 - hour
-        whole = rf"59:60{_FRACTION}(?:\+{east:02}|-{west:02}):00"
-        half = rf"29:60{_FRACTION}(?:\+{hour:02}|-{west:02}):30"
+        whole = rf"59:60{FRACTION}(?:\+{east:02}|-{west:02}):00"
+        half = rf"29:60{FRACTION}(?:\+{hour:02}|-{west:02}):30"
         found.append(rf"{hour:02}:(?:{whole}|{half})")
     return "|".join(found)
 
 
-_TIME = rf"(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]{_FRACTION}{_OFFSET}|{_leap_seconds()})"
+_TIME = rf"(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]{FRACTION}{_OFFSET}|{_leap_seconds()})"
 _THEIR_DATE = rf"[0-9]{{4}}-(?:{_MONTHS}|02-(?:0[1-9]|[12][0-9]))"
-_THEIR_TIME = rf"(?:[01][0-9]|2[0-3]):[0-5][0-9]:(?:[0-5][0-9]|60){_FRACTION}{_OFFSET}"
+_THEIR_TIME = rf"(?:[01][0-9]|2[0-3]):[0-5][0-9]:(?:[0-5][0-9]|60){FRACTION}{_OFFSET}"
 _CLOCK = r"T(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)"
 _DAYS = r"(?:[0-9]+D|[0-9]+M(?:[0-9]+D)?|[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?)"
 

@@ -17,6 +17,7 @@ from kbnf_core.languages.json_schema.locate import locate
 from kbnf_core.languages.json_schema.normal_form import Type
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.problems import (
+    NARROWED,
     UNSATISFIABLE,
     Problem,
     ProblemError,
@@ -69,7 +70,8 @@ def from_json_schema(
         for problem in embedded.losses
     )
     notes = tuple(_diagnostic(problem, text) for problem in embedded.notes)
-    return Conversion(_written(embedded), not losses, losses, notes)
+    exact = not losses and not any(note.code == NARROWED for note in embedded.notes)
+    return Conversion(_written(embedded), exact, losses, notes)
 
 
 def json_schema_grammar(source: str, options: Options | None = None) -> "Grammar":

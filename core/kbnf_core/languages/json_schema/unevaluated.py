@@ -96,9 +96,7 @@ class _Reader:
             for condition, evaluated in self.cases(place, (*open_, expression))
         ]
 
-    def cases(
-        self, place: Place, open_: tuple[Expression, ...], without: str = ""
-    ) -> list[Case]:
+    def cases(self, place: Place, open_: tuple[Expression, ...], without: str = "") -> list[Case]:
         """Return the cases of a schema object, conditions beside the schema itself."""
         found: list[Case] = [(ANYTHING, self._own(place, without))]
         for part in self._parts(place, open_):
@@ -182,9 +180,7 @@ class _Reader:
         document, contents = self._schemas.document, place.contents
         condition = document.inside(place, "if")
         anything: list[Case] = [(AllOf(()), Evaluated())]
-        then = (
-            self.of(document.inside(place, "then"), open_) if "then" in contents else anything
-        )
+        then = self.of(document.inside(place, "then"), open_) if "then" in contents else anything
         otherwise = (
             self.of(document.inside(place, "else"), open_) if "else" in contents else anything
         )

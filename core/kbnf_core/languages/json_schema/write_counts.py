@@ -144,9 +144,7 @@ def _print(items: Sequence[Expression | None], spell: Spell) -> str:
 
 
 def _is_loop(item: Expression | None) -> bool:
-    return (
-        isinstance(item, Repetition) and item.high is None and isinstance(item.item, Characters)
-    )
+    return isinstance(item, Repetition) and item.high is None and isinstance(item.item, Characters)
 
 
 def _fixed(item: Expression | None) -> int | None:

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.characters import CharacterDfa, to_characters
-from kbnf_core.automata.codepoints import from_text
+from kbnf_core.automata.codepoints import CodePoints, from_text
 from kbnf_core.automata.decimals import EQUAL, compared
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
@@ -47,6 +47,7 @@ from kbnf_core.languages.json_schema.limits import SchemaLimits
 from kbnf_core.languages.json_schema.linear import Rules, Step, write_linear
 from kbnf_core.languages.json_schema.options import Standard
 from kbnf_core.languages.json_schema.prelude import Prelude
+from kbnf_core.languages.json_schema.problems import too_large
 from kbnf_core.languages.json_schema.regexes import read_regex
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
 from kbnf_core.languages.json_schema.values import number_text
@@ -61,6 +62,9 @@ FEW_STATES = 256
 
 LONG = 100
 """Characters of a regular expression that gets a rule of its own."""
+
+LONG_SET = 40
+"""Characters of a set that gets a rule of its own where it comes again and again."""
 
 _JUST_BELOW_ZERO = Decimal("-1e-1000")
 
@@ -87,6 +91,7 @@ class ScalarWriter:
         self._builder = Builder()
         self._counter = Counter(rules)
         self._note = note
+        self._sets: dict[CodePoints, Form] = {}
         self._known: dict[tuple[Restricted, bool], Form] = {}
         self.automata: dict[tree.Pattern, Dfa] = {}
 
@@ -192,14 +197,14 @@ class ScalarWriter:
         most = self._limits.steps
         low, high = max(length.low, lengths.shortest[0]), length.high
         form = self._by_states(lengths, length, most, wish)
-        if form is not None or high is None:
-            return form
-        while high > low and form is None:
+        while form is None and high is not None and high > low:
             high = max(low, high // 2)
             bound = Length(length.low, high)
             if lengths.has_word(bound, self._rules.budget):
                 form = self._by_states(lengths, bound, most, wish)
-        if form is not None:
+        if form is None:
+            raise too_large("states of a counted value", most, "steps")
+        if high != length.high:
             self._note(f"strings of more than {high:,} characters are left out")
         return form
 
@@ -209,20 +214,31 @@ class ScalarWriter:
             states, rows = lengths.counted(length, most, self._rules.budget)
         except LimitError:
             return None
-        spell = self._prelude.spelling.spell
         words = lengths.words
 
         def step(state: int) -> Step[int]:
             if state < 0:
-                free = [(regex(spell(points)), -1 - to) for points, to in words.edges[-1 - state]]
+                free = [(self._set(points), -1 - to) for points, to in words.edges[-1 - state]]
                 return Step(words.accepting[-1 - state], free)
             here, count = states[state]
-            edges = [(regex(spell(points)), to) for points, to in rows[state]]
+            edges = [(self._set(points), to) for points, to in rows[state]]
             return Step(words.accepting[here] and count >= length.low, edges)
 
         most += len(words.edges)
         form = write_linear(0, step, self._rules, wish, most)
         return None if form is None else sequence(text('"'), form, text('"'))
+
+    def _set(self, points: CodePoints) -> Form:
+        """Return one character of a set; a long one is a rule."""
+        if points not in self._sets:
+            spelled = self._prelude.spelling.spell(points)
+            form = regex(spelled)
+            if len(spelled) > LONG_SET:
+                name = self._rules.fresh("characters")
+                self._rules.add(name, form)
+                form = call(name)
+            self._sets[points] = form
+        return self._sets[points]
 
     def _quoted(self, found: Regex) -> str:
         """Return the regular expression of the JSON texts of strings."""
@@ -262,6 +278,17 @@ class ScalarWriter:
             return regex_but(part.excluded, self._builder)
         return None
 
+    def _one_number(self, value: Decimal) -> list[Form]:
+        """Return the texts of one number; zeros behind the point change nothing."""
+        plain = number_text(value)
+        if self._prelude.has_exact_decimals:
+            return [text(each) for each in dict.fromkeys((plain, str(value)))]
+        zeros = "0*" if "." in plain else self._prelude.whole_fraction
+        shown = regex(_escaped(plain) + zeros) if zeros else text(plain)
+        if str(value).strip("0123456789-.") == "":
+            return [shown]
+        return [shown, text(str(value))]
+
     def _linear(self, characters: CharacterDfa, spelling: Spell, wish: str) -> Form | None:
         def step(state: int) -> Step[int]:
             edges = [(regex(spelling(points)), to) for points, to in characters.edges[state]]
@@ -275,8 +302,7 @@ class ScalarWriter:
         if part.literals == ((INTEGER, True),):
             return self._prelude.use("integer")
         if part.finite is not None:
-            spelled = [t for value in part.finite for t in (number_text(value), str(value))]
-            return alternation(map(text, dict.fromkeys(spelled)))
+            return alternation(form for value in part.finite for form in self._one_number(value))
         dfa = operations.intersect(part.dfa(self._rules.budget), self._decimals(part))
         if dfa.is_empty:
             return None
@@ -286,6 +312,11 @@ class ScalarWriter:
         except LimitError:
             return self._linear(characters, print_characters, wish)
         return regex(print_expression(found))
+
+
+def _escaped(value: str) -> str:
+    """Return a regular expression for exactly this number."""
+    return value.replace(".", "\\.")
 
 
 _INTEGER_DIGITS = "-?(?:0|[1-9][0-9]*)"

@@ -73,7 +73,7 @@ class Writer:
         self._prefix = prefix
         self._rules: dict[str, Form] = {}
         self.rules = Rules(self._names.fresh, self._add, self.schemas.budget)
-        self._scalars = ScalarWriter(self.prelude, self.rules, options.limits, self._left_out)
+        self._scalars = ScalarWriter(self.prelude, self.rules, options.limits, self.left_out)
         self._known: dict[Expression, str] = {}
         self._queue: list[Expression] = []
         self._current: Expression = ANYTHING
@@ -115,8 +115,9 @@ class Writer:
                 return f"{place.pointer}/{keyword}"
         return places[0].pointer if places else ""
 
-    def _left_out(self, message: str) -> None:
-        self.schemas.notes.append(narrowed(message, self.pointer()))
+    def left_out(self, message: str, keyword: str = "") -> None:
+        """Note that values are left out which the schema allows."""
+        self.schemas.notes.append(narrowed(message, self.pointer(keyword)))
 
     def _add(self, name: str, form: Form) -> None:
         self._rules[name] = form
