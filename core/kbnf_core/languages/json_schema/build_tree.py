@@ -17,8 +17,8 @@ def text(value: str) -> Form:
 
 
 def regex(pattern: str) -> Form:
-    """Return ``#'pattern'``."""
-    return tree.Pattern(tree.PatternKind.REGEX, _text(pattern), _NOWHERE)
+    """Return ``#'pattern'``, or ``#r'pattern'`` for one with escapes of its own."""
+    return tree.Pattern(tree.PatternKind.REGEX, _text(pattern), _NOWHERE, "\\" in pattern)
 
 
 class LaterText(tree.Text):

@@ -1,5 +1,6 @@
 """The entry points of the conversion: to text, to a grammar, to rules inside another grammar."""
 
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError, WorkLimitError
+from kbnf_core.format.document import WIDTH, format_kbnf
 from kbnf_core.languages.json_schema.build_tree import document as as_document
 from kbnf_core.languages.json_schema.document import Document, Json, check_schema, read_json
 from kbnf_core.languages.json_schema.expressions import Expression
@@ -23,6 +25,7 @@ from kbnf_core.languages.json_schema.problems import (
     ProblemError,
     too_large,
 )
+from kbnf_core.languages.json_schema.readable import ReadableWriter
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.analyse import Analysis, analyse
@@ -51,6 +54,7 @@ class Embedded:
     notes: tuple[Problem, ...]
     eager: bool
     automata: Mapping[tree.Pattern, Dfa]
+    comments: Mapping[str, str]
 
 
 def from_json_schema(
@@ -63,7 +67,7 @@ def from_json_schema(
     JSON Pointer.
     """
     text = Source(source, path)
-    embedded = _convert(text, options)
+    embedded = _convert(text, options, ReadableWriter)
     _meaning(embedded, text)
     losses = tuple(
         Loss(problem.code, _message(problem), locate(source, problem.pointer))
@@ -87,10 +91,14 @@ def json_schema_grammar(source: str, options: Options | None = None) -> "Grammar
         # Losses of ``lenient`` in the schema would otherwise go unreported.
         raise GrammarError([_diagnostic(loss, text) for loss in embedded.losses])
     grammar, analysis = _meaning(embedded, text)
-    return Grammar.of_rules(grammar, analysis, _finish(embedded), lambda: _written(embedded))
+
+    def write() -> str:
+        return _written(_convert(text, options, ReadableWriter))
+
+    return Grammar.of_rules(grammar, analysis, _finish(embedded), write)
 
 
-def _convert(text: Source, options: Options | None) -> Embedded:
+def _convert(text: Source, options: Options | None, writer: type[Writer] = Writer) -> Embedded:
     try:
         value = read_json(text.text)
         limits = (options or Options()).limits
@@ -98,7 +106,7 @@ def _convert(text: Source, options: Options | None) -> Embedded:
         problems = check_schema(value, text.text, limits)
         if problems:
             raise ProblemError(problems[0])
-        return embed_json_schema(value, options)
+        return embed_json_schema(value, options, writer=writer)
     except ProblemError as error:
         raise GrammarError([_diagnostic(error.problem, text)]) from None
 
@@ -108,28 +116,43 @@ def _finish(embedded: Embedded) -> Finish:
 
 
 def _written(embedded: Embedded) -> str:
-    body = print_document(as_document(embedded.definitions))
-    return f"(* kbnf: finish={_finish(embedded).value} *)\n{body}"
+    """Return the text, laid out as ``kbnf fmt`` lays out."""
+    parts = [f"(* kbnf: finish={_finish(embedded).value} *)\n"]
+    for definition in embedded.definitions:
+        comment = embedded.comments.get(definition.name.value)
+        if comment is not None:
+            lines = textwrap.wrap(comment.replace("*)", "* )").replace("(*", "( *"), WIDTH - 6)
+            parts.append("\n(* " + "\n   ".join(lines) + " *)\n")
+        parts.append(print_document(as_document([definition])))
+    formatted = format_kbnf(Source("".join(parts))).text
+    assert formatted is not None  # noqa: S101 - the text is ours
+    return formatted
 
 
-def embed_json_schema(schema: Json, options: Options | None = None, prefix: str = "") -> Embedded:
+def embed_json_schema(
+    schema: Json,
+    options: Options | None = None,
+    prefix: str = "",
+    writer: type[Writer] = Writer,
+) -> Embedded:
     """Return rules for a schema, all names beginning with ``prefix``. Raises ProblemError.
 
     ``schema`` is as ``document.read_json`` returns it: numbers are decimals.
     """
     options = guided(schema, options or Options())
     document = Document(schema, options.limits, options.standard)
-    writer = Writer(document, options, prefix)
+    rules = writer(document, options, prefix)
     root = document.root()
     try:
-        definitions = writer.write(root)
-        eager = _is_prefix_free(writer.schemas, root)
+        definitions = rules.write(root)
+        eager = _is_prefix_free(rules.schemas, root)
     except WorkLimitError as error:
         raise too_large("steps of work", error.limit, "work", error.part) from None
-    losses = tuple(dict.fromkeys(writer.schemas.losses))
-    notes = tuple(dict.fromkeys([*document.ignored, *writer.schemas.notes]))
+    losses = tuple(dict.fromkeys(rules.schemas.losses))
+    notes = tuple(dict.fromkeys([*document.ignored, *rules.schemas.notes]))
     start = prefix + "start"
-    return Embedded(start, tuple(definitions), losses, notes, eager, writer.automata)
+    automata, comments = rules.automata, rules.comments
+    return Embedded(start, tuple(definitions), losses, notes, eager, automata, comments)
 
 
 def _meaning(embedded: Embedded, source: Source) -> tuple[ir.Grammar, Analysis]:

@@ -31,7 +31,7 @@ def write_array(part: Arrays, writer: Writer, wish: str) -> Form | None:
 
 def _plain(part: Arrays, writer: Writer, wish: str) -> Form | None:
     """Write prefix items, each but the first behind a comma, and then the rest."""
-    comma, items = writer.prelude.comma, f"{wish}_item"
+    comma, items = writer.prelude.comma, f"{wish.removesuffix('_value')}_item"
     count = len(part.prefix)
     rest = _rest(part, writer, items)
     if rest is None:

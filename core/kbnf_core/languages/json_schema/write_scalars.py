@@ -28,19 +28,17 @@ from kbnf_core.languages.json_schema.atoms import (
     Multiple,
     OneOf,
 )
+from kbnf_core.languages.json_schema.bounded_formats import bounded_format
 from kbnf_core.languages.json_schema.build_tree import (
-    EMPTY,
     Form,
     LaterText,
     alternation,
     call,
     later,
     regex,
-    repeated,
     sequence,
     text,
 )
-from kbnf_core.languages.json_schema.bounded_formats import bounded_format
 from kbnf_core.languages.json_schema.formats import formats_of
 from kbnf_core.languages.json_schema.lengths import Lengths
 from kbnf_core.languages.json_schema.limits import SchemaLimits
@@ -123,12 +121,14 @@ class ScalarWriter:
         if known is not None:
             return known
         atom, wanted = part.literals[0]
+        form: Form | None = None
         if len(part.literals) == 1 and wanted and isinstance(atom, Matching):
             wish = _FORMAT_NAMES.get(atom.regex, wish)
-        form = self._string(part, wish)
+            form = self._format(wish)
+        form = form or self._string(part, wish)
         if form is None:
             return None
-        if _is_long(form):
+        if is_long(form):
             name = self._rules.fresh(wish)
             self._rules.add(name, form)
             form = call(name)
@@ -143,9 +143,7 @@ class ScalarWriter:
             else None
         )
         if automaton is not None:
-            pattern = later(lambda: self._quoted(regex_but(words, self._builder)))
-            self.automata[pattern] = automaton
-            return pattern
+            return self._others(words, automaton)
         length = part.length
         if length is not None:
             return self._counted(part.of_any_length, length, wish)
@@ -159,7 +157,26 @@ class ScalarWriter:
             except LimitError:
                 form = self._linear(characters, self._prelude.spelling.spell, wish)
                 return None if form is None else sequence(text('"'), form, text('"'))
+        return self._in_quotes(found)
+
+    def _others(self, words: tuple[str, ...], automaton: Dfa) -> Form:
+        """Return the names that are none of ``words``; their automaton is known."""
+        pattern = later(lambda: self._quoted(regex_but(words, self._builder)))
+        self.automata[pattern] = automaton
+        return pattern
+
+    def _format(self, name: str) -> Form | None:
+        """Return a format by rules of its own; here it is an expression as any other."""
+        del name
+        return None
+
+    def _in_quotes(self, found: Regex) -> Form:
+        """Return the JSON texts of strings."""
         return regex(self._quoted(found))
+
+    def _plain(self, found: Regex) -> Form:
+        """Return texts as they are."""
+        return regex(print_expression(found))
 
     def _counted(self, part: Restricted, length: Length, wish: str) -> Form | None:
         """Return the strings of a set that have one of some lengths."""
@@ -193,7 +210,7 @@ class ScalarWriter:
         usual = bounded_format(atom.regex, length) if single else None
         if usual is not None:
             self._note(usual.says)
-            return regex(self._quoted(read_regex(usual.regex, self._builder) or NOTHING))
+            return self._in_quotes(read_regex(usual.regex, self._builder) or NOTHING)
         most = self._limits.steps
         low, high = max(length.low, lengths.shortest[0]), length.high
         form = self._by_states(lengths, length, most, wish)
@@ -311,7 +328,7 @@ class ScalarWriter:
             found = to_expression(characters, self._builder, MOST_LEAVES)
         except LimitError:
             return self._linear(characters, print_characters, wish)
-        return regex(print_expression(found))
+        return self._plain(found)
 
 
 def _escaped(value: str) -> str:
@@ -322,12 +339,13 @@ def _escaped(value: str) -> str:
 _INTEGER_DIGITS = "-?(?:0|[1-9][0-9]*)"
 
 
-def _is_long(form: Form) -> bool:
+def is_long(form: Form, most: int = LONG) -> bool:
+    """Tell whether a form is better a rule."""
     match form:
         case tree.Pattern(text=LaterText()):
             return True
         case tree.Pattern(text=text) | tree.Terminal(text=text):
-            return len(text.value) > LONG
+            return len(text.value) > most
         case _:
             return not isinstance(form, tree.Reference)
 

@@ -6,7 +6,15 @@ from dataclasses import replace
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.languages.json_schema.arrays import Arrays
-from kbnf_core.languages.json_schema.build_tree import Form, alternation, call, definition, text
+from kbnf_core.languages.json_schema.build_tree import (
+    Form,
+    alternation,
+    call,
+    definition,
+    sequence,
+    text,
+)
+from kbnf_core.languages.json_schema.characters import spell_text
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.emptiness import is_void
 from kbnf_core.languages.json_schema.expressions import (
@@ -77,6 +85,7 @@ class Writer:
         self._known: dict[Expression, str] = {}
         self._queue: list[Expression] = []
         self._current: Expression = ANYTHING
+        self.comments: dict[str, str] = {}
 
     @property
     def automata(self) -> Mapping[tree.Pattern, Dfa]:
@@ -121,6 +130,11 @@ class Writer:
 
     def _add(self, name: str, form: Form) -> None:
         self._rules[name] = form
+
+    def member(self, name: str, value: Expression) -> Form | None:
+        """Return a named member; None if it cannot be."""
+        form = self.place(value, name)
+        return None if form is None else sequence(text(spell_text(name)), self.prelude.colon, form)
 
     def place(self, expression: Expression, wish: str) -> Form | None:
         """Return how a value is written where it stands in another; None if there is none."""
