@@ -108,6 +108,7 @@ def _digits(codes: set[int]) -> list[str]:
         written = "".join(digit + (digit.upper() if digit.isalpha() else "") for digit in low)
         if len(low) == 16:
             written = "0-9A-Fa-f"
+        written = written.replace("01234567", "0-7")
         rows.append(f"{high:x}" + (f"[{written}]" if len(written) > 1 else written))
     return rows
 

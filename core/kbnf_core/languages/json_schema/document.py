@@ -5,7 +5,6 @@ must be one of the meta-schemas, which come with the library.
 """
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -29,6 +28,8 @@ from kbnf_core.languages.json_schema.quick_validate import is_sound
 from kbnf_core.languages.json_schema.values import key_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from jsonschema.exceptions import ValidationError
     from referencing import Registry, Specification
     from referencing._core import Resolver

@@ -17,9 +17,9 @@ def _leap_seconds() -> str:
     lines = []
     for hour in range(24):
         east, west = (hour + 1) % 24, 23 - hour
-        whole = f"':59:60' fraction? ('+{east:02}' | '-{west:02}') ':00'"
-        half = f"':29:60' fraction? ('+{hour:02}' | '-{west:02}') ':30'"
-        lines.append(f"'{hour:02}' ({whole} | {half})")
+        whole = rf"59:60(?:\.[0-9]+)?(?:\+{east:02}|-{west:02}):00"
+        half = rf"29:60(?:\.[0-9]+)?(?:\+{hour:02}|-{west:02}):30"
+        lines.append(f"#r'{hour:02}:(?:{whole}|{half})'")
     return " | ".join(lines)
 
 
@@ -108,9 +108,8 @@ def format_rules(name: str) -> tuple[tuple[str, tree.Expression], ...]:
     parsed = _parsed()
     order = [f"{name.replace('-', '_')}_string"]
     for rule in order:
-        called = (
-            n.name.value for n in tree.postorder(parsed[rule]) if isinstance(n, tree.Reference)
-        )
+        nodes = tree.postorder(parsed[rule])
+        called = [node.name.value for node in nodes if isinstance(node, tree.Reference)]
         order.extend(each for each in dict.fromkeys(called) if each not in order)
     return tuple((rule, parsed[rule]) for rule in order)
 

@@ -15,7 +15,8 @@ class SchemaLimits:
     share names, and other schemas that one of ``oneOf`` shares values with. ``rules``: rules of
     the grammar. ``steps``: states of a counted object or array. ``distinct``: values that
     ``uniqueItems`` keeps apart. ``orders``: properties that may come in any order. ``bound``: the
-    largest count of items or members, ``length`` that of characters (``maxLength``). ``work``: counted steps of the conversion.
+    largest count of items or members, ``length`` that of characters (``maxLength``). ``work``:
+    counted steps of the conversion.
     """
 
     depth: int = 64

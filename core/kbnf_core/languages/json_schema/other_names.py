@@ -27,25 +27,33 @@ _END = ""
 
 
 class OtherNames:
-    """Writes the names that are none of some words; rules are shared between all that need them."""
+    """Writes the names that are none of some words; rules are shared between all that need them.
+
+    ``names`` are those of the rules.
+    """
 
     def __init__(self, prelude: Prelude, rules: Rules) -> None:
         self._prelude = prelude
         self._rules = rules
         self._known: dict[tuple[str, ...], Form] = {}
+        self.names: dict[str, None] = {}
 
     def write(self, words: tuple[str, ...]) -> Form:
         """Return the JSON texts of the names that are none of ``words``."""
         return self._shared(
             ("other", *sorted(words)),
-            "other_name",
+            "other_key",
             lambda: sequence(text('"'), self._whole(_trie_of(words))),
         )
+
+    def _add(self, name: str, form: Form) -> None:
+        self._rules.add(name, form)
+        self.names[name] = None
 
     def _shared(self, key: tuple[str, ...], wish: str, make: Callable[[], Form]) -> Form:
         if key not in self._known:
             name = self._rules.fresh(wish)
-            self._rules.add(name, make())
+            self._add(name, make())
             self._known[key] = call(name)
         return self._known[key]
 
@@ -58,8 +66,8 @@ class OtherNames:
         for node, depth in reversed(order):
             form = self._node(node, forms)
             if depth and depth % DEEP == 0 and node.keys() - {_END}:
-                name = self._rules.fresh("other_name_part")
-                self._rules.add(name, form)
+                name = self._rules.fresh("other_key_part")
+                self._add(name, form)
                 form = call(name)
             forms[id(node)] = form
         return forms[id(trie)]

@@ -4,7 +4,7 @@ The language is that of ``writer``, the rules are not: those there are for a pro
 """
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import (
@@ -53,13 +53,27 @@ class ReadableWriter(Writer):
     def __init__(self, document: Document, options: Options, prefix: str = "") -> None:
         super().__init__(document, options, prefix)
         self._properties: dict[tuple[str, Expression], Form] = {}
-        self._scalars = ReadableScalars(self.prelude, self.rules, self.limits, self.left_out)
+        self._readable = ReadableScalars(self.prelude, self.rules, self.limits, self.left_out)
+        self._scalars = self._readable
 
     def write(self, root: Expression) -> list[tree.Definition]:
         """Return the rules for ``root``, its own first, called ``start``. Raises ProblemError."""
-        definitions = super().write(root)
+        found = {each.name.value: each for each in super().write(root)}
         self._remark(self._known[root], root)
-        return definitions
+        shared = self.prelude.rules.keys()
+        sections = {
+            "Formats": self._readable.format_names.values(),
+            "Keys that have no rule of their own": self._readable.other_names.names,
+            "JSON": [self._prefix + name for name in shared],
+        }
+        behind = dict.fromkeys(name for names in sections.values() for name in names)
+        order = [name for name in in_order(self._known[root], found) if name not in behind]
+        for title, names in sections.items():
+            used = [name for name in names if name in found]
+            order += used
+            if used:
+                self.comments[used[0]] = title
+        return [found[name] for name in order]
 
     def member(self, name: str, value: Expression) -> Form | None:
         """Return a named member: a rule, which equal members share."""
@@ -94,28 +108,31 @@ class ReadableWriter(Writer):
 
 
 class ReadableScalars(ScalarWriter):
-    """Writes strings and numbers in short pieces."""
+    """Writes strings and numbers in short pieces.
+
+    ``format_names`` are the rules of formats, by their names in the library.
+    """
 
     def __init__(
         self, prelude: Prelude, rules: Rules, limits: SchemaLimits, note: Callable[[str], None]
     ) -> None:
         super().__init__(prelude, rules, limits, note)
-        self._other_names = OtherNames(prelude, rules)
-        self._format_names: dict[str, str] = {}
+        self.other_names = OtherNames(prelude, rules)
+        self.format_names: dict[str, str] = {}
 
     def _others(self, words: tuple[str, ...], automaton: Dfa) -> Form:
         del automaton
-        return self._other_names.write(words)
+        return self.other_names.write(words)
 
     def _format(self, name: str) -> Form | None:
         if name not in FORMAT_RULES or not self._prelude.spelling.is_usual:
             return None
         rules = format_rules(name)
-        fresh = [(rule, body) for rule, body in rules if rule not in self._format_names]
-        self._format_names.update((rule, self._rules.fresh(rule)) for rule, _ in fresh)
+        fresh = [(rule, body) for rule, body in rules if rule not in self.format_names]
+        self.format_names.update((rule, self._rules.fresh(rule)) for rule, _ in fresh)
         for rule, body in fresh:
-            self._rules.add(self._format_names[rule], renamed(body, self._format_names))
-        return call(self._format_names[rules[0][0]])
+            self._rules.add(self.format_names[rule], renamed(body, self.format_names))
+        return call(self.format_names[rules[0][0]])
 
     def _in_quotes(self, found: Regex) -> Form:
         whole = super()._in_quotes(found)
@@ -125,6 +142,20 @@ class ReadableScalars(ScalarWriter):
 
     def _plain(self, found: Regex) -> Form:
         return in_pieces(found, print_characters)
+
+
+def in_order(start: str, definitions: Mapping[str, tree.Definition]) -> list[str]:
+    """Return the rules in the order in which a reader meets them, depth first."""
+    found: dict[str, None] = {}
+    pending = [start]
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found[name] = None
+            nodes = tree.postorder(definitions[name].body)
+            called = [node.name.value for node in nodes if isinstance(node, tree.Reference)]
+            pending.extend(reversed(called))
+    return list(found)
 
 
 def in_pieces(root: Regex, spell: Spell) -> Form:

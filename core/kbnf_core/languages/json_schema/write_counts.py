@@ -26,7 +26,6 @@ from kbnf_core.languages.json_schema.build_tree import (
     text,
 )
 from kbnf_core.languages.json_schema.linear import Rules
-from kbnf_core.syntax import tree
 from kbnf_core.syntax.printer import print_expression as print_form
 
 BLOCK = 64
@@ -46,10 +45,10 @@ class Counter:
 
     def times(self, unit: Form, length: Length) -> Form:
         """Return so many of ``unit``."""
+        if length.high is None and length.low < BLOCK:
+            return repeated(unit, length.low, None)
         least = self._exactly(unit, length.low)
         if length.high is None:
-            if isinstance(least, tree.Repetition):
-                return repeated(unit, length.low, None)
             return sequence(least, repeated(unit, 0, None))
         if length.low == 0 or length.high < BLOCK:
             return self._up_to(unit, length.low, length.high)
