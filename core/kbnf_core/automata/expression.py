@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from kbnf_core.automata.codepoints import ANY, CodePoints, complement
+from kbnf_core.automata.codepoints import ANY, CodePoints, complement, difference
 from kbnf_core.automata.codepoints import union as join_points
 
 
@@ -278,11 +278,15 @@ def print_character(point: int) -> str:
     return _NAMED.get(char) or ("\\" + char if char in _SPECIAL else _print_point(point))
 
 
+_HYPHEN = ord("-")
+
+
 def _print_ranges(points: CodePoints) -> str:
-    hyphen = (0x2D, 0x2D)
-    written = "".join(_print_range(low, high) for low, high in points if (low, high) != hyphen)
-    # At the end it needs no escape.
-    return f"{written}-" if hyphen in points else written
+    # At the end it needs no escape; inside a range it is not seen.
+    at_an_end = any(_HYPHEN in bounds for bounds in points)
+    kept = difference(points, ((_HYPHEN, _HYPHEN),)) if at_an_end else points
+    written = "".join(_print_range(low, high) for low, high in kept)
+    return f"{written}-" if at_an_end else written
 
 
 def _print_range(low: int, high: int) -> str:

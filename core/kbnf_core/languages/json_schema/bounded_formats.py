@@ -36,6 +36,10 @@ _LEAST = 48
 """Characters below which the usual forms leave out too much."""
 
 
+_MOST_DIGITS = 24
+"""Digits of a fraction that are counted."""
+
+
 def _host(most: int) -> tuple[str, str]:
     """Return names of hosts, and what is left out."""
     labels = 4 if most >= 120 else 3 if most >= 60 else 2
@@ -79,7 +83,7 @@ def _uri(extra: str, *, relative: bool) -> Callable[[int], Bounded]:
 
 def _time(name: str, fixed: int) -> Callable[[int], Bounded]:
     def bounded(most: int) -> Bounded:
-        digits = most - fixed
+        digits = min(most - fixed, _MOST_DIGITS)
         regex = FORMATS[name].replace(FRACTION, rf"(?:\.[0-9]{{1,{digits}}})?")
         return Bounded(regex, f"of `{name}`, fractions of more than {digits} digits are left out")
 
