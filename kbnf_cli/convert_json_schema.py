@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING
 import click
 
 from kbnf_cli.console import Console
-from kbnf_cli.converting import Delivery, Direction, conversion_options, convert_all
+from kbnf_cli.converting import (
+    Delivery,
+    Direction,
+    conversion_options,
+    convert_all,
+    convert_text,
+)
 from kbnf_cli.options import as_value, common_options
 from kbnf_core.diagnostics.text import render_text
+from kbnf_core.source import Source
 
 if TYPE_CHECKING:
     from kbnf_core.convert import Conversion
@@ -58,6 +65,11 @@ if TYPE_CHECKING:
     show_default=True,
     help="Whether `format` restricts values.",
 )
+@click.option(
+    "--strict",
+    type=click.Choice(["openai", "anthropic"]),
+    help="Refuse what the strict mode of this service refuses, and say what to do about it.",
+)
 @conversion_options
 @common_options
 @click.pass_obj
@@ -72,12 +84,14 @@ def convert_json_schema(
     escapes: str | None,
     standard: str,
     formats: str,
+    strict: str | None,
 ) -> int:
     """Convert JSON Schemas to KBNF.
 
     FILE is a schema, or a directory to search for *.json. The grammar allows the JSON texts of the
     values that the schema allows. A keyword that no grammar can keep is an error that names its
-    JSON Pointer; with --lossy it is dropped and listed.
+    JSON Pointer; with --lossy it is dropped and listed. FILE may also be MODULE:CLASS, a pydantic
+    model or another type that pydantic knows; this runs the module.
     """
 
     def convert(text: str, name: str) -> "Conversion":
@@ -86,6 +100,7 @@ def convert_json_schema(
             Formats,
             Options,
             Order,
+            Service,
             Standard,
             Whitespace,
             from_json_schema,
@@ -99,6 +114,7 @@ def convert_json_schema(
             delivery.lossy,
             standard=Standard(standard),
             formats=Formats(formats),
+            strict=None if strict is None else Service(strict),
         )
         conversion = from_json_schema(text, options, path=name)
         # `kbnf check` does not read schemas, so what there is to remark is said here.
@@ -106,5 +122,10 @@ def convert_json_schema(
             console.findings(render_text(note))
         return replace(conversion, notes=())
 
+    from kbnf_core.languages.json_schema import model_text, names_model
+
     direction = Direction(convert, ".kbnf")
+    if len(paths) == 1 and names_model(str(paths[0])):
+        source = Source(model_text(str(paths[0])), str(paths[0]))
+        return convert_text(console, source, direction, delivery)
     return convert_all(console, paths, (".json",), lambda _: direction, delivery)

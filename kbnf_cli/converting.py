@@ -139,7 +139,24 @@ def _convert_one(
     source, invalid = read_source(file, name.as_posix())
     if invalid is not None:
         raise GrammarError([invalid])
-    conversion = directions(name).convert(source.text, name.as_posix())
+    return _deliver(console, source, directions(name), delivery, target)
+
+
+def convert_text(
+    console: Console, source: Source, direction: Direction, delivery: Delivery
+) -> Exit:
+    """Convert one text that is in no file; raises ``GrammarError`` for one with errors."""
+    return _deliver(console, source, direction, delivery, delivery.output)
+
+
+def _deliver(
+    console: Console,
+    source: Source,
+    direction: Direction,
+    delivery: Delivery,
+    target: Path | None,
+) -> Exit:
+    conversion = direction.convert(source.text, source.name)
     withheld = bool(conversion.losses) and not delivery.lossy
     if delivery.format_ == "json":
         _show_json(console, conversion, source, withheld)

@@ -67,6 +67,8 @@ def sequence(*parts: Form) -> Form:
                 items[-1] = text(last.text.value + item.text.value)
             else:
                 items.append(item)
+    if not items:
+        return EMPTY
     return items[0] if len(items) == 1 else tree.Sequence(tuple(items), _NOWHERE)
 
 

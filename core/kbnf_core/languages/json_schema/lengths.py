@@ -4,7 +4,7 @@ A bound on the length of words multiplies the states of an automaton, so it is p
 where words may pass it, and no longer than they may.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import cached_property
 
 from kbnf_core.automata.characters import CharacterDfa, Edge, to_characters
@@ -86,12 +86,30 @@ class Lengths:
     def _fits(self, state: int, count: int, length: Length) -> bool:
         return length.high is None or count + self.shortest[state] <= length.high
 
+    def behind(self, state: int) -> CharacterDfa:
+        """Return the automaton of what may follow a state."""
+        states, rows = explore([state], lambda here: [to for _, to in self.words.edges[here]])
+        edges = tuple(
+            tuple((points, to) for (points, _), to in zip(self.words.edges[here], row, strict=True))
+            for here, row in zip(states, rows, strict=True)
+        )
+        return CharacterDfa(edges, tuple(self.words.accepting[here] for here in states))
+
+    def loops(self) -> list[int]:
+        """Return the states that a character leaves as they are."""
+        return [
+            state
+            for state, edges in enumerate(self.words.edges)
+            if any(target == state for _, target in edges)
+        ]
+
     def counted(
-        self, length: Length, most: int, budget: Budget
+        self, length: Length, most: int, budget: Budget, ends: Container[int]
     ) -> tuple[Sequence[Counted], Sequence[Sequence[Edge]]]:
         """Return the states that count, and their edges; a target is a number, or free.
 
-        A target that is free is ``-1 - state``. Raises LimitError beyond ``most`` states.
+        A target that is free is ``-1 - state``. States of ``ends`` have no edges. Raises
+        LimitError beyond ``most`` states.
         """
         found: list[list[tuple[Edge, Counted]]] = []
 
@@ -101,7 +119,7 @@ class Lengths:
             edges = [
                 (edge, self._after(edge[1], count + 1, length))
                 for edge in self.words.edges[here]
-                if self._fits(edge[1], count + 1, length)
+                if here not in ends and self._fits(edge[1], count + 1, length)
             ]
             found.append(edges)
             return [after for _, after in edges if after[1] != FREE]

@@ -12,6 +12,7 @@ UNRESOLVED = "E805"
 UNKNOWN_FORMAT = "W806"
 WITHOUT_EFFECT = "W807"
 NARROWED = "W808"
+NOT_FOR_SERVICE = "E809"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ The language is that of ``writer``, the rules are not: those there are for a pro
 """
 
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
+from kbnf_core.automata.codepoints import ANY, CodePoints
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import (
     Alternation,
@@ -36,7 +37,7 @@ from kbnf_core.languages.json_schema.linear import Rules
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.other_names import OtherNames
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
-from kbnf_core.languages.json_schema.write_scalars import ScalarWriter, is_long
+from kbnf_core.languages.json_schema.write_scalars import LONG_SET, ScalarWriter, is_long
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.syntax import tree
 
@@ -138,10 +139,45 @@ class ReadableScalars(ScalarWriter):
         whole = super()._in_quotes(found)
         if not is_long(whole, WIDTH):
             return whole
-        return sequence(text('"'), in_pieces(found, self._prelude.spelling.spell), text('"'))
+        return sequence(text('"'), self._pieces(found, self._prelude.spelling.spell), text('"'))
 
     def _plain(self, found: Regex) -> Form:
-        return in_pieces(found, print_characters)
+        return self._pieces(found, print_characters)
+
+    def _pieces(self, root: Regex, spell: Spell) -> Form:
+        """Return a regular expression as a form in which no piece is long."""
+        written = print_expression(root, spell)
+        match root:
+            case Characters(points) if len(written) > LONG_SET:
+                return self._set(points)
+            case _ if len(written) <= WIDTH:
+                return _piece(root, written)
+            case Alternation(items):
+                return alternation(self._pieces(item, spell) for item in items)
+            case Repetition(item, low, high):
+                return repeated(self._pieces(item, spell), low, high)
+            case Sequence(items):
+                return sequence(*self._joined(items, spell))
+            case _:
+                return _piece(root, written)
+
+    def _joined(self, items: tuple[Regex, ...], spell: Spell) -> Iterator[Form]:
+        """Yield items, as many in one piece as fit."""
+        pending: list[Regex] = []
+        for item in items:
+            if pending and len(_printed([*pending, item], spell)) > WIDTH:
+                yield self._together(pending, spell)
+                pending = []
+            pending.append(item)
+        yield self._together(pending, spell)
+
+    def _together(self, items: list[Regex], spell: Spell) -> Form:
+        if len(items) == 1:
+            return self._pieces(items[0], spell)
+        return _piece(Sequence(tuple(items), 0), _printed(items, spell))
+
+    def _set(self, points: CodePoints) -> Form:
+        return self._prelude.use("character") if points == ANY else super()._set(points)
 
 
 def in_order(start: str, definitions: Mapping[str, tree.Definition]) -> list[str]:
@@ -158,36 +194,8 @@ def in_order(start: str, definitions: Mapping[str, tree.Definition]) -> list[str
     return list(found)
 
 
-def in_pieces(root: Regex, spell: Spell) -> Form:
-    """Return a regular expression as a form in which no piece is long."""
-    written = print_expression(root, spell)
-    if len(written) <= WIDTH or isinstance(root, Characters):
-        return _piece(root, written)
-    match root:
-        case Alternation(items):
-            return alternation(in_pieces(item, spell) for item in items)
-        case Repetition(item, low, high):
-            return repeated(in_pieces(item, spell), low, high)
-        case Sequence(items):
-            parts: list[Form] = []
-            pending: list[Regex] = []
-            for item in items:
-                together = _printed([*pending, item], spell)
-                if pending and len(together) > WIDTH:
-                    parts.append(_piece_of(pending, spell))
-                    pending = []
-                pending.append(item)
-            return sequence(*parts, _piece_of(pending, spell))
-
-
-def _piece_of(items: list[Regex], spell: Spell) -> Form:
-    if len(items) == 1:
-        return in_pieces(items[0], spell)
-    return _piece(Sequence(tuple(items), 0), _printed(items, spell))
-
-
 def _printed(items: list[Regex], spell: Spell) -> str:
-    return print_expression(Sequence(tuple(items), 0), spell) if items else ""
+    return print_expression(Sequence(tuple(items), 0), spell)
 
 
 def _piece(root: Regex, written: str) -> Form:

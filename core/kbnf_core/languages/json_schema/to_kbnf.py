@@ -27,6 +27,7 @@ from kbnf_core.languages.json_schema.problems import (
 )
 from kbnf_core.languages.json_schema.readable import ReadableWriter
 from kbnf_core.languages.json_schema.schemas import Schemas
+from kbnf_core.languages.json_schema.services import check_service
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.analyse import Analysis, analyse
 from kbnf_core.lower.translate import translate
@@ -106,6 +107,9 @@ def _convert(text: Source, options: Options | None, writer: type[Writer] = Write
         problems = check_schema(value, text.text, limits)
         if problems:
             raise ProblemError(problems[0])
+        refused = check_service(value, options.strict) if options and options.strict else []
+        if refused:
+            raise GrammarError([_diagnostic(problem, text) for problem in refused])
         return embed_json_schema(value, options, writer=writer)
     except ProblemError as error:
         raise GrammarError([_diagnostic(error.problem, text)]) from None
@@ -124,9 +128,9 @@ def _written(embedded: Embedded) -> str:
             lines = textwrap.wrap(comment.replace("*)", "* )").replace("(*", "( *"), WIDTH - 6)
             parts.append("\n(* " + "\n   ".join(lines) + " *)\n")
         parts.append(print_document(as_document([definition])))
-    formatted = format_kbnf(Source("".join(parts))).text
-    assert formatted is not None  # noqa: S101 - the text is ours
-    return formatted
+    text = "".join(parts)
+    # Brackets of a hostile schema may be nested more deeply than texts are read.
+    return format_kbnf(Source(text)).text or text
 
 
 def embed_json_schema(

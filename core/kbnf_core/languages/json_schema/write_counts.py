@@ -3,9 +3,6 @@
 from collections.abc import Sequence
 
 from kbnf_core.automata.expression import (
-    EMPTY as NO_CHARACTER,
-)
-from kbnf_core.automata.expression import (
     Alternation,
     Characters,
     Expression,
@@ -23,7 +20,6 @@ from kbnf_core.languages.json_schema.build_tree import (
     regex,
     repeated,
     sequence,
-    text,
 )
 from kbnf_core.languages.json_schema.linear import Rules
 from kbnf_core.syntax.printer import print_expression as print_form
@@ -92,61 +88,91 @@ def _level(count: int) -> int:
     return level
 
 
-def write_one_loop(
-    whole: Expression | None, length: Length, counter: Counter, spell: Spell
-) -> Form | None:
-    """Return strings of some lengths in which one set of characters is repeated without a bound.
+MOST_BRANCHES = 12
+"""Ways through an expression that are counted one by one."""
 
-    None where the rest of some branch has no fixed length.
-    """
-    branches = whole.items if isinstance(whole, Alternation) and whole.items else (whole,)
-    forms = []
-    for branch in branches:
-        items = branch.items if isinstance(branch, Items) and branch.items else (branch,)
-        found = None if branch is None else _one_loop(items, length, counter, spell)
-        if found is None:
+
+def is_looped(whole: Expression) -> bool:
+    """Tell whether an expression has few ways, each of which repeats at most one thing."""
+    return _branches([whole]) is not None
+
+
+def write_one_loop(
+    whole: Expression, length: Length, counter: Counter, spell: Spell
+) -> Form | None:
+    """Return what an expression that ``is_looped`` matches of some lengths; None for nothing."""
+    forms = [_one_loop(items, length, counter, spell) for items in _branches([whole]) or ()]
+    found = [form for form in forms if form is not None]
+    return alternation(found) if found else None
+
+
+def _branches(items: Sequence[Expression]) -> list[tuple[Expression, ...]] | None:
+    """Return the ways through a sequence, each of parts with one length and at most one loop."""
+    found: list[tuple[Expression, ...]] = [()]
+    for item in items:
+        ways = _ways(item)
+        if ways is None:
             return None
-        forms.extend(found)
-    return sequence(text('"'), alternation(forms), text('"')) if forms else None
+        found = [(*before, *way) for before in found for way in ways]
+        if len(found) > MOST_BRANCHES:
+            return None
+    return found if all(sum(map(_is_loop, way)) < 2 for way in found) else None
+
+
+def _ways(item: Expression) -> list[tuple[Expression, ...]] | None:
+    if _fixed(item) is not None or _is_loop(item):
+        return [(item,)]
+    match item:
+        case Items(items):
+            return _branches(items)
+        case Alternation(items):
+            parts = [_ways(each) for each in items]
+            return None if None in parts else [way for part in parts for way in part or ()]
+        case Repetition(inner, 0, 1):
+            ways = _ways(inner)
+            return None if ways is None else [(), *ways]
+        case _:
+            return None
 
 
 def _one_loop(
-    items: Sequence[Expression | None], length: Length, counter: Counter, spell: Spell
-) -> Sequence[Form] | None:
-    """Return one form, or none where no string is left; None where it cannot be written so."""
-    loops = [i for i, item in enumerate(items) if _is_loop(item)]
-    fixed = [_fixed(item) for item in items if not _is_loop(item)]
-    if len(loops) != 1 or None in fixed:
-        return None
-    loop = items[loops[0]]
-    assert isinstance(loop, Repetition)  # noqa: S101 - for the types
-    around = sum(count or 0 for count in fixed)
-    low = max(loop.low, length.low - around)
+    items: Sequence[Expression], length: Length, counter: Counter, spell: Spell
+) -> Form | None:
+    """Return the strings of one way; None where none of them has a length that is allowed."""
+    place = next((i for i, item in enumerate(items) if _is_loop(item)), len(items))
+    around = sum(_fixed(item) or 0 for i, item in enumerate(items) if i != place)
+    low = max(length.low - around, 0)
     high = None if length.high is None else length.high - around
-    if high is not None and high < low:
-        return []
-    before, after = (
-        regex(written) if (written := _print(part, spell)) else EMPTY
-        for part in (items[: loops[0]], items[loops[0] + 1 :])
-    )
-    unit = regex(print_expression(loop.item, spell))
-    return [sequence(before, counter.times(unit, Length(low, high)), after)]
+    before, after = (_print(part, spell) for part in (items[:place], items[place + 1 :]))
+    if high is not None and high < 0:
+        return None
+    if place == len(items):
+        return before if not low else None
+    loop = items[place]
+    assert isinstance(loop, Repetition)  # noqa: S101 - for the types
+    size = _fixed(loop.item) or 1
+    counts = Length(max(loop.low, -(-low // size)), None if high is None else high // size)
+    if counts.high is not None and counts.high < counts.low:
+        return None
+    unit = regex(_in_group(loop.item, spell))
+    return sequence(before, counter.times(unit, counts), after)
 
 
-def _print(items: Sequence[Expression | None], spell: Spell) -> str:
-    return "".join(
-        f"(?:{print_expression(item, spell)})"
-        if isinstance(item, Alternation)
-        else print_expression(item or NO_CHARACTER, spell)
-        for item in items
-    )
+def _print(items: Sequence[Expression], spell: Spell) -> Form:
+    written = "".join(_in_group(item, spell) for item in items)
+    return regex(written) if written else EMPTY
 
 
-def _is_loop(item: Expression | None) -> bool:
-    return isinstance(item, Repetition) and item.high is None and isinstance(item.item, Characters)
+def _in_group(item: Expression, spell: Spell) -> str:
+    written = print_expression(item, spell)
+    return f"(?:{written})" if isinstance(item, Alternation) else written
 
 
-def _fixed(item: Expression | None) -> int | None:
+def _is_loop(item: Expression) -> bool:
+    return isinstance(item, Repetition) and item.high is None and (_fixed(item.item) or 0) > 0
+
+
+def _fixed(item: Expression) -> int | None:
     """Return the one length that an expression's words have; None where they have several."""
     match item:
         case Characters():
@@ -154,7 +180,7 @@ def _fixed(item: Expression | None) -> int | None:
         case Items(items):
             parts = [_fixed(each) for each in items]
             return None if None in parts else sum(each or 0 for each in parts)
-        case Alternation(items):
+        case Alternation(items) if items:
             lengths = {_fixed(each) for each in items}
             return lengths.pop() if len(lengths) == 1 else None
         case Repetition(inner, low, high):

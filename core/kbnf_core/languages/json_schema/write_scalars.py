@@ -30,6 +30,7 @@ from kbnf_core.languages.json_schema.atoms import (
 )
 from kbnf_core.languages.json_schema.bounded_formats import bounded_format
 from kbnf_core.languages.json_schema.build_tree import (
+    EMPTY,
     Form,
     LaterText,
     alternation,
@@ -49,7 +50,7 @@ from kbnf_core.languages.json_schema.problems import too_large
 from kbnf_core.languages.json_schema.regexes import read_regex
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
 from kbnf_core.languages.json_schema.values import number_text
-from kbnf_core.languages.json_schema.write_counts import Counter, write_one_loop
+from kbnf_core.languages.json_schema.write_counts import Counter, is_looped, write_one_loop
 from kbnf_core.syntax import tree
 
 MOST_LEAVES = 400
@@ -60,6 +61,9 @@ FEW_STATES = 256
 
 LONG = 100
 """Characters of a regular expression that gets a rule of its own."""
+
+MOST_TAILS = 32
+"""Counted repetitions that each end a string after another count."""
 
 LONG_SET = 40
 """Characters of a set that gets a rule of its own where it comes again and again."""
@@ -190,9 +194,11 @@ class ScalarWriter:
             return self._remembered(part, wish)
         if not lengths.has_word(left, budget):
             return None
-        spell = self._prelude.spelling.spell
-        form = write_one_loop(self._expression(part, lengths), left, self._counter, spell)
-        form = form or self._by_states(lengths, left, FEW_STATES, wish)
+        whole = self._expression(part, lengths)
+        if whole is not None and is_looped(whole):
+            form = self._looped(whole, left)
+            return None if form is None else sequence(text('"'), form, text('"'))
+        form = self._by_states(lengths, left, FEW_STATES, wish)
         return form or self._narrowed(part, lengths, left, wish)
 
     def _expression(self, part: Restricted, lengths: Lengths) -> Regex | None:
@@ -227,23 +233,49 @@ class ScalarWriter:
 
     def _by_states(self, lengths: Lengths, length: Length, most: int, wish: str) -> Form | None:
         """Return strings by an automaton that counts; None where it has too many states."""
+        tails = self._tails(lengths)
         try:
-            states, rows = lengths.counted(length, most, self._rules.budget)
+            states, rows = lengths.counted(length, most, self._rules.budget, tails)
+            if sum(state in tails for state, _ in states) > MOST_TAILS:
+                tails = {}
+                states, rows = lengths.counted(length, most, self._rules.budget, tails)
         except LimitError:
             return None
         words = lengths.words
+        end = -1 - len(words.edges)
 
         def step(state: int) -> Step[int]:
             if state < 0:
-                free = [(self._set(points), -1 - to) for points, to in words.edges[-1 - state]]
-                return Step(words.accepting[-1 - state], free)
+                free = words.edges[-1 - state] if state != end else ()
+                edges = [(self._set(points), -1 - to) for points, to in free]
+                return Step(state == end or words.accepting[-1 - state], edges)
             here, count = states[state]
-            edges = [(self._set(points), to) for points, to in rows[state]]
-            return Step(words.accepting[here] and count >= length.low, edges)
+            if here not in tails:
+                edges = [(self._set(points), to) for points, to in rows[state]]
+                return Step(words.accepting[here] and count >= length.low, edges)
+            high = None if length.high is None else length.high - count
+            left = Length(max(length.low - count, 0), high)
+            form = self._looped(tails[here], left)
+            return Step(form is EMPTY, [] if form is None or form is EMPTY else [(form, end)])
 
         most += len(words.edges)
         form = write_linear(0, step, self._rules, wish, most)
         return None if form is None else sequence(text('"'), form, text('"'))
+
+    def _tails(self, lengths: Lengths) -> dict[int, Regex]:
+        """Return what follows the states in which one thing is repeated, where nothing else is."""
+        found = {}
+        for state in lengths.loops():
+            try:
+                tail = to_expression(lengths.behind(state), self._builder, MOST_LEAVES)
+            except LimitError:
+                continue
+            if is_looped(tail):
+                found[state] = tail
+        return found
+
+    def _looped(self, whole: Regex, length: Length) -> Form | None:
+        return write_one_loop(whole, length, self._counter, self._prelude.spelling.spell)
 
     def _set(self, points: CodePoints) -> Form:
         """Return one character of a set; a long one is a rule."""

@@ -85,6 +85,7 @@ class Writer:
         self._known: dict[Expression, str] = {}
         self._queue: list[Expression] = []
         self._current: Expression = ANYTHING
+        self._placed_last: Ref | None = None
         self.comments: dict[str, str] = {}
 
     @property
@@ -100,6 +101,7 @@ class Writer:
         self._queue.append(root)
         for expression in self._queue:
             self._current = expression
+            self._placed_last = expression if isinstance(expression, Ref) else None
             try:
                 self.schemas.budget.part = self.pointer()
                 self._rules[self._known[expression]] = self._body(expression)
@@ -124,9 +126,15 @@ class Writer:
                 return f"{place.pointer}/{keyword}"
         return places[0].pointer if places else ""
 
-    def left_out(self, message: str, keyword: str = "") -> None:
+    def left_out(self, message: str, keyword: str = "maxLength") -> None:
         """Note that values are left out which the schema allows."""
-        self.schemas.notes.append(narrowed(message, self.pointer(keyword)))
+        at = self._placed_last
+        place = None if at is None else self.schemas.document.place(at)
+        if place is None:
+            pointer = self.pointer(keyword)
+        else:
+            pointer = place.pointer + (f"/{keyword}" if keyword in place.contents else "")
+        self.schemas.notes.append(narrowed(message, pointer))
 
     def _add(self, name: str, form: Form) -> None:
         self._rules[name] = form
@@ -146,6 +154,7 @@ class Writer:
         if is_void(self.schemas, expression):
             return None
         if isinstance(expression, Ref):
+            self._placed_last = expression
             if is_definition(expression.pointer):
                 return self._rule(expression, last_step(expression.pointer))
             alias = self.schemas.alias(expression)
