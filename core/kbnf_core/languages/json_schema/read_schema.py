@@ -94,8 +94,9 @@ class Reader:
     def _unevaluated(self, keyword: str) -> Expression:
         if keyword not in self._schemas.document.keywords_for_the_rest:
             return ANYTHING
+        dropped: Expression = ANYTHING
         return self._try(
-            keyword, lambda: read_unevaluated(self._schemas, self._place, keyword), ANYTHING
+            keyword, lambda: read_unevaluated(self._schemas, self._place, keyword), dropped
         )
 
     def _applied(self, keyword: str) -> Expression:

@@ -127,8 +127,8 @@ class Schemas:
             case WithoutProperty(name):
                 return {**ANY_SHAPE, Type.OBJECT: (Objects(((name, NOTHING),)),)}
             case Others(names, patterns, value):
-                members = read_others(names, patterns, value, self.limits, self.budget)
-                return {**ANY_SHAPE, Type.OBJECT: (members,)}
+                others = read_others(names, patterns, value, self.limits, self.budget)
+                return {**ANY_SHAPE, Type.OBJECT: (others,)}
             case OthersBehind(count, value):
                 items = Arrays((ANYTHING,) * count, value)
                 closed = replace(items, high=count) if value == NOTHING else items

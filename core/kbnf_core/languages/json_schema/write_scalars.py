@@ -212,8 +212,9 @@ class ScalarWriter:
     ) -> Form | None:
         """Count with states, as long as they are not too many; leave out what is longer."""
         atom = part.literals[0][0]
-        single = len(part.literals) == 1 and isinstance(atom, Matching)
-        usual = bounded_format(atom.regex, length) if single else None
+        usual = None
+        if len(part.literals) == 1 and isinstance(atom, Matching):
+            usual = bounded_format(atom.regex, length)
         if usual is not None:
             self._note(usual.says)
             return self._in_quotes(read_regex(usual.regex, self._builder) or NOTHING)

@@ -7,6 +7,7 @@ import json
 import os
 from pathlib import Path
 
+import jsonschema_rs
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -39,4 +40,6 @@ def test_what_the_grammar_completes_is_valid(path: Path) -> None:
     found = engine.shortest_completion()
     assert found is not None
     assert found.data is not None
-    assert Draft202012Validator(schema).is_valid(json.loads(found.data))
+    value = json.loads(found.data)
+    assert Draft202012Validator(schema).is_valid(value)
+    assert jsonschema_rs.is_valid(schema, value)
