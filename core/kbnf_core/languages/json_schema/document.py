@@ -170,12 +170,21 @@ class Document:
         name = self._pointers.get(id(found.contents), reference)
         return self._expression(found.contents, name, found.resolver)
 
-    def anchors(self, name: str) -> int:
-        """Return the number of schemas with a dynamic anchor."""
+    def marked(self, keyword: str, value: Json) -> int:
+        """Return the number of schemas that a dynamic reference may mean by their mark."""
         return sum(
-            isinstance(value, dict) and value.get("$dynamicAnchor") == name
-            for value in _parts(self._value)
+            isinstance(part, dict) and part.get(keyword) == value for part in _parts(self._value)
         )
+
+    def refused(self, contents: dict[str, Json]) -> str | None:
+        """Return a keyword of draft 3 that is not read, and would be ignored."""
+        if not self.by_draft or self._dialect.name != "draft-03":
+            return None
+        known = [keyword for keyword in _ONLY_IN_DRAFT_3 if keyword in contents]
+        return next(iter(known), "required" if contents.get("required") is True else None)
+
+
+_ONLY_IN_DRAFT_3 = ("disallow", "divisibleBy", "extends")
 
 
 def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]:

@@ -60,6 +60,11 @@ class Reader:
         self._options = options
         if options.lenient and options.standard is Standard.LLGUIDANCE:
             self._ignore_what_llguidance_refuses()
+        old = schemas.document.refused(place.contents)
+        if old is not None:
+            hint = "name draft 4 or later as `$schema`, and say it with the keywords of that"
+            message = f"`{old}` of draft 3 is not read"
+            raise unsupported(message, pointer_to(place, old), hint)
         for keyword in CONTENTS & place.contents.keys():
             message = f"nothing enforces `{keyword}`"
             schemas.notes.append(without_effect(message, pointer_to(place, keyword)))

@@ -35,6 +35,25 @@ PROBLEMS: list[tuple[Any, str, str]] = [
     ({"type": "object", "required": ["a"], "properties": {"a": False}}, "E803", "the whole schema"),
     ({"type": "array", "items": {"$ref": "#"}, "minItems": 1}, "E803", "the whole schema"),
     ({"type": "array", "maxItems": 10**7}, "E804", "/maxItems"),
+    *(
+        ({"$schema": "http://json-schema.org/draft-03/schema#", keyword: value}, "E801", at)
+        for keyword, value, at in (
+            ("disallow", "integer", "/disallow"),
+            ("divisibleBy", 2, "/divisibleBy"),
+            ("extends", {"type": "null"}, "/extends"),
+            ("properties", {"a": {"required": True}}, "/properties/a/required"),
+        )
+    ),
+    (
+        {
+            "$schema": "https://json-schema.org/draft/2019-09/schema",
+            "$id": "http://a.org/a",
+            "$recursiveAnchor": True,
+            "properties": {"a": {"$id": "b", "$recursiveAnchor": True, "$recursiveRef": "#"}},
+        },
+        "E801",
+        "/properties/a/$recursiveRef",
+    ),
     ({"$ref": "https://example.org/schema"}, "E805", "/$ref"),
     ({"$ref": "#/$defs/missing"}, "E805", "/$ref"),
     ({"$ref": "file:///etc/passwd"}, "E805", "/$ref"),
