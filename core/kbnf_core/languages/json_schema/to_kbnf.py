@@ -10,7 +10,6 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError, WorkLimitError
-from kbnf_core.format.document import WIDTH, format_kbnf
 from kbnf_core.languages.json_schema.build_tree import document as as_document
 from kbnf_core.languages.json_schema.document import Document, Json, check_schema, read_json
 from kbnf_core.languages.json_schema.expressions import Expression
@@ -25,9 +24,7 @@ from kbnf_core.languages.json_schema.problems import (
     ProblemError,
     too_large,
 )
-from kbnf_core.languages.json_schema.readable import ReadableWriter
 from kbnf_core.languages.json_schema.schemas import Schemas
-from kbnf_core.languages.json_schema.services import check_service
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.analyse import Analysis, analyse
 from kbnf_core.lower.translate import translate
@@ -68,7 +65,7 @@ def from_json_schema(
     JSON Pointer.
     """
     text = Source(source, path)
-    embedded = _convert(text, options, ReadableWriter)
+    embedded = _readable(text, options)
     _meaning(embedded, text)
     losses = tuple(
         Loss(problem.code, _message(problem), locate(source, problem.pointer))
@@ -94,7 +91,7 @@ def json_schema_grammar(source: str, options: Options | None = None) -> "Grammar
     grammar, analysis = _meaning(embedded, text)
 
     def write() -> str:
-        return _written(_convert(text, options, ReadableWriter))
+        return _written(_readable(text, options))
 
     return Grammar.of_rules(grammar, analysis, _finish(embedded), write)
 
@@ -107,12 +104,22 @@ def _convert(text: Source, options: Options | None, writer: type[Writer] = Write
         problems = check_schema(value, text.text, limits)
         if problems:
             raise ProblemError(problems[0])
-        refused = check_service(value, options.strict) if options and options.strict else []
-        if refused:
-            raise GrammarError([_diagnostic(problem, text) for problem in refused])
+        if options is not None and options.strict is not None:
+            from kbnf_core.languages.json_schema.services import check_service
+
+            refused = check_service(value, options.strict)
+            if refused:
+                raise GrammarError([_diagnostic(problem, text) for problem in refused])
         return embed_json_schema(value, options, writer=writer)
     except ProblemError as error:
         raise GrammarError([_diagnostic(error.problem, text)]) from None
+
+
+def _readable(text: Source, options: Options | None) -> Embedded:
+    # Only texts need it, and with it the reader of KBNF.
+    from kbnf_core.languages.json_schema.readable import ReadableWriter
+
+    return _convert(text, options, ReadableWriter)
 
 
 def _finish(embedded: Embedded) -> Finish:
@@ -121,6 +128,8 @@ def _finish(embedded: Embedded) -> Finish:
 
 def _written(embedded: Embedded) -> str:
     """Return the text, laid out as ``kbnf fmt`` lays out."""
+    from kbnf_core.format.document import WIDTH, format_kbnf
+
     parts = [f"(* kbnf: finish={_finish(embedded).value} *)\n"]
     for definition in embedded.definitions:
         comment = embedded.comments.get(definition.name.value)

@@ -2,6 +2,8 @@
 
 import json
 import random
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -110,3 +112,13 @@ def test_other_names_as_automaton_and_as_expression(words: tuple[str, ...]) -> N
 
 def test_a_name_with_half_a_character_has_no_automaton() -> None:
     assert all_but(("\ud800",), Spelling()) is None
+
+
+def test_what_only_texts_need_is_not_imported() -> None:
+    program = (
+        "import sys; from kbnf_core import Grammar;"
+        " Grammar.from_json_schema({'type': 'string', 'format': 'email', 'maxLength': 255}).tables;"
+        " print({'lark', 'kbnf_core.languages.json_schema.readable'} & sys.modules.keys())"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert found.stdout.strip() == b"set()"
