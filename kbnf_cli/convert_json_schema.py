@@ -12,8 +12,10 @@ from kbnf_cli.converting import (
     Direction,
     conversion_options,
     convert_all,
-    convert_text,
+    deliver,
+    refuse_another,
 )
+from kbnf_cli.models import is_model_name, schema_of_model
 from kbnf_cli.options import as_value, common_options
 from kbnf_core.diagnostics.text import render_text
 from kbnf_core.source import Source
@@ -122,10 +124,13 @@ def convert_json_schema(
             console.findings(render_text(note))
         return replace(conversion, notes=())
 
-    from kbnf_core.languages.json_schema import model_text, names_model
+    if len(paths) == 1 and is_model_name(str(paths[0])) and not paths[0].exists():
+        name = str(paths[0])
+        source = Source(schema_of_model(name), name)
+        return deliver(console, source, convert(source.text, name), delivery, delivery.output)
 
-    direction = Direction(convert, ".kbnf")
-    if len(paths) == 1 and names_model(str(paths[0])):
-        source = Source(model_text(str(paths[0])), str(paths[0]))
-        return convert_text(console, source, direction, delivery)
-    return convert_all(console, paths, (".json",), lambda _: direction, delivery)
+    def direction(file: Path) -> Direction:
+        refuse_another(file, "JSON Schema", (".json",))
+        return Direction(convert, ".kbnf")
+
+    return convert_all(console, paths, (".json",), direction, delivery)

@@ -17,7 +17,7 @@ from kbnf_core.languages.json_schema.options import (
     Whitespace,
     schema_options,
 )
-from kbnf_core.languages.json_schema.sources import model_text, names_model, schema_text
+from kbnf_core.languages.json_schema.sources import schema_text
 from kbnf_core.languages.json_schema.to_kbnf import (
     embed_json_schema,
     from_json_schema,
@@ -36,8 +36,6 @@ __all__ = [
     "embed_json_schema",
     "from_json_schema",
     "json_schema_grammar",
-    "model_text",
-    "names_model",
     "schema_options",
     "schema_text",
 ]

@@ -1,16 +1,11 @@
 """What a schema may be given as: a text, a value, a pydantic model, a type that pydantic knows."""
 
 import json
-import re
-import sys
 from collections.abc import Mapping
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from kbnf_core.errors import ConfigError
-
-_MODEL = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
 
 
 def schema_text(source: object) -> str:
@@ -29,33 +24,6 @@ def schema_text(source: object) -> str:
         if callable(make):
             return _made(make)
     return _made(lambda: _adapter(source).json_schema())
-
-
-def names_model(argument: str) -> bool:
-    """Tell whether an argument is of the form ``module:Class``, and no file."""
-    return _MODEL.fullmatch(argument) is not None and not Path(argument).exists()
-
-
-def model_text(name: str) -> str:
-    """Return the schema of ``module:Class``; runs the module. Raises ``ConfigError``.
-
-    Modules of the current directory are found, too.
-    """
-    module, _, path = name.partition(":")
-    found: Any
-    before = list(sys.path)
-    sys.path.insert(0, str(Path.cwd()))
-    try:
-        found = import_module(module)
-        for step in path.split("."):
-            found = getattr(found, step)
-    except Exception as error:
-        raise ConfigError(f"`{name}` cannot be loaded: {type(error).__name__}: {error}") from None
-    finally:
-        sys.path[:] = before
-    if isinstance(found, str):
-        raise ConfigError(f"`{name}` is a text, not a model")
-    return schema_text(found)
 
 
 def _adapter(source: object) -> Any:

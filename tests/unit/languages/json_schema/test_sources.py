@@ -2,14 +2,13 @@
 
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.errors import ConfigError, EngineError, GrammarError
-from kbnf_core.languages.json_schema import model_text, names_model, schema_text
+from kbnf_core.languages.json_schema import schema_text
 
 pydantic = pytest.importorskip("pydantic")
 typing_extensions = pytest.importorskip("typing_extensions")
@@ -58,20 +57,6 @@ def test_without_pydantic_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, "pydantic", None)
     with pytest.raises(ConfigError, match=r"kbnf-toolkit\[pydantic\]"):
         Grammar.from_json_schema(Point)
-
-
-def test_models_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "some_models.py").write_text(
-        "from dataclasses import dataclass\n\n@dataclass\nclass Dot:\n    x: int\n\nTEXT = 'a'\n"
-    )
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delitem(sys.modules, "some_models", raising=False)
-    assert names_model("some_models:Dot")
-    assert not names_model("C:/schema.json")
-    assert '"x"' in model_text("some_models:Dot")
-    for wrong in ("some_models:Nothing", "no_such_module:Dot", "some_models:TEXT"):
-        with pytest.raises(ConfigError, match=wrong):
-            model_text(wrong)
 
 
 CLOSED = {"type": "object", "additionalProperties": False}
