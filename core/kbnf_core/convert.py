@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         from_json_schema,
         json_schema_grammar,
         schema_options,
+        schema_text,
     )
     from kbnf_core.languages.lark.to_kbnf import from_lark
     from kbnf_core.languages.lark.writer.from_kbnf import to_lark
@@ -38,6 +39,7 @@ _HOMES = {
     "from_json_schema": "kbnf_core.languages.json_schema",
     "json_schema_grammar": "kbnf_core.languages.json_schema",
     "schema_options": "kbnf_core.languages.json_schema",
+    "schema_text": "kbnf_core.languages.json_schema",
     "from_lark": "kbnf_core.languages.lark.to_kbnf",
     "to_lark": "kbnf_core.languages.lark.writer.from_kbnf",
     "to_gbnf": "kbnf_core.languages.gbnf.writer.from_kbnf",
@@ -56,6 +58,7 @@ __all__ = [
     "from_lark",
     "json_schema_grammar",
     "schema_options",
+    "schema_text",
     "to_gbnf",
     "to_kbnf",
     "to_lark",

@@ -1,7 +1,6 @@
 """A grammar ready to recognise: read, lowered to tables, and with its caches."""
 
-import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -129,25 +128,27 @@ class Grammar:
     @classmethod
     def from_json_schema(
         cls,
-        schema: Mapping[str, Any] | bool | str,
+        schema: object,
         *,
         whitespace: str | None = None,
         order: str = "declared",
         lossy: bool = False,
         **options: Any,
     ) -> "Grammar":
-        """Return the grammar of the JSON texts that a schema (a dict, a bool or a text) allows.
+        """Return the grammar of the JSON texts that a schema allows.
+
+        ``schema`` is a dict, a bool, a text, a pydantic model or a type for which pydantic makes a
+        schema: a dataclass, a ``TypedDict``, ``list[int]``.
 
         ``whitespace`` is ``bounded`` (the default), ``flexible`` or ``compact``, ``order`` is
         ``declared`` or ``any``; ``options`` are the other fields of ``Options`` in
         ``kbnf_core.languages.json_schema``. Raises ``GrammarError`` for a schema that is
         malformed, cannot be satisfied or, unless ``lossy``, kept as a whole.
         """
-        from kbnf_core.convert import json_schema_grammar, schema_options
+        from kbnf_core.convert import json_schema_grammar, schema_options, schema_text
 
-        text = schema if isinstance(schema, str) else json.dumps(schema)
         wanted = {**options, "whitespace": whitespace, "order": order, "lossy": lossy}
-        return json_schema_grammar(text, schema_options(**wanted))
+        return json_schema_grammar(schema_text(schema), schema_options(**wanted))
 
     @classmethod
     def from_gbnf(cls, text: str, *, lossy: bool = False, **options: Any) -> "Grammar":

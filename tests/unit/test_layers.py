@@ -58,7 +58,7 @@ ALLOWED: dict[str, set[str]] = {
     "languages.gbnf": BACK | {"languages.conversion", "languages.kbnf"},
     "languages.bnf": BACK | {"engine", "languages.conversion", "languages.kbnf"},
     "languages.abnf": BACK | {"languages.conversion", "languages.kbnf"},
-    "languages.json_schema": BACK | {"languages.conversion"},
+    "languages.json_schema": BACK | {"format", "languages.conversion", "languages.kbnf"},
     "languages.lark": {
         *BACK,
         *(f"languages.{each}" for each in ("conversion", "kbnf", "gbnf", "json_schema")),

@@ -117,6 +117,8 @@ _RULES = (
     Rule("E805", "unresolved-reference", "A reference leads nowhere."),
     Rule("W806", "unknown-format", "A `format` is none that JSON Schema defines."),
     Rule("W807", "keyword-without-effect", "A keyword of a schema restricts nothing."),
+    Rule("W808", "narrowed-values", "The grammar leaves out some values that the schema allows."),
+    Rule("E809", "not-for-service", "The strict mode of a service refuses this part of a schema."),
 )
 
 
