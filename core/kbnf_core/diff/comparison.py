@@ -18,14 +18,13 @@ from graphlib import TopologicalSorter
 
 from kbnf_core.budget import Budget
 from kbnf_core.config import Finish
-from kbnf_core.diff.machine import Machine, merge, side_by_side, write_tables
-from kbnf_core.diff.nesting import VIEWS, Unbalanced, View, cut
+from kbnf_core.diff.machine import Machine, absorb, merge, side_by_side, write_tables
+from kbnf_core.diff.nesting import VIEWS, View, cut
 from kbnf_core.diff.result import Answer, Comparison, Verdict
 from kbnf_core.diff.search import LEFT, RIGHT, Outcome, Search, ShortestTexts, Text, Witness
 from kbnf_core.grammar import Grammar
 from kbnf_core.ir import TokenTerminal
 from kbnf_core.ir.analysis import cyclic_components
-from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.inline import Inlined
 from kbnf_core.lower.tables import Tables
 from kbnf_core.recognise.states import DEAD, StateTable
@@ -113,27 +112,27 @@ class _Comparison:
             found = self._cut(view)
             if found is not None:
                 return found
-        return side_by_side(*(_tables(each, frozenset()) for each in self._grammars), b"")[0]
+        left, right = (_Parts(grammar).tables() for grammar in self._grammars)
+        return side_by_side(left, right, b"")[0]
 
     def _cut(self, view: View) -> Machine | None:
-        """Return both grammars cut at brackets; components that do not balance are written out."""
-        inlined: tuple[set[str], set[str]] = (set(), set())
-        recursive = [_recursive(each.analysis) for each in self._grammars]
+        """Return both grammars cut at brackets, None where they do not nest in this view.
+
+        Components that do not balance are made parts of their callers, if that is possible.
+        """
+        parts = tuple(_Parts(grammar) for grammar in self._grammars)
         for _ in range(_ROUNDS):
-            left, right = (
-                _tables(each, frozenset(names))
-                for each, names in zip(self._grammars, inlined, strict=True)
-            )
+            left, right = (each.tables() for each in parts)
             machine, owners = side_by_side(left, right, view.special)
+            for side, tables, first in zip(parts, (left, right), (0, len(left.names)), strict=True):
+                absorb(machine, side.right_linear(tables, first))
             found = cut(machine, view, owners, self._budget)
             if isinstance(found, Machine):
                 return found
-            for side, name in _names(found, left, right):
-                grammar = self._grammars[side]
-                known = name in grammar.analysis.calls  # not what large rules are split into
-                if name in recursive[side] or name == grammar.start or not known:
+            names = (*left.names, *right.names)
+            for component in found.components:
+                if not parts[component >= len(left.names)].add(names[component]):
                     return None
-                inlined[side].add(name)
         return None
 
     def _search(self, machine: Machine) -> list[Answer]:
@@ -270,24 +269,36 @@ def _is_closed(machine: Machine, side: int) -> bool:
     )
 
 
-def _tables(grammar: Grammar, names: frozenset[str]) -> Tables:
-    """Return tables in which each nonterminal but ``names`` stands for itself."""
-    calls = grammar.analysis.calls
-    graph = {
-        name: [call.nonterminal for call in calls[name] if call.nonterminal in names]
-        for name in sorted(names)
-    }
-    return grammar.tables_with(Inlined(names, tuple(TopologicalSorter(graph).static_order())))
+class _Parts:
+    """The nonterminals of a grammar that are to be parts of those that call them."""
 
+    def __init__(self, grammar: Grammar) -> None:
+        self._grammar = grammar
+        calls = grammar.analysis.calls
+        self._calls = {name: [c.nonterminal for c in called] for name, called in calls.items()}
+        self._recursive = frozenset[str]().union(*cyclic_components(self._calls))
+        self._inlined: set[str] = set()
+        self._absorbed: set[str] = set()
 
-def _recursive(analysis: Analysis) -> frozenset[str]:
-    graph = {name: [call.nonterminal for call in calls] for name, calls in analysis.calls.items()}
-    return frozenset[str]().union(*cyclic_components(graph))
+    def add(self, name: str) -> bool:
+        """Make a nonterminal a part of its callers; tell whether that is possible and new.
 
+        What large rules were split into (``lower.split``) has no name of its own.
+        """
+        known = self._inlined | self._absorbed | {self._grammar.start}
+        if name in known or name not in self._calls:
+            return False
+        (self._absorbed if name in self._recursive else self._inlined).add(name)
+        return True
 
-def _names(found: Unbalanced, left: Tables, right: Tables) -> Iterator[tuple[int, str]]:
-    for component in sorted(found.components):
-        if component < len(left.names):
-            yield LEFT, left.names[component]
-        else:
-            yield RIGHT, right.names[component - len(left.names)]
+    def tables(self) -> Tables:
+        """Return tables in which every other nonterminal stands for itself."""
+        names = self._inlined
+        graph = {name: names.intersection(self._calls[name]) for name in sorted(names)}
+        order = TopologicalSorter(graph).static_order()
+        return self._grammar.tables_with(Inlined(frozenset(names), tuple(order)))
+
+    def right_linear(self, tables: Tables, first: int) -> frozenset[int]:
+        """Return the components of those that call themselves; the first one is ``first``."""
+        numbers = enumerate(tables.names, first)
+        return frozenset(number for number, name in numbers if name in self._absorbed)

@@ -9,7 +9,7 @@ brackets, with both. A call reads at least one byte.
 whatever both grammars have in common is there once, and is equal without being compared.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -48,6 +48,11 @@ class Machine:
         self.calls.append([])
         self.tokens.append([])
         return len(self.accepting) - 1
+
+    def is_last(self, state: int) -> bool:
+        """Tell whether a component is complete in a state, and nothing can follow."""
+        edges = (self.steps[state], self.calls[state], self.tokens[state])
+        return self.accepting[state] and not any(edges)
 
     def called_from(self, component: int) -> set[int]:
         """Return the component and all that it leads to."""
@@ -116,6 +121,29 @@ def _add(
     return owners
 
 
+def absorb(machine: Machine, components: Collection[int]) -> None:
+    """Replace calls of ``components`` that nothing can follow by what these begin with.
+
+    Where all calls of a component by itself are such, it is right-linear, and calls itself no more.
+    """
+    for state in range(len(machine.accepting)):
+        absorbed: set[int] = set()
+        calls = machine.calls[state]
+        for edge in calls:
+            callee, back = edge
+            if callee in components and machine.is_last(back) and callee not in absorbed:
+                absorbed.add(callee)
+                entry = machine.entry[callee]
+                machine.steps[state] = [*machine.steps[state], *machine.steps[entry]]
+                machine.tokens[state] = [*machine.tokens[state], *machine.tokens[entry]]
+                calls.extend(machine.calls[entry] if entry != state else ())
+        machine.calls[state] = [
+            (callee, back)
+            for callee, back in dict.fromkeys(calls)
+            if callee not in absorbed or not machine.is_last(back)
+        ]
+
+
 def merge(machine: Machine) -> Machine:
     """Return the machine with one state for those that do the same, and one component likewise.
 
@@ -181,14 +209,10 @@ def write_tables(machine: Machine, is_symbol: Callable[[int, int], bool]) -> Tab
         symbols = [(first + each, to) for each, to in edges if is_symbol(state, each)]
         calls.append([edge for edge in edges if not is_symbol(state, edge[0])])
         tokens.append([*machine.tokens[state], *symbols])
-    leaving = [
-        bool(a or b or c)
-        for a, b, c in zip(machine.steps, machine.calls, machine.tokens, strict=True)
-    ]
     edge_start, edge_class, edge_target = _columns(machine.steps)
     call_start, called, returns = _columns(calls)
     token_start, terminal, token_target = _columns(tokens)
-    tails = [machine.accepting[to] and not leaving[to] for to in returns.tolist()]
+    tails = [machine.is_last(to) for to in returns.tolist()]
     every = [TokenTerminal(f"component {number}") for number in range(len(machine.entry))]
     return Tables(
         names=tuple(map(str, range(len(machine.entry)))),
