@@ -13,6 +13,7 @@ _COMMANDS = {
     "fmt": "kbnf_cli.fmt:fmt",
     "compile": "kbnf_cli.compile:compile_",
     "convert-json-schema": "kbnf_cli.convert_json_schema:convert_json_schema",
+    "diff": "kbnf_cli.diff:diff",
     "mask": "kbnf_cli.mask:mask",
     "play": "kbnf_cli.play.command:play",
     "rule": "kbnf_cli.rule:rule",

@@ -22,6 +22,7 @@ from kbnf_core.diff.machine import Machine, absorb, merge, side_by_side, write_t
 from kbnf_core.diff.nesting import VIEWS, View, cut
 from kbnf_core.diff.result import Answer, Comparison, Verdict
 from kbnf_core.diff.search import LEFT, RIGHT, Outcome, Search, ShortestTexts, Text, Witness
+from kbnf_core.errors import WorkLimitError
 from kbnf_core.grammar import Grammar
 from kbnf_core.ir import TokenTerminal
 from kbnf_core.ir.analysis import cyclic_components
@@ -35,12 +36,15 @@ WORK = 1_000_000
 _ROUNDS = 12
 """Refinements before all components are walked; and rounds of writing out unbalanced ones."""
 
+_ROUNDS_BY_PLACE = 3
+"""Refinements that walk a component only where a doubtful witness passed it."""
+
 
 def compare(old: Grammar, new: Grammar, work: int = WORK) -> Comparison:
     """Return how the texts of two grammars differ, each with its own way to finish.
 
     ``work`` bounds the steps of the search. Raises ``GrammarError`` where a grammar cannot be
-    built, ``WorkLimitError`` where it is too large to be looked at.
+    built.
     """
     return _Comparison(old, new, Budget(work)).run()
 
@@ -126,7 +130,10 @@ class _Comparison:
             machine, owners = side_by_side(left, right, view.special)
             for side, tables, first in zip(parts, (left, right), (0, len(left.names)), strict=True):
                 absorb(machine, side.right_linear(tables, first))
-            found = cut(machine, view, owners, self._budget)
+            try:
+                found = cut(machine, view, owners, self._budget)
+            except WorkLimitError:
+                return None
             if isinstance(found, Machine):
                 return found
             names = (*left.names, *right.names)
@@ -161,15 +168,15 @@ class _Refinement:
         self._first: dict[int, Set[int]] = {}
 
     def run(self) -> list[Answer]:
-        for _ in range(_ROUNDS):
+        for number in range(_ROUNDS):
             outcome, search = self._search()
             doubtful = self._keep(outcome)
-            if not doubtful or not self._symbols:
-                return self._answers(outcome, doubtful)
-            if self._budget.left <= 0:
+            if not doubtful or not self._symbols or self._budget.left <= 0:
                 return self._answers(outcome, doubtful)
             if not self._walk(search, doubtful):
                 break
+            if number >= _ROUNDS_BY_PLACE:
+                self._symbols -= {component for _, component in self._walked}
         self._symbols = frozenset()
         outcome, _ = self._search()
         return self._answers(outcome, self._keep(outcome))

@@ -21,6 +21,9 @@ from kbnf_core.diff.machine import Machine
 
 UNQUOTED = 0
 
+_EDGES = 16
+"""Edges that are looked at in about the time that a search takes for a step."""
+
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -144,26 +147,14 @@ class _Cut:
     def _visit(self, region: Region, state: int, context: int) -> None:
         machine, found = self._machine, self._regions[region]
         steps, calls = machine.steps[state], machine.calls[state]
-        self._budget.spend(1 + len(steps) + len(calls))
+        self._budget.spend(1 + (len(steps) + len(calls)) // _EDGES)
         if machine.accepting[state]:
             if region.component is None:
                 self._unbalanced.add(self._owners[state])
             else:
                 self._end(found, context)
-        after = self._after[context]
         for symbol, target in steps:
-            if context == UNQUOTED and symbol in self._opening:
-                inside = self._open(Region(None, target, UNQUOTED))
-                self._regions[inside].waiting.append((region, None))
-                for _, behind in self._regions[inside].closes:
-                    self._add(region, (behind, UNQUOTED))
-            elif context == UNQUOTED and symbol in self._closing:
-                if region.component is None:
-                    self._close(found, symbol, target)
-                else:
-                    self._unbalanced.add(self._owners[state])
-            else:
-                self._add(region, (target, after[symbol]))
+            self._step(region, (state, context), symbol, target)
         for _, target in machine.tokens[state]:
             self._add(region, (target, context))
         for callee, back in calls:
@@ -171,6 +162,21 @@ class _Cut:
             called.waiting.append((region, back))
             for end in called.ends:
                 self._add(region, (back, end))
+
+    def _step(self, region: Region, node: Node, symbol: int, target: int) -> None:
+        state, context = node
+        is_bracket = context == UNQUOTED
+        if is_bracket and symbol in self._opening:
+            inside = self._open(Region(None, target, UNQUOTED))
+            self._regions[inside].waiting.append((region, None))
+            for _, behind in self._regions[inside].closes:
+                self._add(region, (behind, UNQUOTED))
+        elif not (is_bracket and symbol in self._closing):
+            self._add(region, (target, self._after[context][symbol]))
+        elif region.component is None:
+            self._close(self._regions[region], symbol, target)
+        else:
+            self._unbalanced.add(self._owners[state])
 
     def _end(self, found: _Found, context: int) -> None:
         if context not in found.ends:
