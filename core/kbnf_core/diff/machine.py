@@ -115,7 +115,7 @@ def _add(
             found.append(edges)
     order = sorted(range(len(entry)), key=entry.__getitem__)
     ends = [*(entry[each] for each in order[1:]), tables.state_count]
-    owners = []
+    owners: list[int] = []
     for each, end in zip(order, ends, strict=True):
         owners += [component + each] * (end - len(owners))
     return owners
@@ -165,8 +165,8 @@ def merge(machine: Machine) -> Machine:
     source, symbol, target = np.array(edges, np.int32).reshape(-1, 3).T
     flags = bytes(machine.accepting) + bytes(len(places))
     rounds = len(flags)
-    columns = map(np.ascontiguousarray, (source, symbol, target))
-    return _quotient(machine, AUTOMATA.blocks(*columns, flags, rounds)[:count])
+    source, symbol, target = map(np.ascontiguousarray, (source, symbol, target))
+    return _quotient(machine, AUTOMATA.blocks(source, symbol, target, flags, rounds)[:count])
 
 
 def _quotient(machine: Machine, block: Sequence[int]) -> Machine:

@@ -150,7 +150,7 @@ class _Cut:
         self._budget.spend(1 + (len(steps) + len(calls)) // _EDGES)
         if machine.accepting[state]:
             if region.component is None:
-                self._unbalanced.add(self._owners[state])
+                self._unbalanced.add(self._owners[region.state])
             else:
                 self._end(found, context)
         for symbol, target in steps:
@@ -176,7 +176,7 @@ class _Cut:
         elif region.component is None:
             self._close(self._regions[region], symbol, target)
         else:
-            self._unbalanced.add(self._owners[state])
+            self._unbalanced.add(region.component)
 
     def _end(self, found: _Found, context: int) -> None:
         if context not in found.ends:

@@ -32,7 +32,7 @@ def compare_schemas(old: str, new: str, work: int = WORK) -> Comparison:
 
 def _are_equal(old: str, new: str, options: Options, work: int) -> bool:
     try:
-        grammars = [json_schema_grammar(text, options) for text in (old, new)]
+        left, right = (json_schema_grammar(text, options) for text in (old, new))
     except GrammarError:
         return False
-    return compare(*grammars, work).relation is Relation.EQUAL
+    return compare(left, right, work).relation is Relation.EQUAL
