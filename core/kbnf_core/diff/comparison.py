@@ -30,8 +30,8 @@ from kbnf_core.lower.inline import Inlined
 from kbnf_core.lower.tables import Tables
 from kbnf_core.recognise.states import DEAD, StateTable
 
-WORK = 1_000_000
-"""Steps that a comparison takes before it gives up; some ten seconds at most."""
+WORK = 500_000
+"""Steps that a comparison takes before it gives up: a few seconds."""
 
 _ROUNDS = 12
 """Refinements before all components are walked; and rounds of writing out unbalanced ones."""

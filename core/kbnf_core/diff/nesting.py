@@ -164,7 +164,7 @@ class _Cut:
                 self._add(region, (back, end))
 
     def _step(self, region: Region, node: Node, symbol: int, target: int) -> None:
-        state, context = node
+        context = node[1]
         is_bracket = context == UNQUOTED
         if is_bracket and symbol in self._opening:
             inside = self._open(Region(None, target, UNQUOTED))

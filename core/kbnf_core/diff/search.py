@@ -44,6 +44,16 @@ TOP: Kind = frozenset()
 
 LEFT, RIGHT = 0, 1
 
+MOST_BYTES = 100_000
+"""The longest witness that is written down; nests double texts easily. A longer one ends a search.
+"""
+
+_EXACT = 2**53
+"""Lengths are floating-point numbers: up to this one they are exact."""
+
+_POSITIONS = 16
+"""Positions of a state that a transition looks at in the time of a step."""
+
 
 Over: TypeAlias = tuple[bool, bool]
 """Which sides have ended, as eager ones do."""
@@ -125,6 +135,8 @@ class Search:
         self._way: dict[_Place, tuple[_Place, _Read]] = {}
         self._heap: list[tuple[int, int, _Place]] = []
         self._order = count()
+        self._is_beyond = False
+        self._reported: dict[tuple[int, frozenset[int]], frozenset[int]] = {}
         self._found = list(known)
 
     def run(self) -> Outcome:
@@ -133,15 +145,15 @@ class Search:
         self._reach(_Place(TOP, begin), 0, (_Place(TOP, begin), _START))
         below = -1
         try:
-            while self._heap and None in self._found:
+            while self._heap and None in self._found and not self._is_beyond:
                 length, _, place = heapq.heappop(self._heap)
                 if length == self._length[place]:
                     if place.level == TOP:
-                        below = length - 1
+                        below = min(length - 1, _EXACT)
                     self._visit(place, length)
         except WorkLimitError:
             return Outcome((self._found[0], self._found[1]), False, below)
-        return Outcome((self._found[0], self._found[1]), True, below)
+        return Outcome((self._found[0], self._found[1]), not self._is_beyond, below)
 
     def _begin(self, components: Kind) -> int:
         return self.states.begin(self.states.items.entry(sorted(components)))
@@ -154,7 +166,8 @@ class Search:
 
     def _visit(self, place: _Place, length: int) -> None:
         states, state = self.states, place.state
-        self._budget.spend(1 + sum(1 + len(states.items.items(s)) for _, s in states.pairs(state)))
+        positions = sum(1 + len(states.items.items(items)) for _, items in states.pairs(state))
+        self._budget.spend(1 + positions)
         ends = frozenset(states.completions(state))
         over = place.over
         if place.level != TOP:
@@ -165,7 +178,7 @@ class Search:
             if self._is_pointless(state, over):
                 return
         for symbol in states.live_classes(state):
-            self._budget.spend()
+            self._budget.spend(1 + positions // _POSITIONS)
             after = _Place(place.level, states.step(state, symbol), over)
             self._reach(after, length + 1, (place, _Read(symbol)))
         self._visit_symbols(place, over, length)
@@ -176,7 +189,10 @@ class Search:
         takes = [start in ends and not o for start, o in zip(starts, place.over, strict=True)]
         for side in (LEFT, RIGHT):
             if takes[side] and not takes[1 - side] and self._found[side] is None:
-                self._found[side] = self._witness(place)
+                if self._length[place] > MOST_BYTES:
+                    self._is_beyond = True
+                else:
+                    self._found[side] = self._witness(place)
         ended = zip(place.over, takes, self._eager, strict=True)
         left, right = (before or (now and eager) for before, now, eager in ended)
         return left, right
@@ -255,20 +271,25 @@ class Search:
 
     def _below(self, origin: int, reports: frozenset[int]) -> frozenset[int]:
         """Return the starts that something reports to, from stack node to stack node."""
+        known = self._reported.get((origin, reports))
+        if known is not None:
+            return known
         found: set[int] = set()
         seen = {(origin, report) for report in reports}
         queue = list(seen)
         for node, report in queue:
-            self._budget.spend()
             if node == BOTTOM:
                 found.add(report)
                 continue
-            for below, after in self.states.origins.waiting(node, report):
-                for more in self.states.items.reports(after):
-                    if (below, more) not in seen:
-                        seen.add((below, more))
-                        queue.append((below, more))
-        return frozenset(found)
+            waiting = self.states.origins.waiting(node, report)
+            self._budget.spend(1 + len(waiting) // _POSITIONS)
+            fresh = {
+                (to, more) for to, items in waiting for more in self.states.items.reports(items)
+            }
+            queue.extend(fresh - seen)
+            seen |= fresh
+        self._reported[origin, reports] = frozenset(found)
+        return self._reported[origin, reports]
 
     def _witness(self, place: _Place) -> Witness:
         """Return the text that led to a place; texts between brackets are looked up."""
