@@ -15,13 +15,10 @@ _COMMANDS = {
     "compile": "kbnf_cli.compile:compile_",
     "convert": "kbnf_cli.convert_any:convert_any",
     "convert-json-schema": "kbnf_cli.convert_json_schema:convert_json_schema",
-<<<<<<< HEAD
     "diff": "kbnf_cli.diff:diff",
-=======
     "explain": "kbnf_cli.explain:explain",
     "help": "kbnf_cli.help:help_",
     "init": "kbnf_cli.init:init",
->>>>>>> main
     "mask": "kbnf_cli.mask:mask",
     "match": "kbnf_cli.match:match",
     "play": "kbnf_cli.play.command:play",

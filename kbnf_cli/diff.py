@@ -10,6 +10,7 @@ from kbnf_cli.console import Console
 from kbnf_cli.diff_report import RENDERERS, Compared, Forbids
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN, read_source
+from kbnf_cli.grammars import GRAMMAR, is_artifact, language_name
 from kbnf_cli.inputs import Inputs
 from kbnf_cli.options import common_options, config_options, stdin_option
 from kbnf_core.diagnostics.text import render_text
@@ -37,8 +38,8 @@ class _Side:
 
 
 @click.command()
-@click.argument("old", type=click.Path(path_type=Path))
-@click.argument("new", type=click.Path(path_type=Path))
+@click.argument("old", type=GRAMMAR)
+@click.argument("new", type=GRAMMAR)
 @click.option(
     "--mode",
     type=click.Choice(["equal", "subset", "breaking"]),
@@ -78,9 +79,9 @@ def diff(
 ) -> int:
     """Compare the languages of two grammars.
 
-    OLD and NEW are grammars in any language that is read, JSON Schemas or artifacts; one of them
-    may be `-` for stdin. For each side the answer is a proof that it has no text of its own, a
-    shortest one, or up to which length none was found. Regular languages, and those that nest
+    OLD and NEW are grammars in any language that is read, JSON Schemas, artifacts or names of
+    built-in grammars; one of them may be `-` for stdin. For each side the answer is a proof that it
+    has no text of its own, a shortest one, or up to which length none was found. Regular languages, and those that nest
     visibly as JSON does, are decided; of others some are. Each grammar has its own `finish`. Exits
     with 1 on a difference that the mode forbids, and where that is unknown.
     """
@@ -103,21 +104,16 @@ def diff(
 
 def _open(console: Console, inputs: Inputs, path: Path) -> _Side:
     from kbnf_core import Vocabulary
-    from kbnf_core.artifact import SUFFIX
-    from kbnf_core.convert import detect
 
     name = inputs.name_of(path).as_posix()
-    if path != STDIN and path.suffix == SUFFIX:
-        grammar = inputs.grammar(path)
-        return _Side(Source(grammar.source.text, name), grammar)
     # What comes from stdin is read once, and its content is not asked for its language.
-    if path != STDIN or Path(name).suffix == ".json":
+    if (path != STDIN and not is_artifact(path)) or Path(name).suffix == ".json":
         source, invalid = read_source(path, name)
         if invalid is not None:
             raise GrammarError([invalid])
-        if path == STDIN or detect(source.text, name) == "JSON Schema":
+        if path == STDIN or language_name(source.text, name) == "JSON Schema":
             return _Side(source)
-    opened = inputs.any_grammar(path, Vocabulary.bytes())
+    opened = inputs.grammar(path, Vocabulary.bytes())
     for loss in opened.losses:
         console.findings(render_text(loss))
     return _Side(Source(opened.grammar.source.text, name), opened.grammar)
