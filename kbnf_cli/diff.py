@@ -83,7 +83,8 @@ def diff(
     built-in grammars; one of them may be `-` for stdin. For each side the answer is a proof that it
     has no text of its own, a shortest one, or up to which length none was found. Regular
     languages, and those that nest visibly as JSON does, are decided; of others some are. Each
-    grammar has its own `finish`. Exits with 1 on a difference that the mode forbids, and where that is unknown.
+    grammar has its own `finish`. Exits with 1 on a difference that the mode forbids, and where that
+    is unknown.
     """
     if old == STDIN == new:
         raise click.UsageError("only one of OLD and NEW can be stdin")
