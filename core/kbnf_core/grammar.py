@@ -20,6 +20,7 @@ from kbnf_core.syntax.printer import quote
 
 if TYPE_CHECKING:
     from kbnf_core.lower.analyse import Analysis
+    from kbnf_core.lower.inline import Inlined
     from kbnf_core.lower.tables import Tables
     from kbnf_core.mask.token_automata import StoredMemo, TokenAutomata
 
@@ -232,6 +233,19 @@ class Grammar:
         return _usable(self.reading), self.reading.analysis
 
     @property
+    def rules(self) -> ir.Grammar:
+        """The grammar that the text means."""
+        return self._rules[0]
+
+    @cached_property
+    def analysis(self) -> "Analysis":
+        """What is known of each nonterminal."""
+        from kbnf_core.lower.analyse import analyse
+
+        rules, known = self._rules
+        return analyse(rules) if known is None else known
+
+    @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Warnings found while reading."""
         return self.reading.diagnostics
@@ -239,8 +253,13 @@ class Grammar:
     @cached_property
     def tables(self) -> "Tables":
         """The automata. Raises ``GrammarError`` (E106, E107) where they pass a limit."""
+        return self.tables_with(None)
+
+    def tables_with(self, inlined: "Inlined | None") -> "Tables":
+        """Return the automata with these nonterminals written out. Raises as ``tables`` does."""
         rules, analysis = self._rules
-        return self._build(partial(build_tables, rules, self._limits, analysis))
+        build = partial(build_tables, rules, self._limits, analysis, inlined=inlined)
+        return self._build(build)
 
     @cached_property
     def plain_tables(self) -> "PlainTables":

@@ -70,6 +70,7 @@ ALLOWED: dict[str, set[str]] = {
     | {f"languages.{language}" for language in LANGUAGES},
     "format": BASE | {"syntax", "languages.kbnf"},
     "diagram": BASE | {"syntax"},
+    "diff": BACK | {"languages.json_schema"},
     "lint": BACK | {f"languages{each}" for each in ("", ".bnf", ".conversion", ".kbnf", ".lark")},
     "examples": BACK | {"engine", "languages.kbnf", "recordings"},
     "engine": BACK | {"kernel", "artifact"},

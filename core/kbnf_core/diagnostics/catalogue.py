@@ -108,6 +108,14 @@ _RULES = (
     Rule("E431", "abnf-prose", "A part of an ABNF rule is described in prose."),
     Rule("E432", "abnf-redefinition", "An ABNF rule is defined twice, or added to before it is."),
     # The tool
+    Rule(
+        "E901", "languages-differ", "A grammar has a text that another one should have, and lacks."
+    ),
+    Rule(
+        "E902",
+        "comparison-undecided",
+        "No difference between two grammars was found, and no proof.",
+    ),
     Rule("I901", "stopped-early", "A check was too large to be completed."),
     # JSON Schema
     Rule("E801", "unsupported-keyword", "No grammar can keep what this keyword asks for."),
