@@ -172,6 +172,18 @@ class Grammar:
         return cls._from("Lark", text, lossy, options)
 
     @classmethod
+    def from_structural_tag(
+        cls, tag: Mapping[str, Any] | str, *, lossy: bool = False, **options: Any
+    ) -> "Grammar":
+        """Return the grammar of a structural tag of XGrammar's, a dict or a text of JSON.
+
+        ``options`` are those of ``convert.from_structural_tag``, ``vocabulary`` among them. Raises
+        ``GrammarError`` for a tag with errors and, unless ``lossy``, one that cannot be kept.
+        """
+        text = tag if isinstance(tag, str) else json.dumps(tag)
+        return cls._from("Structural tag", text, lossy, options)
+
+    @classmethod
     def from_file(
         cls, path: str | Path, *, lossy: bool = False, limits: Limits = DEFAULT_LIMITS
     ) -> "Grammar":

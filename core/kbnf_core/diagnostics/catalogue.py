@@ -106,6 +106,10 @@ _RULES = (
     Rule("W423", "lark-never", "A part of a Lark file matches no text."),
     Rule("E431", "abnf-prose", "A part of an ABNF rule is described in prose."),
     Rule("E432", "abnf-redefinition", "An ABNF rule is defined twice, or added to before it is."),
+    Rule("E441", "structural-tag-invalid", "The text is not a structural tag at this place."),
+    Rule("E442", "structural-tag-unsupported", "A part of a structural tag cannot be written."),
+    Rule("W441", "structural-tag-approximate", "A field of a structural tag is kept in part only."),
+    Rule("W442", "structural-tag-ignored", "A structural tag has a field that means nothing."),
     # The tool
     Rule("I901", "stopped-early", "A check was too large to be completed."),
     # JSON Schema
