@@ -39,7 +39,7 @@ def options_of(fields: Mapping[str, Any]) -> Options:
     most = fields["max_whitespace_cnt"]
     return Options(
         whitespace=Whitespace.FLEXIBLE,
-        whitespace_pattern=None if most is None else f"{SPACE}{{0,{most}}}" if most else "",
+        whitespace_pattern=None if most is None else f"{SPACE}{{0,{most}}}",
         order=Order.ANY if fields["any_order"] else Order.DECLARED,
         additional_properties=False,
         escapes=Escapes.ANY,
@@ -62,9 +62,9 @@ class Contents:
         taken, self._rules = self._rules, []
         return taken
 
-    def add(self, rule: Definition) -> Form:
-        """Add a rule whose name is a fresh one; return a call of it."""
-        self._rules.append(rule)
+    def add(self, rule: Definition, *, ahead: bool = False) -> Form:
+        """Add a rule whose name is a fresh one, ``ahead`` of the others; return a call of it."""
+        self._rules.insert(0 if ahead else len(self._rules), rule)
         return call(rule.name.value)
 
     def schema(self, schema: Any, options: Options, pointer: str, wish: str) -> Form:
@@ -114,7 +114,9 @@ class Contents:
 
     def regex(self, pattern: str, pointer: str) -> str:
         """Return a regular expression of XGrammar's as ours; ``.`` is any character there."""
-        if "|" not in pattern:
+        if "|" in pattern:
+            pattern = f"(?:{pattern})"
+        else:
             pattern = pattern.removeprefix("^")
             anchored = pattern.endswith("$") and not pattern.endswith("\\$")
             pattern = pattern.removesuffix("$") if anchored else pattern

@@ -96,6 +96,13 @@ def bound(value: Any) -> int | None:
     return None if value is None else count(value)
 
 
+def some(value: Any) -> int | None:
+    """Check a bound that is not 0."""
+    if bound(value) == 0:
+        raise WrongError("a whole number from 1 on, or null")
+    return bound(value)
+
+
 def upper(value: Any) -> int | None:
     """Check the upper bound of ``repeat``; -1 is none."""
     return None if isinstance(value, Decimal) and value == -1 else count(value)
@@ -187,7 +194,7 @@ _TAGS = Field(filled(_items), inside=Inside.TAGS)
 _SCHEMA: dict[str, Field] = {
     "json_schema": Field(schema),
     "any_order": Field(flag, False),
-    "max_whitespace_cnt": Field(bound, None),
+    "max_whitespace_cnt": Field(some, None),
     "excludes": Field(words, ()),
 }
 _CALLS: dict[str, Field] = {
@@ -239,7 +246,7 @@ FORMATS: Mapping[str, Mapping[str, Field]] = {
     "any_tokens": {"exclude_tokens": Field(tokens, ()), "max_tokens": Field(bound, None)},
     "qwen_xml_parameter": _SCHEMA,
 }
-"""The fields of each format; of one that names no type, the first is meant whose fields are there."""
+"""The fields of each format; one that names no type is the first whose fields it has."""
 
 
 def guessed(value: Mapping[str, Any]) -> str | None:

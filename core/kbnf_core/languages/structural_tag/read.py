@@ -142,6 +142,8 @@ def _older(value: dict[str, Any], report: Report) -> tuple[Any, str] | None:
             continue
         tag = {name: held for name, held in each.items() if name != "schema"}
         tags.append({**tag, "type": "tag", "content": _Older(each["schema"])})
+    if report.errors:
+        return None
     made = {"type": "triggered_tags", "tags": tags, "triggers": value.get("triggers")}
     return made, ""
 
@@ -235,7 +237,7 @@ class _Reader:
     def _inside(self, value: Any, node: Node) -> Iterator[tuple[Any, str]]:
         """Yield the formats inside a node, with their pointers."""
         for name, each in FORMATS[node.kind].items():
-            held = value[name] if each.inside is not Inside.NOTHING else None
+            held: Any = value[name] if each.inside is not Inside.NOTHING else None
             pointer = f"{node.pointer}/{name}"
             if each.inside is Inside.FORMAT:
                 older = isinstance(held, _Older)

@@ -128,28 +128,28 @@ class _Writer:
         most = node.fields["max_chars"]
         if most is None:
             return optional(self._text(words))
-        return optional(self._short_text(node, words, most))
+        return self._short_text(node, words, most)
 
     def _text(self, words: tuple[str, ...]) -> Form:
         """Return nonempty text without ``words``, a rule that all such texts share."""
         return self._contents.shared("text", free_text.avoiding(sorted(set(words))))
 
     def _short_text(self, node: Node, words: tuple[str, ...], most: int) -> Form:
-        """Return nonempty text of at most so many characters, or, with ``words``, bytes."""
+        """Return text of at most so many characters, or, with ``words``, bytes."""
         pointer = f"{node.pointer}/max_chars"
         highest = self._limits.exception_length if words else self._limits.repetition
         if most > highest:
             self._report.loss(pointer, f"at most {highest:,} characters can be counted")
             most = highest
         if not words:
-            return repeated(self._contents.shared("character", regex("(?s:.)")), 1, most)
+            return repeated(self._contents.shared("character", regex("(?s:.)")), 0, most)
         self._report.loss(
             pointer,
             f"{most:,} bytes are counted, not characters, as some texts are excluded",
             "all characters but those of ASCII have two to four bytes",
         )
         stop = self._contents.shared_name("stop", free_text.listed(words))
-        return tree.Exception_(tree.Name(stop, _NOWHERE), most, _NOWHERE)
+        return optional(tree.Exception_(tree.Name(stop, _NOWHERE), most, _NOWHERE))
 
     # Compositions
 
@@ -403,7 +403,7 @@ def _joined(*parts: Form) -> Form:
 
 
 def _wishes(nodes: Iterable[Node], names: Names) -> dict[int, str]:
-    """Return the names of tags, and what is wished for those of contents, which follow their tag's."""
+    """Return the names of tags' rules, and wishes for those of contents, after their tags."""
     found: dict[int, str] = {}
     for node in nodes:
         if node.kind == "tag":

@@ -83,7 +83,7 @@ class Arguments:
         self._options = options
         self._pointer = pointer
         gap = options.whitespace_pattern
-        self._gap = regex(f"{SPACE}*" if gap is None else gap) if gap != "" else EMPTY
+        self._gap = regex(gap or f"{SPACE}*")
 
     def write(self, wish: str) -> Form:
         """Return all arguments, a rule called like ``wish``."""
@@ -112,7 +112,7 @@ class Arguments:
                 *([] if other is EMPTY else [repeated(self._spaced(other), 0, None)]),
             )
         whole = definition(self._contents.names.fresh(wish), sequence(body, self._space))
-        return self._contents.add(whole)
+        return self._contents.add(whole, ahead=True)
 
     def _spaced(self, form: Form) -> Form:
         return sequence(self._space, form)
