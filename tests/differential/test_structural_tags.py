@@ -5,6 +5,9 @@ holds characters and words of which some run across the borders of tags.
 """
 
 import json
+import re
+from collections.abc import Sequence
+from itertools import product
 from random import Random
 from typing import Any
 
@@ -12,6 +15,14 @@ import pytest
 
 from kbnf_core import Engine, Vocabulary
 from kbnf_core.convert import from_structural_tag
+from kbnf_core.languages.structural_tag.presets import (
+    CHOICES,
+    REASONING,
+    tool_calls,
+)
+from kbnf_core.languages.structural_tag.presets import (
+    EXAMPLES as CALLS,
+)
 
 xgrammar = pytest.importorskip("xgrammar", reason="the peer is an extra of the tests")
 
@@ -22,7 +33,11 @@ _JOINED = """
 """
 _SPACED = (" name=", " parameter", " string=", " key=", '" type="')
 _CHARACTERS = 'abcdefghijklmnopqrstuvwxyz<>/="{}[]:,. \n0123456789-_|'
-WORDS = [*_CHARACTERS, *_JOINED.split(), *_SPACED]
+_OF_CALLS = re.compile(r"<[^<>]*>|[A-Za-z_]+|.", re.DOTALL)
+_IN_CALLS = [word for call in CALLS.values() for word in _OF_CALLS.findall(call)]
+WORDS = list(
+    dict.fromkeys([*_CHARACTERS, *_JOINED.split(), *_SPACED, *_IN_CALLS, "</think>", "<think>"])
+)
 EOS = len(WORDS)
 VOCABULARY = Vocabulary(
     {index: word.encode() for index, word in enumerate(WORDS)}, eos_token_id=EOS
@@ -49,11 +64,12 @@ def first_difference(text: str, random: Random) -> str | None:
     return None
 
 
-def _walk(compiled: Any, engine: Engine, random: Random) -> str | None:
+def _walk(compiled: Any, engine: Engine, random: Random, wanted: Sequence[int] = ()) -> str | None:
+    """Go ``wanted`` ways first, and then any."""
     matcher = xgrammar.GrammarMatcher(compiled)
     mask = xgrammar.allocate_token_bitmask(1, EOS + 1)
     taken: list[str] = []
-    for _ in range(STEPS):
+    for step in range(STEPS + len(wanted)):
         mask.fill_(-1)
         matcher.fill_next_token_bitmask(mask)
         theirs = {each for each in range(EOS + 1) if int(mask[0, each // 32]) >> each % 32 & 1}
@@ -66,6 +82,7 @@ def _walk(compiled: Any, engine: Engine, random: Random) -> str | None:
         if not going:
             return None
         token = random.choices(going, [len(WORDS[each]) for each in going])[0]
+        token = wanted[step] if step < len(wanted) else token
         taken.append(WORDS[token])
         assert matcher.accept_token(token)
         engine.try_accept_new_token(token)
@@ -268,3 +285,37 @@ def test_random_tags_allow_the_tokens_that_xgrammar_allows(seed: int) -> None:
     random = Random(seed)
     text = tag(random_format(random, 3))
     assert first_difference(text, random) is None, text
+
+
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": "string"}, "full": {"type": "boolean"}},
+            "required": ["city"],
+        },
+    },
+}
+TIME = {"type": "function", "function": {"name": "get_time", "parameters": {"type": "object"}}}
+FORCED = {"type": "function", "function": {"name": "get_weather"}}
+
+
+@pytest.mark.parametrize("preset", CALLS)
+def test_a_preset_allows_the_tokens_that_xgrammars_own_allows(preset: str) -> None:
+    random = Random(preset)
+    tools = [WEATHER, TIME]
+    call = [WORDS.index(word) for word in _OF_CALLS.findall(CALLS[preset])]
+    for choice, reasoning, parallel in product((*CHOICES, FORCED), REASONING, (True, False)):
+        theirs = xgrammar.get_model_structural_tag(
+            preset, tools, choice, reasoning, parallel_tool_calls=parallel
+        )
+        compiled = xgrammar.GrammarCompiler(PEER).compile_structural_tag(theirs)
+        name = choice if isinstance(choice, str) else "get_weather"
+        made = tool_calls(preset, tools, choice=name, reasoning=reasoning, parallel=parallel)
+        engine = Engine(from_structural_tag(json.dumps(made)).text, VOCABULARY)
+        wanted = call if reasoning == "disabled" and name != "none" else []
+        if preset == "minimax" and wanted:
+            wanted = [WORDS.index(word) for word in _OF_CALLS.findall("\n</think>\n\n\n\n")] + call
+        assert _walk(compiled, engine, random, wanted) is None, (choice, reasoning, parallel)
