@@ -6,7 +6,6 @@ unless some string may end inside of the trigger: then the text's end is not whe
 begins, and an automaton says which texts lead up to it.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 
 from kbnf_core.automata import operations
@@ -15,17 +14,12 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_regex
+from kbnf_core.languages.conversion.regexes import escaped
 from kbnf_core.languages.json_schema.build_tree import Form, alternation, regex, text
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
 
-_SPECIAL = re.compile(r"([\\.^$|?*+()\[\]{}&~#-])")
 _NOWHERE = Span(0, 0)
-
-
-def escaped(value: str) -> str:
-    """Return a regular expression of one text."""
-    return _SPECIAL.sub(r"\\\1", value)
 
 
 def avoiding(words: Sequence[str]) -> Form:
