@@ -173,14 +173,16 @@ class Grammar:
 
     @classmethod
     def from_structural_tag(
-        cls, tag: Mapping[str, Any] | str, *, lossy: bool = False, **options: Any
+        cls, tag: Mapping[str, Any] | str | Any, *, lossy: bool = False, **options: Any
     ) -> "Grammar":
-        """Return the grammar of a structural tag of XGrammar's, a dict or a text of JSON.
+        """Return the grammar of a structural tag: a dict, a text of JSON, or an object of XGrammar.
 
         ``options`` are those of ``convert.from_structural_tag``, ``vocabulary`` among them. Raises
         ``GrammarError`` for a tag with errors and, unless ``lossy``, one that cannot be kept.
         """
-        text = tag if isinstance(tag, str) else json.dumps(tag)
+        dump = getattr(tag, "model_dump_json", None)
+        written = dump() if callable(dump) else tag
+        text = written if isinstance(written, str) else json.dumps(written)
         return cls._from("Structural tag", text, lossy, options)
 
     @classmethod

@@ -278,6 +278,16 @@ def test_a_vocabulary_turns_texts_of_tokens_into_ids() -> None:
 def test_a_grammar_is_made_of_a_tag(tmp_path: Path) -> None:
     tag = {"type": "structural_tag", "format": tagged("<t>", TEXT, "</t>")}
     assert Grammar.from_structural_tag(tag).finish.value == "eos"
+
+    class Model:
+        """A tag as an object of pydantic, such as XGrammar's own."""
+
+        def model_dump_json(self) -> str:
+            return json.dumps(tag)
+
+    assert Grammar.from_structural_tag(Model()).source.text == (
+        Grammar.from_structural_tag(json.dumps(tag)).source.text
+    )
     file = tmp_path / "tag.json"
     file.write_text(json.dumps(tag), encoding="utf-8")
     grammar = Grammar.from_file(file)
