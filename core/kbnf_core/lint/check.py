@@ -43,11 +43,16 @@ def check(
     wanted = None if finish is None else Finish.parse(finish)
     language = language or language_of(path)
     reading = read_grammar(Source(text, path), start, wanted, limits, language, imports, defaults)
+    return findings_of(reading, options)
+
+
+def findings_of(reading: Reading, options: LintOptions = NO_OPTIONS) -> list[Diagnostic]:
+    """Return all findings about a grammar that was read, in order of position."""
     said = list(reading.diagnostics)
     lacking = any(each.code == _NO_VOCABULARY for each in said) and not reading.errors
-    if language is BNF and options.vocabulary is not None and lacking:
+    if reading.language is BNF and options.vocabulary is not None and lacking:
         said = [each for each in said if each.code != _NO_VOCABULARY]
-        found = [*said, *_lints_over(reading, options.vocabulary, options, limits)]
+        found = [*said, *_lints_over(reading, options.vocabulary, options)]
     else:
         found = [*said, *run_lints(reading, options)]
     return sorted(_apply_ignores(found, reading), key=Diagnostic.sort_key)
@@ -57,7 +62,7 @@ _NO_VOCABULARY = "W405"
 
 
 def _lints_over(
-    reading: Reading, vocabulary: "Vocabulary", options: LintOptions, limits: Limits
+    reading: Reading, vocabulary: "Vocabulary", options: LintOptions
 ) -> Iterator[Diagnostic]:
     """Yield what lints find in a text of which ``vocabulary`` says what it means.
 
@@ -67,7 +72,7 @@ def _lints_over(
     from kbnf_core.languages.bnf.vocabulary import is_vocabulary
 
     yield from run_lints(reading, options, (Needs.DOCUMENT,))
-    filled = read_over(reading, vocabulary, limits)
+    filled = read_over(reading, vocabulary, DEFAULT_LIMITS)
     made = {each.span for each in filled.document.definitions if is_vocabulary(each.name.value)}
     rest = run_lints(filled, options, tuple(set(Needs) - {Needs.DOCUMENT}))
     yield from (each for each in rest if each.span not in made)
