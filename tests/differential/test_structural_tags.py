@@ -214,6 +214,15 @@ EXAMPLES = {
         "type": "token_dispatch", "rules": [["tool", const("ab")]], "loop": False,
         "exclude_tokens": ["x"],
     },
+    "XML, excluding": json_of(
+        {
+            "type": "object",
+            "properties": {
+                "s": {"type": "string"}, "e": {"enum": ["xa", "xb"]}, "b": {"type": "boolean"},
+            },
+        },
+        style="kimi_k3_xml", excludes=["a", "<|open|>"],
+    ),
     "older name of XML": {"type": "qwen_xml_parameter", "json_schema": ARGUMENTS},
     **{
         f"{style}, {name}": json_of(schema, style=style)

@@ -196,6 +196,16 @@ def test_a_finding_stands_where_its_pointer_leads() -> None:
     assert found[0].span.start == text.rindex('"value"')
 
 
+def test_a_lint_stands_at_the_format_that_it_is_about() -> None:
+    pattern = {"type": "regex", "pattern": "[0-9]+"}
+    text = of({"type": "sequence", "elements": [const("a"), pattern]})
+    found = check(text, language=STRUCTURAL_TAG)
+    assert [each.code for each in found] == ["I303"]
+    text = of(tagged("<a>", {"type": "json_schema", "json_schema": {"type": "integer"}}, "</a>"))
+    found = check(text, language=STRUCTURAL_TAG)
+    assert {each.source.slice(each.span) for each in found} == {'"content"'}
+
+
 LOST: list[tuple[Any, str, str]] = [
     ({**TEXT, "max_tokens": 9}, "W441", "/format/max_tokens: no rule can count the tokens"),
     ({**TEXT, "max_chars": 9, "excludes": ["a"]}, "W441", "/format/max_chars: 9 bytes are counted"),

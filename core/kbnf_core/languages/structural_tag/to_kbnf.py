@@ -9,6 +9,7 @@ from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError
 from kbnf_core.languages.conversion.verify import verified
 from kbnf_core.languages.kbnf.language import KBNF
+from kbnf_core.languages.structural_tag.places import placed
 from kbnf_core.languages.structural_tag.read import Report, read_tag
 from kbnf_core.languages.structural_tag.write import START, write_rules
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
@@ -27,7 +28,8 @@ def parse_structural_tag(source: Source, limits: Limits = DEFAULT_LIMITS) -> Par
     report = Report(source)
     rules = _rules(source, report, limits, None)
     broken = frozenset((START,)) if report.errors else frozenset[str]()
-    document = Document(source, () if report.errors else rules, (), broken)
+    kept = () if report.errors else tuple(placed(each, each.span) for each in rules)
+    document = Document(source, kept, (), broken)
     found = [*report.errors, *report.losses, *report.notes]
     return Parsed(document, tuple(sorted(found, key=Diagnostic.sort_key)))
 

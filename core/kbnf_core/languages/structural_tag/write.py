@@ -72,7 +72,7 @@ class _Writer:
         top = self._nodes[0]
         start = definition(START, self._forms[id(top)])
         found = [*self._rules, (start, self._report.span(top.pointer))]
-        return tuple(_placed(each, span) for each, span in reversed(found))
+        return tuple(replace(each, span=span) for each, span in reversed(found))
 
     def write(self, node: Node) -> None:
         """Make the expression of a node; those inside have theirs."""
@@ -110,7 +110,7 @@ class _Writer:
                 "required properties and single ones stay required and single, in any order",
                 "XGrammar counts the properties only",
             )
-        if node.fields["excludes"]:
+        if node.fields["excludes"] and node.fields.get("style") == "json":
             self._report.loss(
                 f"{node.pointer}/excludes", "what strings of JSON may not hold is left out"
             )
@@ -416,7 +416,3 @@ def _wishes(nodes: Iterable[Node], names: Names) -> dict[int, str]:
         elif node.kind in _WISHES and id(node) not in found:
             found[id(node)] = _WISHES[node.kind]
     return found
-
-
-def _placed(rule: tree.Definition, span: Span) -> tree.Definition:
-    return replace(rule, span=span, name=tree.Name(rule.name.value, span))

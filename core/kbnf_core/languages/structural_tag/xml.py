@@ -79,6 +79,7 @@ class Arguments:
         self._report = contents.report
         self._schema = fields["json_schema"]
         self._any_order = fields["any_order"]
+        self._excludes = fields["excludes"]
         self._name = fields["style"]
         self._options = options
         self._pointer = pointer
@@ -93,7 +94,8 @@ class Arguments:
             return EMPTY
         self._style = STYLES[self._name]
         self._space = self._contents.shared("space", self._gap)
-        self._plain = optional(self._contents.shared("argument", avoiding((self._style.closing,))))
+        words = sorted({self._style.closing, *self._excludes})
+        self._plain = optional(self._contents.shared("argument", avoiding(words)))
         top = self._outermost()
         if top is None:
             return EMPTY
@@ -250,6 +252,8 @@ class Arguments:
         if values is not None:
             for value in values:
                 written = value if isinstance(value, str) else constant(value).text
+                if self._excluded(written):
+                    continue
                 kind = _kind(value) if is_single else None
                 yield _Case(text(written), kind, isinstance(value, str))
         elif schema is True or (isinstance(schema, dict) and "type" not in schema):
@@ -272,6 +276,9 @@ class Arguments:
         values = schema.get("enum") if isinstance(schema, dict) else None
         return values if isinstance(values, list) and values else None
 
+    def _excluded(self, value: str) -> bool:
+        return any(word in value for word in self._excludes)
+
     def _string(self, schema: dict[str, Any], pointer: str) -> Form:
         """Return a string as it is; what restricts it is all that it must keep to."""
         formats = formats_of(Standard.LLGUIDANCE)
@@ -281,12 +288,15 @@ class Arguments:
         if isinstance(schema.get("pattern"), str):
             where = f"{pointer}/pattern"
             return regex(self._contents.regex(schema["pattern"], where))
-        if low is None and high is None:
+        if self._excludes or (low is None and high is None):
             return self._plain
         character = self._contents.shared("character", regex("(?s:.)"))
         return repeated(character, int(low or 0), None if high is None else int(high))
 
     def _json(self, schema: Any, pointer: str, wish: str) -> Form:
+        if self._excludes and schema.get("type") not in ("integer", "number", "boolean", "null"):
+            where = f"{self._pointer}/excludes"
+            self._report.loss(where, f"what strings inside of {pointer} may not hold is left out")
         return self._contents.schema(schema, self._options, pointer, wish)
 
     def _whole(self, schema: Any) -> Any:
