@@ -45,7 +45,7 @@ VOCABULARY = Vocabulary(
 PEER = xgrammar.TokenizerInfo([*WORDS, "</s>"], stop_token_ids=[EOS])
 SPECIAL = WORDS.index("<|s|>")
 STEPS = 30
-WALKS = 5
+WALKS = 3
 
 
 def tag(fmt: Any) -> str:
@@ -289,7 +289,7 @@ def _texts(random: Random) -> list[str]:
     return [_text(random) for _ in range(random.randint(0, 2))]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(40))
 def test_random_tags_allow_the_tokens_that_xgrammar_allows(seed: int) -> None:
     random = Random(seed)
     text = tag(random_format(random, 3))
