@@ -38,6 +38,7 @@ def from_structural_tag(
     source: str,
     *,
     path: str | None = None,
+    start: str | None = None,
     vocabulary: "Vocabulary | None" = None,
     limits: Limits = DEFAULT_LIMITS,
 ) -> Conversion:
@@ -47,6 +48,7 @@ def from_structural_tag(
     become ids, which all that excludes tokens needs. Raises ``GrammarError`` with all findings for
     a tag with errors; each finding begins with the JSON Pointer of its place.
     """
+    del start  # there is but one; all converters take it
     text = Source(source, path)
     report = Report(text)
     rules = _rules(text, report, limits, vocabulary)
