@@ -174,6 +174,20 @@ class Grammar:
         return cls._from("Lark", text, lossy, options)
 
     @classmethod
+    def from_structural_tag(
+        cls, tag: Mapping[str, Any] | str | Any, *, lossy: bool = False, **options: Any
+    ) -> "Grammar":
+        """Return the grammar of a structural tag: a dict, a text of JSON, or an object of XGrammar.
+
+        ``options`` are those of ``convert.from_structural_tag``, ``vocabulary`` among them. Raises
+        ``GrammarError`` for a tag with errors and, unless ``lossy``, one that cannot be kept.
+        """
+        dump = getattr(tag, "model_dump_json", None)
+        written = dump() if callable(dump) else tag
+        text = written if isinstance(written, str) else json.dumps(written)
+        return cls._from("Structural tag", text, lossy, options)
+
+    @classmethod
     def from_file(
         cls, path: str | Path, *, lossy: bool = False, limits: Limits = DEFAULT_LIMITS
     ) -> "Grammar":

@@ -63,6 +63,10 @@ ALLOWED: dict[str, set[str]] = {
         *BACK,
         *(f"languages.{each}" for each in ("conversion", "kbnf", "gbnf", "json_schema")),
     },
+    "languages.structural_tag": {
+        *BACK,
+        *(f"languages.{each}" for each in ("conversion", "kbnf", "gbnf", "json_schema")),
+    },
     # The list of languages, above them all.
     "languages": {"syntax", *(f"languages.{language}" for language in LANGUAGES)},
     "convert": BASE

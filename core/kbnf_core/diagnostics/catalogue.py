@@ -107,6 +107,10 @@ _RULES = (
     Rule("W424", "lark-collision", "Two terminals of a Lark file match the same text."),
     Rule("E431", "abnf-prose", "A part of an ABNF rule is described in prose."),
     Rule("E432", "abnf-redefinition", "An ABNF rule is defined twice, or added to before it is."),
+    Rule("E441", "structural-tag-invalid", "The text is not a structural tag at this place."),
+    Rule("E442", "structural-tag-unsupported", "A part of a structural tag cannot be written."),
+    Rule("W441", "structural-tag-approximate", "A field of a structural tag is kept in part only."),
+    Rule("W442", "structural-tag-ignored", "A structural tag has a field that means nothing."),
     # The tool
     Rule(
         "E901", "languages-differ", "A grammar has a text that another one should have, and lacks."
