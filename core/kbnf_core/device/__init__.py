@@ -15,14 +15,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kbnf_core.device.build import TableTooLargeError
     from kbnf_core.device.group import DeviceGrammars
     from kbnf_core.device.rows import RowTable
-    from kbnf_core.device.table import TableTooLargeError, TokenTable
+    from kbnf_core.device.table import TokenTable
 
 _HOMES = {
     "DeviceGrammars": "group",
     "RowTable": "rows",
-    "TableTooLargeError": "table",
+    "TableTooLargeError": "build",
     "TokenTable": "table",
 }
 

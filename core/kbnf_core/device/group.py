@@ -11,8 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from kbnf_core.device.build import MISS
 from kbnf_core.device.need_torch import torch
-from kbnf_core.device.table import DEAD, MISS, NEVER, TokenTable
+from kbnf_core.device.table import DEAD, NEVER, TokenTable
 
 _Int64 = npt.NDArray[np.int64]
 
