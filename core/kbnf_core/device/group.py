@@ -3,7 +3,8 @@
 The tables of a group share one map of tokens to classes (tokens that no table tells apart) and
 stand in one flat table, each behind the other; a state is a row of it. All shapes are static and
 nothing depends on values on the host, so a step can be captured in a CUDA graph or compiled by
-``torch.compile`` as one graph. The torch form is the specification of faster kernels.
+``torch.compile`` as one graph. The torch form is the specification of faster kernels; logits in
+the memory of the host are masked by the compiled kernel, outside of graphs.
 """
 
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.device.build import MISS
+from kbnf_core.device.host_rows import HostRows
 from kbnf_core.device.need_torch import torch
 from kbnf_core.device.table import DEAD, NEVER, TokenTable
 
@@ -45,6 +47,7 @@ class DeviceGrammars:
         self._token_class = torch.from_numpy(flat.token_class).to(device)
         self._accepting = torch.from_numpy(np.append(flat.accepting, False)).to(device)
         self._final = torch.from_numpy(np.append(flat.final, False)).to(device)
+        self._on_host = HostRows(allowed, flat.token_class)
 
     @property
     def nbytes(self) -> int:
@@ -64,6 +67,9 @@ class DeviceGrammars:
         ``logits``: floating point, (batch, width). Rows that are dead, missing or over keep only
         the ids that end a sequence (all, if there are none), so that no row is all minus infinity.
         """
+        if self._on_host.takes(logits):
+            self._on_host.mask_(logits, state)
+            return logits
         mask = self._allowed[state.long()].index_select(1, self._token_class)
         return logits.masked_fill_(~mask, float("-inf"))
 
@@ -126,7 +132,8 @@ class _Flat:
         rows = table.transitions[1:, classes].astype(np.int32)
         moved = np.where(rows > DEAD, rows + offset, rows)
         allowed = rows != DEAD
-        allowed[table.final[1:]] = self.allowed[0]
+        # Nothing to go on with: the text is over, or the vocabulary cannot spell what comes.
+        allowed[table.final[1:] | ~allowed.any(1)] = self.allowed[0]
         self.transitions = np.concatenate((self.transitions, np.where(rows == MISS, count, moved)))
         self.allowed = np.concatenate((self.allowed, allowed))
         self.accepting = np.concatenate((self.accepting, table.accepting[1:]))
