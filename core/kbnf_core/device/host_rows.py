@@ -19,9 +19,7 @@ KEPT_BYTES = 2**25
 class HostRows:
     """Masks logits in the memory of the host; ``allowed``: bool[states, classes]."""
 
-    def __init__(
-        self, allowed: npt.NDArray[np.bool_], token_class: npt.NDArray[np.int32]
-    ) -> None:
+    def __init__(self, allowed: npt.NDArray[np.bool_], token_class: npt.NDArray[np.int32]) -> None:
         self._allowed = allowed
         self._token_class = token_class
         kept = max(1, KEPT_BYTES // (4 * word_count(len(token_class))))
