@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.device.closing import close_states, why_not_closed
 from kbnf_core.errors import KbnfError, RejectedError
 from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.mask.token_automaton import TokenAutomaton
+from kbnf_core.recognise.closing import close_states, why_not_closed
 from kbnf_core.recognise.states import DEAD
 
 MISS = -1
@@ -34,7 +34,9 @@ class TableTooLargeError(KbnfError, ValueError):
 
     def __init__(self, states: int, reason: str) -> None:
         self.states = states
-        super().__init__(f"the grammar does not close: {reason}")
+        super().__init__(
+            f"the grammar does not close: {reason} (`partial=True` keeps the first states)"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,6 +14,7 @@ from kbnf_core.device.rows import RowTable
 from kbnf_core.device.table import TokenTable
 from kbnf_core.engine import Engine
 from kbnf_core.grammar import Grammar
+from kbnf_core.recognise.closing import MOST_STATES
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 
@@ -31,7 +32,7 @@ class DeviceConstraint:
         finish: Finish | str | None = None,
         device: torch.device | str = "cpu",
         width: int | None = None,
-        max_states: int = 4096,
+        max_states: int = MOST_STATES,
     ) -> None:
         self.vocabulary = vocabulary
         self.grammars = list(grammars)

@@ -20,6 +20,7 @@ from kbnf_core.device.build import MISS, build_table
 from kbnf_core.grammar import Grammar
 from kbnf_core.mask.masks import Masks
 from kbnf_core.mask.token_automaton import TokenAutomaton
+from kbnf_core.recognise.closing import MOST_STATES
 from kbnf_core.recognise.states import StateTable
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -62,7 +63,7 @@ class TokenTable:
         grammar: Grammar,
         vocabulary: Vocabulary,
         finish: Finish | str | None = None,
-        max_states: int = 4096,
+        max_states: int = MOST_STATES,
         *,
         partial: bool = False,
         width: int | None = None,

@@ -7,9 +7,9 @@ import pytest
 
 from kbnf_core import Finish, Grammar, Vocabulary
 from kbnf_core.device import TableTooLargeError, TokenTable, build
-from kbnf_core.device.closing import close_grammar, close_states, endless_rules
 from kbnf_core.kernel import numpy_kernel
 from kbnf_core.kernel.chosen import KERNEL
+from kbnf_core.recognise.closing import close_grammar, close_states, endless_rules
 from kbnf_core.recognise.states import StateTable
 
 TOKENS = ["a", "b", "ab", "ba", "aab", "abb", "é", "x", "(", ")", "()", "))", "1", "12", "+1"]

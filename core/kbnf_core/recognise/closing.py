@@ -12,6 +12,9 @@ from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.lower.tables import Tables
 from kbnf_core.recognise.states import DEAD, StateTable
 
+MOST_STATES = 4096
+"""States of a table, unless more are asked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Closing:
@@ -82,18 +85,19 @@ def endless_rules(tables: Tables) -> list[int]:
 def why_not_closed(tables: Tables, most: int) -> str:
     """Return in a sentence why a grammar has more than ``most`` states, and what to change."""
     beyond = f"it has more than {most:,} states"
-    nesting = [tables.names[each] for each in endless_rules(tables)]
+    nesting = [tables.names[each].partition("#")[0] for each in endless_rules(tables)]
     if nesting:
-        named = ", ".join(f"`{name}`" for name in nesting[:3]) + (", ..." if nesting[3:] else "")
+        distinct = list(dict.fromkeys(nesting))
+        named = ", ".join(f"`{name}`" for name in distinct[:3]) + (", ..." if distinct[3:] else "")
         return (
             f"{beyond}, since {named} can nest without end; bound the depth, or in a JSON Schema"
-            " close objects (`additionalProperties: false`) and give every value a type;"
-            " `partial=True` keeps the first states"
+            " close objects (`additionalProperties: false`) and give every value a type"
         )
     number, positions = longest_rule(tables)
+    name = tables.names[number].partition("#")[0]
     return (
-        f"{beyond}; most are in `{tables.names[number]}`, which has {positions:,} positions: lower"
-        " its bounds (`{m,n}`, `maxLength`), or allow more with `max_states`"
+        f"{beyond}; most are in `{name}`, which has {positions:,} positions: lower its bounds"
+        " (`{m,n}`, `maxLength`), or allow more states"
     )
 
 
