@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from kbnf_core.device.rows import RowTable
     from kbnf_core.device.table import TokenTable
 
+SUFFIX = ".kbnfd"
+"""What the files of tables are called."""
+
 _HOMES = {
     "DeviceBatch": "constraint",
     "DeviceConstraint": "constraint",
@@ -33,6 +36,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "SUFFIX",
     "DeviceBatch",
     "DeviceConstraint",
     "DeviceGrammars",

@@ -34,9 +34,7 @@ class TableTooLargeError(KbnfError, ValueError):
 
     def __init__(self, states: int, reason: str) -> None:
         self.states = states
-        super().__init__(
-            f"the grammar does not close: {reason} (`partial=True` keeps the first states)"
-        )
+        super().__init__(f"the grammar does not close: {reason}")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
