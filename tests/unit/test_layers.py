@@ -74,7 +74,7 @@ ALLOWED: dict[str, set[str]] = {
     "batch": BACK | {"engine", "kernel"},
     "compat": BACK | {"engine"},
     "compiler": BACK | {"convert", "languages.json_schema"},
-    "integrations": BACK | {"batch", "compiler", "convert", "engine"},
+    "integrations": BACK | {"batch", "compiler", "convert", "device", "engine"},
     "artifact": BACK | {"container"},
     "device": BACK | {"artifact", "container", "engine", "kernel"},
     "recordings": {"engine", "errors", "mask", "vocab"},
