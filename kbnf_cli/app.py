@@ -11,6 +11,7 @@ _COMMANDS = {
     "check": "kbnf_cli.check:check",
     "diagram": "kbnf_cli.diagram:diagram",
     "fmt": "kbnf_cli.fmt:fmt",
+    "lsp": "kbnf_cli.lsp.command:lsp",
     "compile": "kbnf_cli.compile:compile_",
     "convert-json-schema": "kbnf_cli.convert_json_schema:convert_json_schema",
     "mask": "kbnf_cli.mask:mask",

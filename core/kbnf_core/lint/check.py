@@ -39,6 +39,11 @@ def check(
     wanted = None if finish is None else Finish.parse(finish)
     language = language or language_of(path)
     reading = read_grammar(Source(text, path), start, wanted, limits, language, imports, defaults)
+    return findings_of(reading, options)
+
+
+def findings_of(reading: Reading, options: LintOptions = NO_OPTIONS) -> list[Diagnostic]:
+    """Return all findings about a grammar that was read, in order of position."""
     said = list(reading.diagnostics)
     if options.vocabulary is not None and any(each.code == _NO_VOCABULARY for each in said):
         # The reading stands for any vocabulary; of the one at hand it says too much.

@@ -11,6 +11,7 @@ from kbnf_core.imports import BELOW, Imports
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source
 from kbnf_core.syntax.conversion import Conversion
+from kbnf_core.syntax.outline import Outline, outline_document
 from kbnf_core.syntax.tree import Document
 
 
@@ -48,8 +49,9 @@ class Language:
     ``start`` and ``finish`` hold where the text does not say otherwise. ``reader`` and the
     converters import what they need when they are called, so that a value costs nothing. A
     language that ``is_converted`` has another structure than KBNF: its reader leaves out all to
-    which the start does not lead, and its tree has places of the text, but not its form. Fixes of
-    lints are for languages that have KBNF's operators (``takes_fixes``).
+    which the start does not lead, and its tree has places of the text, but not its form; so it
+    has an ``outliner`` of its own. Fixes of lints are for languages that have KBNF's operators
+    (``takes_fixes``).
     """
 
     name: str
@@ -61,6 +63,13 @@ class Language:
     from_kbnf: Converter | None = None
     is_converted: bool = False
     takes_fixes: bool = True
+    outliner: Callable[[Source, Limits], Outline] | None = None
+
+    def outline(self, source: Source, limits: Limits) -> Outline:
+        """Return where names are defined and used; never raises."""
+        if self.outliner is not None:
+            return self.outliner(source, limits)
+        return outline_document(self.read(source, limits).document)
 
     def read(
         self,

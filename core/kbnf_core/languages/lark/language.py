@@ -6,6 +6,7 @@ from kbnf_core.limits import Limits
 from kbnf_core.source import Source
 from kbnf_core.syntax.conversion import Conversion
 from kbnf_core.syntax.language import Language, Parsed
+from kbnf_core.syntax.outline import Outline
 
 
 def _read(source: Source, limits: Limits, start: str | None, imports: Imports) -> Parsed:
@@ -27,6 +28,12 @@ def _from_kbnf(source: str, *, path: str | None, start: str | None, imports: Imp
     return to_lark(source, path=path, start=start)
 
 
+def _outline(source: Source, limits: Limits) -> Outline:
+    from kbnf_core.languages.lark.outline import outline_lark
+
+    return outline_lark(source, limits)
+
+
 LARK = Language(
     "Lark",
     ".lark",
@@ -37,4 +44,5 @@ LARK = Language(
     _from_kbnf,
     is_converted=True,
     takes_fixes=False,
+    outliner=_outline,
 )

@@ -1,0 +1,1 @@
+"""The language server: diagnostics, navigation and help in editors, over stdio."""

@@ -1,0 +1,176 @@
+"""What a server knows of a text: findings, outline, first bytes, results of examples.
+
+All of it is made in a worker process, of plain values. Nothing that a text names is executed or
+imported, and files are read only below the folders of the workspace.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from kbnf_cli.config import Settings, settings_source
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.errors import KbnfError
+from kbnf_core.frontend import Reading, read_grammar
+from kbnf_core.imports import Imports, load_text
+from kbnf_core.languages import KBNF, language_of
+from kbnf_core.limits import DEFAULT_LIMITS
+from kbnf_core.lint.check import findings_of
+from kbnf_core.lint.options import LintOptions
+from kbnf_core.source import Source
+from kbnf_core.syntax.outline import NOTHING, Outline
+
+_MOST_RANGES = 6
+"""Ranges of first bytes that a hint shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A text to look at, the path of its file, and the folders of the workspace."""
+
+    text: str
+    path: str
+    folders: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What is known of a text.
+
+    ``begins`` is what the nonterminals can begin with. ``has_examples`` tells of comments that
+    ``kbnf test`` runs, in a text without errors. ``trouble`` is what is wrong with the settings.
+    """
+
+    source: Source
+    findings: tuple[Diagnostic, ...] = ()
+    outline: Outline = NOTHING
+    begins: tuple[tuple[str, str], ...] = ()
+    has_examples: bool = False
+    trouble: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """An example by the index at which its comment starts, and what became of it."""
+
+    index: int
+    passed: bool
+    text: str
+
+
+def analyse(request: Request) -> Analysis:
+    """Return everything about a text but the results of its examples; never raises."""
+    source = Source(request.text, request.path)
+    language = language_of(request.path)
+    try:
+        settings, trouble = _settings(request), ""
+    except KbnfError as error:
+        settings, trouble = Settings(), str(error)
+    reading = read_grammar(
+        source, language=language, imports=_imports(request), defaults=settings.defaults
+    )
+    selection = settings.selection_for(Path(request.path))
+    found = findings_of(reading, LintOptions(targets=settings.targets or ()))
+    return Analysis(
+        source,
+        tuple(each for each in found if each.code in selection and each.source.text == source.text),
+        language.outline(source, DEFAULT_LIMITS),
+        tuple(_begins(reading)),
+        language is KBNF and not reading.errors and _has_examples(reading),
+        trouble,
+    )
+
+
+def run_examples(request: Request) -> tuple[Result, ...]:
+    """Return what becomes of the examples in the comments of a text in KBNF; never raises."""
+    from kbnf_core import Engine, Vocabulary
+    from kbnf_core.examples.comments import read_comments
+    from kbnf_core.examples.model import Status
+    from kbnf_core.examples.run import run_examples as outcomes_of
+    from kbnf_core.grammar import Grammar
+
+    try:
+        grammar = Grammar(request.text, path=request.path, defaults=_settings(request).defaults)
+        examples = list(read_comments(grammar.reading.document))
+        outcomes = list(outcomes_of(Engine(grammar, Vocabulary.bytes()), examples))
+    except KbnfError:
+        return ()
+    return tuple(
+        Result(
+            grammar.source.line_start(int(outcome.example.name.removeprefix("line "))),
+            outcome.status is Status.PASSED,
+            outcome.message,
+        )
+        for outcome in outcomes
+    )
+
+
+def format_text(text: str) -> str | None:
+    """Return the canonical layout of a grammar in KBNF; None where errors prevent it."""
+    from kbnf_core.format.document import format_kbnf
+
+    return format_kbnf(Source(text)).text
+
+
+def _settings(request: Request) -> Settings:
+    """Return the nearest settings below the workspace; raise as ``settings_source`` does."""
+    path = Path(request.path)
+    for folder in path.parents:
+        if not is_below(folder, request.folders):
+            break
+        for name in ("kbnf.toml", "pyproject.toml"):
+            file = folder / name
+            if file.is_file() and is_below(file, request.folders):
+                settings = settings_source(file, isolated=False)(path)
+                if name == "kbnf.toml" or settings != Settings():
+                    return settings
+    return Settings()
+
+
+def _imports(request: Request) -> Imports:
+    def load(path: str) -> str | None:
+        return load_text(path) if is_below(Path(path), request.folders) else None
+
+    return Imports(load, anywhere=True)
+
+
+def is_below(path: Path, folders: tuple[str, ...]) -> bool:
+    """Tell whether a path, links followed, is one of the folders or below one."""
+    place = path.resolve()
+    return any(place.is_relative_to(Path(folder).resolve()) for folder in folders)
+
+
+def _has_examples(reading: Reading) -> bool:
+    return any("kbnf:" in comment.text for comment in reading.document.comments)
+
+
+def _begins(reading: Reading) -> Iterator[tuple[str, str]]:
+    """Yield the nonterminals with the bytes that their texts can begin with."""
+    if reading.grammar is None or reading.analysis is None or reading.is_endless:
+        return
+    from kbnf_core.lint.analysis.first_sets import Firsts
+
+    firsts = Firsts(reading.grammar, reading.analysis)
+    for name, body in reading.grammar.rules.items():
+        yield name, _ranges(sorted(firsts.within(body)[id(body)]))
+
+
+def _ranges(values: list[int]) -> str:
+    """Return sorted bytes as ranges, in the form of a class."""
+    ranges: list[list[int]] = []
+    for value in values:
+        if ranges and ranges[-1][1] == value - 1:
+            ranges[-1][1] = value
+        else:
+            ranges.append([value, value])
+    shown = " ".join(_range(*each) for each in islice(ranges, _MOST_RANGES))
+    return shown + (" …" if len(ranges) > _MOST_RANGES else "")
+
+
+def _range(low: int, high: int) -> str:
+    return _byte(low) if low == high else f"{_byte(low)}-{_byte(high)}"
+
+
+def _byte(value: int) -> str:
+    return chr(value) if 0x20 < value < 0x7F else f"\\x{value:02x}"

@@ -1,0 +1,148 @@
+"""Answers about findings: diagnostics, quick fixes, what hovers, lenses of examples, hints."""
+
+from collections.abc import Iterator
+
+from lsprotocol import types
+
+from kbnf_cli.lsp.navigation import View
+from kbnf_core.diagnostics import Diagnostic, Fix, Severity
+from kbnf_core.diagnostics.explain import read_page
+from kbnf_core.source import Span
+
+SOURCE = "kbnf"
+
+_SEVERITIES = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+    Severity.INFO: types.DiagnosticSeverity.Information,
+}
+
+
+def diagnostics(view: View, uri: str) -> list[types.Diagnostic]:
+    """Return the findings of the text that was looked at, which must be the newest."""
+    return [_diagnostic(view, uri, each) for each in view.analysis.findings]
+
+
+def _diagnostic(view: View, uri: str, finding: Diagnostic) -> types.Diagnostic:
+    first = f"{finding.message}: {finding.label}" if finding.label else finding.message
+    notes = [f"note: {note}" for note in finding.notes]
+    helps = [f"help: {help_}" for help_ in finding.helps]
+    related = [
+        types.DiagnosticRelatedInformation(
+            types.Location(uri, view.places.range(label.span)), label.message
+        )
+        for label in finding.labels
+    ]
+    return types.Diagnostic(
+        view.places.range(finding.span),
+        "\n".join((first, *notes, *helps)),
+        severity=_SEVERITIES[finding.severity],
+        code=finding.code,
+        source=SOURCE,
+        related_information=related,
+    )
+
+
+def actions(view: View, uri: str, asked: types.Range) -> list[types.CodeAction]:
+    """Return the fixes of findings that touch a range."""
+    begin, end = view.places.index(asked.start), view.places.index(asked.end)
+    found = []
+    for finding in view.analysis.findings:
+        span = view.shift.to_later(finding.span)
+        if span is not None and span.start <= end and begin <= span.end:
+            found += [
+                action for fix in finding.fixes if (action := _action(view, uri, finding, fix))
+            ]
+    return found
+
+
+def _action(view: View, uri: str, finding: Diagnostic, fix: Fix) -> types.CodeAction | None:
+    edits = []
+    for edit in fix.edits:
+        place = view.range(edit.span)
+        if place is None:
+            return None
+        edits.append(types.TextEdit(place, edit.replacement))
+    title = fix.message if fix.safe else f"{fix.message} (changes what the grammar means)"
+    return types.CodeAction(
+        f"{finding.code}: {title}",
+        kind=types.CodeActionKind.QuickFix,
+        edit=types.WorkspaceEdit({uri: edits}),
+        is_preferred=fix.safe,
+    )
+
+
+def hover(view: View, position: types.Position) -> types.Hover | None:
+    """Return what is to be said at a position: of a finding, a pattern, or a name."""
+    index = view.index(position)
+    if index is None:
+        return None
+    parts = [*_of_findings(view, index), *_of_patterns(view, index), *_of_names(view, position)]
+    text = "\n\n---\n\n".join(dict.fromkeys(parts))
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, text)) if parts else None
+
+
+def _of_findings(view: View, index: int) -> Iterator[str]:
+    for finding in view.analysis.findings:
+        if _holds(finding.span, index):
+            yield read_page(finding.rule)
+
+
+def _of_patterns(view: View, index: int) -> Iterator[str]:
+    for span, pattern in view.analysis.outline.patterns:
+        if _holds(span, index):
+            yield f"The regular expression, as its engine sees it:\n\n{_fenced(pattern)}"
+
+
+def _of_names(view: View, position: types.Position) -> Iterator[str]:
+    named = view.name_at(position)
+    if named is None:
+        return
+    source = view.analysis.source
+    written = [source.slice(symbol.whole) for symbol in view.definitions(named[0])]
+    if written:
+        yield _fenced("\n".join(written))
+    begins = dict(view.analysis.begins).get(named[0])
+    if begins:
+        yield f"Begins with `{begins}`."
+
+
+def _holds(span: Span, index: int) -> bool:
+    return span.start <= index <= span.end
+
+
+def _fenced(text: str) -> str:
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}\n{text}\n{fence}"
+
+
+def lenses(view: View) -> list[types.CodeLens]:
+    """Return what became of each example, at its comment."""
+    found = []
+    for result in view.entry.results if view.entry.is_current else ():
+        title = "✓ as expected" if result.passed else f"✗ {result.text}"
+        command = types.Command(title, "")
+        place = view.places.range(Span(result.index, result.index))
+        found.append(types.CodeLens(place, command=command))
+    return found
+
+
+def hints(view: View, asked: types.Range) -> list[types.InlayHint]:
+    """Return, behind each name that is defined in a range, what may come next there."""
+    begins = dict(view.analysis.begins)
+    found = []
+    for symbol in view.analysis.outline.definitions:
+        place = view.range(symbol.span)
+        text = begins.get(symbol.name)
+        if place is not None and text and asked.start <= place.end <= asked.end:
+            found.append(
+                types.InlayHint(
+                    place.end,
+                    f"⟨{text}⟩",
+                    padding_left=True,
+                    tooltip=f"`{symbol.name}` begins with one of these",
+                )
+            )
+    return found

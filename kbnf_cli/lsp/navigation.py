@@ -1,0 +1,158 @@
+"""Answers about names: definitions, references, renaming, symbols, completion.
+
+They are given from the newest analysis, carried over to the text as it is now.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+
+from lsprotocol import types
+
+from kbnf_cli.lsp.positions import Places, Shift
+from kbnf_cli.lsp.workshop import Entry
+from kbnf_core.languages import KBNF, language_of
+from kbnf_core.source import Source, Span
+from kbnf_core.syntax.outline import Symbol
+
+_FORMS = {
+    "except!('')": "any text in which this one does not occur",
+    '#""': "a regular expression",
+    '#r""': "a regular expression without escapes of its own",
+    '#e""': "a regular expression that ends as early as it can",
+    '#ex""': "any text that a regular expression does not match",
+    '#substrs""': "any substring of a text",
+    '#b""': "bytes",
+    '#token""': "a special token",
+    "(* kbnf: finish=eos *)": "the model ends the text",
+    "(* kbnf: start=start *)": "the nonterminal to start with",
+    '(* kbnf: accept "" *)': "an example that is in the language",
+    '(* kbnf: reject "" *)': "an example that is not in the language",
+}
+"""What KBNF writes with signs, for completion."""
+
+_NAME = re.compile(r"[^\W\d][\w-]*")
+
+
+class View:
+    """An open text as it is now, with what is known of it, in a client's units."""
+
+    def __init__(self, entry: Entry, encoding: str) -> None:
+        self.entry = entry
+        self.analysis = entry.analysis
+        self.source = (
+            entry.analysis.source
+            if entry.is_current
+            else Source(entry.wanted.text, entry.wanted.path)
+        )
+        self.places = Places(self.source, encoding)
+
+    @cached_property
+    def shift(self) -> Shift:
+        """The way from the text that was looked at to the one that is there now."""
+        return Shift(self.analysis.source.text, self.source.text)
+
+    def range(self, span: Span) -> types.Range | None:
+        """Return the range of a span of the analysis, None where it has changed since."""
+        now = self.shift.to_later(span)
+        return None if now is None else self.places.range(now)
+
+    def ranges(self, spans: Iterable[Span]) -> Iterator[types.Range]:
+        """Yield the ranges of those spans that have not changed since."""
+        for span in spans:
+            place = self.range(span)
+            if place is not None:
+                yield place
+
+    def index(self, position: types.Position) -> int | None:
+        """Return the index into the text that was looked at, None where it has changed since."""
+        return self.shift.to_earlier(self.places.index(position))
+
+    def name_at(self, position: types.Position) -> tuple[str, Span] | None:
+        """Return the name of a nonterminal at a position, and where it stands there."""
+        index = self.index(position)
+        outline = self.analysis.outline
+        if index is None:
+            return None
+        named = [
+            *((each.name, each.span) for each in outline.definitions),
+            *((each.name, each.span) for each in outline.uses),
+        ]
+        return next((each for each in named if each[1].start <= index <= each[1].end), None)
+
+    def definitions(self, name: str) -> tuple[Symbol, ...]:
+        """Return the definitions of a name."""
+        found = self.analysis.outline.definitions
+        return tuple(symbol for symbol in found if symbol.name == name)
+
+
+def definitions(view: View, uri: str, position: types.Position) -> list[types.Location]:
+    """Return where the name at a position is defined."""
+    named = view.name_at(position)
+    spans = [symbol.span for symbol in view.definitions(named[0])] if named else []
+    return [types.Location(uri, each) for each in view.ranges(spans)]
+
+
+def references(
+    view: View, uri: str, position: types.Position, with_definitions: bool
+) -> list[types.Location]:
+    """Return where the name at a position is used."""
+    named = view.name_at(position)
+    if named is None:
+        return []
+    uses = [use.span for use in view.analysis.outline.uses if use.name == named[0]]
+    spans = [symbol.span for symbol in view.definitions(named[0])] if with_definitions else []
+    return [types.Location(uri, each) for each in view.ranges(sorted([*spans, *uses]))]
+
+
+def rename(
+    view: View, uri: str, position: types.Position, name: str
+) -> types.WorkspaceEdit | str | None:
+    """Return the edits that rename what stands at a position, or why there are none.
+
+    None where there is nothing to rename. The view must be of the newest version.
+    """
+    named = view.name_at(position)
+    if named is None:
+        return None
+    old, _ = named
+    if _NAME.fullmatch(name) is None:
+        return f"`{name}` is no name"
+    if view.definitions(name):
+        return f"`{name}` is defined already"
+    edits = []
+    for span in view.analysis.outline.spans_of(old):
+        written = view.source.slice(span)
+        edits.append(types.TextEdit(view.places.range(span), written.replace(old, name)))
+    return types.WorkspaceEdit({uri: edits})
+
+
+def symbols(view: View) -> list[types.DocumentSymbol]:
+    """Return the definitions of a text in order."""
+    found = []
+    for symbol in view.analysis.outline.definitions:
+        whole, name = view.range(symbol.whole), view.range(symbol.span)
+        if whole is not None and name is not None:
+            kind = types.SymbolKind.Function
+            found.append(types.DocumentSymbol(symbol.name, kind, whole, name))
+    return found
+
+
+def completions(view: View) -> list[types.CompletionItem]:
+    """Return the names of a text, and the forms of its language."""
+    names = dict.fromkeys(symbol.name for symbol in view.analysis.outline.definitions)
+    begins = dict(view.analysis.begins)
+    items = [
+        types.CompletionItem(
+            name, kind=types.CompletionItemKind.Function, detail=_beginning(begins.get(name))
+        )
+        for name in names
+    ]
+    if language_of(view.source.path) is KBNF:
+        snippet = types.CompletionItemKind.Snippet
+        items += [types.CompletionItem(form, kind=snippet, detail=_FORMS[form]) for form in _FORMS]
+    return items
+
+
+def _beginning(begins: str | None) -> str | None:
+    return f"begins with {begins}" if begins else None

@@ -1,0 +1,151 @@
+"""Analyses of open texts: made one after the other in a process, the newest version only.
+
+A version that another follows before its turn is never looked at. A process that ends, or takes
+too long, is replaced; the text that did it stays without findings until it changes.
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import active_children, get_context, parent_process
+from threading import Thread
+from typing import TypeVar
+
+from kbnf_cli.lsp.analysis import Analysis, Request, Result, analyse, run_examples
+from kbnf_core.source import Source
+
+PATIENCE = 60.0
+"""Seconds after which a task is given up; ``Limits.work`` ends most before."""
+
+_PAUSE = 0.05
+"""Seconds without typing after which a text is looked at."""
+
+_log = logging.getLogger(__name__)
+_Given = TypeVar("_Given")
+_Made = TypeVar("_Made")
+
+
+class Process:
+    """One process for tasks, started when it is needed."""
+
+    def __init__(self) -> None:
+        self._pool: ProcessPoolExecutor | None = None
+
+    async def run(self, task: Callable[[_Given], _Made], given: _Given) -> _Made | None:
+        """Return what ``task`` makes of ``given``; None where the process ended, or was ended."""
+        if self._pool is None:
+            # A fresh process: a forked one would inherit the streams of the protocol.
+            context = get_context("spawn")
+            self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=_end_with_parent)
+        loop = asyncio.get_running_loop()
+        try:
+            return await asyncio.wait_for(loop.run_in_executor(self._pool, task, given), PATIENCE)
+        except (BrokenProcessPool, TimeoutError) as error:
+            _log.warning("a text could not be looked at: %r", error)
+            self.end()
+        except Exception:
+            _log.exception("a text could not be looked at")
+        return None
+
+    def end(self) -> None:
+        """End the process, whatever it does."""
+        pool, self._pool = self._pool, None
+        if pool is None:
+            return
+        for process in active_children():
+            process.kill()
+        pool.shutdown(cancel_futures=True)
+
+
+def _end_with_parent() -> None:
+    """Leave nothing behind where the editor kills the server."""
+    parent = parent_process()
+
+    def wait() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(0)
+
+    Thread(target=wait, daemon=True).start()
+
+
+@dataclass(slots=True)
+class Entry:
+    """An open text: its newest version, and the newest that was looked at, with its examples."""
+
+    wanted: Request
+    analysis: Analysis
+    results: tuple[Result, ...] = ()
+    work: asyncio.Task[None] | None = None
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the newest version was looked at."""
+        return self.analysis.source.text == self.wanted.text
+
+
+class Workshop:
+    """The open texts by their URIs; ``publish`` is called with each new analysis."""
+
+    def __init__(self, publish: Callable[[str, Entry], Awaitable[None]]) -> None:
+        self._publish = publish
+        self._process = Process()
+        self._entries: dict[str, Entry] = {}
+
+    def change(self, uri: str, request: Request) -> None:
+        """Take over a new version of a text."""
+        entry = self._entries.get(uri)
+        if entry is None:
+            nothing = Analysis(Source("", request.path))
+            entry = self._entries[uri] = Entry(request, nothing)
+        entry.wanted = request
+        if entry.work is None or entry.work.done():
+            entry.work = asyncio.create_task(self._catch_up(uri, entry))
+
+    def close(self, uri: str) -> None:
+        """Forget a text."""
+        self._entries.pop(uri, None)
+
+    def entry(self, uri: str) -> Entry | None:
+        """Return what is known of an open text."""
+        return self._entries.get(uri)
+
+    async def current(self, uri: str) -> Entry | None:
+        """Return what is known of the newest version of an open text, once it is known."""
+        entry = self._entries.get(uri)
+        if entry is not None and entry.work is not None:
+            await asyncio.shield(entry.work)
+        return entry if entry is not None and entry.is_current else None
+
+    async def run(self, task: Callable[[_Given], _Made], given: _Given) -> _Made | None:
+        """Return the result of another task, after those that wait."""
+        return await self._process.run(task, given)
+
+    def end(self) -> None:
+        """End what is under way."""
+        self._process.end()
+
+    async def _catch_up(self, uri: str, entry: Entry) -> None:
+        done: Request | None = None
+        while done is not entry.wanted and self._entries.get(uri) is entry:
+            await asyncio.sleep(_PAUSE)
+            done = entry.wanted
+            made = await self._process.run(analyse, done)
+            entry.analysis = made or Analysis(Source(done.text, done.path))
+            if done is entry.wanted:
+                await self._publish(uri, entry)
+                await self._try_examples(uri, entry)
+
+    async def _try_examples(self, uri: str, entry: Entry) -> None:
+        asked = entry.wanted
+        if not entry.analysis.has_examples:
+            entry.results = ()
+            return
+        results = await self._process.run(run_examples, asked) or ()
+        if asked is entry.wanted and results != entry.results:
+            entry.results = results
+            await self._publish(uri, entry)
