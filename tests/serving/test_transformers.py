@@ -254,5 +254,5 @@ def test_tables_mask_as_engines_do_also_where_tokens_are_taken_back() -> None:
 def test_what_the_device_cannot_do_is_refused() -> None:
     with pytest.raises(ConfigError, match="neither"):
         KbnfLogitsProcessor(SHORT, tokenizer(), device=True, budget=4)
-    with pytest.raises(TableTooLargeError, match="`list`"):
+    with pytest.raises(TableTooLargeError, match="`value`"):
         KbnfLogitsProcessor(JSON, tokenizer(), device=True)
