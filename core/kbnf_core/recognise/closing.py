@@ -74,7 +74,7 @@ def endless_rules(tables: Tables) -> list[int]:
     graph: dict[int, list[int]] = {each: [] for each in range(len(tables.entry))}
     for call in calls:
         graph[call.caller].append(call.callee)
-    found = []
+    found: list[int] = []
     for members in cyclic_components(graph):
         within = [each for each in calls if each.caller in members and each.callee in members]
         if any(each.follows for each in within) and any(each.is_followed for each in within):

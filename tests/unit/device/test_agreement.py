@@ -98,7 +98,7 @@ def pick(
 ) -> int:
     """Return a token; often one that ends strings, numbers or the text, so that texts end."""
     short = [each for each in ids.tolist() if len(of.token(each) or b"") <= 2]
-    return rng.choice(short if short and rng.random() < 0.7 else ids.tolist())  # type: ignore[no-any-return]
+    return rng.choice(short if short and rng.random() < 0.7 else ids.tolist())
 
 
 def generate(table: TokenTable, batch: int, steps: int) -> list[list[int]]:
