@@ -222,7 +222,7 @@ class KbnfLogitsProcessor(LogitsProcessor):
         return None
 
 
-def _on_device(grammars: list[str | Grammar | None], vocabulary: Vocabulary) -> "RowsOnDevice":
+def _on_device(grammars: Sequence[str | Grammar | None], vocabulary: Vocabulary) -> "RowsOnDevice":
     from kbnf_core.integrations.transformers_on_device import RowsOnDevice
 
     return RowsOnDevice(
