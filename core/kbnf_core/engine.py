@@ -18,7 +18,7 @@ from kbnf_core.kernel.chosen import EngineCore
 from kbnf_core.kernel.result import AcceptTokenResult
 from kbnf_core.limits import Limits
 from kbnf_core.mask.bits import Bitmask, ids_of, row_of
-from kbnf_core.mask.forced import forced_bytes, forced_tokens
+from kbnf_core.mask.forced import forced_bytes
 from kbnf_core.mask.logits import apply_mask, check_logits
 from kbnf_core.mask.token_automaton import TOKEN_BITS, TableFullError, TokenAutomaton
 from kbnf_core.recognise.migrate import Migration
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from kbnf_core.mask.sample import Sample
     from kbnf_core.mask.shortest import Completion
+    from kbnf_core.mask.shortest_texts import ShortestTexts
     from kbnf_core.mask.why import Explanation, Why
 
 __all__ = ["AcceptTokenResult", "Engine"]
@@ -315,11 +316,14 @@ class Engine(EngineCore):
         return forced_bytes(self._automaton, self._position, limit)
 
     def forced_tokens(self, limit: int = 256) -> list[int]:
-        """Return the tokens that come next, as long as a single one is allowed each time.
+        """Return the tokens that certainly come next, at most ``limit``.
 
-        At most ``limit``: the work is a mask for each, so that of a call has a bound.
+        They are those that the tokenizer itself writes for the forced bytes, if the vocabulary
+        knows how (``Vocabulary.can_encode``); what it would write otherwise before some text is
+        held back. Beyond them, and without a tokenizer, a token is foreseen where a mask allows
+        that one alone.
         """
-        return forced_tokens(self._automaton, self._position, limit)
+        return self._automaton.forced_tokens.find(self._position, self._accepted, limit)
 
     def prepare(self, budget: int | None = None) -> int:
         """Precompute the mask of this position, and those of the positions likely to come next.
@@ -350,6 +354,12 @@ class Engine(EngineCore):
         from kbnf_core.mask.sample import sample
 
         return sample(self._automaton, self._position, random, length)
+
+    def shortest_texts(self, count: int) -> "ShortestTexts":
+        """Return the ``count`` shortest ways to the end, of bytes that are alike by one of them."""
+        from kbnf_core.mask.shortest_texts import shortest_texts
+
+        return shortest_texts(self._automaton, self._position, count)
 
     def save_artifact(self, path: str | Path) -> None:
         """Write the grammar to ``path`` with all states and masks computed for it so far.

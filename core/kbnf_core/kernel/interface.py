@@ -41,6 +41,9 @@ class LazyTable(Protocol):
         start is refused.
         """
 
+    def live_classes(self, state: int) -> list[int]:
+        """Return the byte classes with a transition from a state, ascending."""
+
     def begin(self, item_set: int) -> int:
         """Return the state of ``item_set`` alone, over BOTTOM."""
 
@@ -181,6 +184,9 @@ class Table(Protocol):
 
     def grow(self) -> None:
         """Replace the arrays by longer ones."""
+
+    def live_plainly(self, state: int) -> list[int]:
+        """Return what ``live_classes`` returns, computed in Python."""
 
     def begin_plainly(self, item_set: int) -> int:
         """Return what ``begin`` returns, computed in Python."""

@@ -64,6 +64,10 @@ class PlainExplorer:
             table.lock.release()
         return found
 
+    def live_classes(self, state: int) -> list[int]:
+        """See ``interface.LazyTable``."""
+        return self._table.live_plainly(state)
+
     def feed(self, state: int, data: bytes, eager: bool) -> tuple[int, int]:
         """See ``interface.LazyTable``."""
         table = self._table

@@ -5,7 +5,7 @@ must be one of the meta-schemas, which come with the library.
 """
 
 import json
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -260,19 +260,37 @@ def _parts(root: Json) -> list[Json]:
     return found
 
 
+def refuse_deep(root: Json, most: int) -> None:
+    """Raise ProblemError where values are nested more than ``most`` deep."""
+    level = [root]
+    for _ in range(most + 1):
+        level = [item for value in level for item in _items(value)]
+        if not level:
+            return
+    _pointers(root, most)
+
+
+def _items(value: Json) -> Iterable[Json]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
 def _pointers(root: Json, most: int) -> dict[int, str]:
     """Return the pointer of every object, by identity; refuse what is nested too deeply."""
     found: dict[int, str] = {}
     level = [(root, "")]
     depth = 0
     while level:
-        if depth > most:
-            raise too_large("values nested in one another", most, "depth", level[0][1])
         found.update((id(value), pointer) for value, pointer in level if isinstance(value, dict))
+        items = [(at, name, item) for value, at in level for name, item in _children(value)]
+        if items and depth == most:
+            pointer = f"{items[0][0]}/{escape(items[0][1])}"
+            raise too_large("values nested in one another", most, "depth", pointer)
         level = [
-            (item, f"{pointer}/{escape(str(name))}")
-            for value, pointer in level
-            for name, item in _children(value)
+            (item, f"{pointer}/{escape(name)}")
+            for pointer, name, item in items
+            if isinstance(item, dict | list)
         ]
         depth += 1
     return found

@@ -26,6 +26,9 @@ class Type(enum.Enum):
     ARRAY = "array"
     OBJECT = "object"
 
+    # There is one of each; that of ``Enum`` is a function in Python.
+    __hash__ = object.__hash__
+
 
 @dataclass(frozen=True, slots=True)
 class Plain:

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 _TYPES = tuple(type_.value for type_ in Type)
+_NAMES = frozenset((*_TYPES, "integer"))
 
 
 class Reader:
@@ -124,7 +125,7 @@ class Reader:
         pointer = pointer_to(self._place, "type")
         names = (value,) if isinstance(value, str) else take_names(value, pointer)
         for name in names:
-            if name not in {*_TYPES, "integer"}:
+            if name not in _NAMES:
                 raise invalid(f"there is no type `{name}`", pointer)
         return names
 

@@ -100,8 +100,12 @@ class Schemas:
         self._open[expression] = None
         self.budget.spend(STEPS * (1 + len(getattr(expression, "parts", ()))))
         try:
-            with self.working_at(_pointer_of(expression) or self.budget.part):
-                return self._work_out(expression)
+            before = self.budget.part
+            self.budget.part = _pointer_of(expression) or before
+            found = self._work_out(expression)
+            # An error leaves the name as it is.
+            self.budget.part = before
+            return found
         except LimitError as error:
             raise unsupported(f"an automaton needs {error}", _pointer_of(expression)) from None
         finally:

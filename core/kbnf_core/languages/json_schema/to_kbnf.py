@@ -10,7 +10,13 @@ from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError, WorkLimitError
 from kbnf_core.languages.json_schema.build_tree import document as as_document
-from kbnf_core.languages.json_schema.document import Document, Json, check_schema, read_json
+from kbnf_core.languages.json_schema.document import (
+    Document,
+    Json,
+    check_schema,
+    read_json,
+    refuse_deep,
+)
 from kbnf_core.languages.json_schema.expressions import Expression
 from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.locate import locate
@@ -92,7 +98,7 @@ def _convert(text: Source, options: Options | None) -> Embedded:
     try:
         value = read_json(text.text)
         limits = (options or Options()).limits
-        Document(value, limits)
+        refuse_deep(value, limits.depth)
         problems = check_schema(value, text.text, limits)
         if problems:
             raise ProblemError(problems[0])
