@@ -47,7 +47,7 @@ ALLOWED: dict[str, set[str]] = {
     "ir": BASE | {"automata"},
     "lower": BASE | {"syntax", "automata", "ir"},
     "vocab": BASE | {"container"},
-    "recognise": {"source", "budget", "automata", "kernel", "lower"},
+    "recognise": {"ir", "source", "budget", "automata", "kernel", "lower"},
     "mask": BASE | {"kernel", "config", "ir", "lower", "recognise", "vocab"},
     # Reading a grammar knows the values of languages, and of KBNF only where it is found.
     "languages.kbnf": BASE | {"config", "syntax"},
@@ -81,9 +81,9 @@ ALLOWED: dict[str, set[str]] = {
     "batch": BACK | {"engine", "kernel"},
     "compat": BACK | {"engine"},
     "compiler": BACK | {"convert", "languages.json_schema"},
-    "integrations": BACK | {"batch", "compiler", "convert", "engine"},
+    "integrations": BACK | {"batch", "compiler", "convert", "device", "engine"},
     "artifact": BACK | {"container"},
-    "device": BACK | {"artifact", "container", "engine"},
+    "device": BACK | {"artifact", "container", "engine", "kernel"},
     "recordings": {"engine", "errors", "mask", "vocab"},
 }
 
