@@ -1,6 +1,7 @@
 """A grammar ready to recognise: read, lowered to tables, and with its caches."""
 
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar

@@ -281,8 +281,7 @@ class _Parts:
 
     def __init__(self, grammar: Grammar) -> None:
         self._grammar = grammar
-        calls = grammar.analysis.calls
-        self._calls = {name: [c.nonterminal for c in called] for name, called in calls.items()}
+        self._calls = grammar.analysis.callees
         self._recursive = frozenset[str]().union(*cyclic_components(self._calls))
         self._inlined: set[str] = set()
         self._absorbed: set[str] = set()
