@@ -16,7 +16,7 @@ from kbnf_core.errors import GrammarError
 from kbnf_core.format.document import format_kbnf
 from kbnf_core.frontend import read_grammar
 from kbnf_core.imports import Imports
-from kbnf_core.languages import ABNF, BNF, GBNF, KBNF, LARK, Language
+from kbnf_core.languages import ABNF, BNF, GBNF, KBNF, LARK
 from kbnf_core.source import Source
 
 LANGUAGES = {each.name: each for each in (KBNF, GBNF, LARK, BNF, ABNF)}
@@ -39,7 +39,7 @@ def examples() -> str:
 def checked(text: str, language: str) -> str:
     """Return what ``kbnf check`` says."""
     found = check(text, _name(language), language=LANGUAGES[language], imports=NO_FILES)
-    return _said(Source(text), found)
+    return _said(found)
 
 
 def formatted(text: str, language: str) -> str:
@@ -47,7 +47,7 @@ def formatted(text: str, language: str) -> str:
     if LANGUAGES[language] is not KBNF:
         return json.dumps({"refused": "Only KBNF has a canonical layout: convert it first."})
     done = format_kbnf(Source(text, _name(language)))
-    return _said(Source(text), done.errors, text=done.text)
+    return _said(done.errors, text=done.text)
 
 
 def converted(text: str, language: str, target: str) -> str:
@@ -61,10 +61,10 @@ def converted(text: str, language: str, target: str) -> str:
         else:
             return json.dumps({"refused": f"{target} is written from KBNF: convert to KBNF first."})
     except GrammarError as error:
-        return _said(Source(text), error.diagnostics)
+        return _said(error.diagnostics)
     source = Source(text, _name(language))
     losses = [loss.diagnostic(source) for loss in done.losses]
-    return _said(source, losses, text=done.text)
+    return _said(losses, text=done.text)
 
 
 def diagram(text: str, language: str) -> str:
@@ -73,7 +73,7 @@ def diagram(text: str, language: str) -> str:
         Source(text, _name(language)), language=LANGUAGES[language], imports=NO_FILES
     )
     page = None if reading.errors else render_html(reading.document, reading.start)
-    return _said(Source(text), reading.errors, text=page)
+    return _said(reading.errors, text=page)
 
 
 def _name(language: str) -> str:
@@ -81,18 +81,19 @@ def _name(language: str) -> str:
     return f"grammar{LANGUAGES[language].extension}"
 
 
-def _said(source: Source, found: Iterable[Diagnostic], text: str | None = None) -> str:
+def _said(found: Iterable[Diagnostic], text: str | None = None) -> str:
     found = list(found)
-    findings = [_finding(source, each) for each in found]
+    findings = [_finding(each) for each in found]
     return json.dumps({"summary": summarise(found, 1), "findings": findings, "text": text})
 
 
-def _finding(source: Source, diagnostic: Diagnostic) -> dict[str, Any]:
+def _finding(diagnostic: Diagnostic) -> dict[str, Any]:
+    text = diagnostic.source.text
     return {
         "code": diagnostic.code,
         "severity": diagnostic.severity.label,
-        "start": _units(source.text, diagnostic.span.start),
-        "end": _units(source.text, diagnostic.span.end),
+        "start": _units(text, diagnostic.span.start),
+        "end": _units(text, diagnostic.span.end),
         "shown": [[part.text, part.role.name.lower()] for part in render_text(diagnostic)],
     }
 

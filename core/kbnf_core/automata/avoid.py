@@ -47,7 +47,7 @@ class _Run(NamedTuple):
 
     first: int
     rows: list[list[int]]
-    count: int
+    repeats: int
 
 
 class _LayeredRows(Sequence[Sequence[int]]):
@@ -58,7 +58,7 @@ class _LayeredRows(Sequence[Sequence[int]]):
 
     def __len__(self) -> int:
         last = self._runs[-1]
-        return last.first + len(last.rows) * last.count
+        return last.first + len(last.rows) * last.repeats
 
     @overload
     def __getitem__(self, state: int) -> Sequence[int]: ...
@@ -76,7 +76,7 @@ class _LayeredRows(Sequence[Sequence[int]]):
 
     def __iter__(self) -> Iterator[Sequence[int]]:
         for run in self._runs:
-            for layer in range(1, run.count + 1):
+            for layer in range(1, run.repeats + 1):
                 following = run.first + layer * len(run.rows)
                 yield from (_moved(row, following) for row in run.rows)
 
