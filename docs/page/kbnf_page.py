@@ -23,6 +23,8 @@ LANGUAGES = {each.name: each for each in (KBNF, GBNF, LARK, BNF, ABNF)}
 WRITERS = {GBNF.name: convert.to_gbnf, LARK.name: convert.to_lark}
 NO_FILES = Imports(load=lambda _: None)
 EXAMPLES = Path(__file__).with_name("grammars")
+WIDTH = 72
+"""Columns of a finding: prose is wrapped there."""
 
 
 def languages() -> str:
@@ -94,7 +96,7 @@ def _finding(diagnostic: Diagnostic) -> dict[str, Any]:
         "severity": diagnostic.severity.label,
         "start": _units(text, diagnostic.span.start),
         "end": _units(text, diagnostic.span.end),
-        "shown": [[part.text, part.role.name.lower()] for part in render_text(diagnostic)],
+        "shown": [[part.text, part.role.name.lower()] for part in render_text(diagnostic, WIDTH)],
     }
 
 

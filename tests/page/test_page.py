@@ -126,7 +126,7 @@ def test_a_reader_uses_the_page(address: str, tmp_path: Path) -> None:
     assert ran.returncode == 0, ran.stderr[-2000:]
     seen = json.loads(ran.stdout)
     assert seen.pop("complaints") == []
-    assert seen.pop("finding").startswith("error[E101]: unknown name: `unknown` is used but")
+    assert seen.pop("finding").startswith("error[E101]: the nonterminal `unknown` is not defined")
     assert seen.pop("converted").startswith('root ::= "a"+ "b"')
     assert seen == {
         "first": "no problems in 1 file",

@@ -1,10 +1,13 @@
 """The generated tables say what the regex package says."""
 
+from importlib import import_module
+
+import pytest
 import regex
 
-from kbnf_core.automata.codepoints import from_ranges
 from kbnf_core.automata.regex import generate_tables, tables, unicode
-from kbnf_core.automata.regex.unicode import every_code_point, named_property, property_value
+from kbnf_core.automata.regex.generate_tables import every_code_point, members
+from kbnf_core.automata.regex.unicode import named_property, property_value
 
 
 def test_tables_are_those_of_the_package() -> None:
@@ -12,7 +15,8 @@ def test_tables_are_those_of_the_package() -> None:
         # Another version has another Unicode; then only the letters of old must agree.
         assert unicode.perl_class("d", unicode=True)[0] == (0x30, 0x39)
         return
-    assert generate_tables.render() == generate_tables.current()
+    for path, text in generate_tables.files().items():
+        assert path.read_text(encoding="utf-8") == text
 
 
 def test_every_code_point_is_at_its_index() -> None:
@@ -21,10 +25,38 @@ def test_every_code_point_is_at_its_index() -> None:
     assert all(ord(text[index]) == index for index in range(0, 0x110000, 997))
 
 
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [
+        ("L", r"\p{gc=L}"),
+        ("Uppercase_Letter", r"\p{Lu}"),
+        ("sc", r"\p{gc=Sc}"),
+        ("Emoji", r"\p{Emoji=Yes}"),
+        ("is Old Italic", r"\p{Script=Old_Italic}"),
+        ("assigned", r"\P{Cn}"),
+    ],
+)
+def test_names_are_found_as_rust_finds_them(name: str, pattern: str) -> None:
+    assert named_property(name) == members(pattern)
+
+
+@pytest.mark.parametrize("name", ["", "foo", "InGreek", "Cs", "word", "blank", "age", "script"])
+def test_other_names_are_unknown(name: str) -> None:
+    assert named_property(name) is None
+    assert property_value(name, "yes") is None
+
+
+def test_every_value_is_found_by_each_of_its_names() -> None:
+    known = import_module("regex._regex_core").PROPERTIES
+    for key, name in unicode._BY_VALUE.items():
+        # Surrogates are in no text.
+        for value in known[key.upper()][1].keys() - {"CS"}:
+            assert property_value(name, value) is not None, (key, value)
+            assert property_value(key, value) == property_value(name, value)
+
+
 def test_properties_agree_with_the_package() -> None:
-    matches = regex.finditer(r"\p{Script=Greek}+", every_code_point())
-    greek = from_ranges((match.start(), match.end() - 1) for match in matches)
-    assert named_property("Greek") == property_value("script", "Grek") == greek
+    assert named_property("Greek") == property_value("script", "Grek") == members(r"\p{sc=Greek}")
 
 
 def test_folding_is_simple_and_without_turkish_i() -> None:

@@ -5,7 +5,6 @@ compares the files with the package. Nothing else here knows the package: what a
 does not depend on what is installed.
 """
 
-from collections.abc import Iterator
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -58,23 +57,29 @@ def _assignment(name: str, words: list[str]) -> str:
     return "\n".join([f"{name} = (", *lines, ")"])
 
 
-def _property_names() -> Iterator[str]:
-    r"""Yield what may stand in ``\p{...}``, as in properties.txt: ``gc=lu``, ``math``."""
+def _property_names() -> dict[tuple[int, int], list[str]]:
+    r"""Return what may stand in ``\p{...}``, as in properties.txt: ``gc=lu``, ``math``.
+
+    Names of one set are together, by the package's numbers of a property and its value.
+    """
     known = import_module("regex._regex_core").PROPERTIES
+    names: dict[tuple[int, int], list[str]] = {}
     for each in _WITH_VALUES:
-        _, values = known[each.upper()]
-        yield from (f"{each}={value.lower()}" for value in values if value.isalnum())
-    for each, (_, values) in known.items():
+        number, values = known[each.upper()]
+        for value in filter(str.isalnum, values):
+            names.setdefault((number, values[value]), []).append(f"{each}={value.lower()}")
+    for each, (number, values) in known.items():
         if "YES" in values and each.isalnum():
-            yield each.lower()
+            names.setdefault((number, values["YES"]), []).append(each.lower())
+    return names
 
 
 def render_properties() -> str:
     """Return the text of properties.txt: a line for each set, its names before the colon."""
     named: dict[CodePoints, list[str]] = {}
-    for name in _property_names():
-        query = name if "=" in name else f"{name}=yes"
-        named.setdefault(members(rf"\p{{{query}}}"), []).append(name)
+    for names in _property_names().values():
+        query = names[0] if "=" in names[0] else f"{names[0]}=yes"
+        named.setdefault(members(rf"\p{{{query}}}"), []).extend(names)
     lines = sorted(f"{' '.join(sorted(names))}:{_spelled(sets)}" for sets, names in named.items())
     return "\n".join(lines) + "\n"
 
