@@ -14,8 +14,8 @@ import regex
 
 from kbnf_core.automata.codepoints import CodePoints, from_ranges
 
-_TABLES = Path(__file__).with_name("tables.py")
-_PROPERTIES = Path(__file__).with_name("properties.txt")
+TABLES = Path(__file__).with_name("tables.py")
+PROPERTIES = Path(__file__).with_name("properties.txt")
 _CLASSES = {
     "WORD": r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]",
     "DIGIT": r"\p{Nd}",
@@ -105,11 +105,6 @@ def render_tables() -> str:
     return "\n".join(parts) + "\n"
 
 
-def files() -> dict[Path, str]:
-    """Return the files, each with what it must hold."""
-    return {_TABLES: render_tables(), _PROPERTIES: render_properties()}
-
-
 if __name__ == "__main__":
-    for path, text in files().items():
-        path.write_text(text, encoding="utf-8")
+    TABLES.write_text(render_tables(), encoding="utf-8")
+    PROPERTIES.write_text(render_properties(), encoding="utf-8")
