@@ -16,7 +16,8 @@ def main() -> None:
     if sys.argv[1] == "bare":
         os.environ["KBNF_KERNEL"] = "numpy"
         blocked = ("numpy", "regex", "kbnf_core.automata._automata", "kbnf_core.kernel._compiled")
-        sys.modules.update(dict.fromkeys(blocked))
+        # A module of None cannot be imported.
+        vars(sys)["modules"].update(dict.fromkeys(blocked))
     said = {}
     for name in sys.argv[2:]:
         text = Path(name).read_text(encoding="utf-8")
