@@ -10,6 +10,8 @@ from multiprocessing import active_children, get_context, parent_process
 from threading import Thread
 from typing import TypeVar
 
+from kbnf_cli.jobs import interrupts_ignored
+
 _log = logging.getLogger(__name__)
 _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")
@@ -33,7 +35,9 @@ class Process:
             self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=_end_with_parent)
         loop = asyncio.get_running_loop()
         try:
-            work = loop.run_in_executor(self._pool, task, given)
+            with interrupts_ignored():
+                # The process is started here; a terminal interrupts it together with the server.
+                work = loop.run_in_executor(self._pool, task, given)
             return await asyncio.wait_for(work, self._patience)
         except (BrokenProcessPool, TimeoutError) as error:
             _log.warning("a text could not be looked at: %r", error)

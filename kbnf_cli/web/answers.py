@@ -5,7 +5,7 @@ Nothing is read but the vocabularies that the command line named, and every list
 
 import re
 from codecs import getincrementaldecoder
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import nsmallest
@@ -109,19 +109,21 @@ def _text(value: dict[Any, Any], key: str, limit: int) -> str:
     return text
 
 
-def answer(question: Question) -> dict[str, Any]:
-    """Return what there is to show; ``trouble`` is why there is less than was asked for."""
+def answer_grammar(question: Question) -> dict[str, Any]:
+    """Return what there is to show of the grammar; ``trouble`` is why that is not all."""
+    return _tried(lambda: _open(question.grammar, question.start, question.finish).shown())
+
+
+def answer_text(question: Question) -> dict[str, Any]:
+    """Return what there is to show of the text, after ``answer_grammar``."""
+    return _tried(lambda: _look(question))
+
+
+def _tried(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     try:
-        opened = _open(question.grammar, question.start, question.finish)
+        return make()
     except (KbnfError, MemoryError, RecursionError) as error:
         return {"trouble": _trouble(error)}
-    shown = opened.shown()
-    if opened.grammar is None:
-        return shown
-    try:
-        return {**shown, **_look(opened, opened.grammar, question)}
-    except (KbnfError, MemoryError, RecursionError) as error:
-        return {**shown, "trouble": _trouble(error)}
 
 
 def _trouble(error: BaseException) -> str:
@@ -178,10 +180,13 @@ def _vocabulary(name: VocabularyName) -> "Vocabulary":
     return read_vocabulary(Console(), *name)
 
 
-def _look(opened: _Opened, grammar: "Grammar", question: Question) -> dict[str, Any]:
+def _look(question: Question) -> dict[str, Any]:
     from kbnf_core import Engine
 
-    engine = Engine(grammar, _vocabulary(question.vocabulary))
+    opened = _open(question.grammar, question.start, question.finish)
+    if opened.grammar is None:
+        return {}
+    engine = Engine(opened.grammar, _vocabulary(question.vocabulary))
     data = question.text.encode()
     taken, rejection = _feed(engine, data)
     shown: dict[str, Any] = {

@@ -22,7 +22,14 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from kbnf_cli.web.answers import BadQuestionError, VocabularyName, answer, read_question
+from kbnf_cli.web.answers import (
+    BadQuestionError,
+    Question,
+    VocabularyName,
+    answer_grammar,
+    answer_text,
+    read_question,
+)
 from kbnf_cli.worker import Process
 
 TOKEN_HEADER = "X-Kbnf-Token"
@@ -106,6 +113,7 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})
             return
         if scope["type"] != "http":
+            await self._app(scope, receive, send)
             return
 
         async def send_guarded(message: Message) -> None:
@@ -167,10 +175,17 @@ class Desk:
         self._waiting += 1
         try:
             async with self._turn:
-                found = await self._process.run(answer, question)
+                return JSONResponse(await self._answer(question))
         finally:
             self._waiting -= 1
-        return JSONResponse(found or {"trouble": f"this takes more than {PATIENCE:.0f} seconds"})
+
+    async def _answer(self, question: Question) -> dict[str, Any]:
+        """Return what is found; of the grammar alone where the text takes too much."""
+        trouble = {"trouble": f"this takes more than {PATIENCE:.0f} seconds, or too much memory"}
+        found = await self._process.run(answer_grammar, question)
+        if found is None or "trouble" in found:
+            return found or trouble
+        return {**found, **(await self._process.run(answer_text, question) or trouble)}
 
     def end(self) -> None:
         """End the process."""

@@ -10,6 +10,7 @@ const state = { grammar: "", text: "", start: "", finish: "", vocabulary: "", wh
 let token = "";
 let answer = {};
 let colours = { parts: [], paths: [], rest: "" };
+const coloured = new Map();
 let asking = false;
 let changed = false;
 let timer = 0;
@@ -146,7 +147,7 @@ function show(found) {
 }
 
 function drawGrammar() {
-  const marks = (answer.findings || []).filter((each) => each.end > each.start);
+  const marks = (answer.findings || []).map(visibly).filter((each) => each.end > each.start);
   const worst = { error: 0, warning: 1, info: 2 };
   marks.sort((a, b) => worst[a.severity] - worst[b.severity] || a.start - b.start);
   const kept = [];
@@ -165,9 +166,16 @@ function drawGrammar() {
   follow("grammar");
 }
 
+// What is missing is marked at what stands before it.
+function visibly(finding) {
+  if (finding.end > finding.start) return finding;
+  return { ...finding, start: Math.max(0, finding.start - 1) };
+}
+
+// Rules get their colours in the order in which a text uses them, and keep them.
 function colourOf(rule) {
-  const place = (answer.rules || []).indexOf(rule);
-  return `r${(place < 0 ? 8 : place) % COLOURS}`;
+  if (!coloured.has(rule)) coloured.set(rule, coloured.size % COLOURS);
+  return `r${coloured.get(rule)}`;
 }
 
 function drawText() {
@@ -205,7 +213,7 @@ function showFindings() {
     const place = make("button", { type: "button", class: "link", click: () => select(each) },
       `line ${each.line}, column ${each.column}`);
     return make("li", { class: each.severity },
-      make("p", { class: "message" }, make("span", { class: "code" }, `${each.code} ${each.severity}`), each.message),
+      make("p", { class: "message" }, make("span", { class: "code" }, `${each.code} ${each.severity}`), " ", each.message),
       ...each.notes.map((note) => make("p", {}, `note: ${note}`)),
       ...each.helps.map((help) => make("p", {}, `help: ${help}`)),
       make("p", {}, place, ...each.fixes.flatMap((fix) => [" · ", fixButton(fix)])));
@@ -273,7 +281,7 @@ function showExplained(box, why, asked) {
 }
 
 function row(key, ...inner) {
-  return make("p", {}, make("span", { class: "key" }, key), ...inner);
+  return make("p", { class: "pair" }, make("span", { class: "key" }, key), ...inner);
 }
 
 const number = (value) => value.toLocaleString("en");
@@ -326,7 +334,7 @@ function listen() {
   for (const id of ["grammar", "text", "why", "find"]) {
     by(id).addEventListener("input", () => {
       state[id] = by(id).value;
-      if (id === "grammar") { answer.findings = []; drawGrammar(); }
+      if (id === "grammar") { coloured.clear(); answer.findings = []; drawGrammar(); }
       if (id === "text") drawText();
       change();
     });
