@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import active_children, get_context, parent_process
+from multiprocessing.process import BaseProcess
 from threading import Thread
 from typing import TypeVar
 
@@ -26,6 +27,7 @@ class Process:
     def __init__(self, patience: float) -> None:
         self._patience = patience
         self._pool: ProcessPoolExecutor | None = None
+        self._children: set[BaseProcess] = set()
 
     async def run(self, task: Callable[[_Given], _Made], given: _Given) -> _Made | None:
         """Return what ``task`` makes of ``given``; None where the process ended, or was ended."""
@@ -35,9 +37,11 @@ class Process:
             self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=_end_with_parent)
         loop = asyncio.get_running_loop()
         try:
+            others = set(active_children())
             with interrupts_ignored():
                 # The process is started here; a terminal interrupts it together with the server.
                 work = loop.run_in_executor(self._pool, task, given)
+            self._children |= set(active_children()) - others
             return await asyncio.wait_for(work, self._patience)
         except (BrokenProcessPool, TimeoutError) as error:
             _log.warning("a text could not be looked at: %r", error)
@@ -51,8 +55,9 @@ class Process:
         pool, self._pool = self._pool, None
         if pool is None:
             return
-        for process in active_children():
+        for process in self._children:
             process.kill()
+        self._children = set()
         pool.shutdown(cancel_futures=True)
 
 
