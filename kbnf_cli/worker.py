@@ -7,11 +7,13 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import active_children, get_context, parent_process
-from multiprocessing.process import BaseProcess
 from threading import Thread
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from kbnf_cli.jobs import interrupts_ignored
+
+if TYPE_CHECKING:
+    from multiprocessing.process import BaseProcess
 
 _log = logging.getLogger(__name__)
 _Given = TypeVar("_Given")
