@@ -230,7 +230,8 @@ def _status(engine: "Engine", rejection: "Explanation | None") -> str:
 def _coloured(opened: _Opened, text: str, taken: bytes) -> dict[str, Any]:
     """Return the accepted part of a text in parts with their rules, and the rest."""
     accepted = taken.decode("utf-8", "ignore")
-    parts = opened.derivations and opened.derivations.parts(taken, _MAX_STEPS)
+    derivations = opened.derivations
+    parts = None if derivations is None else derivations.parts(taken, _MAX_STEPS)
     if parts is None:
         return {"parts": [[accepted, -1]], "paths": [], "rest": text[len(accepted) :]}
     decoder = getincrementaldecoder("utf-8")("ignore")

@@ -12,25 +12,25 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("playwright.sync_api", reason="needs `pip install playwright`")
+
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
 from .conftest import Playground
 
 pytestmark = pytest.mark.slow
-
-api = pytest.importorskip("playwright.sync_api", reason="needs `pip install playwright`")
-
-Browser, Page, expect = api.Browser, api.Page, api.expect
 
 WRONG = 'start ::= "Hi " name;\nname ::= [A-Z];\n'
 RIGHT = 'start ::= "Hi " name;\nname ::= #"[A-Z]";\n'
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator["Browser"]:
+def browser() -> Iterator[Browser]:
     named = [os.environ.get("KBNF_CHROMIUM"), *map(shutil.which, ("chromium", "google-chrome"))]
     program = next(filter(None, named), None)
     if program is None:
         pytest.skip("needs a Chromium on the path, or named by KBNF_CHROMIUM")
-    with api.sync_playwright() as playwright:
+    with sync_playwright() as playwright:
         # In a container there is no second sandbox to be had.
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield browser
@@ -39,8 +39,8 @@ def browser() -> Iterator["Browser"]:
 
 @pytest.fixture(params=["light", "dark"])
 def page(
-    browser: "Browser", playground: Playground, request: pytest.FixtureRequest
-) -> Iterator["Page"]:
+    browser: Browser, playground: Playground, request: pytest.FixtureRequest
+) -> Iterator[Page]:
     """Yield the page of a playground; what its console complains of fails the test."""
     context = browser.new_context(
         color_scheme=request.param, viewport={"width": 1280, "height": 800}
@@ -62,7 +62,7 @@ def page(
     context.close()
 
 
-def picture(page: "Page", name: str) -> None:
+def picture(page: Page, name: str) -> None:
     """Keep a picture of the page where a folder is named for it."""
     folder = os.environ.get("KBNF_SCREENSHOTS")
     if folder:
@@ -70,7 +70,7 @@ def picture(page: "Page", name: str) -> None:
         page.screenshot(path=Path(folder) / f"{name}-{'dark' if scheme else 'light'}.png")
 
 
-def test_a_text_is_coloured_and_the_mask_follows(page: "Page") -> None:
+def test_a_text_is_coloured_and_the_mask_follows(page: Page) -> None:
     page.locator("#text").fill('{"a": [1, tr')
     expect(page.locator("#mask")).to_have_text('"u"')
     expect(page.locator("#legend")).to_contain_text("number")
@@ -82,7 +82,7 @@ def test_a_text_is_coloured_and_the_mask_follows(page: "Page") -> None:
     picture(page, "mask")
 
 
-def test_a_text_that_does_not_fit_is_marked(page: "Page") -> None:
+def test_a_text_that_does_not_fit_is_marked(page: Page) -> None:
     page.locator("#text").fill('{"a" 1')
     expect(page.locator("#status")).to_have_text("does not fit")
     expect(page.locator("#text-back .rest")).to_have_text("1")
@@ -90,7 +90,7 @@ def test_a_text_that_does_not_fit_is_marked(page: "Page") -> None:
     picture(page, "rejected")
 
 
-def test_a_finding_is_shown_and_fixed(page: "Page") -> None:
+def test_a_finding_is_shown_and_fixed(page: Page) -> None:
     page.locator("#grammar").fill(WRONG)
     expect(page.locator("#grammar-back mark.error")).to_have_text("[A-Z]")
     expect(page.locator("#status")).to_have_text("the grammar cannot be used")
@@ -100,14 +100,14 @@ def test_a_finding_is_shown_and_fixed(page: "Page") -> None:
     expect(page.locator("#findings")).not_to_contain_text("error")
 
 
-def test_markup_in_a_grammar_stays_text(page: "Page") -> None:
+def test_markup_in_a_grammar_stays_text(page: Page) -> None:
     page.locator("#grammar").fill('start ::= "<img src=x onerror=alert(1)>" <b>;')
     expect(page.locator("#findings .error").first).to_be_visible()
     assert page.locator("main img, main b").count() == 0
 
 
 def test_the_address_holds_the_state_and_never_the_token(
-    page: "Page", playground: Playground
+    page: Page, playground: Playground
 ) -> None:
     page.locator("#grammar").fill(RIGHT)
     page.locator("#text").fill("Hi ü")
@@ -128,17 +128,13 @@ def test_the_address_holds_the_state_and_never_the_token(
     other.close()
 
 
-def test_a_script_that_gets_into_the_page_does_not_run(
-    page: "Page", playground: Playground
-) -> None:
+def test_a_script_that_gets_into_the_page_does_not_run(page: Page, playground: Playground) -> None:
     victim = page.context.new_page()
     victim.goto(playground.address)
-    refused: list[str] = []
-    victim.on("console", lambda message: refused.append(message.text))
-    victim.evaluate(
-        "document.body.append(Object.assign(document.createElement('script'),"
-        " {textContent: 'document.title = 1'}))"
-    )
+    with victim.expect_console_message(lambda said: "Content Security Policy" in said.text):
+        victim.evaluate(
+            "document.body.append(Object.assign(document.createElement('script'),"
+            " {textContent: 'document.title = 1'}))"
+        )
     expect(victim).to_have_title("kbnf playground")
-    assert "Content Security Policy" in refused[0]
     victim.close()
