@@ -35,7 +35,7 @@ def visited_states(graph: Graph, start: str, data: bytes) -> frozenset[int] | No
 
     Empty where there is no derivation; None where finding out takes too long.
     """
-    chart = Chart(graph, data)
+    chart = Chart(graph, data, MAX_STEPS)
     if not chart.fill(start):
         return None
     return chart.trace(start)
@@ -47,7 +47,7 @@ class Chart:
     ``unfinished`` are the items whose terminal the rest of the text begins.
     """
 
-    def __init__(self, graph: Graph, data: bytes, max_steps: int = MAX_STEPS) -> None:
+    def __init__(self, graph: Graph, data: bytes, max_steps: int) -> None:
         self._graph = graph
         self._data = data
         self._columns = [_Column() for _ in range(len(data) + 1)]
