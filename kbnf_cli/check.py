@@ -66,6 +66,8 @@ class CheckOptions(Inputs):
     statistics: bool
     show_files: bool
     show_settings: bool
+    no_cache: bool
+    cache_dir: Path | None
 
     @property
     def settings(self) -> Settings:
@@ -113,6 +115,13 @@ class _Selectors(click.ParamType[tuple[str, ...]]):
 def run_options(command: _Command) -> _Command:
     """Add the options that say how to go about it, and how to show what was found."""
     for option in (
+        click.option(
+            "--cache-dir",
+            metavar="FOLDER",
+            type=click.Path(file_okay=False, path_type=Path),
+            help="Keep what was found in FOLDER.  [default: KBNF_CACHE_DIR, or the user's cache]",
+        ),
+        click.option("--no-cache", is_flag=True, help="Check everything, and keep nothing of it."),
         click.option(
             "--show-settings", is_flag=True, help="Show the settings of the first file, and end."
         ),
@@ -298,6 +307,7 @@ def _check(
             console.problem(result)
         else:
             reports.append(result)
+    check_one.end()
     return reports
 
 
@@ -306,10 +316,30 @@ def _results(
 ) -> Iterator[Report | SourceError]:
     """Check files, several at a time where there are enough to pay for starting processes."""
     if jobs == 1 or len(files) < ENOUGH_FOR_JOBS:
-        for path in console.track(files, "checking"):
-            console.detail(f"checking {'<stdin>' if path == STDIN else path}")
-            yield check_one(path)
+        yield from _one_by_one(console, files, check_one)
         return
+    recalled = {path: check_one.recall(path) for path in files}
+    left = [path for path in files if recalled[path] is None]
+    checked = (
+        _one_by_one(console, left, check_one)
+        if len(left) < ENOUGH_FOR_JOBS
+        else _side_by_side(console, left, check_one, jobs)
+    )
+    for path in files:
+        yield recalled[path] or next(checked)
+
+
+def _one_by_one(
+    console: Console, files: Sequence[Path], check_one: FileCheck
+) -> Iterator[Report | SourceError]:
+    for path in console.track(files, "checking"):
+        console.detail(f"checking {'<stdin>' if path == STDIN else path}")
+        yield check_one(path)
+
+
+def _side_by_side(
+    console: Console, files: Sequence[Path], check_one: FileCheck, jobs: int
+) -> Iterator[Report | SourceError]:
     with console.progress("checking") as progress:
         for done, (path, result) in enumerate(run_jobs(check_one, files, jobs), 1):
             console.detail(f"checked {path}")
