@@ -10,18 +10,19 @@ import click
 
 from kbnf_cli.check_report import FOR_PEOPLE, FORMATS, Outcome
 from kbnf_cli.checking import FileCheck, Report
-from kbnf_cli.choosing import FileChoice, Patterns
+from kbnf_cli.choosing import FileChoice
 from kbnf_cli.config import Settings, SettingsFor
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN, Note, find_grammars
 from kbnf_cli.grammars import GRAMMAR
-from kbnf_cli.inputs import Inputs
+from kbnf_cli.inputs import FileInputs, Inputs
 from kbnf_cli.jobs import default_jobs, run_jobs
 from kbnf_cli.options import (
     as_value,
     common_options,
     config_options,
+    file_options,
     grammar_options,
     stdin_option,
     vocabulary_options,
@@ -39,7 +40,7 @@ _Command = TypeVar("_Command", bound=Callable[..., object])
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckOptions(Inputs):
+class CheckOptions(Inputs, FileInputs):
     """What a run of ``kbnf check`` is asked for."""
 
     paths: tuple[Path, ...]
@@ -60,8 +61,6 @@ class CheckOptions(Inputs):
     max_states: int | None
     max_mask_work: int | None
     targets: tuple[str, ...]
-    exclude: tuple[str, ...]
-    force_exclude: bool
     exit_zero: bool
     statistics: bool
     show_files: bool
@@ -72,7 +71,7 @@ class CheckOptions(Inputs):
     @property
     def settings(self) -> Settings:
         """What is set on the command line rather than in a configuration file."""
-        return Settings(
+        asked = Settings(
             select=self.select,
             extend_select=self.extend_select,
             ignore=self.ignore,
@@ -82,14 +81,8 @@ class CheckOptions(Inputs):
             targets=self.targets or None,
             max_states=self.max_states,
             max_mask_work=self.max_mask_work,
-            exclude=Patterns(Path.cwd().resolve(), self.exclude) if self.exclude else None,
-            force_exclude=self.force_exclude or None,
         )
-
-    @property
-    def choice(self) -> FileChoice:
-        """Which files of a directory are grammars."""
-        return FileChoice(EXTENSIONS, self.all_settings())
+        return asked.over(self.file_settings)
 
     def all_settings(self) -> SettingsFor:
         """Return where the settings of a file come from, those of the command line included."""
@@ -122,6 +115,7 @@ def run_options(command: _Command) -> _Command:
             help="Keep what was found in FOLDER.  [default: KBNF_CACHE_DIR, or the user's cache]",
         ),
         click.option("--no-cache", is_flag=True, help="Check everything, and keep nothing of it."),
+        click.option("--show-files", is_flag=True, help="List the files to check, and end."),
         click.option(
             "--show-settings", is_flag=True, help="Show the settings of the first file, and end."
         ),
@@ -227,24 +221,6 @@ def lint_options(command: _Command) -> _Command:
     return command
 
 
-def file_options(command: _Command) -> _Command:
-    """Add the options that say which files are checked."""
-    for option in (
-        click.option("--show-files", is_flag=True, help="List the files to check, and end."),
-        click.option(
-            "--force-exclude", is_flag=True, help="Leave out excluded files that are named, too."
-        ),
-        click.option(
-            "--exclude",
-            metavar="PATTERN",
-            multiple=True,
-            help="Leave out what matches in directories, as a .gitignore does; repeatable.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
 ENOUGH_FOR_JOBS = 32
 """Files below which checking them takes less time than starting processes."""
 
@@ -279,8 +255,8 @@ def check(console: Console, asked: CheckOptions) -> int:
         raise click.UsageError(f"--statistics and --format {asked.format_} exclude each other")
     paths = asked.paths or (Path(),)
     if asked.watches:
-        return _watch(console, paths, asked.choice, run)
-    files = find_grammars(paths, console.note, asked.choice)
+        return _watch(console, paths, asked.choice(EXTENSIONS), run)
+    files = find_grammars(paths, console.note, asked.choice(EXTENSIONS))
     if asked.show_files:
         console.text("".join(f"{file}\n" for file in files))
         return Exit.CLEAN

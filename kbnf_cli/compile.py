@@ -1,6 +1,6 @@
 """``kbnf compile``: grammars to artifacts on disk."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,19 +8,25 @@ import click
 
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
-from kbnf_cli.files import ANY_GRAMMAR, STDIN, find_grammars
+from kbnf_cli.files import STDIN, find_grammars
 from kbnf_cli.grammars import GRAMMAR
-from kbnf_cli.inputs import Inputs, read_vocabulary
+from kbnf_cli.inputs import FileInputs, Inputs, read_vocabulary
 from kbnf_cli.jobs import default_jobs, run_jobs
-from kbnf_cli.options import as_value, common_options, input_options
+from kbnf_cli.options import as_value, common_options, file_options, input_options
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.diagnostics.text import render_text
 from kbnf_core.errors import GrammarError, KbnfError, SourceError
+from kbnf_core.languages import EXTENSIONS
 
 if TYPE_CHECKING:
     from kbnf_core import Vocabulary
     from kbnf_core.artifact.precompute import Progress
     from kbnf_core.artifact.read import Description
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompileInputs(Inputs, FileInputs):
+    """What a run of ``kbnf compile`` reads."""
 
 
 class _Task:
@@ -78,13 +84,14 @@ class _Task:
     default=default_jobs,
     help="Grammars to compile at the same time.  [default: the number of processors]",
 )
+@file_options
 @input_options
 @common_options
 @click.pass_obj
-@as_value(Inputs)
+@as_value(CompileInputs)
 def compile_(
     console: Console,
-    inputs: Inputs,
+    inputs: CompileInputs,
     paths: tuple[Path, ...],
     output: Path | None,
     info: Path | None,
@@ -106,7 +113,7 @@ def compile_(
     settings = inputs.settings_source()(paths[0])
     vocab, eos = inputs.vocab or settings.vocab, inputs.eos or settings.eos or ()
     task = _Task(replace(inputs, vocab=vocab, eos=eos))
-    work = _outputs(find_grammars(paths, console.note, ANY_GRAMMAR), output)
+    work = _outputs(find_grammars(paths, console.note, inputs.choice(EXTENSIONS)), output)
     if len(work) == 1:
         return _compile_one(console, task, *work[0])
     return _compile_many(console, task, work, jobs)

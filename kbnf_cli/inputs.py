@@ -1,10 +1,11 @@
 """The inputs of commands: the grammar, vocabulary and settings that shared options name."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kbnf_cli.choosing import FileChoice, Patterns
 from kbnf_cli.config import Settings, SettingsFor, settings_source
 from kbnf_cli.console import Console
 from kbnf_cli.files import STDIN
@@ -16,6 +17,36 @@ if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 BUILT_IN = "bytes"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileInputs:
+    """The values of the options that ``options.file_options`` and ``config_options`` add."""
+
+    exclude: tuple[str, ...]
+    extend_exclude: tuple[str, ...]
+    force_exclude: bool
+    config_file: Path | None
+    isolated: bool
+
+    def choice(self, extensions: Collection[str]) -> FileChoice:
+        """Return which files in directories are grammars in the languages of ``extensions``."""
+        configured = settings_source(self.config_file, self.isolated)
+        asked = self.file_settings
+        return FileChoice(
+            extensions,
+            lambda file: asked.over(configured(file)),
+            _from_here(self.extend_exclude),
+        )
+
+    @property
+    def file_settings(self) -> Settings:
+        """What the options set rather than a configuration file."""
+        return Settings(exclude=_from_here(self.exclude), force_exclude=self.force_exclude or None)
+
+
+def _from_here(lines: tuple[str, ...]) -> Patterns | None:
+    return Patterns(Path.cwd().resolve(), lines) if lines else None
 
 
 @dataclass(frozen=True, kw_only=True)

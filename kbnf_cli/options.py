@@ -116,6 +116,29 @@ def config_options(command: _Command) -> _Command:
     return config(isolated(command))
 
 
+def file_options(command: _Command) -> _Command:
+    """Add what says which files in directories are left out: see ``inputs.FileInputs``."""
+    for option in (
+        click.option(
+            "--force-exclude", is_flag=True, help="Leave out excluded files that are named, too."
+        ),
+        click.option(
+            "--extend-exclude",
+            metavar="PATTERN",
+            multiple=True,
+            help="Leave out what matches beside what is left out anyway; repeatable.",
+        ),
+        click.option(
+            "--exclude",
+            metavar="PATTERN",
+            multiple=True,
+            help="Leave out what matches in directories, as a .gitignore does; repeatable.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
 def _verbosity_option(
     short: str, long: str, verbosity: Verbosity, text: str
 ) -> Callable[[_Command], _Command]:
