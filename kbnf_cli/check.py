@@ -1,6 +1,5 @@
 """``kbnf check``: parse and lint grammars."""
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +9,10 @@ import click
 
 from kbnf_cli.check_report import FOR_PEOPLE, FORMATS, Outcome
 from kbnf_cli.checking import FileCheck, Report
-from kbnf_cli.choosing import FileChoice
 from kbnf_cli.config import Settings, SettingsFor
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
-from kbnf_cli.files import STDIN, Note, find_grammars
+from kbnf_cli.files import STDIN, find_grammars
 from kbnf_cli.grammars import GRAMMAR
 from kbnf_cli.inputs import FileInputs, Inputs
 from kbnf_cli.jobs import default_jobs, run_jobs
@@ -27,6 +25,7 @@ from kbnf_cli.options import (
     stdin_option,
     vocabulary_options,
 )
+from kbnf_cli.watching import watch, watch_option
 from kbnf_core.diagnostics import Severity
 from kbnf_core.diagnostics.selection import normalise_selector
 from kbnf_core.errors import SourceError
@@ -122,9 +121,7 @@ def run_options(command: _Command) -> _Command:
         click.option(
             "--statistics", is_flag=True, help="Show how often each code was found instead."
         ),
-        click.option(
-            "--watch", "watches", is_flag=True, help="Check again whenever a file changes."
-        ),
+        watch_option("Check"),
         click.option(
             "-j",
             "--jobs",
@@ -255,7 +252,7 @@ def check(console: Console, asked: CheckOptions) -> int:
         raise click.UsageError(f"--statistics and --format {asked.format_} exclude each other")
     paths = asked.paths or (Path(),)
     if asked.watches:
-        return _watch(console, paths, asked.choice(EXTENSIONS), run)
+        return watch(console, paths, lambda: asked.choice(EXTENSIONS), run)
     files = find_grammars(paths, console.note, asked.choice(EXTENSIONS))
     if asked.show_files:
         console.text("".join(f"{file}\n" for file in files))
@@ -321,71 +318,3 @@ def _side_by_side(
             console.detail(f"checked {path}")
             yield result
             progress(done, len(files))
-
-
-def _watch(
-    console: Console,
-    paths: Sequence[Path],
-    choice: FileChoice,
-    run: Callable[[Sequence[Path]], int],
-) -> int:
-    if STDIN in paths:
-        raise click.UsageError("--watch needs files")
-
-    def act(files: list[Path]) -> None:
-        run(files)
-        console.note("watching for changes; Ctrl-C ends")
-        console.flush()
-
-    watch(paths, console.note, choice, act)
-    return Exit.CLEAN
-
-
-INTERVAL = 0.5
-"""Seconds between two looks at the files: short beside the time it takes to save one."""
-
-
-def watch(
-    paths: Sequence[Path],
-    note: Note,
-    choice: FileChoice,
-    act: Callable[[list[Path]], None],
-) -> None:
-    """Call ``act`` with the grammars below ``paths``, then after each change; ends by Ctrl-C.
-
-    Raises ``SourceError`` if a path does not exist at first, and what ``act`` raises then.
-
-    Looks at times and sizes rather than asking the system for events: this works on every file
-    system, also in containers, and grammars are few.
-    """
-    files = find_grammars(paths, note, choice)
-    seen = _stamps(files)
-    act(files)
-    while True:
-        time.sleep(INTERVAL)
-        try:
-            files = find_grammars(paths, _say_nothing, choice)
-            now = _stamps(files)
-            if now != seen:
-                seen = now
-                act(files)
-        except SourceError:
-            # A file that was there is being replaced; act when it is there again.
-            seen = {}
-
-
-def _say_nothing(_: str) -> None:
-    """Leave out what was said at first."""
-
-
-def _stamps(files: list[Path]) -> dict[Path, tuple[int, int]]:
-    return {file: _stamp(file) for file in files}
-
-
-def _stamp(file: Path) -> tuple[int, int]:
-    try:
-        status = file.stat()
-    except FileNotFoundError:
-        # It is being replaced; the next look finds the new one.
-        return 0, 0
-    return status.st_mtime_ns, status.st_size

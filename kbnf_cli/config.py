@@ -125,6 +125,9 @@ class Settings:
         return replace(other, **own)
 
 
+NAMES = ("kbnf.toml", "pyproject.toml")
+"""What configuration files are called; the first wins."""
+
 _LARGEST = 2**26
 """Bytes of a configuration file."""
 
@@ -151,7 +154,7 @@ def settings_source(config_file: Path | None, isolated: bool) -> SettingsFor:
 
 def _nearest(read: "Callable[[Path], Settings | None]", directory: Path) -> Settings:
     for parent in (directory, *directory.parents):
-        for name in ("kbnf.toml", "pyproject.toml"):
+        for name in NAMES:
             file = parent / name
             settings = read(file) if os.path.lexists(file) else None
             if settings is not None:

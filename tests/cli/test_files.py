@@ -8,7 +8,6 @@ from kbnf_cli.choosing import FileChoice
 from kbnf_cli.files import find_grammars, write_text
 from kbnf_testing.command import Write
 
-
 KBNF = FileChoice((".kbnf",))
 
 
