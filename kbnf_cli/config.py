@@ -205,7 +205,11 @@ def _severity(value: Any, _: Path) -> Severity:
 def _vocabulary(value: Any, directory: Path) -> str:
     if not isinstance(value, str):
         raise ValueError("`bytes` or the path of a file is needed")
-    return value if value == "bytes" else str(directory / value)
+    if value == "bytes" or os.path.lexists(directory / value):
+        return value if value == "bytes" else str(directory / value)
+    from kbnf_core.vocab.hub import cached_vocabulary
+
+    return str(directory / value if cached_vocabulary(value) is None else value)
 
 
 def _token_ids(value: Any, _: Path) -> tuple[int, ...]:

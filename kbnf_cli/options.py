@@ -90,8 +90,9 @@ def vocabulary_options(command: _Command) -> _Command:
     """Add ``--vocab`` and ``--eos``."""
     vocab = click.option(
         "--vocab",
-        metavar="FILE|bytes",
-        help="The vocabulary: a file, its format found by content, or `bytes`.  [default: bytes]",
+        metavar="FILE|MODEL|bytes",
+        help="The vocabulary: a file, its format found by content, a model in Hugging Face's local "
+        "cache, or `bytes`.  [default: bytes]",
     )
     eos = click.option(
         "--eos",
