@@ -1,5 +1,6 @@
 """The compiler: each source once, refusals as values, bounded memory, processes of its own."""
 
+import json
 import os
 import subprocess
 import sys
@@ -38,6 +39,10 @@ def test_every_kind_of_source_is_compiled(compiler: Compiler) -> None:
     assert not takes(compiler.choice(["yes", "no"]), "ye")
     assert takes(compiler.grammar("start ::= 'a'+;", finish="eos"), "aaa")
     assert takes(compiler.grammar('root ::= "a" | "b"', "gbnf"), "b")
+    content = {"type": "json_schema", "json_schema": SCHEMA}
+    tag = {"format": {"type": "tag", "begin": "<t>", "content": content, "end": "</t>"}}
+    assert takes(compiler.structural_tag(tag), '<t>{"b": 1}</t>')
+    assert compiler.structural_tag(json.dumps(tag)) is compiler.structural_tag(tag)
 
 
 def test_the_same_source_is_the_same_grammar(compiler: Compiler) -> None:

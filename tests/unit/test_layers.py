@@ -49,7 +49,7 @@ ALLOWED: dict[str, set[str]] = {
     "ir": BASE | {"automata"},
     "lower": BASE | {"syntax", "automata", "ir"},
     "vocab": BASE | {"container"},
-    "recognise": {"source", "budget", "automata", "kernel", "lower"},
+    "recognise": {"ir", "source", "budget", "automata", "kernel", "lower"},
     "mask": BASE | {"kernel", "config", "ir", "lower", "recognise", "vocab"},
     # Reading a grammar knows the values of languages, and of KBNF only where it is found.
     "languages.kbnf": BASE | {"config", "syntax"},
@@ -60,8 +60,12 @@ ALLOWED: dict[str, set[str]] = {
     "languages.gbnf": BACK | {"languages.conversion", "languages.kbnf"},
     "languages.bnf": BACK | {"engine", "languages.conversion", "languages.kbnf"},
     "languages.abnf": BACK | {"languages.conversion", "languages.kbnf"},
-    "languages.json_schema": BACK | {"languages.conversion"},
+    "languages.json_schema": BACK | {"format", "languages.conversion", "languages.kbnf"},
     "languages.lark": {
+        *BACK,
+        *(f"languages.{each}" for each in ("conversion", "kbnf", "gbnf", "json_schema")),
+    },
+    "languages.structural_tag": {
         *BACK,
         *(f"languages.{each}" for each in ("conversion", "kbnf", "gbnf", "json_schema")),
     },
@@ -72,15 +76,16 @@ ALLOWED: dict[str, set[str]] = {
     | {f"languages.{language}" for language in LANGUAGES},
     "format": BASE | {"syntax", "languages.kbnf"},
     "diagram": BASE | {"syntax"},
+    "diff": BACK | {"languages.json_schema"},
     "lint": BACK | {f"languages{each}" for each in ("", ".bnf", ".conversion", ".kbnf", ".lark")},
     "examples": BACK | {"engine", "languages.kbnf", "recordings"},
     "engine": BACK | {"kernel", "artifact"},
     "batch": BACK | {"engine", "kernel"},
     "compat": BACK | {"engine"},
     "compiler": BACK | {"convert", "languages.json_schema"},
-    "integrations": BACK | {"batch", "compiler", "convert", "engine"},
+    "integrations": BACK | {"batch", "compiler", "convert", "device", "engine"},
     "artifact": BACK | {"container"},
-    "device": BACK | {"artifact", "container", "engine"},
+    "device": BACK | {"artifact", "container", "engine", "kernel"},
     "recordings": {"engine", "errors", "mask", "vocab"},
 }
 

@@ -108,6 +108,7 @@ _MAKERS: dict[str, Callable[[Job], Grammar]] = {
     "json_schema": lambda job: Grammar.from_json_schema(str(job.source), **dict(job.options)),
     "regex": lambda job: Grammar.from_regex(str(job.source), limits=job.limits),
     "choice": lambda job: Grammar.from_choice(job.source, limits=job.limits),
+    "structural_tag": lambda job: Grammar.from_structural_tag(job.source, limits=job.limits),
     "grammar": _text,
 }
 
@@ -199,6 +200,10 @@ class Compiler:
         """Return the grammar of a list of texts, as ``Grammar.from_choice`` does."""
         return self.submit("choice", choices).result()
 
+    def structural_tag(self, tag: Mapping[str, Any] | str | Any) -> Grammar:
+        """Return the grammar of a structural tag, as ``Grammar.from_structural_tag`` does."""
+        return self.submit("structural_tag", tag).result()
+
     def grammar(self, text: str, language: str | None = None, **options: Any) -> Grammar:
         """Return the grammar of a text in KBNF or another language: ``gbnf``, ``lark``, ``bnf``.
 
@@ -248,7 +253,7 @@ class Compiler:
             options = {"language": "kbnf", **options}
             if options["language"] not in LANGUAGES:
                 raise ConfigError(f"a language is one of {', '.join(LANGUAGES)}")
-        text = tuple(source) if kind == "choice" else _as_text(source)
+        text = tuple(source) if kind == "choice" else _as_text(kind, source)
         return Job(kind, text, tuple(sorted(options.items())), self._limits)
 
     def _trim(self, done: Job) -> None:
@@ -283,9 +288,11 @@ def _has_failed(future: Future[Grammar]) -> bool:
     return future.cancelled() or isinstance(future.exception(), WorkerError)
 
 
-def _as_text(source: Any) -> str:
+def _as_text(kind: str, source: Any) -> str:
     if isinstance(source, str):
         return source
+    if kind == "structural_tag" and hasattr(source, "model_dump_json"):
+        return str(source.model_dump_json())
     schema_of = getattr(source, "model_json_schema", None)
     return json.dumps(schema_of() if callable(schema_of) else source)
 

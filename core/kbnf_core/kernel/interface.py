@@ -311,6 +311,17 @@ class Kernel(Protocol):
         Its results are those of ``gather_plainly``.
         """
 
+    def columns(
+        self, table: Any, trie: TrieArrays, states: Ids, eager: bool, work: int
+    ) -> tuple[Ids, Ids] | None:
+        """Return which column each token of a trie has, and the columns, int32[count, states].
+
+        A column has the state of ``table`` after the token from each of ``states``, DEAD where it
+        cannot come; no two are equal, and column 0 is dead throughout. The first is as long as
+        ``trie.token_ids``. With ``eager`` a byte after one that completed the start is refused.
+        None where more than ``work`` transitions would be followed, or too much be stored.
+        """
+
     def fill(self, out: npt.NDArray[np.int32], words: Bitmask) -> None:
         """Copy ``words`` to the front of ``out``, and zeros to the rest.
 

@@ -181,8 +181,7 @@ def _first(document: tree.Document, start: str, limits: Limits) -> tuple[int, bo
             masks[id(node)] = (_first_of(node, parts, known), fact.nullable)
         return masks[id(grammar.rules[name])][0]
 
-    callees = {name: [c.nonterminal for c in calls] for name, calls in facts.calls.items()}
-    firsts = fixpoint(callees, 0, evaluate)
+    firsts = fixpoint(facts.callees, 0, evaluate)
     return firsts[start], start in facts.facts and facts.facts[start].nullable
 
 
