@@ -1,7 +1,7 @@
 """The check of one file by ``kbnf check``: find, select, fix."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -140,11 +140,7 @@ class FileCheck:
             self._asked.finish,
             (defaults.start, defaults.finish and defaults.finish.value),
             vocabulary and (vocabulary.name, vocabulary.fingerprint),
-            options.targets,
-            options.reports_cost,
-            options.max_states,
-            options.max_mask_work,
-            options.reports_effort,
+            *(getattr(options, each.name) for each in fields(options) if each.name != "vocabulary"),
         ]
         return self._results.entry(subject.source, settings)
 
