@@ -7,7 +7,7 @@ also in containers, and grammars are few.
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import click
 
@@ -18,6 +18,8 @@ from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN, find_grammars
 from kbnf_core.errors import KbnfError, SourceError
 
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
 INTERVAL = 0.5
 """Seconds between two looks at the files: short beside the time it takes to save one."""
 
@@ -25,7 +27,7 @@ Beside = Callable[[Path], Iterable[Path]]
 """Returns the files that are read with a grammar."""
 
 
-def watch_option(does: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+def watch_option(does: str) -> Callable[[_Command], _Command]:
     """Add ``--watch``, with what it does again."""
     return click.option(
         "--watch", "watches", is_flag=True, help=f"{does} again whenever a file changes."
