@@ -20,7 +20,6 @@ from sentencepiece import SentencePieceProcessor
 from kbnf_core import Vocabulary, load_vocabulary
 from kbnf_core.cache_folder import VARIABLE
 from kbnf_core.errors import SourceError, VocabularyError
-from kbnf_core.vocab import cache
 from kbnf_testing import forked, robustness, tokenizer_files
 from kbnf_testing.forked import End
 
