@@ -13,7 +13,7 @@ from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import read_bytes, write_text
 from kbnf_cli.grammars import GRAMMAR, Opened, open_any_grammar
-from kbnf_cli.inputs import BUILT_IN, Inputs, read_vocabulary
+from kbnf_cli.inputs import BUILT_IN, Inputs, read_vocabulary, vocabulary_file
 from kbnf_cli.options import as_value, common_options, input_options
 from kbnf_cli.play.session import Files, Session, Settings, Verdict, World, open_session
 from kbnf_cli.shipped import shown_path
@@ -218,7 +218,7 @@ class DiskWorld:
         from kbnf_core.vocab.encode import load_encoder
 
         if name not in self._encoders:
-            path = None if name == BUILT_IN else Path(name)
+            path = None if name == BUILT_IN else vocabulary_file(name)
             self._encoders[name] = load_encoder(path, vocabulary)
         return self._encoders[name]
 
