@@ -1,22 +1,98 @@
-"""Every block of Python in ``docs/`` prints what it says."""
+"""Every block of every page in ``docs/`` is run, or read by what reads its language.
+
+``kbnf_testing.pages`` says how. Lua, and what installs programs or starts servers (``sh``), is read
+only: the one not at all, the other by a shell.
+"""
 
 import doctest
+import json
 import re
+import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
-from kbnf_testing import hosts
+from kbnf_core import Grammar
+from kbnf_testing import hosts, pages
+from kbnf_testing.pages import Block
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = pages.ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
+RUN = {"console", "python"}
+
+pytestmark = pytest.mark.docs
+each_page = pytest.mark.parametrize(
+    "page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix()
+)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
-def test_blocks_print_what_they_say(page: Path) -> None:
-    needed = re.match("<!-- needs: (.*)", page.read_text(encoding="utf-8"))
+@each_page
+def test_commands_print_what_they_say(page: Path, tmp_path: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert pages.rerun(text, tmp_path) == text
+
+
+@each_page
+def test_python_prints_what_it_says(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = page.read_text(encoding="utf-8")
+    needed = re.search("^<!-- needs: (.*)", text, re.MULTILINE)
     for name in needed[1].split() if needed else ():
         pytest.importorskip(name, reason=f"{name} is not installed (extra `transformers`)")
+    pages.write_files(text, tmp_path)
+    monkeypatch.chdir(tmp_path)
     with hosts.forgotten():
         failed, _ = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert not failed
+
+
+@each_page
+def test_other_blocks_are_read(page: Path) -> None:
+    for block in pages.blocks(page.read_text(encoding="utf-8")):
+        if block.language == "python":
+            assert block.text.startswith(">>> "), "a block of Python is a doctest"
+        elif block.language not in RUN:
+            read(block)
+
+
+def read(block: Block) -> None:
+    """Read a block by what reads its language."""
+    match block.language:
+        case "kbnf" | "gbnf":
+            made = Grammar if block.language == "kbnf" else Grammar.from_gbnf
+            assert made(block.text)
+        case "toml":
+            tomllib.loads(block.text)
+        case "json":
+            json.loads(block.text)
+        case "yaml":
+            yaml.safe_load(block.text)
+        case "sh":
+            assert not re.search("^kbnf ", block.text, re.MULTILINE), "`console` runs this"
+            subprocess.run(["sh", "-n"], input=block.text, text=True, check=True)
+        case "text" | "lua":
+            pass
+        case language:
+            pytest.fail(f"nothing reads a block of {language or 'no language'}")
+
+
+def test_the_workflow_of_the_tutorial_passes(tmp_path: Path) -> None:
+    text = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+    workflow = next(block for block in pages.blocks(text) if block.title and ".yml" in block.title)
+    steps = [
+        step.get("run", "") for step in yaml.safe_load(workflow.text)["jobs"]["check"]["steps"]
+    ]
+    commands = [command for command in steps if command.startswith("kbnf ")]
+    work = tmp_path / "work"
+    pages.write_files(text, work)
+    environment = pages.environment_of(tmp_path)
+    assert len(commands) == 3
+    assert [pages.run(each, work, environment)[0] for each in commands] == [0, 0, 0]
+
+
+def test_what_a_page_prints_is_noticed(tmp_path: Path) -> None:
+    page = '```text title="a"\nhello\n```\n```console\n$ cat a\nother\n$ echo b\nb\n```\n'
+    assert pages.rerun(page, tmp_path) == page.replace("other", "hello")
