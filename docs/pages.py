@@ -5,8 +5,10 @@ finding (`kbnf rule`), and README files of other folders. None of them is writte
 """
 
 import html
+import json
 import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,6 +39,7 @@ TAKEN = {
 
 _TAGS = {Role.TITLE: "code", Role.SECONDARY: "em"}
 _LINK = re.compile(r"\[([^\]\[]*)\]\((?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?\)")
+_MADE = re.compile(r"<!-- made by docs/pages\.py: (\w+) -->")
 _FENCED = re.compile(r"^(```.*?^```$)", re.MULTILINE | re.DOTALL)
 
 
@@ -69,6 +72,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         up = "../" * name.count("/")
         return f"[{link[1]}]({up}{shown}{link[3] or ''})"
 
+    markdown = _MADE.sub(lambda found: "\n".join(_TABLES[found[1]]()), markdown)
     pieces = _FENCED.split(markdown)
     pieces[::2] = [_LINK.sub(there, piece) for piece in pieces[::2]]
     return "".join(pieces)
@@ -92,6 +96,29 @@ def _findings() -> Iterator[tuple[str, str]]:
         yield f"findings/{code}.md", read_page(rule)
         rows.append(f"- [{code}]({code}.md) `{rule.name}`: {rule.summary}")
     yield "findings/README.md", "\n".join(rows) + "\n"
+
+
+def _targets() -> Iterator[str]:
+    """Yield the table of what engines take, from their stored verdicts."""
+    file = ROOT / "tests/golden/lint/targets.json"
+    found = json.loads(file.read_text(encoding="utf-8")).values()
+    yield f"| construct | {' | '.join(target['engine'] for target in found)} |"
+    yield "|---" * (1 + len(found)) + "|"
+    for construct in next(iter(found))["verdicts"][".kbnf"]:
+        verdicts = [target["verdicts"][".kbnf"][construct] for target in found]
+        yield f"| {construct} | {' | '.join(verdicts)} |"
+
+
+def _bugs() -> Iterator[str]:
+    """Yield the table of the bugs that the comparison with the Rust engine knows."""
+    file = ROOT / "tests/differential/known_bugs.toml"
+    yield from ("| bug | versions | why |", "|---|---|---|")
+    for bug in tomllib.loads(file.read_text(encoding="utf-8"))["bug"]:
+        reason = bug["reason"].replace("|", "&#124;")
+        yield f"| {bug['name']} | {', '.join(bug['versions'])} | {reason} |"
+
+
+_TABLES = {"targets": _targets, "bugs": _bugs}
 
 
 def manual_as_markdown(name: str, title: str) -> str:

@@ -1,5 +1,7 @@
-"""Pages of documentation whose blocks are run: ``PYTHONPATH=tests/support python -m
-kbnf_testing.pages docs/PAGE.md...`` writes what their commands print today into them.
+"""Pages of documentation whose blocks are run, and brought up to date.
+
+``PYTHONPATH=tests/support python -m kbnf_testing.pages docs/PAGE.md...`` writes what their commands
+print today into them.
 
 In the order of the page, a block with ``title="FILE"`` writes that file, and one of ``console``
 runs the commands behind ``$``, all in one empty folder. Its ``>>>`` are a doctest of the page.
