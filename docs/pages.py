@@ -10,6 +10,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -28,7 +29,7 @@ from kbnf_core.diagnostics.segments import Role, Segments  # noqa: E402
 TAKEN = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
-    "benchmarks/README.md": "benchmarks/README.md",
+    "benchmarks/README.md": "benchmarks.md",
     "core/README.md": "how-it-works/map.md",
     "grammars/README.md": "grammars.md",
     "integrations/kbnf-compat/README.md": "decoders/kbnf-compat.md",
@@ -86,16 +87,16 @@ def _manual() -> Iterator[tuple[str, str]]:
         name = file.stem
         yield f"commands/{name}.md", manual_as_markdown(file.name, name.replace("-", " ", 1))
         title = page_title(file.read_text(encoding="utf-8"))
-        rows.append(f"- [{name.replace('-', ' ', 1)}]({name}.md): {html.escape(title)}")
-    yield "commands/README.md", "\n".join(rows) + "\n"
+        rows.append(f"- [{name.replace('-', ' ', 1)}](commands/{name}.md): {html.escape(title)}")
+    yield "commands.md", "\n".join(rows) + "\n"
 
 
 def _findings() -> Iterator[tuple[str, str]]:
     rows = ["# Findings\n", "`kbnf rule CODE` prints the same pages.\n"]
     for code, rule in sorted(CATALOGUE.items(), key=lambda pair: (pair[0][1:], pair[0])):
         yield f"findings/{code}.md", read_page(rule)
-        rows.append(f"- [{code}]({code}.md) `{rule.name}`: {rule.summary}")
-    yield "findings/README.md", "\n".join(rows) + "\n"
+        rows.append(f"- [{code}](findings/{code}.md) `{rule.name}`: {rule.summary}")
+    yield "findings.md", "\n".join(rows) + "\n"
 
 
 def _targets() -> Iterator[str]:
@@ -163,10 +164,12 @@ def _verbatim(lines: Iterator[str]) -> str:
 
 
 def _as_html(pieces: Segments) -> str:
-    return "".join(
-        f"<{tag}>{_escaped(text)}</{tag}>" if (tag := _TAGS.get(role)) else _escaped(text)
-        for text, role in pieces
-    )
+    out = []
+    for role, parts in groupby(pieces, key=lambda part: part.role):
+        text = _escaped("".join(part.text for part in parts))
+        tag = _TAGS.get(role)
+        out.append(f"<{tag}>{text}</{tag}>" if tag else text)
+    return "".join(out)
 
 
 def _escaped(text: str) -> str:
