@@ -17,6 +17,9 @@ from setuptools import Extension, setup
 from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 
+# Files in a wheel have the modes that they get here, which are not to be the builder's choice.
+os.umask(0o022)
+
 KERNELS = ("automata._automata", "kernel._compiled")
 CHECKS = os.environ.get("KBNF_KERNEL_CHECKS", "none")
 COMPILER_FLAGS = {

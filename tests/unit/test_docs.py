@@ -5,16 +5,23 @@ only: the one not at all, the other by a shell.
 """
 
 import doctest
+import html
 import json
+import os
 import re
+import runpy
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
 
+from kbnf_cli.manual import render_page
 from kbnf_core import Grammar
+from kbnf_core.diagnostics import CATALOGUE
+from kbnf_core.diagnostics.segments import plain
 from kbnf_testing import hosts, pages
 from kbnf_testing.pages import Block
 
@@ -91,6 +98,39 @@ def test_the_workflow_of_the_tutorial_passes(tmp_path: Path) -> None:
     environment = pages.environment_of(tmp_path)
     assert len(commands) == 3
     assert [pages.run(each, work, environment)[0] for each in commands] == [0, 0, 0]
+
+
+@pytest.mark.ci
+def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed (extra `docs`)")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
+        cwd=pages.ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    made = {file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*.html")}
+    assert made >= {f"findings/{code}.html" for code in CATALOGUE}
+    assert made >= {"index.html", "language.html", "commands/kbnf-check.html", "benchmarks.html"}
+    links = re.findall(
+        r'href="(?!https?:|#|mailto:)([^"#]*\.md)',
+        "".join(file.read_text(encoding="utf-8") for file in tmp_path.rglob("*.html")),
+    )
+    assert not links
+
+
+def test_the_site_says_of_the_language_what_the_manual_says() -> None:
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed (extra `docs`)")
+    file = pages.ROOT / "docs" / "pages.py"
+    site = runpy.run_path(str(file))["manual_as_markdown"]("kbnf.5", "The language")
+    page = (pages.ROOT / "man" / "kbnf.5").read_text(encoding="utf-8")
+    manual = plain(render_page(page, 80)).partition("DESCRIPTION")[2]
+    shown = html.unescape(re.sub("</?(?:code|em|d[ltd])>|^#+|^```$", "", site, flags=re.MULTILINE))
+    words = [word.lower() for word in shown.partition("Description")[2].split()]
+    assert words == manual.lower().split()
 
 
 def test_what_a_page_prints_is_noticed(tmp_path: Path) -> None:
