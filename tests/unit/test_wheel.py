@@ -20,7 +20,7 @@ LEFT_OUT = shutil.ignore_patterns(
 pytestmark = pytest.mark.ci
 
 
-def build(folder: Path, umask: int = -1, **environment: str) -> None:
+def build(folder: Path, environment: dict[str, str], umask: int = -1) -> None:
     """Build a wheel and a source archive from a copy of the checkout into ``folder``."""
     shutil.copytree(ROOT, folder / "copy", ignore=LEFT_OUT)
     program = "import sys; from setuptools.build_meta import *; build_{}(sys.argv[1])"
@@ -45,7 +45,7 @@ NO_COMPILER = {"CC": "false", "CXX": "false"}
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a wheel and a source archive."""
     folder = tmp_path_factory.mktemp("wheel")
-    build(folder, **NO_COMPILER)
+    build(folder, NO_COMPILER)
     return folder
 
 
@@ -56,14 +56,14 @@ def wheel(built: Path) -> zipfile.ZipFile:
 
 
 def test_archives_are_built_again_to_the_same_bytes(built: Path, tmp_path: Path) -> None:
-    build(tmp_path, umask=0o077, **NO_COMPILER)
+    build(tmp_path, NO_COMPILER, umask=0o077)
     assert digests(tmp_path) == digests(built)
 
 
 @pytest.mark.slow
 def test_the_kernel_is_built_again_to_the_same_bytes(tmp_path: Path) -> None:
     for name in ("one", "other"):
-        build(tmp_path / name)
+        build(tmp_path / name, {})
     assert digests(tmp_path / "one") == digests(tmp_path / "other")
 
 
