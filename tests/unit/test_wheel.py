@@ -14,7 +14,7 @@ from kbnf_core import __version__
 
 ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = shutil.ignore_patterns(
-    ".*", "build", "tests", "benchmarks", "*.egg-info", "*.so", "*.cpp"
+    ".*", "build", "docs", "editors", "tests", "benchmarks", "*.egg-info", "*.so", "*.cpp"
 )
 
 pytestmark = pytest.mark.ci
