@@ -20,6 +20,7 @@ BASE = {
     "limits",
     "budget",
     "files",
+    "cache_folder",
     "imports",
     "traversal",
 }
@@ -38,6 +39,7 @@ ALLOWED: dict[str, set[str]] = {
     "limits": set(),
     "budget": {"errors"},
     "files": {"errors"},
+    "cache_folder": set(),
     "imports": {"diagnostics", "errors", "files", "limits"},
     "kernel": set(),
     "container": {"errors", "files"},
