@@ -14,6 +14,8 @@ NAME = "compiled"
 cdef enum:
     DEAD = -1
     UNKNOWN = -4
+    # States from which on other threads run meanwhile: a shorter call would rather wait for them.
+    MANY = 1_000
 
 ctypedef vector[int32_t] Ints
 
@@ -41,6 +43,25 @@ cdef _dense(const Edges& edges, Py_ssize_t states, Py_ssize_t symbols):
             row[edges.symbol[j]] = edges.target[j]
         rows.append(row)
     return rows
+
+
+cdef bint _run(_Subsets subsets) except -1:
+    """Follow all subsets."""
+    cdef int is_over
+    if subsets.state_tags.size() <= MANY:
+        return subsets.run()
+    with nogil:
+        is_over = subsets.run()
+    return is_over
+
+
+cdef void _make_minimal(Edges& edges, vector[uint64_t]& tags, Ints& starts) noexcept:
+    """Minimise in place."""
+    if tags.size() <= MANY:
+        _minimise(edges, tags, starts)
+        return
+    with nogil:
+        _minimise(edges, tags, starts)
 
 
 cdef list _listed(const vector[uint64_t]& tags):
@@ -80,7 +101,7 @@ def determinise(
         if number == -2:
             return None, subsets.steps()
         first.push_back(number)
-    if subsets.run():
+    if _run(subsets):
         return None, subsets.steps()
     rows = _dense(subsets.rows, subsets.members.size(), symbols)
     numbers = [first[i] for i in range(<Py_ssize_t> first.size())]
@@ -108,7 +129,7 @@ def minimise(rows, tags, starts):
     for start in starts:
         # An automaton without states may still say where it starts.
         first.push_back(start if start < count else DEAD)
-    _minimise(edges, kept, first)
+    _make_minimal(edges, kept, first)
     found = _dense(edges, kept.size(), width)
     return found, _listed(kept), [first[i] for i in range(<Py_ssize_t> first.size())]
 
@@ -179,13 +200,13 @@ def compact(
         return None, subsets.steps()
     subsets.weigh()
     number = subsets.number(subsets.closures[start])
-    if number == -2 or subsets.run():
+    if number == -2 or _run(subsets):
         return None, subsets.steps()
     subsets.spent += subsets.rows.symbol.size()
     if subsets.is_spent():
         return None, subsets.steps()
     first.push_back(number)
-    _minimise(subsets.rows, subsets.tags, first)
+    _make_minimal(subsets.rows, subsets.tags, first)
     for i in range(<Py_ssize_t> subsets.tags.size()):
         for j in range(subsets.rows.first[i], subsets.rows.first[i + 1]):
             found_source.push_back(<int32_t> i)

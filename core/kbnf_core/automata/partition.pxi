@@ -11,7 +11,7 @@ cdef struct Partition:
     Ints middle
 
 
-cdef void _begin(Partition& p, const Ints& keys) noexcept:
+cdef void _begin(Partition& p, const Ints& keys) noexcept nogil:
     """Begin with a block for each key; keys are small and none is negative."""
     cdef Py_ssize_t count = keys.size(), i
     cdef int32_t most = -1, b = 0, begin = 0
@@ -42,7 +42,7 @@ cdef void _begin(Partition& p, const Ints& keys) noexcept:
         at[b] += 1
 
 
-cdef void _mark(Partition& p, int32_t element, Ints& touched) noexcept:
+cdef void _mark(Partition& p, int32_t element, Ints& touched) noexcept nogil:
     cdef int32_t b = p.block[element]
     cdef int32_t here = p.place[element], there = p.middle[b]
     cdef int32_t other
@@ -58,7 +58,7 @@ cdef void _mark(Partition& p, int32_t element, Ints& touched) noexcept:
     p.middle[b] = there + 1
 
 
-cdef void _split(Partition& p, Ints& touched) noexcept:
+cdef void _split(Partition& p, Ints& touched) noexcept nogil:
     """Split the touched blocks into marked and others; the smaller part gets a new number."""
     cdef Py_ssize_t i
     cdef int32_t b, fresh, k
@@ -83,7 +83,7 @@ cdef void _split(Partition& p, Ints& touched) noexcept:
     touched.clear()
 
 
-cdef void _sources(const Edges& edges, Py_ssize_t states, Ints& first, Ints& index) noexcept:
+cdef void _sources(const Edges& edges, Py_ssize_t states, Ints& first, Ints& index) noexcept nogil:
     """List the edges by their targets."""
     cdef Py_ssize_t i
     first.assign(states + 1, 0)
@@ -98,7 +98,7 @@ cdef void _sources(const Edges& edges, Py_ssize_t states, Ints& first, Ints& ind
         at[edges.target[i]] += 1
 
 
-cdef void _blocks(const Edges& edges, const vector[uint64_t]& tags, Ints& found) noexcept:
+cdef void _blocks(const Edges& edges, const vector[uint64_t]& tags, Ints& found) noexcept nogil:
     """Find the block of each state of a trimmed automaton: equal futures, equal block.
 
     After Valmari, "Fast brief practical DFA minimization" (2012): edges are kept in a partition
@@ -135,7 +135,7 @@ cdef void _blocks(const Edges& edges, const vector[uint64_t]& tags, Ints& found)
 
 cdef void _find_live(
     const Edges& edges, const vector[uint64_t]& tags, const Ints& starts, vector[uint8_t]& live
-) noexcept:
+) noexcept nogil:
     """Find the states that a start reaches and that reach a tag."""
     cdef Ints first, index, queue, source
     cdef Py_ssize_t count = tags.size(), i, at = 0
@@ -172,7 +172,7 @@ cdef void _find_live(
         at += 1
 
 
-cdef void _keep(Edges& edges, vector[uint64_t]& tags, Ints& starts, const Ints& numbers) noexcept:
+cdef void _keep(Edges& edges, vector[uint64_t]& tags, Ints& starts, const Ints& numbers) noexcept nogil:
     """Renumber: ``numbers[s]`` is the new number of state s, DEAD for one to leave out.
 
     Of states with the same number any has the edges of all.
@@ -203,7 +203,7 @@ cdef void _keep(Edges& edges, vector[uint64_t]& tags, Ints& starts, const Ints& 
     tags = kept_tags
 
 
-cdef void _minimise(Edges& edges, vector[uint64_t]& tags, Ints& starts) noexcept:
+cdef void _minimise(Edges& edges, vector[uint64_t]& tags, Ints& starts) noexcept nogil:
     """Minimise in place: trimmed, and numbered breadth first."""
     cdef vector[uint8_t] live
     cdef Ints numbers, order, blocks

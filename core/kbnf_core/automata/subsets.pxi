@@ -22,7 +22,7 @@ cdef class _Subsets:
     cdef Ints known
     cdef int32_t round
 
-    cdef int close(self, int32_t state) except -1:
+    cdef int close(self, int32_t state) except -1 nogil:
         """Work out the useful states entered with one; returns 1 beyond the limit."""
         cdef vector[int32_t] queue
         cdef Py_ssize_t i
@@ -52,13 +52,13 @@ cdef class _Subsets:
                 self.closures[state].push_back(queue[i])
         return 0
 
-    cdef bint is_spent(self) noexcept:
+    cdef bint is_spent(self) noexcept nogil:
         return self.spent > self.work
 
-    cdef int64_t steps(self) noexcept:
+    cdef int64_t steps(self) noexcept nogil:
         return min(self.spent, self.work + 1)
 
-    cdef void weigh(self) noexcept:
+    cdef void weigh(self) noexcept nogil:
         """Count the edges that leave each state, with what their targets bring along."""
         cdef Py_ssize_t state
         cdef int64_t weight
@@ -70,7 +70,7 @@ cdef class _Subsets:
                     weight += self.closures[self.edges.target[i]].size()
             self.weights.push_back(weight)
 
-    cdef int32_t number(self, Ints& subset) except -3:
+    cdef int32_t number(self, Ints& subset) except -3 nogil:
         """Return the number of a subset, DEAD for the empty one; -2 beyond the limit."""
         cdef string key
         cdef uint64_t tag = 0
@@ -100,7 +100,7 @@ cdef class _Subsets:
         self.tags.push_back(tag)
         return found
 
-    cdef int32_t after(self, int32_t target) except -3:
+    cdef int32_t after(self, int32_t target) except -3 nogil:
         """Return the number of what is entered with one state; remembered, for it is common."""
         cdef Ints alone
         if self.known[target] == UNKNOWN:
@@ -113,7 +113,7 @@ cdef class _Subsets:
 
     cdef int32_t after_all(
         self, vector[uint64_t]& pairs, Py_ssize_t begin, Py_ssize_t end
-    ) except -3:
+    ) except -3 nogil:
         """Return the number of what is entered with all targets of some pairs."""
         cdef Ints reached
         cdef Py_ssize_t i, k
@@ -129,7 +129,7 @@ cdef class _Subsets:
         reached.erase(unique(reached.begin(), reached.end()), reached.end())
         return self.number(reached)
 
-    cdef int run(self) except -1:
+    cdef int run(self) except -1 nogil:
         """Follow all subsets; returns 1 beyond a limit."""
         cdef vector[uint64_t] pairs
         cdef Py_ssize_t at = 0, i, j, state

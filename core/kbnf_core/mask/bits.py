@@ -35,6 +35,15 @@ def ids_of(words: Bitmask, size: int) -> npt.NDArray[np.int64]:
     return np.flatnonzero(unpack(words, size))
 
 
+def only_id(words: Bitmask) -> int | None:
+    """Return the id whose bit is set; None unless it is just one."""
+    places = words.nonzero()[0]
+    if len(places) != 1:
+        return None
+    word = int(words[places[0]])
+    return None if word & (word - 1) else int(places[0]) * 32 + word.bit_length() - 1
+
+
 def is_tensor(value: object) -> bool:
     """Tell whether a value is a torch tensor."""
     # By name, so that torch is never imported where it is not used.

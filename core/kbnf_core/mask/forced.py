@@ -8,24 +8,22 @@ reaches beyond the forced bytes is tried as the last boundary, and the tokens on
 encodings agree are certain.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property, partial
 from itertools import takewhile
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 
 from kbnf_core.errors import VocabularyError
-from kbnf_core.mask.bits import ids_of
+from kbnf_core.mask.bits import only_id
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.vocab.trie import ABSENT, ROOT, TokenTrie
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 Context: TypeAlias = tuple[int | bytes, ...]
-Flags: TypeAlias = npt.NDArray[np.bool_]
 
 CONTEXT = 8
 """Tokens of the past that are encoded along: the first new token depends on a few at most."""
@@ -83,7 +81,8 @@ class ForcedTokens:
         self._written: LruDict[tuple[int, Context], Sequence[int]] = LruDict(
             self._write, MOST_KNOWN
         )
-        self._children = _children_of(self._vocabulary)
+        self._single: LruDict[int, Sequence[int]] = LruDict(self._find_single, MOST_KNOWN)
+        self._trie = _trie_of(self._vocabulary)
 
     def find(self, position: int, accepted: Sequence[int | bytes], limit: int) -> list[int]:
         """Return the tokens that come from ``position`` on, at most ``limit``.
@@ -97,29 +96,32 @@ class ForcedTokens:
             found = self._next(position, before)
             if not found:
                 break
-            for token_id in found:
+            for place, token_id in enumerate(found, 1):
                 position = self._automaton.step(position, token_id)
+                before = [*before, token_id][-CONTEXT:]
+                if place < len(found):
+                    # Whoever asks before every token asks here next.
+                    self._written[position, self._context(before)] = found[place:]
             forced.extend(found)
-            before = [*before, *found][-CONTEXT:]
         return forced[:limit]
 
     def _next(self, position: int, before: Sequence[int | bytes]) -> Sequence[int]:
-        ahead = self._ahead[position]
-        if ahead.data and self._vocabulary.can_encode:
+        if self._vocabulary.can_encode and self._automaton.only_byte[position] is not None:
             written = self._written[position, self._context(before)]
             if written:
                 return written
-        if ahead.has_choice:
-            return ()
-        masks = self._automaton.masks
-        ids = ids_of(self._automaton.rule.mask(masks, position), self._vocabulary.size)
-        return ids.tolist() if len(ids) == 1 else ()
+        return () if self._ahead[position].has_choice else self._single[position]
+
+    def _find_single(self, position: int) -> Sequence[int]:
+        """Return the one token that a mask allows; none where it allows several."""
+        only = only_id(self._automaton.rule.mask(self._automaton.masks, position))
+        return () if only is None else (only,)
 
     def _context(self, before: Sequence[int | bytes]) -> Context:
         """Return the end of what comes before, up to a token without bytes."""
         found: list[int | bytes] = []
         for what in reversed(before):
-            if not isinstance(what, bytes) and self._vocabulary.token(what) is None:
+            if not isinstance(what, bytes) and self._trie.texts[what] is None:
                 break
             found.append(what)
         return tuple(found[::-1])
@@ -127,63 +129,62 @@ class ForcedTokens:
     def _look(self, position: int) -> Ahead:
         data, after = _follow(self._automaton, position, MOST_BYTES)
         if not data:
-            spelt = np.count_nonzero(self._own & self._bytes_at(position))
-            return Ahead(data, after, (), bool(spelt > 1))
+            return Ahead(data, after, (), self._begins_several(position))
         return Ahead(data, after, self._boundaries(data, after), self._is_spelt_twice(data))
+
+    def _begins_several(self, position: int) -> bool:
+        """Tell whether more than one byte that is a token may come."""
+        count = 0
+        for byte_class in self._classes_at(position):
+            count += self._own[byte_class]
+            if count > 1:
+                return True
+        return False
 
     def _is_spelt_twice(self, data: bytes) -> bool:
         """Tell whether ``data`` begins with more than one token."""
         node, count = ROOT, 0
         for byte in data:
-            node = self._children[node].get(byte, ABSENT)
+            node = self._trie.children[node].get(byte, ABSENT)
             if node == ABSENT or count > 1:
                 break
             count += len(self._vocabulary.trie.ids(node))
         return count > 1
 
     @cached_property
-    def _own(self) -> Flags:
-        """The bytes that are tokens."""
-        trie = self._vocabulary.trie
-        own = np.zeros(256, np.bool_)
+    def _own(self) -> list[int]:
+        """How many bytes of each class are tokens."""
+        states, trie = self._automaton.masks.states, self._vocabulary.trie
         children = trie.children(ROOT)
-        own[trie.byte[children]] = trie.token_start[children + 1] > trie.token_start[children]
-        return own
+        own = children[trie.token_start[children + 1] > trie.token_start[children]]
+        classes = states.classes[trie.byte[own]]
+        found: list[int] = np.bincount(classes, minlength=states.tables.class_count).tolist()
+        return found
 
-    def _bytes_at(self, position: int) -> Flags:
-        """Tell of each byte whether it may come at a position."""
+    @cached_property
+    def _bytes_of(self) -> list[list[int]]:
+        """The bytes of each class."""
         states = self._automaton.masks.states
-        live = np.zeros(states.tables.class_count, np.bool_)
-        if position >= 0:
-            live[states.live_classes(position)] = True
-        return live[states.classes]
+        found: list[list[int]] = [[] for _ in range(states.tables.class_count)]
+        for byte, byte_class in enumerate(states.classes.tolist()):
+            found[byte_class].append(byte)
+        return found
+
+    def _classes_at(self, position: int) -> Sequence[int]:
+        """Return the classes of the bytes that may come at a position."""
+        return self._automaton.masks.states.live_classes(position) if position >= 0 else ()
 
     def _boundaries(self, data: bytes, after: int) -> tuple[int, ...]:
         """Return the end of ``data``, and where a token begins that leads on from its end.
 
         Of those within a character the place before it is taken.
         """
-        coming = np.flatnonzero(self._bytes_at(after)).tolist()
+        coming = {byte for number in self._classes_at(after) for byte in self._bytes_of[number]}
         places = {len(data)}
-        for place in range(max(0, len(data) - self._longest), len(data)):
-            below = self._below(data, place)
-            if below and not below.keys().isdisjoint(coming):
+        for place in range(max(0, len(data) - self._vocabulary.trie.max_depth), len(data)):
+            if not coming.isdisjoint(self._trie.behind[data[place:]]):
                 places.add(place)
         return tuple(sorted({_whole_characters(data, place) for place in places}))
-
-    def _below(self, data: bytes, place: int) -> Mapping[int, int]:
-        """Return the children of the trie's node for ``data`` from a place on; none without one."""
-        below = self._children[ROOT]
-        for byte in memoryview(data)[place:]:
-            node = below.get(byte)
-            if node is None:
-                return {}
-            below = self._children[node]
-        return below
-
-    @cached_property
-    def _longest(self) -> int:
-        return self._vocabulary.trie.max_depth
 
     def _write(self, key: tuple[int, Context]) -> Sequence[int]:
         """Return what the tokenizer certainly writes at a position after a context."""
@@ -191,26 +192,65 @@ class ForcedTokens:
         ahead = self._ahead[position]
         encodings = []
         for end in ahead.boundaries:
-            found = _encode_after(self._vocabulary, context, ahead.data[:end])
+            found = self._encode_after(context, ahead.data[:end])
             if not found:
                 return ()
             encodings.append(found)
         return _shared_start(encodings)
 
+    def _encode_after(self, context: Sequence[int | bytes], data: bytes) -> list[int] | None:
+        """Return the tokens of ``data`` after ``context``; None where none begins with it."""
+        texts = self._trie.texts
+        before = [each if isinstance(each, bytes) else texts[each] or b"" for each in context]
+        try:
+            tokens = self._vocabulary.encode((b"".join(before) + data).decode("utf-8", "strict"))
+        except (UnicodeDecodeError, VocabularyError):
+            return None
+        found: list[int] = []
+        left = len(data)
+        while left > 0 and tokens:
+            found.append(tokens.pop())
+            left -= len(texts[found[-1]] or b"")
+        found.reverse()
+        if left or b"".join([texts[each] or b"" for each in found]) != data:
+            return None
+        # The tokenizer must have written the token before as it was accepted.
+        last = context[-1] if context else None
+        known = tokens[-1] if tokens else None
+        return found if isinstance(last, bytes) or known == last else None
 
-Children: TypeAlias = LruDict[int, dict[int, int]]
-"""Of the nodes of a trie that were looked at: their children by byte."""
 
-_children: WeakKeyDictionary[Vocabulary, Children] = WeakKeyDictionary()
+class _Trie:
+    """What was looked up in a vocabulary: bytes by token, nodes by the bytes that lead there.
+
+    ``texts`` are the bytes of tokens, ``children`` those of nodes, by byte; ``behind`` are the
+    children of the node that some bytes lead to, none without one.
+    """
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.texts: LruDict[int, bytes | None] = LruDict(vocabulary.token, MOST_KNOWN)
+        self.children: LruDict[int, dict[int, int]] = LruDict(
+            partial(_find_children, vocabulary.trie), MOST_KNOWN
+        )
+        self.behind: LruDict[bytes, dict[int, int]] = LruDict(self._find_behind, MOST_KNOWN)
+
+    def _find_behind(self, data: bytes) -> dict[int, int]:
+        below = self.children[ROOT]
+        for byte in data:
+            node = below.get(byte)
+            if node is None:
+                return {}
+            below = self.children[node]
+        return below
 
 
-def _children_of(vocabulary: Vocabulary) -> Children:
-    """Return the children of a vocabulary's nodes; all grammars share them."""
-    found = _children.get(vocabulary)
-    if found is None:
-        found = LruDict(partial(_find_children, vocabulary.trie), MOST_KNOWN)
-        found = _children.setdefault(vocabulary, found)
-    return found
+_tries: WeakKeyDictionary[Vocabulary, _Trie] = WeakKeyDictionary()
+
+
+def _trie_of(vocabulary: Vocabulary) -> _Trie:
+    """Return what was looked up in a vocabulary; all grammars share it."""
+    found = _tries.get(vocabulary)
+    return found or _tries.setdefault(vocabulary, _Trie(vocabulary))
 
 
 def _find_children(trie: TokenTrie, node: int) -> dict[int, int]:
@@ -236,28 +276,3 @@ def _whole_characters(data: bytes, end: int) -> int:
     except UnicodeDecodeError:
         return begin
     return end
-
-
-def _encode_after(
-    vocabulary: Vocabulary, context: Sequence[int | bytes], data: bytes
-) -> list[int] | None:
-    """Return the tokens of ``data`` after ``context``; None where none begins with it."""
-    before = [
-        each if isinstance(each, bytes) else vocabulary.token(each) or b"" for each in context
-    ]
-    try:
-        tokens = vocabulary.encode((b"".join(before) + data).decode("utf-8", "strict"))
-    except (UnicodeDecodeError, VocabularyError):
-        return None
-    found: list[int] = []
-    left = len(data)
-    while left > 0 and tokens:
-        found.append(tokens.pop())
-        left -= len(vocabulary.token(found[-1]) or b"")
-    found.reverse()
-    if left or b"".join(vocabulary.token(each) or b"" for each in found) != data:
-        return None
-    # The tokenizer must have written the token before as it was accepted.
-    last = context[-1] if context else None
-    known = tokens[-1] if tokens else None
-    return found if isinstance(last, bytes) or known == last else None

@@ -54,8 +54,12 @@ class PackedTokens(Mapping[int, bytes]):
             number = index(token_id)  # type: ignore[arg-type] # what is no number is no id
         except TypeError:
             return -1
-        place = bisect_left(self._ids, number)
-        return place if place < len(self._ids) and self._ids[place] == number else -1
+        ids = self._ids
+        # Most vocabularies number their tokens without a gap.
+        place = number - ids[0] if len(ids) else 0
+        if not 0 <= place < len(ids) or ids[place] != number:
+            place = bisect_left(ids, number)
+        return place if place < len(ids) and ids[place] == number else -1
 
 
 class Spellings(NamedTuple):

@@ -1,5 +1,7 @@
 """Finite automata by both kernels: the same results, to the number of each state."""
 
+import sys
+import threading
 from array import array
 from collections.abc import Iterable
 from importlib import import_module
@@ -128,3 +130,35 @@ def test_what_passes_a_limit_has_no_result(kernel: str, request: pytest.FixtureR
     assert automata.determinise(moves, tags, [(0,)], 2, 15, 0, 1_000)[0] is None
     assert automata.determinise(moves, tags, [(0,)], 2, 16, 0, steps) == (found, steps)
     assert automata.determinise(moves, tags, [(0,)], 2, 16, 0, steps - 1) == (None, steps)
+
+
+def test_other_threads_run_while_a_large_automaton_is_minimised(compiled: Automata) -> None:
+    states = 20_000
+    random = Random(5)
+    rows = [[random.randrange(states) for _ in range(4)] for _ in range(states)]
+    tags = [random.randrange(3) for _ in range(states)]
+    running, over = threading.Event(), threading.Event()
+
+    def work() -> None:
+        running.set()
+        compiled.minimise(rows, tags, [0])
+        over.set()
+
+    def ran_meanwhile() -> bool:
+        running.clear()
+        over.clear()
+        thread = threading.Thread(target=work)
+        thread.start()
+        running.wait()
+        found = not over.is_set()
+        thread.join()
+        return found
+
+    before = sys.getswitchinterval()
+    # Nobody takes the lock of the interpreter from a thread then: it must give it away.
+    sys.setswitchinterval(1_000)
+    try:
+        # A busy machine may not run this thread in time, or not at once.
+        assert any(ran_meanwhile() for _ in range(20))
+    finally:
+        sys.setswitchinterval(before)

@@ -13,6 +13,7 @@ import tiktoken
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from kbnf_core import Engine, Grammar, Vocabulary, load_vocabulary
+from kbnf_core.mask.bits import only_id, pack
 
 TEKKEN = Path(mistral_common.__file__).parent / "data" / "tekken_240911.json"
 
@@ -157,3 +158,35 @@ def test_nothing_is_foreseen_after_tokens_that_the_tokenizer_would_not_write() -
         assert token_id is not None
         engine.try_accept_new_token(token_id)
     assert engine.forced_tokens() == []
+
+
+def test_a_text_is_encoded_once_however_often_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    vocabulary = load_vocabulary(TEKKEN)
+    encoded: list[str] = []
+    encode = vocabulary.encode
+
+    def noted(text: str | bytes) -> list[int]:
+        encoded.append(str(text))
+        return encode(text)
+
+    text = '{"temperature": 12345, "pressure": 678, "unit": "'
+    tokens = encode(text)
+    engine = Engine(f"start ::= '{text}' ('celsius' | 'kelvin') '\"}}';", vocabulary)
+    monkeypatch.setattr(Vocabulary, "encode", lambda _, text: noted(text))
+    first = engine.forced_tokens()
+    count = len(encoded)
+    for place, token_id in enumerate(first):
+        assert engine.forced_tokens() == first[place:] == tokens[place : len(first)]
+        engine.try_accept_new_token(token_id)
+    assert len(first) > 15
+    assert len(encoded) == count
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [([], None), ([0], 0), ([31], 31), ([63], 63), ([1, 2], None), ([1, 40], None)],
+)
+def test_one_allowed_id_is_told_from_none_and_several(ids: list[int], expected: int | None) -> None:
+    assert only_id(pack(ids, 64)) == expected

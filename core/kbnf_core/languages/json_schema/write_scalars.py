@@ -1,7 +1,8 @@
 """Writes sets of strings and of numbers: as regular expressions, or as rules where those grow."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
+from itertools import chain
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.characters import CharacterDfa, to_characters
@@ -328,16 +329,26 @@ class ScalarWriter:
             return regex_but(part.excluded, self._builder)
         return None
 
-    def _one_number(self, value: Decimal) -> list[Form]:
-        """Return the texts of one number; zeros behind the point change nothing."""
-        plain = number_text(value)
+    def _numbers(self, values: Iterable[Decimal]) -> Form:
+        """Return the texts of some numbers; zeros behind the point change nothing.
+
+        Numbers that take the same zeros share them, so that no number needs an automaton.
+        """
         if self._prelude.has_exact_decimals:
-            return [text(each) for each in dict.fromkeys((plain, str(value)))]
-        zeros = "0*" if "." in plain else self._prelude.whole_fraction
-        shown = regex(_escaped(plain) + zeros) if zeros else text(plain)
-        if str(value).strip("0123456789-.") == "":
-            return [shown]
-        return [shown, text(str(value))]
+            each = ((number_text(value), str(value)) for value in values)
+            return alternation(map(text, dict.fromkeys(chain.from_iterable(each))))
+        whole: list[Form] = []
+        fractions: list[Form] = []
+        others: list[Form] = []
+        for value in values:
+            plain, written = number_text(value), str(value)
+            (fractions if "." in plain else whole).append(text(plain))
+            if written.strip("0123456789-."):
+                others.append(text(written))
+        zeros = self._prelude.whole_fraction
+        groups = (whole, regex(zeros) if zeros else EMPTY), (fractions, regex("0*"))
+        found = [sequence(alternation(group), behind) for group, behind in groups if group]
+        return alternation([*found, *others])
 
     def _linear(self, characters: CharacterDfa, spelling: Spell, wish: str) -> Form | None:
         def step(state: int) -> Step[int]:
@@ -352,7 +363,7 @@ class ScalarWriter:
         if part.literals == ((INTEGER, True),):
             return self._prelude.use("integer")
         if part.finite is not None:
-            return alternation(form for value in part.finite for form in self._one_number(value))
+            return self._numbers(part.finite)
         dfa = operations.intersect(part.dfa(self._rules.budget), self._decimals(part))
         if dfa.is_empty:
             return None
@@ -362,11 +373,6 @@ class ScalarWriter:
         except LimitError:
             return self._linear(characters, print_characters, wish)
         return self._plain(found)
-
-
-def _escaped(value: str) -> str:
-    """Return a regular expression for exactly this number."""
-    return value.replace(".", "\\.")
 
 
 _INTEGER_DIGITS = "-?(?:0|[1-9][0-9]*)"
