@@ -34,6 +34,11 @@ _STYLES = {
     Role.SECONDARY: "blue",
     Role.NOTE: "bold",
     Role.HELP: "bold green",
+    Role.ACCEPTED: "green",
+    Role.REFUSED: "bold red",
+    Role.FORCED: "magenta",
+    Role.RULE: "bold blue",
+    Role.STATE: "bold magenta",
 }
 
 

@@ -32,11 +32,12 @@ _PLACES = 12
 def explanation(session: Session, why: "Explanation", world: World) -> Segments:
     """Return the accepted part, the failing byte, and the live paths with their spans."""
     accepted = why.data[: why.accepted]
-    shown = [_row("accepted", f"{escaped(accepted)} ({count_of(len(accepted), 'byte')})", world)]
+    count = count_of(len(accepted), "byte")
+    shown = _row("accepted", f"{escaped(accepted)} ({count})", world, Role.ACCEPTED)
     failing = why.data[why.accepted : why.accepted + 1]
     if failing and not why.allowed:
-        shown.append(_row("refused", f"{escaped(failing)} (0x{failing[0]:02x})", world))
-    shown.append(_row("expected", _expected(why), world))
+        shown += _row("refused", f"{escaped(failing)} (0x{failing[0]:02x})", world, Role.REFUSED)
+    shown += _row("expected", _expected(why), world)
     places = terminal_places(session, why)
     for place in places[:_PLACES]:
         shown += _path(session, place, world)
@@ -55,14 +56,15 @@ def _path(session: Session, place: "LivePlace", world: World) -> Segments:
     symbol = visible(source.slice(place.span)).replace("\n", " ")
     takes = describe_bytes(place.expected) if place.expected else "one token"
     return [
-        _row("in", " > ".join(map(visible, place.rules)), world),
-        _row("", f"{visible(source.name)}:{line}:{column} {symbol}", world),
-        _row("", f"takes {takes}", world),
+        *_row("in", " > ".join(map(visible, place.rules)), world, Role.RULE),
+        *_row("", f"{visible(source.name)}:{line}:{column} {symbol}", world),
+        *_row("", f"takes {takes}", world),
     ]
 
 
-def _row(key: str, value: str, world: World) -> Segment:
-    return Segment(clip(f"  {key:8}  {value}", world.columns) + "\n", Role.PLAIN)
+def _row(key: str, value: str, world: World, role: Role = Role.PLAIN) -> Segments:
+    head = f"  {key:8}  "
+    return [Segment(head, Role.PLACE), Segment(clip(value, world.columns - len(head)) + "\n", role)]
 
 
 _BEFORE, _AFTER = 24, 40
@@ -76,6 +78,15 @@ class _Node:
     """A rule at one dot, or what comes next there, and what is open inside it."""
 
     inner: "dict[str, _Node]" = field(default_factory=dict)
+
+
+def stack_rows(session: Session, columns: int) -> Segments:
+    """Return the same in colours: in each line the rule, then its right side."""
+    shown: Segments = []
+    for line in stack_lines(session, columns):
+        rule, sign, rest = line.partition(" ::= ")
+        shown += [Segment(rule, Role.RULE if sign else Role.PLAIN), Segment(f"{sign}{rest}\n")]
+    return shown
 
 
 def stack_lines(session: Session, columns: int) -> list[str]:

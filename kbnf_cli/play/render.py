@@ -204,13 +204,19 @@ def position(session: Session, world: World, typed: "Sequence[What]" = ()) -> Re
     """Return the reply that shows where a session is; ``typed`` is what led there."""
     shown = _position_lines(session, world, typed)
     listing: Sequence[str] = ()
+    ids: Sequence[int] = ()
     if session.settings.show_allowed and not session.engine.is_finished():
         ids = allowed_ids(session.engine)
         make = token_lines if len(ids) <= FEW else summary_lines
         lines = make(session.vocabulary, ids, world.columns)
-        shown += [row("allowed", allowed_count(session, ids)), *page(lines, world)]
-        listing = lines[world.rows :]
-    return Reply(replace(session, listing=listing), tuple(shown))
+        count = allowed_count(session, ids)
+        if typed and len(ids) > FEW and ids == session.listed:
+            shown += row("allowed", f"{count}, as before")
+            listing = lines
+        else:
+            shown += [*row("allowed", count), *page(lines, world)]
+            listing = lines[world.rows :]
+    return Reply(replace(session, listing=listing, listed=ids), tuple(shown))
 
 
 def _position_lines(session: Session, world: World, typed: "Sequence[What]") -> Segments:
@@ -219,15 +225,15 @@ def _position_lines(session: Session, world: World, typed: "Sequence[What]") -> 
     ]
     if session.settings.show_input and typed:
         data = b"".join(spelling(session, what) for what in typed)
-        shown.append(row("input", data.hex(" ") or "no bytes"))
+        shown += row("input", data.hex(" ") or "no bytes")
     shown += [
-        row("text", text_so_far(session, world.columns - _KEY)),
-        row("status", status(session)),
+        *row("text", text_so_far(session, world.columns - _KEY), Role.ACCEPTED),
+        *row("status", _status_line(session), Role.STATE),
     ]
     if session.settings.show_stacks:
-        from kbnf_cli.play.explain import stack_lines
+        from kbnf_cli.play.explain import stack_rows
 
-        shown += [Segment(f"{line}\n") for line in stack_lines(session, world.columns)]
+        shown += stack_rows(session, world.columns)
     return shown
 
 
@@ -254,9 +260,27 @@ def status(session: Session) -> str:
     return "can finish" if session.engine.can_finish() else "ongoing"
 
 
+def _status_line(session: Session) -> str:
+    state = status(session)
+    return f"{state} {ending(session)}" if session.engine.is_finished() else state
+
+
+def ending(session: Session) -> str:
+    """Return what ended a finished text, and why it did: the byte, or the token."""
+    engine = session.engine
+    if not engine.accepted:
+        return "at once: the start is complete without a byte"
+    last = engine.accepted[-1]
+    if isinstance(last, int) and session.vocabulary.is_special(last):
+        return f"by {spelled(session.vocabulary, last)}"
+    data = b"".join(spelling(session, what) for what in engine.accepted)
+    after = f"after {count_of(len(data), 'byte')}, by {escaped(data[-1:])}"
+    return f"{after}: finish={engine.finish.value} ends it as soon as it is complete"
+
+
 def text_so_far(session: Session, columns: int) -> str:
     """Return the text in quotes, as much of its end as fits in ``columns`` cells."""
-    text = "".join(_readable(session))
+    text = readable(session, session.engine.accepted)
     steps = f" ({count_of(session.count, 'token')})"
     room = max(_LEAST_TEXT, columns - len(steps))
     while cells(text) > room:
@@ -264,10 +288,14 @@ def text_so_far(session: Session, columns: int) -> str:
     return text + steps
 
 
-def _readable(session: Session) -> Iterator[str]:
-    """Yield the text: runs of bytes in quotes, and special tokens by their names."""
+def readable(session: Session, steps: "Sequence[What]") -> str:
+    """Return the text of steps: runs of bytes in quotes, and special tokens by their names."""
+    return "".join(_runs(session, steps))
+
+
+def _runs(session: Session, steps: "Sequence[What]") -> Iterator[str]:
     run = b""
-    for what in session.engine.accepted:
+    for what in steps:
         if isinstance(what, int) and session.vocabulary.is_special(what):
             if run:
                 yield f"{escaped(run)} "
@@ -275,7 +303,7 @@ def _readable(session: Session) -> Iterator[str]:
             run = b""
         else:
             run += spelling(session, what)
-    yield escaped(run) if run or not session.count else ""
+    yield escaped(run) if run or not steps else ""
 
 
 def spelling(session: Session, what: "What") -> bytes:
@@ -288,9 +316,9 @@ def tokens_line(session: Session, tokens: Sequence[int], columns: int) -> str:
     return clip(" ".join(f"{each} {spelled(session.vocabulary, each)}" for each in tokens), columns)
 
 
-def row(key: str, value: str) -> Segment:
+def row(key: str, value: str, role: Role = Role.PLAIN) -> Segments:
     """Return one line of a reply: a word and what it is."""
-    return Segment(f"{key:{_KEY}}{visible(value)}\n")
+    return [Segment(f"{key:{_KEY}}", Role.PLACE), Segment(f"{visible(value)}\n", role)]
 
 
 def note(text: str) -> Segment:
