@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from kbnf_cli.clipped import clip
 from kbnf_cli.console import Console
 from kbnf_cli.play.looking import CHECKING, LOOKING, beginning_with
 from kbnf_cli.play.moving import FEEDING, FILING, MOVING, begin, feed
-from kbnf_cli.play.render import clip, note, row
+from kbnf_cli.play.render import note, row
 from kbnf_cli.play.session import (
     Command,
     Handler,

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kbnf_cli.clipped import clip
 from kbnf_cli.escaped import describe_bytes, escaped
-from kbnf_cli.play.render import clip
+from kbnf_cli.mask_places import terminal_places
 from kbnf_cli.play.session import Session, World
 from kbnf_core.diagnostics.segments import Role, Segment, Segments
 from kbnf_core.diagnostics.text import count_of
@@ -14,15 +15,6 @@ from kbnf_core.source import Source, Span
 if TYPE_CHECKING:
     from kbnf_core import Explanation
     from kbnf_core.recognise.explain import LivePlace
-
-
-def terminal_places(session: Session, why: "Explanation") -> "list[LivePlace]":
-    """Return the positions at terminals; a nonterminal is shown by what is open inside it."""
-    document = session.engine.grammar.reading.document
-    names = {definition.name.value for definition in document.definitions}
-    source = session.engine.grammar.source
-    places = [place for place in why.places if source.slice(place.span) not in names]
-    return sorted(places, key=lambda place: (place.span, place.rules))
 
 
 _PLACES = 12
@@ -38,7 +30,7 @@ def explanation(session: Session, why: "Explanation", world: World) -> Segments:
     if failing and not why.allowed:
         shown += _row("refused", f"{escaped(failing)} (0x{failing[0]:02x})", world, Role.REFUSED)
     shown += _row("expected", _expected(why), world)
-    places = terminal_places(session, why)
+    places = terminal_places(session.engine, why.places)
     for place in places[:_PLACES]:
         shown += _path(session, place, world)
     if len(places) > _PLACES:
@@ -96,7 +88,7 @@ def stack_lines(session: Session, columns: int) -> list[str]:
         return ["nothing is open: the text is complete"]
     source = session.engine.grammar.source
     root = _Node()
-    for place in terminal_places(session, why):
+    for place in terminal_places(session.engine, why.places):
         _add(root, place, source)
     return [clip(line, columns) for line in _draw(root)]
 

@@ -5,12 +5,12 @@ from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
+from kbnf_cli.clipped import clip
 from kbnf_cli.escaped import TypingError, escaped, read_typed
 from kbnf_cli.play.explain import explanation, stack_rows
 from kbnf_cli.play.render import (
     allowed_count,
     allowed_ids,
-    clip,
     grouped_lines,
     note,
     page,
