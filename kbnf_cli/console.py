@@ -205,6 +205,11 @@ class Console:
             return True
         return stream.isatty() and os.environ.get("TERM") != "dumb"
 
+    def prompt_style(self, role: Role) -> str:
+        """Return a role's style as prompt_toolkit writes it."""
+        words = _STYLES[role].split() if self.is_coloured(sys.stdout) else []
+        return " ".join(word if word == "bold" else f"fg:ansi{word}" for word in words)
+
     def width(self) -> int | None:
         """Return the columns of the terminal that stdout is, None where it is none."""
         try:

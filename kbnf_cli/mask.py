@@ -1,5 +1,6 @@
 """``kbnf mask``: the tokens that a grammar allows after a prefix, as bytes or as tokens."""
 
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -182,6 +183,9 @@ class _TokenOrText(click.ParamType["int | bytes"]):
     help="How many tokens the table lists; of more it gives an overview by place in the grammar.",
 )
 @click.option("--match", metavar="TEXT", help="Show the tokens that hold TEXT only.")
+@click.option(
+    "-i", "--interactive", is_flag=True, help="Type a text on the terminal; the mask follows."
+)
 @vocabulary_options
 @grammar_options
 @stdin_option
@@ -200,6 +204,7 @@ def mask(
     why: int | bytes | None,
     limit: int,
     match: str | None,
+    interactive: bool,
 ) -> int:
     """Show the tokens a grammar allows.
 
@@ -212,6 +217,10 @@ def mask(
         raise click.UsageError("--why goes with --format table or json")
     if match is not None and (why is not None or format_ not in ("table", "ids")):
         raise click.UsageError("--match goes with --format table or ids, and not with --why")
+    if interactive and (why is not None or match is not None or format_ != "table"):
+        raise click.UsageError("--interactive shows the mask only, as a table")
+    if interactive and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise click.UsageError("--interactive needs a terminal")
     prefix = _prefix(text, tokens, hex_)
     settings = inputs.settings_source()(inputs.name_of(grammar))
     vocabulary = read_vocabulary(console, *inputs.vocabulary(settings))
@@ -224,7 +233,11 @@ def mask(
     if rejection is not None:
         _show_rejection(console, rejection, format_, rules)
         return Exit.FINDINGS
-    if why is None:
+    if interactive:
+        from kbnf_cli.mask_live import run_live
+
+        run_live(console, engine, _spelled(engine, prefix).data)
+    elif why is None:
         part = None if match is None else _as_bytes(match)
         _show_mask(console, engine, prefix, format_, View(limit, console.width() or _WIDE, part))
     else:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kbnf_cli.clipped import clip
 from kbnf_cli.console import Console
 from kbnf_cli.escaped import describe_bytes, shown
 from kbnf_cli.exits import Exit
@@ -28,6 +29,12 @@ SCHEMA = "kbnf.match/1"
 
 _PLACES = 3
 """Places in the grammar that are shown."""
+
+_KEY = 12
+"""Cells in front of what is expected, and of a place."""
+
+_WIDE = 80
+"""Cells in a line where stdout is no terminal."""
 
 _BEFORE, _BEHIND = 40, 24
 """Bytes of a text that are shown before the place where it stops fitting, and behind it."""
@@ -109,7 +116,7 @@ def match(
         verdict = _judge(engine, text)
         verdicts.append(verdict)
         if format_ == "text":
-            console.data(_lines_of(verdict))
+            console.data(_lines_of(verdict, console.width() or _WIDE))
     if format_ == "json":
         value = {"schema": SCHEMA, "texts": [_value(each) for each in verdicts]}
         console.text(json.dumps(value) + "\n")
@@ -167,7 +174,7 @@ def _places(engine: "Engine", why: "Explanation") -> tuple[str, ...]:
     return tuple(describe_place(place, source) for place in why.places[:_PLACES])
 
 
-def _lines_of(verdict: Verdict) -> Segments:
+def _lines_of(verdict: Verdict, columns: int) -> Segments:
     text = verdict.text
     where = visible(text.path) if text.line is None else f"{visible(text.path)}:{text.line}"
     if verdict.matches:
@@ -182,11 +189,14 @@ def _lines_of(verdict: Verdict) -> Segments:
         Segment(f"  {before}{behind}\n"),
         Segment(f"  {' ' * len(before)}^\n", Role.ERROR),
         Segment("  expected  ", Role.PLACE),
-        Segment(f"{describe_bytes(verdict.expected)}\n"),
+        Segment(f"{clip(describe_bytes(verdict.expected), columns - _KEY)}\n"),
         *(
             part
             for place in verdict.places
-            for part in (Segment("  in        ", Role.PLACE), Segment(f"{place}\n"))
+            for part in (
+                Segment("  in        ", Role.PLACE),
+                Segment(f"{clip(place, columns - _KEY)}\n"),
+            )
         ),
     ]
 

@@ -95,3 +95,16 @@ def test_files_that_cannot_be_read_and_the_others(kbnf: Kbnf, write: Write) -> N
 def test_stdin_is_one_thing(kbnf: Kbnf, files: tuple[str, ...]) -> None:
     result = kbnf("match", "-", *files, stdin=b"a")
     assert (result.status, "cannot both come from stdin" in result.stderr) == (2, True)
+
+
+def test_no_line_about_a_place_is_wider_than_the_terminal(kbnf: Kbnf, write: Write) -> None:
+    rules = "".join(
+        f"a_rule_with_a_long_name_{n} ::= a_rule_with_a_long_name_{n + 1};\n" for n in range(6)
+    )
+    grammar = write(
+        "g.kbnf",
+        f'start ::= a_rule_with_a_long_name_0;\n{rules}a_rule_with_a_long_name_6 ::= "x" "y";',
+    )
+    lines = kbnf("match", grammar, stdin=b"z").out.splitlines()
+    assert any(line.startswith("  in        ") and line.endswith("…") for line in lines)
+    assert max(map(len, lines)) <= 80
