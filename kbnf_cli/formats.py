@@ -29,6 +29,7 @@ _ABOUT = {
     "BNF": "bnf_sampler's older <start>::=...",
     "Lark": "Lark, LLGuidance's too, JSON lists",
     "ABNF": "the grammars of RFCs",
+    "Structural tag": "XGrammar's structural tags",
 }
 
 FORMATS = (
