@@ -14,6 +14,7 @@ from kbnf_cli.inputs import Inputs, read_vocabulary
 from kbnf_cli.mask_report import (
     SCHEMA,
     Mask,
+    View,
     explanation_text,
     explanation_value,
     mask_value,
@@ -23,7 +24,6 @@ from kbnf_cli.mask_report import (
     to_json,
     to_npy,
 )
-from kbnf_cli.mask_table import View, matching, to_table
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -280,6 +280,9 @@ _WIDE = 100
 def _show_mask(
     console: Console, engine: "Engine", prefix: Prefix, format_: str, view: View
 ) -> None:
+    # Here, as all that needs NumPy: `kbnf --help` does without.
+    from kbnf_cli.mask_table import matching, to_table
+
     found = _mask(engine, prefix)
     match format_:
         case "json":

@@ -40,6 +40,18 @@ class Mask:
         return not self.vocabulary.eos_token_ids.isdisjoint(self.ids)
 
 
+@dataclass(frozen=True, slots=True)
+class View:
+    """``limit``: tokens listed one by one at most. ``columns``: cells in a line.
+
+    ``match``: what a token has to hold to be shown, None where all are.
+    """
+
+    limit: int
+    columns: int
+    match: bytes | None = None
+
+
 def mask_value(mask: Mask) -> dict[str, Any]:
     """Return the object that ``schemas/mask.schema.json`` describes."""
     vocabulary = mask.vocabulary

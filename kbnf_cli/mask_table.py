@@ -1,13 +1,12 @@
 """The mask for people: its tokens one by one, by place in the grammar, or all that it lacks."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kbnf_cli.clipped import clip
 from kbnf_cli.escaped import escaped
 from kbnf_cli.mask_places import PlaceGroup, by_place
-from kbnf_cli.mask_report import describe_place
+from kbnf_cli.mask_report import View, describe_place
 from kbnf_cli.token_order import order_of
 from kbnf_core.diagnostics.text import count_of
 from kbnf_core.diagnostics.visible import cells, visible
@@ -19,18 +18,6 @@ if TYPE_CHECKING:
 _INDENT = " " * 10
 _ROWS = 8
 """Lines of an overview of tokens that are not allowed."""
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """``limit``: tokens listed one by one at most. ``columns``: cells in a line.
-
-    ``match``: what a token has to hold to be shown, None where all are.
-    """
-
-    limit: int
-    columns: int
-    match: bytes | None = None
 
 
 def to_table(engine: "Engine", mask: "Mask", view: View) -> str:
