@@ -34,6 +34,11 @@ _STYLES = {
     Role.SECONDARY: "blue",
     Role.NOTE: "bold",
     Role.HELP: "bold green",
+    Role.ACCEPTED: "green",
+    Role.REFUSED: "bold red",
+    Role.FORCED: "magenta",
+    Role.RULE: "bold blue",
+    Role.STATE: "bold magenta",
 }
 
 
@@ -205,6 +210,11 @@ class Console:
         if os.environ.get("FORCE_COLOR", "0") != "0":
             return True
         return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+    def prompt_style(self, role: Role) -> str:
+        """Return a role's style as prompt_toolkit writes it."""
+        words = _STYLES[role].split() if self.is_coloured(sys.stdout) else []
+        return " ".join(word if word == "bold" else f"fg:ansi{word}" for word in words)
 
     def width(self) -> int | None:
         """Return the columns of the terminal that stdout is, None where it is none."""

@@ -1,5 +1,6 @@
 """``kbnf convert``: from any language that is read to any that is written."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,11 +23,19 @@ from kbnf_cli.inputs import read_vocabulary
 from kbnf_cli.models import is_model_name, schema_of_model
 from kbnf_cli.options import as_value, common_options, examples, vocabulary_options
 from kbnf_core.convert import JSON_SCHEMA, detect
-from kbnf_core.languages import EXTENSIONS, KBNF, LANGUAGES, Language
+from kbnf_core.languages import EXTENSIONS, KBNF, LANGUAGES, LARK, Language
 
 if TYPE_CHECKING:
     from kbnf_core.convert import Conversion, Loss
     from kbnf_core.vocab.vocabulary import Vocabulary
+
+_OWNER = {
+    "lexing": LARK.name,
+    "whitespace": JSON_SCHEMA,
+    "order": JSON_SCHEMA,
+    "strict": JSON_SCHEMA,
+}
+"""The language whose option it is."""
 
 _BY_NAME = {each.name: each for each in FORMATS}
 
@@ -80,12 +89,32 @@ def _list_formats(context: click.Context, _: click.Parameter, value: bool) -> No
 )
 @click.option("--start", metavar="NAME", help="The start rule of the original.")
 @click.option(
+    "--lexing",
+    type=click.Choice(["llguidance", "earley", "lalr", "scannerless"]),
+    help="How a Lark grammar cuts text into lexemes.  [default: as its dialect does]",
+)
+@click.option(
+    "--whitespace",
+    type=click.Choice(["flexible", "compact", "bounded"]),
+    help="The gaps of the JSON text of a JSON Schema: any, none, or a blank or a line break.",
+)
+@click.option(
+    "--order",
+    type=click.Choice(["declared", "any"]),
+    help="The order of properties of a JSON Schema.",
+)
+@click.option(
+    "--strict",
+    type=click.Choice(["openai", "anthropic"]),
+    help="Refuse what the strict mode of this service refuses in a JSON Schema.",
+)
+@click.option(
     "--list-formats",
     is_flag=True,
     is_eager=True,
     expose_value=False,
     callback=_list_formats,
-    help="List the languages, and exit.",
+    help="List the languages, and the models whose tool calls are known, and exit.",
 )
 @vocabulary_options
 @conversion_options
@@ -101,13 +130,14 @@ def convert_any(
     start: str | None,
     vocab: str | None,
     eos: tuple[int, ...],
+    **own: str | None,
 ) -> int:
     """Convert grammars from one language to another.
 
     FILE is a file in any language of --list-formats, a directory to search for grammars, the name
     of a grammar that is shipped, `-` for stdin, or a pydantic model as `module:Class`, which is
     imported. Without --to the result is KBNF. Exits with 1, and writes nothing, if something
-    cannot be kept; --lossy writes it anyway. The commands `convert-*` have the options of one
+    cannot be kept; --lossy writes it anyway. The commands `convert-*` have all options of one
     language.
     """
     models = [each for each in sources if isinstance(each, str)]
@@ -115,7 +145,7 @@ def convert_any(
         raise click.UsageError("a class is converted by itself")
     vocabulary = read_vocabulary(console, vocab, eos) if vocab else None
     target = next(each for each in LANGUAGES if each.name.lower() == (to or KBNF.name.lower()))
-    conversion = _Conversion(target, to is not None, from_, start, vocabulary)
+    conversion = _Conversion(target, to is not None, from_, start, vocabulary, own)
     direction = Direction(conversion.convert, target.extension)
     if models:
         return _convert_model(console, models[0], conversion, direction, delivery)
@@ -134,12 +164,14 @@ class _Conversion:
         from_: str | None,
         start: str | None,
         vocabulary: "Vocabulary | None",
+        own: Mapping[str, str | None],
     ) -> None:
         self._target = target
         self._is_named = is_named
         self._from = from_
         self._start = start
         self._vocabulary = vocabulary
+        self._own = {name: value for name, value in own.items() if value is not None}
 
     def convert(self, text: str, name: str) -> "Conversion":
         """Return the converted text; in two steps where neither end is KBNF."""
@@ -169,6 +201,9 @@ class _Conversion:
         from kbnf_core.convert import Conversion, to_kbnf
         from kbnf_core.imports import ANYWHERE
 
+        for option in self._own:
+            if language != _OWNER[option]:
+                raise click.UsageError(f"--{option} is for {_OWNER[option]}; {name} is {language}")
         if language == REGEX:
             return Conversion(_of_regex(text), True, ())
         return to_kbnf(
@@ -178,6 +213,7 @@ class _Conversion:
             start=self._start,
             imports=ANYWHERE,
             vocabulary=self._vocabulary,
+            **self._own,
         )
 
     def _why_not(self, name: str, language: str) -> str:

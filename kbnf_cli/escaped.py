@@ -39,13 +39,64 @@ def _escape(character: str) -> str:
     return f"\\x{code:02x}" if code < 0x80 else f"\\u{{{code:x}}}"
 
 
+_BYTES = 256
+_ASCII = 0x80
+_MANY = 64
+"""ASCII characters of which those that lack are the shorter list."""
+
+_UTF8_LEADS = frozenset(range(0xC2, 0xF5))
+"""The bytes that characters beyond ASCII begin with."""
+
+
 def describe_bytes(ranges: Iterable[tuple[int, int]]) -> str:
-    """Return inclusive ranges of bytes as ``"a"-"z", "_", 0x80-0xbf``."""
-    return ", ".join(_describe_range(low, high) for low, high in ranges) or "nothing"
+    """Return inclusive ranges of bytes as ``"a"-"z", "_", 0x80-0xbf``.
+
+    Where most of them can come it says which cannot: ``any byte but "a"``, and ``any character
+    but "<"`` where those beyond ASCII are the first bytes of UTF-8.
+    """
+    found = list(ranges)
+    members = {byte for low, high in found for byte in range(low, high + 1)}
+    ascii_ = {byte for byte in members if byte < _ASCII}
+    if members - ascii_ == _UTF8_LEADS:
+        if len(ascii_) > _MANY:
+            return _all_but("any character", set(range(_ASCII)) - ascii_)
+        beyond = "any character beyond ASCII"
+        return f"{_listed(_ranges(ascii_))}, {beyond}" if ascii_ else beyond
+    if len(members) > _BYTES - _MANY:
+        return _all_but("any byte", set(range(_BYTES)) - members)
+    return _listed(found) or "nothing"
+
+
+def _all_but(everything: str, missing: set[int]) -> str:
+    return f"{everything} but {_listed(_ranges(missing))}" if missing else everything
+
+
+def _ranges(members: set[int]) -> list[tuple[int, int]]:
+    """Return the inclusive ranges of some bytes, ascending."""
+    starts = sorted(byte for byte in members if byte - 1 not in members)
+    ends = sorted(byte for byte in members if byte + 1 not in members)
+    return list(zip(starts, ends, strict=True))
+
+
+def _listed(ranges: Iterable[tuple[int, int]]) -> str:
+    parts: list[str] = []
+    for low, high in ranges:
+        if low < _ASCII <= high:
+            parts += (_describe_range(low, _ASCII - 1), _describe_range(_ASCII, high))
+        else:
+            parts.append(_describe_range(low, high))
+    return ", ".join(parts)
+
+
+_SHORT = 5
+"""Signs that are listed one by one rather than as a range, whose order few know."""
 
 
 def _describe_range(low: int, high: int) -> str:
-    return _describe_byte(low) if low == high else f"{_describe_byte(low)}-{_describe_byte(high)}"
+    known = all(chr(end).isalnum() or not 0x20 <= end < 0x7F for end in (low, high))
+    if high - low < 2 or (not known and high - low < _SHORT):
+        return ", ".join(map(_describe_byte, range(low, high + 1)))
+    return f"{_describe_byte(low)}-{_describe_byte(high)}"
 
 
 def _describe_byte(value: int) -> str:

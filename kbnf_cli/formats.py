@@ -52,12 +52,20 @@ READ = tuple(each.name for each in FORMATS if each.name != MODEL)
 WRITTEN = tuple(each.name for each in FORMATS if each.is_written)
 
 
+_CALLS = """
+formats of tool calls, which kbnf_core.languages.structural_tag.presets writes as structural tags:
+"""
+
+
 def listing() -> str:
-    """Return a line for each format."""
+    """Return a line for each format, and one for each format of tool calls."""
+    from kbnf_core.languages.structural_tag.presets import NAMES
+
     width = max(len(each.name) for each in FORMATS)
     lines = (
         f"{each.name:<{width}}  {'read, written' if each.is_written else 'read':<13}"
         f"  {each.files:<12}  {each.what}\n"
         for each in FORMATS
     )
-    return "".join(lines)
+    calls = (f"  {name:<{width}}  {models}\n" for name, models in NAMES.items())
+    return "".join((*lines, _CALLS, *calls))

@@ -1,5 +1,6 @@
 """``kbnf mask``: the tokens that a grammar allows after a prefix, as bytes or as tokens."""
 
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from kbnf_cli.inputs import Inputs, read_vocabulary
 from kbnf_cli.mask_report import (
     SCHEMA,
     Mask,
+    View,
     explanation_text,
     explanation_value,
     mask_value,
@@ -21,7 +23,6 @@ from kbnf_cli.mask_report import (
     to_ids,
     to_json,
     to_npy,
-    to_table,
 )
 from kbnf_cli.options import (
     as_value,
@@ -179,7 +180,11 @@ class _TokenOrText(click.ParamType["int | bytes"]):
     type=click.IntRange(min=0),
     default=100,
     show_default=True,
-    help="How many tokens the table lists; of more it gives an overview.",
+    help="How many tokens the table lists; of more it gives an overview by place in the grammar.",
+)
+@click.option("--match", metavar="TEXT", help="Show the tokens that hold TEXT only.")
+@click.option(
+    "-i", "--interactive", is_flag=True, help="Type a text on the terminal; the mask follows."
 )
 @vocabulary_options
 @grammar_options
@@ -198,6 +203,8 @@ def mask(
     format_: str,
     why: int | bytes | None,
     limit: int,
+    match: str | None,
+    interactive: bool,
 ) -> int:
     """Show the tokens a grammar allows.
 
@@ -208,6 +215,12 @@ def mask(
     """
     if why is not None and format_ not in ("table", "json"):
         raise click.UsageError("--why goes with --format table or json")
+    if match is not None and (why is not None or format_ not in ("table", "ids")):
+        raise click.UsageError("--match goes with --format table or ids, and not with --why")
+    if interactive and (why is not None or match is not None or format_ != "table"):
+        raise click.UsageError("--interactive shows the mask only, as a table")
+    if interactive and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise click.UsageError("--interactive needs a terminal")
     prefix = _prefix(text, tokens, hex_)
     settings = inputs.settings_source()(inputs.name_of(grammar))
     vocabulary = read_vocabulary(console, *inputs.vocabulary(settings))
@@ -220,8 +233,13 @@ def mask(
     if rejection is not None:
         _show_rejection(console, rejection, format_, rules)
         return Exit.FINDINGS
-    if why is None:
-        _show_mask(console, _mask(engine, prefix), format_, limit)
+    if interactive:
+        from kbnf_cli.mask_live import run_live
+
+        run_live(console, engine, _spelled(engine, prefix).data)
+    elif why is None:
+        part = None if match is None else _as_bytes(match)
+        _show_mask(console, engine, prefix, format_, View(limit, console.width() or _WIDE, part))
     else:
         _show_explanation(console, engine, prefix, why, format_)
     return Exit.CLEAN
@@ -255,16 +273,28 @@ def _spelled(engine: "Engine", prefix: Prefix) -> Prefix:
     return replace(prefix, data=prefix.data or spell(engine.vocabulary, prefix.tokens))
 
 
-def _show_mask(console: Console, found: Mask, format_: str, limit: int) -> None:
+_WIDE = 100
+"""Cells in a line where stdout is no terminal."""
+
+
+def _show_mask(
+    console: Console, engine: "Engine", prefix: Prefix, format_: str, view: View
+) -> None:
+    # Here, as all that needs NumPy: `kbnf --help` does without.
+    from kbnf_cli.mask_table import matching, to_table
+
+    found = _mask(engine, prefix)
     match format_:
         case "json":
             console.text(to_json(mask_value(found)))
         case "ids":
+            if view.match is not None:
+                found = replace(found, ids=matching(found.vocabulary, found.ids, view.match))
             console.text(to_ids(found))
         case "npy":
             console.binary(to_npy(found))
         case _:
-            console.text(to_table(found, limit))
+            console.text(to_table(engine, found, view))
 
 
 def _show_explanation(

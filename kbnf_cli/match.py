@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -28,6 +29,9 @@ SCHEMA = "kbnf.match/1"
 
 _PLACES = 3
 """Places in the grammar that are shown."""
+
+_KEY = 12
+"""Cells in front of what is expected, and of a place."""
 
 _BEFORE, _BEHIND = 40, 24
 """Bytes of a text that are shown before the place where it stops fitting, and behind it."""
@@ -109,7 +113,7 @@ def match(
         verdict = _judge(engine, text)
         verdicts.append(verdict)
         if format_ == "text":
-            console.data(_lines_of(verdict))
+            console.data(_lines_of(verdict, console.width()))
     if format_ == "json":
         value = {"schema": SCHEMA, "texts": [_value(each) for each in verdicts]}
         console.text(json.dumps(value) + "\n")
@@ -167,7 +171,7 @@ def _places(engine: "Engine", why: "Explanation") -> tuple[str, ...]:
     return tuple(describe_place(place, source) for place in why.places[:_PLACES])
 
 
-def _lines_of(verdict: Verdict) -> Segments:
+def _lines_of(verdict: Verdict, columns: int | None) -> Segments:
     text = verdict.text
     where = visible(text.path) if text.line is None else f"{visible(text.path)}:{text.line}"
     if verdict.matches:
@@ -182,13 +186,24 @@ def _lines_of(verdict: Verdict) -> Segments:
         Segment(f"  {before}{behind}\n"),
         Segment(f"  {' ' * len(before)}^\n", Role.ERROR),
         Segment("  expected  ", Role.PLACE),
-        Segment(f"{describe_bytes(verdict.expected)}\n"),
+        Segment(f"{_wrapped(describe_bytes(verdict.expected), columns)}\n"),
         *(
             part
             for place in verdict.places
-            for part in (Segment("  in        ", Role.PLACE), Segment(f"{place}\n"))
+            for part in (
+                Segment("  in        ", Role.PLACE),
+                Segment(f"{_wrapped(place, columns)}\n"),
+            )
         ),
     ]
+
+
+def _wrapped(text: str, columns: int | None) -> str:
+    """Return a text on as many lines as a terminal of ``columns`` cells needs, None for one."""
+    if columns is None:
+        return text
+    lines = wrap(text, columns - _KEY, break_on_hyphens=False)
+    return ("\n" + " " * _KEY).join(lines)
 
 
 def _excerpt(verdict: Verdict) -> tuple[str, str]:

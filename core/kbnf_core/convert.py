@@ -112,8 +112,11 @@ def to_kbnf(
     start: str | None = None,
     imports: "Imports | None" = None,
     vocabulary: "Vocabulary | None" = None,
+    **own: Any,
 ) -> Conversion:
     """Return the KBNF for a text in a language that ``detect`` names, with what is lost.
+
+    ``own``: the language's own options, by the names that its ``from_*`` function has for them.
 
     ``imports`` and ``vocabulary`` are for the languages that have a use for them, ``start`` for
     those that have rules. Raises ``GrammarError`` for a text with errors.
@@ -124,8 +127,8 @@ def to_kbnf(
     if language == JSON_SCHEMA:
         from kbnf_core.languages.json_schema import schema_options
 
-        return read(text, schema_options(lossy=True), path=path)
-    options: dict[str, Any] = {"path": path, "start": start}
+        return read(text, schema_options(lossy=True, **own), path=path)
+    options: dict[str, Any] = {"path": path, "start": start, **own}
     if language == "Lark" and imports is not None:
         options["imports"] = imports
     if language in _WITH_VOCABULARY:

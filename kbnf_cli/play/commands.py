@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from kbnf_cli.clipped import clip
 from kbnf_cli.console import Console
-from kbnf_cli.play.looking import CHECKING, LOOKING
+from kbnf_cli.play.looking import CHECKING, LOOKING, beginning_with
 from kbnf_cli.play.moving import FEEDING, FILING, MOVING, begin, feed
-from kbnf_cli.play.render import clip, note, row
+from kbnf_cli.play.render import note, row
 from kbnf_cli.play.session import (
     Command,
     Handler,
@@ -24,8 +25,11 @@ from kbnf_cli.play.session import (
 )
 from kbnf_core.diagnostics.segments import Role, Segment
 from kbnf_core.diagnostics.text import render_text
-from kbnf_core.diagnostics.visible import visible
+from kbnf_core.diagnostics.visible import cells, visible
 from kbnf_core.errors import EngineError, GrammarError, KbnfError
+
+_SWITCHING = ("on", "off", "true", "false")
+"""Words of a switch that, other than `1` or `no`, hardly begin what is searched for."""
 
 _WORDS = {
     **dict.fromkeys(("", "on", "true", "yes", "1"), True),
@@ -48,9 +52,15 @@ def _switch(field: str) -> Handler:
     return handle
 
 
+def _possible(session: Session, text: str, world: World) -> Reply:
+    """Show what may come that begins with a text; with a word of a switch, or nothing, switch."""
+    handle = _switch("show_allowed") if text in ("", *_SWITCHING) else beginning_with
+    return handle(session, text, world)
+
+
 def _start(session: Session, text: str, world: World) -> Reply:
     if not text:
-        return Reply(session, (row("start", session.engine.grammar.start),))
+        return Reply(session, tuple(row("start", session.engine.grammar.start)))
     return begin(session, replace(session.files, start=text), world, session.vocabulary)
 
 
@@ -61,7 +71,8 @@ def _help(session: Session, text: str, world: World) -> Reply:
 
 
 def _help_lines() -> Iterator[str]:
-    yield "A line is one token: its text, with \\n \\t \\r \\xHH \\uHHHH; #ID is one by its id."
+    yield "A line is a token: its text, with \\n \\t \\r \\xHH \\uHHHH, or #ID. What is no token"
+    yield "goes through the tokenizer. Blanks count. Tab completes, Ctrl-D leaves."
     for title, commands in GROUPS.items():
         yield f"{title}:"
         for command in commands:
@@ -76,7 +87,13 @@ def _quit(session: Session, text: str, world: World) -> Reply:
 
 SWITCHING = (
     Command(("stacks", "s"), "[on|off]", "show the open rules", _switch("show_stacks")),
-    Command(("possible", "p"), "[on|off]", "show what may come", _switch("show_allowed")),
+    Command(
+        ("possible", "p"),
+        "[on|off|PREFIX]",
+        "show what may come; what begins so",
+        _possible,
+        takes_text=True,
+    ),
     Command(("input", "i"), "[on|off]", "show the bytes typed", _switch("show_input")),
     Command(("cache", "b"), "[on|off]", "keep caches between steps", _switch("cache")),
     Command(("start", "n"), "[NAME]", "begin anew at another nonterminal", _start),
@@ -105,11 +122,26 @@ _BLANKS = " \t\r\n\f\v"
 def step(session: Session, line: str, world: World) -> Reply:
     """Carry out one line; a line that fails leaves the session as it was.
 
-    Blanks at the end do not count, as in bnf_sampler; an empty line does nothing.
+    Blanks count, except around what a command takes; an empty line does nothing.
     """
-    line = line.rstrip(_BLANKS)
     if not line:
         return Reply(session)
+    reply = _carried_out(session, line, world)
+    if reply.verdict is Verdict.FINE or line not in _SPOKEN:
+        return reply
+    return replace(reply, message=f"{reply.message} (the command is `{_SPOKEN[line]}`)")
+
+
+_SPOKEN = {"exit": ":quit", "quit": ":quit", "help": ":help", "?": ":help"}
+
+
+def spoken_command(session: Session, line: str) -> str | None:
+    """Return the command that a word such as ``exit`` means, None where it may be text."""
+    command = _SPOKEN.get(line.strip(_BLANKS))
+    return None if command is None or session.engine.why(line).allowed else command
+
+
+def _carried_out(session: Session, line: str, world: World) -> Reply:
     try:
         carry_out = _command if line.startswith(":") else feed
         return _fitted(carry_out(session, line, world), world.columns)
@@ -130,14 +162,20 @@ def step(session: Session, line: str, world: World) -> Reply:
 
 
 def _fitted(reply: Reply, columns: int) -> Reply:
-    """Return a reply whose plain rows are cut off at the width; sentences wrap by themselves."""
-    return replace(reply, shown=tuple(_fit(each, columns) for each in reply.shown))
+    """Return a reply whose rows are cut off at the width; sentences wrap by themselves."""
+    return replace(reply, shown=tuple(_fit(reply.shown, columns)))
 
 
-def _fit(segment: Segment, columns: int) -> Segment:
-    if segment.role is not Role.PLAIN:
-        return segment
-    return Segment(clip(segment.text.removesuffix("\n"), columns) + "\n")
+_SENTENCES = (Role.NOTE, Role.WARNING)
+
+
+def _fit(segments: Iterable[Segment], columns: int) -> Iterator[Segment]:
+    used = 0
+    for text, role in segments:
+        body = text.removesuffix("\n")
+        kept = body if role in _SENTENCES else clip(body, max(1, columns - used))
+        used = 0 if text != body else used + cells(kept)
+        yield Segment(kept + text[len(body) :], role)
 
 
 def _command(session: Session, line: str, world: World) -> Reply:

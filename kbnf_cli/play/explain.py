@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from kbnf_cli.clipped import clip
 from kbnf_cli.escaped import describe_bytes, escaped
-from kbnf_cli.play.render import clip
+from kbnf_cli.mask_places import terminal_places
 from kbnf_cli.play.session import Session, World
 from kbnf_core.diagnostics.segments import Role, Segment, Segments
 from kbnf_core.diagnostics.text import count_of
@@ -16,15 +17,6 @@ if TYPE_CHECKING:
     from kbnf_core.recognise.explain import LivePlace
 
 
-def terminal_places(session: Session, why: "Explanation") -> "list[LivePlace]":
-    """Return the positions at terminals; a nonterminal is shown by what is open inside it."""
-    document = session.engine.grammar.reading.document
-    names = {definition.name.value for definition in document.definitions}
-    source = session.engine.grammar.source
-    places = [place for place in why.places if source.slice(place.span) not in names]
-    return sorted(places, key=lambda place: (place.span, place.rules))
-
-
 _PLACES = 12
 """Live paths that are shown."""
 
@@ -32,12 +24,13 @@ _PLACES = 12
 def explanation(session: Session, why: "Explanation", world: World) -> Segments:
     """Return the accepted part, the failing byte, and the live paths with their spans."""
     accepted = why.data[: why.accepted]
-    shown = [_row("accepted", f"{escaped(accepted)} ({count_of(len(accepted), 'byte')})", world)]
+    count = count_of(len(accepted), "byte")
+    shown = _row("accepted", f"{escaped(accepted)} ({count})", world, Role.ACCEPTED)
     failing = why.data[why.accepted : why.accepted + 1]
     if failing and not why.allowed:
-        shown.append(_row("refused", f"{escaped(failing)} (0x{failing[0]:02x})", world))
-    shown.append(_row("expected", _expected(why), world))
-    places = terminal_places(session, why)
+        shown += _row("refused", f"{escaped(failing)} (0x{failing[0]:02x})", world, Role.REFUSED)
+    shown += _row("expected", _expected(why), world)
+    places = terminal_places(session.engine, why.places)
     for place in places[:_PLACES]:
         shown += _path(session, place, world)
     if len(places) > _PLACES:
@@ -55,14 +48,15 @@ def _path(session: Session, place: "LivePlace", world: World) -> Segments:
     symbol = visible(source.slice(place.span)).replace("\n", " ")
     takes = describe_bytes(place.expected) if place.expected else "one token"
     return [
-        _row("in", " > ".join(map(visible, place.rules)), world),
-        _row("", f"{visible(source.name)}:{line}:{column} {symbol}", world),
-        _row("", f"takes {takes}", world),
+        *_row("in", " > ".join(map(visible, place.rules)), world, Role.RULE),
+        *_row("", f"{visible(source.name)}:{line}:{column} {symbol}", world),
+        *_row("", f"takes {takes}", world),
     ]
 
 
-def _row(key: str, value: str, world: World) -> Segment:
-    return Segment(clip(f"  {key:8}  {value}", world.columns) + "\n", Role.PLAIN)
+def _row(key: str, value: str, world: World, role: Role = Role.PLAIN) -> Segments:
+    head = f"  {key:8}  "
+    return [Segment(head, Role.PLACE), Segment(clip(value, world.columns - len(head)) + "\n", role)]
 
 
 _BEFORE, _AFTER = 24, 40
@@ -78,6 +72,15 @@ class _Node:
     inner: "dict[str, _Node]" = field(default_factory=dict)
 
 
+def stack_rows(session: Session, columns: int) -> Segments:
+    """Return the same in colours: in each line the rule, then its right side."""
+    shown: Segments = []
+    for line in stack_lines(session, columns):
+        rule, sign, rest = line.partition(" ::= ")
+        shown += [Segment(rule, Role.RULE if sign else Role.PLAIN), Segment(f"{sign}{rest}\n")]
+    return shown
+
+
 def stack_lines(session: Session, columns: int) -> list[str]:
     """Return the open rules as the lines of a tree; the leaves are the bytes that come next."""
     why = session.engine.why(b"")
@@ -85,7 +88,7 @@ def stack_lines(session: Session, columns: int) -> list[str]:
         return ["nothing is open: the text is complete"]
     source = session.engine.grammar.source
     root = _Node()
-    for place in terminal_places(session, why):
+    for place in terminal_places(session.engine, why.places):
         _add(root, place, source)
     return [clip(line, columns) for line in _draw(root)]
 

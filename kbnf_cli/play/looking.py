@@ -5,24 +5,24 @@ from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
+from kbnf_cli.clipped import clip
 from kbnf_cli.escaped import TypingError, escaped, read_typed
-from kbnf_cli.play.explain import explanation, stack_lines
+from kbnf_cli.play.explain import explanation, stack_rows
 from kbnf_cli.play.render import (
     allowed_count,
     allowed_ids,
-    clip,
     grouped_lines,
     note,
     page,
     position,
+    readable,
     row,
     spelled,
-    spelling,
     token_lines,
     tokens_line,
 )
 from kbnf_cli.play.session import Command, Reply, Session, World, misused, refused
-from kbnf_core.diagnostics.segments import Segment
+from kbnf_core.diagnostics.segments import Role, Segment, Segments
 from kbnf_core.diagnostics.text import count_of
 
 if TYPE_CHECKING:
@@ -95,8 +95,25 @@ def _allowed(session: Session, text: str, world: World) -> Reply:
         found = _matching(session, ids, text)
         lines = token_lines(session.vocabulary, found, world.columns)
         count = f"{len(found):,} of {len(ids):,} allowed tokens match"
-    shown = (row("allowed", count), *page(lines, world))
+    shown = (*row("allowed", count), *page(lines, world))
     return Reply(replace(session, listing=lines[world.rows :]), shown)
+
+
+def beginning_with(session: Session, text: str, world: World) -> Reply:
+    """Show the allowed tokens that begin with what was typed, special ones by their names."""
+    vocabulary = session.vocabulary
+    prefix = typed_bytes(text)
+    ids = allowed_ids(session.engine)
+    found = [each for each in ids if _name(vocabulary, each).startswith(prefix)]
+    lines = token_lines(vocabulary, found, world.columns)
+    count = f"{len(found):,} of {len(ids):,} allowed tokens begin with {escaped(prefix)}"
+    shown = (*row("allowed", count), *page(lines, world))
+    return Reply(replace(session, listing=lines[world.rows :]), shown)
+
+
+def _name(vocabulary: "Vocabulary", token_id: int) -> bytes:
+    data = vocabulary.token(token_id)
+    return (vocabulary.token_string(token_id) or "").encode() if data is None else data
 
 
 def _matching(session: Session, ids: list[int], text: str) -> list[int]:
@@ -148,8 +165,7 @@ def _why(session: Session, text: str, world: World) -> Reply:
 
 def _stack(session: Session, text: str, world: World) -> Reply:
     _nothing(text)
-    lines = stack_lines(session, world.columns)
-    return Reply(session, tuple(Segment(f"{line}\n") for line in lines))
+    return Reply(session, tuple(stack_rows(session, world.columns)))
 
 
 def _forced(session: Session, text: str, world: World) -> Reply:
@@ -159,10 +175,14 @@ def _forced(session: Session, text: str, world: World) -> Reply:
     return Reply(
         session,
         (
-            row("bytes", clip(escaped(data), width) if data else "none is forced"),
-            row("tokens", tokens_line(session, tokens, width) if tokens else "none is forced"),
+            *_forced_row("bytes", clip(escaped(data), width) if data else ""),
+            *_forced_row("tokens", tokens_line(session, tokens, width)),
         ),
     )
+
+
+def _forced_row(key: str, value: str) -> Segments:
+    return row(key, value, Role.FORCED) if value else row(key, "none is forced")
 
 
 def _finish(session: Session, text: str, world: World) -> Reply:
@@ -176,13 +196,13 @@ def _finish(session: Session, text: str, world: World) -> Reply:
         else _counted(found.data, world)
     )
     width = world.columns - 10
-    shown = [row("bytes", data)]
+    shown = row("bytes", data)
     if found.tokens is None:
-        shown.append(row("tokens", "none" if found.is_fewest else "none found"))
+        shown += row("tokens", "none" if found.is_fewest else "none found")
     else:
         exact = "" if found.is_fewest else " (perhaps fewer)"
-        shown.append(row("tokens", count_of(len(found.tokens), "token") + exact))
-        shown.append(row("", tokens_line(session, found.tokens, width)))
+        shown += row("tokens", count_of(len(found.tokens), "token") + exact)
+        shown += row("", tokens_line(session, found.tokens, width))
     return Reply(session, tuple(shown))
 
 
@@ -196,15 +216,16 @@ def _sample(session: Session, text: str, world: World) -> Reply:
     return Reply(
         session,
         tuple(
-            Segment(clip(_sampled(session, each.tokens, each.is_complete), world.columns) + "\n")
+            Segment(_sampled(session, each.tokens, each.is_complete, world.columns) + "\n")
             for each in samples
         ),
     )
 
 
-def _sampled(session: Session, tokens: "Sequence[int]", is_complete: bool) -> str:
-    text = escaped(b"".join(spelling(session, each) for each in tokens))
-    return f"{text} ({count_of(len(tokens), 'token')}{'' if is_complete else ', no end found'})"
+def _sampled(session: Session, tokens: "Sequence[int]", is_complete: bool, columns: int) -> str:
+    text = readable(session, tokens).rstrip(" ")
+    count = f" ({count_of(len(tokens), 'token')}{'' if is_complete else ', no end found'})"
+    return clip(text, max(1, columns - len(count))) + count
 
 
 def number(text: str, least: int, most: int) -> int:

@@ -1,19 +1,22 @@
 """The commands that move: appending to the text, going back and forth, opening and saving."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from kbnf_cli.clipped import clip
 from kbnf_cli.escaped import write_typed
 from kbnf_cli.play.explain import explanation
-from kbnf_cli.play.looking import find_token, number, typed_bytes
+from kbnf_cli.play.looking import find_token, find_what, number, typed_bytes
 from kbnf_cli.play.recording import BREAKS, play_again, read_saved, recorded
-from kbnf_cli.play.render import clip, note, page, position, row, tokens_line
+from kbnf_cli.play.render import ending, note, page, position, row, tokens_line
 from kbnf_cli.play.session import (
     Command,
     Files,
     Handler,
     Mode,
+    PlayFailure,
     Reply,
     Session,
     World,
@@ -24,8 +27,9 @@ from kbnf_cli.play.session import (
     refused,
     with_engine,
 )
+from kbnf_core.diagnostics.text import count_of
 from kbnf_core.diagnostics.visible import visible
-from kbnf_core.errors import FinishedError, RejectedError
+from kbnf_core.errors import FinishedError, MissingExtraError, RejectedError, VocabularyError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,14 +38,27 @@ if TYPE_CHECKING:
     from kbnf_core.recordings import What
 
 
+_ID = re.compile(r"#[0-9]+")
+_IDS = re.compile(r"#[0-9]{1,9}(?:[ ,]+#[0-9]{1,9})+")
+
+
 def feed(session: Session, line: str, world: World) -> Reply:
     """Append a line in the way that the mode says."""
     return _WAYS[session.settings.mode].feed(session, line, world)
 
 
 def feed_token(session: Session, text: str, world: World) -> Reply:
-    """Append one token."""
-    return _append(session, [find_token(session.vocabulary, text)], world)
+    """Append one token, or several: ids one after the other, or a text for the tokenizer."""
+    if _IDS.fullmatch(text):
+        return _append(
+            session, [find_token(session.vocabulary, each) for each in _ID.findall(text)], world
+        )
+    if isinstance(find_what(session.vocabulary, text), int):
+        return _append(session, [find_token(session.vocabulary, text)], world)
+    try:
+        return feed_tokenized(session, text, world)
+    except (MissingExtraError, VocabularyError, UnicodeDecodeError):
+        return _append(session, [find_token(session.vocabulary, text)], world)
 
 
 def feed_tokenized(session: Session, text: str, world: World) -> Reply:
@@ -52,11 +69,14 @@ def feed_tokenized(session: Session, text: str, world: World) -> Reply:
         raise misused("a tokenizer takes text; `:text` takes bytes") from None
     encoder = world.encoder(session.files.vocabulary, session.vocabulary)
     tokens = encoder.encode(words)
-    head = note(
-        f"{encoder.name}: {tokens_line(session, tokens, world.columns - len(encoder.name) - 2)}"
-    )
-    reply = _append(session, tokens, world)
-    return replace(reply, shown=(head, *reply.shown))
+    head = f"{count_of(len(tokens), 'token')} ({encoder.name}): "
+    shown = note(head + tokens_line(session, tokens, world.columns - len(head)))
+    try:
+        reply = _append(session, tokens, world)
+    except PlayFailure as failure:
+        failure.details.insert(0, shown)
+        raise
+    return replace(reply, shown=(shown, *reply.shown))
 
 
 def feed_bytes(session: Session, text: str, world: World) -> Reply:
@@ -69,10 +89,22 @@ def _append(session: Session, steps: "Sequence[What]", world: World) -> Reply:
     try:
         after = session.forward(*steps)
     except FinishedError:
-        raise refused("the text is over: nothing can follow (`:undo` takes a step back)") from None
+        raise _over(session, steps) from None
     except RejectedError:
         raise _rejection(session, steps, world) from None
     return position(after, world, steps)
+
+
+def _over(session: Session, steps: "Sequence[What]") -> Exception:
+    """Return the refusal of what comes behind the end, with what ended the text."""
+    if session.engine.is_finished():
+        how = ending(session)
+        return refused(f"the text is over: it finished {how} (`:undo` takes a step back)")
+    done = 1
+    while not session.forward(*steps[:done]).engine.is_finished():
+        done += 1
+    how = ending(session.forward(*steps[:done]))
+    return refused(f"the text is over after {done} of {len(steps)} steps: it finished {how}")
 
 
 def _rejection(session: Session, steps: "Sequence[What]", world: World) -> Exception:
@@ -85,7 +117,7 @@ def _rejection(session: Session, steps: "Sequence[What]", world: World) -> Excep
         except RejectedError:
             break
         except FinishedError:
-            return refused(f"the text is over after {done} of {len(steps)} steps")
+            return _over(session, steps)
         done += 1
     why = before.engine.why(steps[done])
     where = f" (step {done + 1} of {len(steps)}, nothing was taken)" if len(steps) > 1 else ""
@@ -209,10 +241,10 @@ def _vocab(session: Session, text: str, world: World) -> Reply:
     vocabulary = session.vocabulary
     stops = " ".join(map(str, sorted(vocabulary.eos_token_ids))) or "none"
     shown = (
-        row("name", session.files.vocabulary),
-        row("tokens", f"{len(vocabulary):,}, special {len(vocabulary.special_tokens):,}"),
-        row("stop ids", stops),
-        row("print", vocabulary.fingerprint),
+        *row("name", session.files.vocabulary),
+        *row("tokens", f"{len(vocabulary):,}, special {len(vocabulary.special_tokens):,}"),
+        *row("stop ids", stops),
+        *row("print", vocabulary.fingerprint),
     )
     return Reply(session, shown)
 
@@ -232,7 +264,7 @@ def _grammar(session: Session, text: str, world: World) -> Reply:
         "grammar", f"{source.name}, start {grammar.start}, finish {session.engine.finish.value}"
     )
     rest = tuple(clip(visible(line), world.columns) for line in lines)
-    return Reply(replace(session, listing=rest[world.rows :]), (head, *page(rest, world)))
+    return Reply(replace(session, listing=rest[world.rows :]), (*head, *page(rest, world)))
 
 
 def _save(session: Session, text: str, world: World) -> Reply:

@@ -4,59 +4,24 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, overload
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
+from kbnf_cli.clipped import clip
 from kbnf_cli.escaped import escaped
+from kbnf_cli.mask_places import by_place
 from kbnf_cli.play.session import Reply, Session, World
+from kbnf_cli.token_order import order_of
 from kbnf_core.diagnostics.segments import Role, Segment, Segments
 from kbnf_core.diagnostics.text import count_of
 from kbnf_core.diagnostics.visible import cells, visible
-from kbnf_core.mask.bits import pack, unpack
-from kbnf_core.vocab.trie import ROOT
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Vocabulary
     from kbnf_core.recordings import What
 
 _Ids = npt.NDArray[np.int32]
-
-
-class TokenOrder:
-    """All tokens that have bytes: ``by_bytes``, and ``by_length`` (then by their bytes).
-
-    Both are int32; ``first_byte`` is uint8[vocabulary size], by token id.
-    """
-
-    def __init__(self, vocabulary: "Vocabulary") -> None:
-        trie = vocabulary.trie
-        self._size = vocabulary.size
-        self.by_bytes: _Ids = trie.token_ids
-        nodes = np.repeat(np.arange(trie.node_count), np.diff(trie.token_start))
-        self.by_length: _Ids = trie.token_ids[np.argsort(trie.depth[nodes], kind="stable")]
-        self.first_byte = np.zeros(self._size, np.uint8)
-        for child in trie.children(ROOT).tolist():
-            self.first_byte[trie.subtree_ids(child)] = trie.byte[child]
-
-    def split(self, ids: list[int]) -> tuple[npt.NDArray[np.bool_], list[int]]:
-        """Return ``ids`` as flags by token id, and those of them that have no bytes."""
-        flags = unpack(pack(ids, self._size), self._size)
-        others = flags.copy()
-        others[self.by_bytes] = False
-        return flags, np.flatnonzero(others).tolist()
-
-
-_ORDERS: "WeakKeyDictionary[Vocabulary, TokenOrder]" = WeakKeyDictionary()
-
-
-def order_of(vocabulary: "Vocabulary") -> TokenOrder:
-    """Return the orders of a vocabulary, the same object each time."""
-    found = _ORDERS.get(vocabulary)
-    if found is None:
-        found = _ORDERS[vocabulary] = TokenOrder(vocabulary)
-    return found
 
 
 _EXAMPLES = 16
@@ -103,56 +68,33 @@ def _token_line(vocabulary: "Vocabulary", token_id: int, columns: int) -> str:
 def grouped_lines(vocabulary: "Vocabulary", ids: list[int], columns: int) -> Lines:
     """Return a line for each special token, and one for each first byte of the others."""
     titles = [escaped(bytes((byte,))) for byte in range(256)]
-    return _grouped(vocabulary, ids, columns, np.arange(256), titles)
-
-
-def summary_lines(vocabulary: "Vocabulary", ids: list[int], columns: int) -> Lines:
-    """Return a line for each special token, and one for each kind that the others begin with."""
-    return _grouped(vocabulary, ids, columns, _KIND_OF_BYTE, _KINDS)
-
-
-def _grouped(
-    vocabulary: "Vocabulary",
-    ids: list[int],
-    columns: int,
-    group_of_byte: npt.NDArray[np.int64],
-    titles: Sequence[str],
-) -> Lines:
     order = order_of(vocabulary)
     flags, special = order.split(ids)
     ordered = order.by_length[flags[order.by_length]]
-    groups = group_of_byte[order.first_byte[ordered]]
+    firsts = order.first_byte[ordered]
     makers = [partial(_token_line, vocabulary, each, columns) for each in special]
-    for group in np.unique(groups).tolist():
-        members = ordered[groups == group]
-        makers.append(partial(_group, vocabulary, titles[group], members, columns))
+    for first in np.unique(firsts).tolist():
+        title = f"{titles[first]:>8}"
+        makers.append(partial(_group, vocabulary, title, ordered[firsts == first], columns))
     return Lines(makers)
 
 
-_KINDS = ("blank", "digit", "letter", "sign", "control", "other")
-
-
-def _kind(first: int) -> int:
-    """Return the number of the kind of a first byte."""
-    character = chr(first)
-    tests = (
-        character in " \t\n\r",
-        character.isdigit(),
-        character.isalpha(),
-        character.isprintable(),
-        True,
-    )
-    return tests.index(True) if first < 0x80 else len(tests)
-
-
-_KIND_OF_BYTE = np.array([_kind(first) for first in range(256)])
+def summary_lines(engine: "Engine", ids: list[int], columns: int) -> Lines:
+    """Return a line for each special token, and one for each place where the others begin."""
+    vocabulary = engine.vocabulary
+    special = order_of(vocabulary).split(ids)[1]
+    makers = [partial(_token_line, vocabulary, each, columns) for each in special]
+    for group in by_place(engine, ids):
+        title = clip(group.title(engine.grammar.source), columns // 2)
+        makers.append(partial(_group, vocabulary, title, group.ids, columns))
+    return Lines(makers)
 
 
 def _group(vocabulary: "Vocabulary", title: str, ids: npt.NDArray[np.int32], columns: int) -> str:
     """Return the line of a group whose tokens are given by length: how many, and the first."""
     nearest = ids[:_EXAMPLES].tolist()
     parts = (f" {each} {spelled(vocabulary, each)}" for each in nearest)
-    return "".join(_fitting(f"{title:>8} {len(ids):>7,}:", parts, columns))
+    return "".join(_fitting(f"{title} {len(ids):>7,}:", parts, columns))
 
 
 def _fitting(head: str, parts: Iterable[str], columns: int) -> Iterator[str]:
@@ -176,20 +118,6 @@ def spelled(vocabulary: "Vocabulary", token_id: int) -> str:
     return kind if name is None else f"{visible(name)} ({kind})"
 
 
-def clip(line: str, columns: int) -> str:
-    """Return a line, cut off with an ellipsis where it is wider than ``columns`` cells."""
-    if cells(line) <= columns:
-        return line
-    kept = []
-    room = columns - 1
-    for character in line:
-        room -= cells(character)
-        if room < 0:
-            break
-        kept.append(character)
-    return "".join(kept) + "…"
-
-
 _KEY = 10
 """Cells that the first column takes."""
 
@@ -204,13 +132,22 @@ def position(session: Session, world: World, typed: "Sequence[What]" = ()) -> Re
     """Return the reply that shows where a session is; ``typed`` is what led there."""
     shown = _position_lines(session, world, typed)
     listing: Sequence[str] = ()
+    ids: Sequence[int] = ()
     if session.settings.show_allowed and not session.engine.is_finished():
         ids = allowed_ids(session.engine)
-        make = token_lines if len(ids) <= FEW else summary_lines
-        lines = make(session.vocabulary, ids, world.columns)
-        shown += [row("allowed", allowed_count(session, ids)), *page(lines, world)]
-        listing = lines[world.rows :]
-    return Reply(replace(session, listing=listing), tuple(shown))
+        lines = (
+            token_lines(session.vocabulary, ids, world.columns)
+            if len(ids) <= FEW
+            else summary_lines(session.engine, ids, world.columns)
+        )
+        count = allowed_count(session, ids)
+        if typed and len(ids) > FEW and ids == session.listed:
+            shown += row("allowed", f"{count}, as before")
+            listing = lines
+        else:
+            shown += [*row("allowed", count), *page(lines, world)]
+            listing = lines[world.rows :]
+    return Reply(replace(session, listing=listing, listed=ids), tuple(shown))
 
 
 def _position_lines(session: Session, world: World, typed: "Sequence[What]") -> Segments:
@@ -219,15 +156,15 @@ def _position_lines(session: Session, world: World, typed: "Sequence[What]") -> 
     ]
     if session.settings.show_input and typed:
         data = b"".join(spelling(session, what) for what in typed)
-        shown.append(row("input", data.hex(" ") or "no bytes"))
+        shown += row("input", data.hex(" ") or "no bytes")
     shown += [
-        row("text", text_so_far(session, world.columns - _KEY)),
-        row("status", status(session)),
+        *row("text", text_so_far(session, world.columns - _KEY), Role.ACCEPTED),
+        *row("status", _status_line(session), Role.STATE),
     ]
     if session.settings.show_stacks:
-        from kbnf_cli.play.explain import stack_lines
+        from kbnf_cli.play.explain import stack_rows
 
-        shown += [Segment(f"{line}\n") for line in stack_lines(session, world.columns)]
+        shown += stack_rows(session, world.columns)
     return shown
 
 
@@ -254,9 +191,27 @@ def status(session: Session) -> str:
     return "can finish" if session.engine.can_finish() else "ongoing"
 
 
+def _status_line(session: Session) -> str:
+    state = status(session)
+    return f"{state} {ending(session)}" if session.engine.is_finished() else state
+
+
+def ending(session: Session) -> str:
+    """Return what ended a finished text, and why it did: the byte, or the token."""
+    engine = session.engine
+    if not engine.accepted:
+        return "at once: the start is complete without a byte"
+    last = engine.accepted[-1]
+    if isinstance(last, int) and session.vocabulary.is_special(last):
+        return f"by {spelled(session.vocabulary, last)}"
+    data = b"".join(spelling(session, what) for what in engine.accepted)
+    after = f"after {count_of(len(data), 'byte')}, by {escaped(data[-1:])}"
+    return f"{after}: finish={engine.finish.value} ends it as soon as it is complete"
+
+
 def text_so_far(session: Session, columns: int) -> str:
     """Return the text in quotes, as much of its end as fits in ``columns`` cells."""
-    text = "".join(_readable(session))
+    text = readable(session, session.engine.accepted)
     steps = f" ({count_of(session.count, 'token')})"
     room = max(_LEAST_TEXT, columns - len(steps))
     while cells(text) > room:
@@ -264,10 +219,14 @@ def text_so_far(session: Session, columns: int) -> str:
     return text + steps
 
 
-def _readable(session: Session) -> Iterator[str]:
-    """Yield the text: runs of bytes in quotes, and special tokens by their names."""
+def readable(session: Session, steps: "Sequence[What]") -> str:
+    """Return the text of steps: runs of bytes in quotes, and special tokens by their names."""
+    return "".join(_runs(session, steps))
+
+
+def _runs(session: Session, steps: "Sequence[What]") -> Iterator[str]:
     run = b""
-    for what in session.engine.accepted:
+    for what in steps:
         if isinstance(what, int) and session.vocabulary.is_special(what):
             if run:
                 yield f"{escaped(run)} "
@@ -275,7 +234,7 @@ def _readable(session: Session) -> Iterator[str]:
             run = b""
         else:
             run += spelling(session, what)
-    yield escaped(run) if run or not session.count else ""
+    yield escaped(run) if run or not steps else ""
 
 
 def spelling(session: Session, what: "What") -> bytes:
@@ -288,9 +247,9 @@ def tokens_line(session: Session, tokens: Sequence[int], columns: int) -> str:
     return clip(" ".join(f"{each} {spelled(session.vocabulary, each)}" for each in tokens), columns)
 
 
-def row(key: str, value: str) -> Segment:
+def row(key: str, value: str, role: Role = Role.PLAIN) -> Segments:
     """Return one line of a reply: a word and what it is."""
-    return Segment(f"{key:{_KEY}}{visible(value)}\n")
+    return [Segment(f"{key:{_KEY}}", Role.PLACE), Segment(f"{visible(value)}\n", role)]
 
 
 def note(text: str) -> Segment:

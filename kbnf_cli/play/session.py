@@ -115,7 +115,8 @@ class Session:
 
     ``engine`` is never moved, only replaced. ``undone``: what ``:redo`` accepts, next first.
     ``marks``: names for numbers of steps. ``assertions``: made after that many steps. ``listing``:
-    what ``:more`` shows. ``losses``: what converting the grammar could not keep.
+    what ``:more`` shows. ``listed``: the allowed ids shown last. ``losses``: what converting the
+    grammar could not keep.
     """
 
     files: Files
@@ -125,6 +126,7 @@ class Session:
     marks: Mapping[str, int] = field(default_factory=dict)
     assertions: "Mapping[int, tuple[Assertion, ...]]" = field(default_factory=dict)
     listing: Sequence[str] = ()
+    listed: Sequence[int] = ()
     losses: tuple[Diagnostic, ...] = ()
 
     @property

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kbnf_cli.clipped import clip
 from kbnf_cli.console import Console
 from kbnf_cli.escaped import TypingError, read_typed, write_typed
-from kbnf_cli.play.commands import COMMANDS, step
-from kbnf_cli.play.render import clip, note, position, status
+from kbnf_cli.play.commands import COMMANDS, spoken_command, step
+from kbnf_cli.play.render import note, position, status
 from kbnf_cli.play.session import Reply, Session, Verdict, World
 from kbnf_core.diagnostics.text import count_of
 from kbnf_core.diagnostics.visible import visible
@@ -74,7 +75,7 @@ _PROMPT = "> "
 
 def run_terminal(console: Console, session: Session, world: World) -> None:
     """Read and carry out lines until the end of input or ``:quit``."""
-    console.data([note("a line is a token; `:help` lists the commands, Ctrl-D leaves")])
+    console.data([note("a line is a token or text; `:help` lists the commands, Ctrl-D leaves")])
     reply = position(session, world)
     console.data(reply.shown)
     current = reply.session
@@ -99,9 +100,13 @@ def run_terminal(console: Console, session: Session, world: World) -> None:
 
 
 def _step(session: Session, line: str, world: World) -> Reply:
-    """Carry out a line; Ctrl-C leaves everything as it was."""
+    """Carry out a line, `exit` and the like as commands; Ctrl-C leaves everything as it was."""
     try:
-        return step(session, line, world)
+        reply = step(session, line, world)
+        if reply.verdict in (Verdict.REFUSED, Verdict.MISUSED):
+            command = spoken_command(session, line)
+            return reply if command is None else step(session, command, world)
+        return reply
     except KeyboardInterrupt:
         return Reply(session, (), Verdict.MISUSED, "interrupted")
 

@@ -8,6 +8,7 @@ import pytest
 
 from kbnf_core import Grammar
 from kbnf_core.languages import EXTENSIONS, LANGUAGES
+from kbnf_core.languages.structural_tag.presets import NAMES
 from kbnf_testing.command import Kbnf, Write
 
 GBNF = 'root ::= [0-9]+ "x"\n'
@@ -114,8 +115,10 @@ def test_shipped_grammars(kbnf: Kbnf) -> None:
 
 def test_the_list_has_every_language(kbnf: Kbnf) -> None:
     result = kbnf("convert", "--list-formats")
-    rows = {line.split()[0]: line for line in result.out.splitlines()}
+    languages, _, calls = result.out.partition("\n\n")
+    rows = {line.split()[0]: line for line in languages.splitlines()}
     assert result.status == 0
+    assert {line.split()[0] for line in calls.splitlines()[1:]} == NAMES.keys()
     assert rows.keys() == {
         *(each.name.lower().replace(" ", "-") for each in LANGUAGES),
         "json-schema",
@@ -157,3 +160,36 @@ def test_patterns_are_raw_unless_the_target_does_not_know_them(
         assert (converted.status, r"#'\\d\\d\\d'" in converted.out) == (0, True)
         checked = kbnf("check", "-", "--target", target, "--select", "E", stdin=converted.stdout)
         assert checked.status == 0
+
+
+SCHEMA = '{"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"]}'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options"),
+    [
+        ("s.json", SCHEMA, ["--whitespace", "compact"]),
+        ("s.json", SCHEMA, ["--order", "any"]),
+        ("g.lark", 'start: A "b"\nA: /a+/\n', ["--lexing", "scannerless"]),
+    ],
+)
+def test_options_of_a_language_are_passed_on(
+    kbnf: Kbnf, write: Write, name: str, text: str, options: list[str]
+) -> None:
+    file = write(name, text)
+    own = {".json": "convert-json-schema", ".lark": "convert-lark"}[file.suffix]
+    result = kbnf("convert", file, "--lossy", *options)
+    assert result.status == 0, result.stderr
+    assert result.out == kbnf(own, file, "--lossy", *options).out
+
+
+def test_what_a_strict_service_refuses(kbnf: Kbnf, write: Write) -> None:
+    file = write("s.json", SCHEMA)
+    assert kbnf("convert", file).status == 0
+    assert "E809" in kbnf("convert", file, "--strict", "openai").stderr
+
+
+def test_an_option_of_another_language_is_refused(kbnf: Kbnf, write: Write) -> None:
+    result = kbnf("convert", write("s.json", SCHEMA), "--lexing", "lalr")
+    assert result.status == 2
+    assert "--lexing is for Lark; s.json is JSON Schema" in result.stderr

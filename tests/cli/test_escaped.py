@@ -42,6 +42,15 @@ def test_ascii_can_be_read_back(data: bytes) -> None:
         ([(97, 97)], '"a"'),
         ([(97, 122), (0, 31)], r'"a"-"z", "\x00"-"\x1f"'),
         ([(0x80, 0xBF)], "0x80-0xbf"),
+        ([(42, 43), (45, 57)], '"*", "+", "-"-"9"'),
+        ([(40, 43)], '"(", ")", "*", "+"'),
+        ([(0, 255)], "any byte"),
+        ([(0, 59), (61, 255)], 'any byte but "<"'),
+        ([(0, 9), (11, 127), (0xC2, 0xF4)], 'any character but "\\n"'),
+        ([(0, 127), (0xC2, 0xF4)], "any character"),
+        ([(97, 122), (0xC2, 0xF4)], '"a"-"z", any character beyond ASCII'),
+        ([(0xC2, 0xF4)], "any character beyond ASCII"),
+        ([(0x61, 0x90)], '"a"-"\\x7f", 0x80-0x90'),
     ],
 )
 def test_describe_bytes(ranges: list[tuple[int, int]], shown: str) -> None:

@@ -142,9 +142,55 @@ def test_table(kbnf: Kbnf, grammar: Path, tokens: Path) -> None:
 
 def test_table_gives_an_overview_of_many(kbnf: Kbnf, grammar: Path) -> None:
     out = kbnf("mask", grammar, "--text", '{"', "--limit", "3").out
-    assert '   "a"       1: 97 "a"\n' in out
-    assert out.endswith("--limit 26 does\n")
+    assert 'start > pair, at pairs.kbnf:2:14 #"[a-z]+"\n      26  97 "a", 98 "b", ' in out
+    assert out.endswith("--limit 26 does, --match TEXT searches\n")
+    assert max(map(len, out.splitlines())) <= 100
     assert '      97  "a"\n' in kbnf("mask", grammar, "--text", '{"', "--limit", "26").out
+
+
+def test_the_places_where_tokens_begin(kbnf: Kbnf, write: Write) -> None:
+    grammar = write(
+        "two.kbnf",
+        'start ::= key | value | "-" value;\nkey ::= #"[a-m]+" "=";\nvalue ::= #"[h-z]+" ".";\n',
+    )
+    lines = kbnf("mask", grammar, "--limit", "1").out.splitlines()[6:]
+    key, value = (
+        'start > key, at two.kbnf:2:9 #"[a-m]+"',
+        'start > value, at two.kbnf:3:11 #"[h-z]+"',
+    )
+    assert lines[0] == value
+    assert lines[1].startswith('      13  110 "n", 111 "o", 112 "p", ')
+    assert lines[2] == key
+    assert lines[3].startswith('       7  97 "a", 98 "b", 99 "c", ')
+    assert lines[4:6] == [key, value]
+    assert lines[6].startswith('       6  104 "h", ')
+    assert lines[7:9] == ['start, at two.kbnf:1:25 "-"', '       1  45 "-"']
+
+
+def test_the_smaller_side_is_told(kbnf: Kbnf, write: Write) -> None:
+    tokens = write("v.json", '{"0": "a", "1": "b", "2": "c", "3": "d", "4": "e", "5": ""}')
+
+    def shown(letters: str, *options: str) -> str:
+        grammar = write("w.kbnf", f'(* kbnf: finish=eos *) start ::= #"[{letters}]+";')
+        return kbnf("mask", grammar, "--vocab", tokens, "--eos", "5", *options).out
+
+    out = shown("a-e")
+    assert "allowed     5 of 6 tokens: all but 1 special token\n" in out
+    assert "not allowed" not in out
+    assert "allowed     6 of 6 tokens: all of them\n" in shown("a-e", "--text", "a")
+    out = shown("a-d")
+    assert "allowed     4 of 6 tokens: all but 1 special token and 1 other\n" in out
+    assert 'not allowed\n       1  4 "e"\n' in out
+    assert "allowed     2 of 6 tokens\n" in shown("ab")
+
+
+def test_match_searches(kbnf: Kbnf, grammar: Path, tokens: Path) -> None:
+    result = kbnf("mask", grammar, "--text", '{"', "--match", "a")
+    assert 'match       "a": 1 allowed, 0 not allowed\n\n      97  "a"\n' in result.out
+    result = kbnf("mask", grammar, "--text", '{"', "--match", "A")
+    assert '0 allowed, 1 not allowed\n\nnot allowed\n      65  "A"\n' in result.out
+    assert kbnf("mask", grammar, "--text", '{"', "--match", "a", "--format", "ids").out == "97\n"
+    assert kbnf("mask", grammar, "--match", "a", "--format", "json").status == 2
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """``kbnf match``."""
 
+from itertools import pairwise
+
 import pytest
 
 from kbnf_testing.command import Kbnf, Write
@@ -95,3 +97,16 @@ def test_files_that_cannot_be_read_and_the_others(kbnf: Kbnf, write: Write) -> N
 def test_stdin_is_one_thing(kbnf: Kbnf, files: tuple[str, ...]) -> None:
     result = kbnf("match", "-", *files, stdin=b"a")
     assert (result.status, "cannot both come from stdin" in result.stderr) == (2, True)
+
+
+def test_no_line_about_a_place_is_wider_than_the_terminal(
+    kbnf: Kbnf, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"a_rule_with_a_long_name_{number}" for number in range(7)]
+    rules = "".join(f"{one} ::= {other};\n" for one, other in pairwise(names))
+    grammar = write("g.kbnf", f'start ::= {names[0]};\n{rules}{names[-1]} ::= "x" "y";')
+    whole = kbnf("match", grammar, stdin=b"z").out
+    monkeypatch.setattr("kbnf_cli.console.Console.width", lambda _: 80)
+    wrapped = kbnf("match", grammar, stdin=b"z").out
+    assert max(map(len, whole.splitlines())) > 80 >= max(map(len, wrapped.splitlines()))
+    assert wrapped.split() == whole.split()

@@ -42,7 +42,7 @@ def test_a_script_is_carried_out_line_by_line(kbnf: Kbnf, grammar: Path) -> None
         '          100 "d"\n'
         "> d\n"
         'text      "abd" (3 tokens)\n'
-        "status    finished\n"
+        'status    finished after 3 bytes, by "d": finish=token ends it as soon as it is complete\n'
     )
 
 
@@ -55,7 +55,9 @@ def test_the_same_script_prints_the_same(kbnf: Kbnf, grammar: Path) -> None:
     ("script", "status", "message"),
     [
         ("a\nx\nb\n", 1, "error: line 2: rejected: byte 0 ('x', 0x78) cannot come here"),
-        ("a\nbd\n", 1, 'error: line 2: "bd" is no token'),
+        ("a\nbx\n", 1, "error: line 2: rejected (step 2 of 2, nothing was taken)"),
+        ("a\nb \n", 1, "error: line 2: rejected (step 2 of 2, nothing was taken)"),
+        ("a\nquit\n", 1, "(the command is `:quit`)"),
         ("\n\n#999\n", 1, "error: line 3: the vocabulary has no token 999"),
         ("a\n:assert rejected b\n", 1, "error: line 2: assertion failed: b is allowed"),
         ("a\nb\nd\nd\n", 1, "error: line 4: the text is over"),
@@ -64,7 +66,8 @@ def test_the_same_script_prints_the_same(kbnf: Kbnf, grammar: Path) -> None:
         (":undo\n", 2, "error: line 1: there is nothing to undo"),
         ("a\n:quit\nx\n", 0, ""),
         ("", 0, ""),
-        ("\n\r\n   \n", 0, ""),
+        ("\n\r\n", 0, ""),
+        ("   \n", 1, "error: line 1: rejected"),
         ("a", 0, ""),
     ],
 )

@@ -105,8 +105,9 @@ def test_what_is_refused_leaves_the_console(spawn: Spawn, grammar: Path) -> None
         ("\\x", "error: "),
     ]:
         enter(child, line, shown)
-    for blank in ("", "   "):
-        enter(child, blank)
+    enter(child, "")
+    enter(child, "   ", r"3 tokens \(longest match\)", "error: rejected")
+    enter(child, "help", "what may come:")
     enter(child, "a", r'text      "a" \(1 token\)')
     assert leave(child)[1] == 0
 
@@ -121,9 +122,10 @@ def test_control_c_clears_the_line(spawn: Spawn, grammar: Path) -> None:
     assert leave(child)[1] == 0
 
 
-def test_quit_leaves(spawn: Spawn, grammar: Path) -> None:
+@pytest.mark.parametrize("word", [":quit", "exit", "quit"])
+def test_quit_leaves(spawn: Spawn, grammar: Path, word: str) -> None:
     child = spawn(grammar)
-    child.send(":quit\r")
+    child.send(f"{word}\r")
     child.expect(pexpect.EOF)
     child.close()
     assert child.exitstatus == 0

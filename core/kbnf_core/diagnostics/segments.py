@@ -19,6 +19,11 @@ class Role(Enum):
     SECONDARY = auto()
     NOTE = auto()
     HELP = auto()
+    ACCEPTED = auto()
+    REFUSED = auto()
+    FORCED = auto()
+    RULE = auto()
+    STATE = auto()
 
 
 class Segment(NamedTuple):

@@ -5,8 +5,12 @@ from typing import Protocol
 
 import pytest
 
-from kbnf_cli.play.commands import step
-from kbnf_cli.play.session import Mode, Reply, Session, Verdict
+from kbnf_cli.config import settings_source
+from kbnf_cli.console import Console
+from kbnf_cli.play.command import DiskWorld
+from kbnf_cli.play.commands import spoken_command, step
+from kbnf_cli.play.session import Files, Mode, Reply, Session, Verdict
+from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.diagnostics.segments import Role, plain
 from kbnf_core.diagnostics.visible import cells
 from kbnf_testing.play import GRAMMAR
@@ -47,7 +51,13 @@ def accepted(reply: Reply) -> tuple[int | bytes, ...]:
         (["#2", "h\\xc3", "\\xa9"], (2, 8, 9)),
         (["#2", "<|x|>"], (2, 98)),
         (["#2", "#3", "#99"], (2, 3, 99)),
-        (["#2", "   ", "", "hello"], (2, 3)),
+        (["#2", "", "hello"], (2, 3)),
+        (["#2", "hello, h\\u00e9"], (2, 3, 6, 8, 9)),
+        (["say", " "], (0, 1)),
+        (["say hello"], (2, 3)),
+        (["#2 #4,#5"], (2, 4, 5)),
+        ([":text say "], (b"s", b"a", b"y", b" ")),
+        ([":tok say "], (2,)),
         ([":text say h"], (b"s", b"a", b"y", b" ", b"h")),
         ([":tok say hello, h\\u00e9"], (2, 3, 6, 8, 9)),
         ([":text", "say"], (b"s", b"a", b"y")),
@@ -72,6 +82,14 @@ def test_lines_are_tokens(
         ("zzz", Verdict.REFUSED, "is no token"),
         ("#77", Verdict.REFUSED, "no token 77"),
         ("hello", Verdict.REFUSED, "rejected: byte 0"),
+        ("say ?", Verdict.REFUSED, "is no token"),
+        ("say unused", Verdict.REFUSED, "step 2 of 2, nothing was taken"),
+        (" ", Verdict.REFUSED, "rejected: byte 0"),
+        ("#2 #77", Verdict.REFUSED, "no token 77"),
+        ("exit", Verdict.REFUSED, "(the command is `:quit`)"),
+        ("quit", Verdict.REFUSED, "(the command is `:quit`)"),
+        ("help", Verdict.REFUSED, "(the command is `:help`)"),
+        ("?", Verdict.REFUSED, "(the command is `:help`)"),
         ("\\x4", Verdict.MISUSED, "\\x"),
         ("\\", Verdict.MISUSED, "\\"),
         ("\\ud800", Verdict.MISUSED, "no character"),
@@ -122,8 +140,14 @@ def test_what_fails_says_why_and_changes_nothing(
         (["#2", "#3"], "status    can finish\n"),
         (
             ["#2", "#3", "#99"],
-            'text      "say hello" end of sequence  (3 tokens)\nstatus    finished\n',
+            'text      "say hello" end of sequence  (3 tokens)\n'
+            "status    finished by end of sequence\n",
         ),
+        (["say hello"], '2 tokens (longest match): 2 "say " 3 "hello"\n'),
+        (["#2", ":possible h"], 'allowed   4 of 7 allowed tokens begin with "h"\n'),
+        (["#2", ":possible <"], "1 of 7 allowed tokens begin"),
+        (["#2", ":possible  "], "0 of 7 allowed tokens begin"),
+        (["#2", ":possible on"], "allowed: on"),
         (["#2", "h\\xc3"], 'text      "say h\\xc3" (2 tokens)'),
         (["#2", ":allowed"], '       4  "he"\n      13  "he"\n'),
         (["#2", ":allowed /^h/"], "allowed   4 of 7 allowed tokens match"),
@@ -170,6 +194,71 @@ def test_possible_tokens_can_be_left_out(session: Session, world: World) -> None
     assert "allowed" not in plain(run(session, world, ":p off", "#2").shown)
 
 
+def test_special_tokens_are_visible_in_samples(session: Session, world: World) -> None:
+    assert '"say " <|x|> (special)' in plain(run(session, world, ":sample 20").shown)
+
+
+@pytest.mark.parametrize(
+    ("finish", "shown"),
+    [
+        ("eager", 'finished after 2 bytes, by "b": finish=eager ends it as soon as'),
+        ("token", 'finished after 2 bytes, by "b": finish=token ends it as soon as'),
+    ],
+)
+def test_a_finished_text_says_which_byte_ended_it(finish: str, shown: str) -> None:
+    grammar = Grammar('start ::= #"ab+";', finish=finish)
+    session = Session(Files(Path("g.kbnf"), "bytes"), Engine(grammar, Vocabulary.bytes()))
+    world = DiskWorld(Console(), settings_source(None, True))
+    after = step(session, "ab", world)
+    assert shown in plain(after.shown)
+    refused = step(after.session, "b", world)
+    assert f"the text is over: it {shown}" in refused.message
+    refused = step(session, ":text abb", world)
+    assert f"the text is over after 2 of 3 steps: it {shown}" in refused.message
+
+
+def test_what_may_come_is_listed_once() -> None:
+    grammar = Grammar('(* kbnf: finish=eos *) start ::= #"[a-z]+";')
+    session = Session(Files(Path("g.kbnf"), "bytes"), Engine(grammar, Vocabulary.bytes()))
+    world = DiskWorld(Console(), settings_source(None, True))
+    first = step(session, "a", world)
+    second = step(first.session, "b", world)
+    third = step(second.session, "c", world)
+    assert '97 "a"' in plain(first.shown)
+    assert "allowed   27 of 257 tokens, as before\n" in plain(second.shown)
+    assert "allowed   27 of 257 tokens, as before\n" in plain(third.shown)
+    assert '97 "a"' in plain(step(third.session, ":more", world).shown)
+    assert '97 "a"' in plain(step(third.session, ":show", world).shown)
+
+
+def test_each_part_has_its_role(session: Session, world: World) -> None:
+    roles = {each.text: each.role for each in run(session, world, "#2").shown}
+    assert roles['"say " (1 token)\n'] is Role.ACCEPTED
+    assert roles["ongoing\n"] is Role.STATE
+    roles = {each.text: each.role for each in run(session, world, "#2", ":why #12").shown}
+    assert roles['"u" (0x75)\n'] is Role.REFUSED
+    assert roles["start > word\n"] is Role.RULE
+    roles = {each.text: each.role for each in run(session, world, ":forced").shown}
+    assert roles['"say "\n'] is Role.FORCED
+
+
+@pytest.mark.parametrize(
+    ("grammar", "line", "command"),
+    [
+        ('start ::= "a";', "exit", ":quit"),
+        ('start ::= "a";', " ?", ":help"),
+        ('start ::= "exit";', "exit", None),
+        ('start ::= "e" #"[a-z]+";', "exit", None),
+        ('start ::= "a";', "x", None),
+    ],
+)
+def test_words_are_commands_where_they_cannot_be_text(
+    grammar: str, line: str, command: str | None
+) -> None:
+    engine = Engine(Grammar(grammar, finish="eos"), Vocabulary.bytes())
+    assert spoken_command(Session(Files(Path("g.kbnf"), "bytes"), engine), line) == command
+
+
 def test_lists_are_paged(session: Session, world: World) -> None:
     world.rows = 3
     reply = run(session, world, "#2", ":allowed /./")
@@ -186,7 +275,7 @@ def test_no_line_is_wider_than_the_terminal(session: Session, world: World, colu
     lines = ["#2", ":s on", "#3", "#6", ":stack", ":finish", ":grammar", ":help", ":why zzzz"]
     for count in range(1, len(lines) + 1):
         reply = run(session, world, *lines[:count])
-        rows = plain(each for each in reply.shown if each.role is Role.PLAIN)
+        rows = plain(each for each in reply.shown if each.role is not Role.NOTE)
         assert max(map(cells, rows.splitlines()), default=0) <= columns
 
 

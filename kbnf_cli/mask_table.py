@@ -1,0 +1,165 @@
+"""The mask for people: its tokens one by one, by place in the grammar, or all that it lacks."""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from kbnf_cli.clipped import clip
+from kbnf_cli.escaped import escaped
+from kbnf_cli.mask_places import PlaceGroup, by_place
+from kbnf_cli.mask_report import View, describe_place
+from kbnf_cli.token_order import order_of
+from kbnf_core.diagnostics.text import count_of
+from kbnf_core.diagnostics.visible import cells, visible
+
+if TYPE_CHECKING:
+    from kbnf_cli.mask_report import Mask
+    from kbnf_core import Engine, Vocabulary
+
+_INDENT = " " * 10
+_ROWS = 8
+"""Lines of an overview of tokens that are not allowed."""
+
+
+def to_table(engine: "Engine", mask: "Mask", view: View) -> str:
+    """Return a heading, then the tokens: one by one, or where they are many an overview."""
+    if view.match is None:
+        body = (*_allowed(engine, mask.ids, view), *_lacking_rows(mask, view))
+    else:
+        body = tuple(_found(engine, mask, view))
+    lines = (*_heading(mask), *body)
+    return "".join(f"{clip(line, view.columns)}\n" for line in lines)
+
+
+def matching(vocabulary: "Vocabulary", ids: Sequence[int], part: bytes) -> list[int]:
+    """Return the tokens that hold ``part``: in their bytes, or in their names if special."""
+    return [each for each in ids if part in _bytes_or_name(vocabulary, each)]
+
+
+def _bytes_or_name(vocabulary: "Vocabulary", token_id: int) -> bytes:
+    data = vocabulary.token(token_id)
+    return (vocabulary.token_string(token_id) or "").encode() if data is None else data
+
+
+def _heading(mask: "Mask") -> Iterator[str]:
+    vocabulary = mask.vocabulary
+    prefix = mask.prefix
+    tokens = f", tokens {', '.join(map(str, prefix.tokens))}" if prefix.tokens else ""
+    yield f"vocabulary  {visible(vocabulary.name or '-')} ({vocabulary.size:,} ids)"
+    yield f"prefix      {escaped(prefix.data)} ({count_of(len(prefix.data), 'byte')}{tokens})"
+    yield f"status      {mask.status}"
+    yield f"allowed     {len(mask.ids):,} of {len(vocabulary):,} tokens{_lacking(mask)}"
+    yield f"end         {_end(mask)}"
+
+
+def _lacking(mask: "Mask") -> str:
+    """Return what is not allowed in a few words, where that is the smaller side."""
+    left = _not_allowed(mask)
+    if len(left) >= len(mask.ids):
+        return ""
+    special = sum(map(mask.vocabulary.is_special, left))
+    if not left:
+        return ": all of them"
+    if special == len(left):
+        return f": all but {count_of(special, 'special token')}"
+    parts = [count_of(special, "special token")] if special else []
+    return f": all but {' and '.join([*parts, count_of(len(left) - special, 'other')])}"
+
+
+def _not_allowed(mask: "Mask") -> list[int]:
+    allowed = set(mask.ids)
+    vocabulary = mask.vocabulary
+    known = (*vocabulary.tokens, *vocabulary.special_tokens.values(), *vocabulary.eos_token_ids)
+    return sorted(set(known) - allowed)
+
+
+def _end(mask: "Mask") -> str:
+    if mask.is_finished:
+        return "the text is over"
+    return "end of sequence is allowed" if mask.is_eos_allowed else "cannot end here"
+
+
+def _allowed(engine: "Engine", ids: Sequence[int], view: View) -> Iterator[str]:
+    """Yield the special tokens, then the others: each, or an overview by place."""
+    vocabulary = engine.vocabulary
+    order = order_of(vocabulary)
+    flags, special = order.split(ids)
+    count = len(ids) - len(special)
+    if ids:
+        yield ""
+    yield from _special_rows(vocabulary, special, view)
+    if count <= view.limit:
+        for token_id in order.by_bytes[flags[order.by_bytes]].tolist():
+            yield _token_row(vocabulary, token_id)
+        return
+    for group in by_place(engine, ids):
+        yield from _group_rows(engine, group, view)
+    yield ""
+    yield f"too many to list one by one: --limit {count} does, --match TEXT searches"
+
+
+def _special_rows(vocabulary: "Vocabulary", ids: Sequence[int], view: View) -> Iterator[str]:
+    for token_id in ids[: max(view.limit, 1)]:
+        yield _token_row(vocabulary, token_id)
+    if len(ids) > max(view.limit, 1):
+        yield f"{_INDENT}... {len(ids) - max(view.limit, 1):,} more special tokens"
+
+
+def _token_row(vocabulary: "Vocabulary", token_id: int) -> str:
+    return f"{token_id:>8}  {_shown(vocabulary, token_id)}"
+
+
+def _shown(vocabulary: "Vocabulary", token_id: int) -> str:
+    data = vocabulary.token(token_id)
+    if data is not None:
+        return escaped(data)
+    kind = "end of sequence" if token_id in vocabulary.eos_token_ids else "special"
+    name = vocabulary.token_string(token_id)
+    return kind if name is None else f"{visible(name)} ({kind})"
+
+
+def _group_rows(engine: "Engine", group: PlaceGroup, view: View) -> Iterator[str]:
+    """Yield the places at which a group begins, and below how many tokens and the shortest."""
+    source = engine.grammar.source
+    if not group.places:
+        yield "elsewhere"
+    for place in group.places:
+        yield describe_place(place, source)
+    yield _counted(engine.vocabulary, group.ids.tolist(), view)
+
+
+def _counted(vocabulary: "Vocabulary", ids: Sequence[int], view: View) -> str:
+    """Return how many tokens, and the first of them, as many as the line has room for."""
+    shown = f"{len(ids):>8,}  "
+    for index, token_id in enumerate(ids):
+        part = f"{', ' if index else ''}{token_id} {_shown(vocabulary, token_id)}"
+        if cells(shown) + cells(part) + len(", ...") > view.columns:
+            return f"{shown}, ..."
+        shown += part
+    return shown
+
+
+def _lacking_rows(mask: "Mask", view: View) -> Iterator[str]:
+    """Yield the tokens with bytes that are not allowed, where they are the smaller side."""
+    left = _not_allowed(mask)
+    others = [each for each in left if not mask.vocabulary.is_special(each)]
+    if others and len(left) < len(mask.ids):
+        yield ""
+        yield "not allowed"
+        yield _counted(mask.vocabulary, others, view)
+
+
+def _found(engine: "Engine", mask: "Mask", view: View) -> Iterator[str]:
+    """Yield the tokens that hold what is searched for, and how many of them are not allowed."""
+    part = view.match or b""
+    vocabulary = mask.vocabulary
+    found = matching(vocabulary, mask.ids, part)
+    others = matching(vocabulary, _not_allowed(mask), part)
+    yield (f"match       {escaped(part)}: {len(found):,} allowed, {len(others):,} not allowed")
+    yield from _allowed(engine, found, view)
+    if others:
+        yield ""
+        yield "not allowed"
+    for token_id in others[:_ROWS]:
+        yield _token_row(vocabulary, token_id)
+    if len(others) > _ROWS:
+        yield f"{_INDENT}... {len(others) - _ROWS:,} more"
