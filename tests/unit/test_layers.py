@@ -21,6 +21,7 @@ BASE = {
     "budget",
     "files",
     "imports",
+    "expression",
     "traversal",
 }
 FRONT = BASE | {"syntax", "automata", "ir", "config", "lower"}
@@ -33,6 +34,7 @@ ALLOWED: dict[str, set[str]] = {
     "source": set(),
     "version": set(),
     "traversal": set(),
+    "expression": {"traversal"},
     "diagnostics": {"source", "limits", "version"},
     "errors": {"diagnostics"},
     "limits": set(),

@@ -147,7 +147,7 @@ class NfaBuilder:
         if facts.filled:
             self._link_call(node, begin, end)
 
-    def _connect_repeat(self, node: Repeat, begin: int, end: int) -> None:
+    def _connect_repeat(self, node: Repeat[Node], begin: int, end: int) -> None:
         if node.high is not None and self._is_nullable_call(node.body):
             self._connect_optional(node.body, node.high, begin, end)
             return

@@ -54,7 +54,7 @@ def _texts(grammar: Grammar, analysis: Analysis) -> CommonTexts:
 
 def _candidates(
     reading: Reading, grammar: Grammar, analysis: Analysis
-) -> Iterator[tuple[Choice, Node, Node]]:
+) -> Iterator[tuple[Choice[Node], Node, Node]]:
     """Yield the pairs of regular alternatives that begin alike, or may both be empty."""
     firsts = Firsts(grammar, analysis)
     for name in sorted(analysis.reachable):

@@ -7,9 +7,9 @@ is lost on the way is said, with a text that shows it where one can be found.
 
 from dataclasses import replace
 
-from kbnf_core.automata.regex.syntax import Alternation
 from kbnf_core.config import Finish
 from kbnf_core.errors import GrammarError
+from kbnf_core.expression import Choice
 from kbnf_core.frontend import Reading, name_span, not_converted, read_grammar
 from kbnf_core.ir import Grammar
 from kbnf_core.languages.conversion.difference import MOST_STATES, shortest_difference
@@ -153,7 +153,7 @@ def _in_order(rules: Rules, document: Document) -> list[str]:
 def _written(
     name: str, body: Node, names: dict[str, str], span: Span, places: tuple[Span, ...]
 ) -> Written:
-    branches = body.items if isinstance(body, Alternation) and body.items else (body,)
+    branches = body.branches if isinstance(body, Choice) and body.branches else (body,)
     if len(branches) != len(places):
         places = (Span(span.end, span.end),) * len(branches)
     return Written(name, tuple(print_gbnf(branch, names) for branch in branches), places, span)

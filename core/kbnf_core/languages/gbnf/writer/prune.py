@@ -2,9 +2,9 @@
 
 from collections.abc import Collection
 
+from kbnf_core.expression import NOTHING
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.languages.gbnf.writer.expression import (
-    NOTHING,
     Call,
     Node,
     Rules,

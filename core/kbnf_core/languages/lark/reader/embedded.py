@@ -8,13 +8,14 @@ from functools import reduce
 from operator import or_
 
 from kbnf_core import ir
+from kbnf_core.ir import Repeat, Sequence
 from kbnf_core.ir.analysis import fixpoint
 from kbnf_core.languages.conversion.names import Names
 from kbnf_core.languages.conversion.rewrite import rename
 from kbnf_core.languages.json_schema.keywords import REFUSED_BY_LLGUIDANCE
 from kbnf_core.languages.lark.build_tree import reference, text_of
 from kbnf_core.languages.lark.lexer.lookahead import ALL_BYTES, first_bytes
-from kbnf_core.languages.lark.reader.model import Embedded, Node, Repeat, Sequence
+from kbnf_core.languages.lark.reader.model import Embedded, Node
 from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, UNSUPPORTED, Report
 from kbnf_core.languages.lark.reader.tree import GrammarReference, Json, Nested, Special
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
