@@ -98,7 +98,7 @@ WRITTEN = [
     (
         {"type": "qwen_xml_parameter", "json_schema": {"properties": {"a": {"type": "string"}}}},
         "start ::= parameters;\nparameters ::= (space parameters_a)? space;\n"
-        "space ::= #'[ \\\\t\\\\n\\\\r]*';\nargument ::= except!('</parameter>');\n"
+        "space ::= #r'[ \\t\\n\\r]*';\nargument ::= except!('</parameter>');\n"
         "parameters_a ::= '<parameter=a>' argument? '</parameter>';\n",
     ),
 ]
