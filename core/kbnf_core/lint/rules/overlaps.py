@@ -9,8 +9,8 @@ from kbnf_core.diagnostics import Diagnostic, Label, Rule
 from kbnf_core.frontend import EFFORT, Reading
 from kbnf_core.ir import Choice, Grammar, Literal, Node, Sequence, postorder
 from kbnf_core.lint.analysis.common_texts import CommonTexts
+from kbnf_core.lint.analysis.derivations import spelling_bytes
 from kbnf_core.lint.analysis.format_text import show
-from kbnf_core.lint.analysis.spelling_bytes import spelling_bytes
 from kbnf_core.lint.analysis.stopped_early import TOO_LARGE, stopped_early
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.analyse import Analysis

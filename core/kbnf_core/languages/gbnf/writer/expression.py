@@ -12,7 +12,7 @@ from kbnf_core.automata.codepoints import CodePoints
 from kbnf_core.automata.regex.syntax import Assertion, Characters
 from kbnf_core.automata.regex.syntax import Node as Regex
 from kbnf_core.expression import EMPTY, NOTHING, Choice, Repeat, Sequence, children, fold, postorder
-from kbnf_core.ir.analysis import fixpoint
+from kbnf_core.ir.analysis import fixpoint, reachable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,3 +143,20 @@ def names_where(rules: Mapping[str, Node], leaf: bool) -> set[str]:
     callees = {name: set(called(body)) for name, body in rules.items()}
     found = fixpoint(callees, bottom=False, evaluate=evaluate)
     return {name for name, is_true in found.items() if is_true}
+
+
+def prune(rules: Rules, keep: Collection[str]) -> None:
+    """Remove, in place, rules that match nothing, and those that none of ``keep`` leads to."""
+    productive = names_where(rules, leaf=True)
+
+    def change(node: Node) -> Node:
+        return NOTHING if isinstance(node, Call) and node.name not in productive else node
+
+    for name in [*rules]:
+        if name in productive:
+            rules[name] = rewrite(rules[name], change)
+        else:
+            del rules[name]
+    used = reachable(keep, {name: list(called(body)) for name, body in rules.items()})
+    for name in [name for name in rules if name not in used]:
+        del rules[name]

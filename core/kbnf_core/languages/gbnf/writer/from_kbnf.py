@@ -19,11 +19,10 @@ from kbnf_core.languages.conversion.prefix_free import is_prefix_free, shortest_
 from kbnf_core.languages.conversion.verify import verified
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.gbnf.writer.eliminate_left_recursion import eliminate_left_recursion
-from kbnf_core.languages.gbnf.writer.expression import Node, Rules
+from kbnf_core.languages.gbnf.writer.expression import Node, Rules, prune
 from kbnf_core.languages.gbnf.writer.llama_limits import keep_limits
 from kbnf_core.languages.gbnf.writer.nonempty import Nonempty, repeat_nonempty
 from kbnf_core.languages.gbnf.writer.print import print_gbnf
-from kbnf_core.languages.gbnf.writer.prune import prune
 from kbnf_core.languages.gbnf.writer.unfold import Unfolder
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import analyse
