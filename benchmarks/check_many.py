@@ -2,7 +2,8 @@
 
 The grammars are those below PATH (default: the ready-made ones), over and over. Measured one by
 one in this process, where compiled regular expressions, which are remembered by their text, are
-forgotten before each; then as files in one run of ``kbnf check``, on all processors.
+forgotten before each; then as files in runs of ``kbnf check``: on one processor, on all of them,
+and once more with the results of that in the cache.
 """
 
 import subprocess
@@ -43,21 +44,32 @@ def main(count: int = 1_000, *paths: str) -> None:
     print(f"{count:,} grammars of {lines:.0f} lines on average in {sum(times):.1f} s on one core")
     print(f"each: median {middle:.1f} ms, 99 of 100 below {1000 * times[-count // 100]:.0f} ms,")
     print(f"the slowest {worst:.0f} ms")
-    wall = min(_as_files(texts, count) for _ in range(3))
-    print(f"{count:,} files in one run on {default_jobs()} processors: {wall:.1f} s (best of 3)")
+    _as_files(texts, count)
 
 
-def _as_files(texts: list[tuple[str, str]], count: int) -> float:
-    """Return the seconds that one run of the command takes."""
+def _as_files(texts: list[tuple[str, str]], count: int) -> None:
+    """Print the seconds that runs of the command take."""
     with tempfile.TemporaryDirectory() as folder:
         for number in range(count):
             name, text = texts[number % len(texts)]
             file = Path(folder, f"{number:06}{Path(name).suffix}")
             file.write_text(text, encoding="utf-8")
-        begin = time.perf_counter()
-        command = [sys.executable, "-m", "kbnf_cli", "check", "--quiet", "--isolated", folder]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        return time.perf_counter() - begin
+        with tempfile.TemporaryDirectory() as cache:
+            jobs = default_jobs()
+            alone = _run(folder, "-j", "1", "--no-cache")
+            first = _run(folder, "-j", str(jobs), "--cache-dir", cache)
+            again = min(_run(folder, "-j", str(jobs), "--cache-dir", cache) for _ in range(3))
+    print(f"{count:,} files in one run on one processor: {alone:.1f} s")
+    print(f"on {jobs}: {first:.1f} s, {first / alone:.2f} of that")
+    print(f"again, from the cache: {again:.2f} s (best of 3), {again / first:.3f} of that")
+
+
+def _run(folder: str, *options: str) -> float:
+    """Return the seconds that one run takes."""
+    command = [sys.executable, "-m", "kbnf_cli", "check", "--quiet", "--isolated", *options, folder]
+    begin = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - begin
 
 
 if __name__ == "__main__":

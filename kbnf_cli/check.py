@@ -1,6 +1,5 @@
 """``kbnf check``: parse and lint grammars."""
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,22 +9,23 @@ import click
 
 from kbnf_cli.check_report import FOR_PEOPLE, FORMATS, Outcome
 from kbnf_cli.checking import FileCheck, Report
-from kbnf_cli.choosing import FileChoice, Patterns
 from kbnf_cli.config import Settings, SettingsFor
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
-from kbnf_cli.files import STDIN, Note, find_grammars
+from kbnf_cli.files import STDIN, find_grammars
 from kbnf_cli.grammars import GRAMMAR
-from kbnf_cli.inputs import Inputs
+from kbnf_cli.inputs import FileInputs, Inputs
 from kbnf_cli.jobs import default_jobs, run_jobs
 from kbnf_cli.options import (
     as_value,
     common_options,
     config_options,
+    file_options,
     grammar_options,
     stdin_option,
     vocabulary_options,
 )
+from kbnf_cli.watching import watch, watch_option
 from kbnf_core.diagnostics import Severity
 from kbnf_core.diagnostics.selection import normalise_selector
 from kbnf_core.errors import SourceError
@@ -39,7 +39,7 @@ _Command = TypeVar("_Command", bound=Callable[..., object])
 
 
 @dataclass(frozen=True, kw_only=True)
-class CheckOptions(Inputs):
+class CheckOptions(Inputs, FileInputs):
     """What a run of ``kbnf check`` is asked for."""
 
     paths: tuple[Path, ...]
@@ -60,17 +60,17 @@ class CheckOptions(Inputs):
     max_states: int | None
     max_mask_work: int | None
     targets: tuple[str, ...]
-    exclude: tuple[str, ...]
-    force_exclude: bool
     exit_zero: bool
     statistics: bool
     show_files: bool
     show_settings: bool
+    no_cache: bool
+    cache_dir: Path | None
 
     @property
     def settings(self) -> Settings:
         """What is set on the command line rather than in a configuration file."""
-        return Settings(
+        asked = Settings(
             select=self.select,
             extend_select=self.extend_select,
             ignore=self.ignore,
@@ -80,14 +80,8 @@ class CheckOptions(Inputs):
             targets=self.targets or None,
             max_states=self.max_states,
             max_mask_work=self.max_mask_work,
-            exclude=Patterns(Path.cwd().resolve(), self.exclude) if self.exclude else None,
-            force_exclude=self.force_exclude or None,
         )
-
-    @property
-    def choice(self) -> FileChoice:
-        """Which files of a directory are grammars."""
-        return FileChoice(EXTENSIONS, self.all_settings())
+        return asked.over(self.file_settings)
 
     def all_settings(self) -> SettingsFor:
         """Return where the settings of a file come from, those of the command line included."""
@@ -114,14 +108,20 @@ def run_options(command: _Command) -> _Command:
     """Add the options that say how to go about it, and how to show what was found."""
     for option in (
         click.option(
+            "--cache-dir",
+            metavar="FOLDER",
+            type=click.Path(file_okay=False, path_type=Path),
+            help="Keep what was found in FOLDER.  [default: KBNF_CACHE_DIR, or the user's cache]",
+        ),
+        click.option("--no-cache", is_flag=True, help="Check everything, and keep nothing of it."),
+        click.option("--show-files", is_flag=True, help="List the files to check, and end."),
+        click.option(
             "--show-settings", is_flag=True, help="Show the settings of the first file, and end."
         ),
         click.option(
             "--statistics", is_flag=True, help="Show how often each code was found instead."
         ),
-        click.option(
-            "--watch", "watches", is_flag=True, help="Check again whenever a file changes."
-        ),
+        watch_option("Check"),
         click.option(
             "-j",
             "--jobs",
@@ -218,24 +218,6 @@ def lint_options(command: _Command) -> _Command:
     return command
 
 
-def file_options(command: _Command) -> _Command:
-    """Add the options that say which files are checked."""
-    for option in (
-        click.option("--show-files", is_flag=True, help="List the files to check, and end."),
-        click.option(
-            "--force-exclude", is_flag=True, help="Leave out excluded files that are named, too."
-        ),
-        click.option(
-            "--exclude",
-            metavar="PATTERN",
-            multiple=True,
-            help="Leave out what matches in directories, as a .gitignore does; repeatable.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
 ENOUGH_FOR_JOBS = 32
 """Files below which checking them takes less time than starting processes."""
 
@@ -270,8 +252,8 @@ def check(console: Console, asked: CheckOptions) -> int:
         raise click.UsageError(f"--statistics and --format {asked.format_} exclude each other")
     paths = asked.paths or (Path(),)
     if asked.watches:
-        return _watch(console, paths, asked.choice, run)
-    files = find_grammars(paths, console.note, asked.choice)
+        return watch(console, paths, lambda: asked.choice(EXTENSIONS), run)
+    files = find_grammars(paths, console.note, asked.choice(EXTENSIONS))
     if asked.show_files:
         console.text("".join(f"{file}\n" for file in files))
         return Exit.CLEAN
@@ -298,6 +280,7 @@ def _check(
             console.problem(result)
         else:
             reports.append(result)
+    check_one.end()
     return reports
 
 
@@ -306,80 +289,32 @@ def _results(
 ) -> Iterator[Report | SourceError]:
     """Check files, several at a time where there are enough to pay for starting processes."""
     if jobs == 1 or len(files) < ENOUGH_FOR_JOBS:
-        for path in console.track(files, "checking"):
-            console.detail(f"checking {'<stdin>' if path == STDIN else path}")
-            yield check_one(path)
+        yield from _one_by_one(console, files, check_one)
         return
+    recalled = {path: check_one.recall(path) for path in files}
+    left = [path for path in files if recalled[path] is None]
+    checked = (
+        _one_by_one(console, left, check_one)
+        if len(left) < ENOUGH_FOR_JOBS
+        else _side_by_side(console, left, check_one, jobs)
+    )
+    for path in files:
+        yield recalled[path] or next(checked)
+
+
+def _one_by_one(
+    console: Console, files: Sequence[Path], check_one: FileCheck
+) -> Iterator[Report | SourceError]:
+    for path in console.track(files, "checking"):
+        console.detail(f"checking {'<stdin>' if path == STDIN else path}")
+        yield check_one(path)
+
+
+def _side_by_side(
+    console: Console, files: Sequence[Path], check_one: FileCheck, jobs: int
+) -> Iterator[Report | SourceError]:
     with console.progress("checking") as progress:
         for done, (path, result) in enumerate(run_jobs(check_one, files, jobs), 1):
             console.detail(f"checked {path}")
             yield result
             progress(done, len(files))
-
-
-def _watch(
-    console: Console,
-    paths: Sequence[Path],
-    choice: FileChoice,
-    run: Callable[[Sequence[Path]], int],
-) -> int:
-    if STDIN in paths:
-        raise click.UsageError("--watch needs files")
-
-    def act(files: list[Path]) -> None:
-        run(files)
-        console.note("watching for changes; Ctrl-C ends")
-        console.flush()
-
-    watch(paths, console.note, choice, act)
-    return Exit.CLEAN
-
-
-INTERVAL = 0.5
-"""Seconds between two looks at the files: short beside the time it takes to save one."""
-
-
-def watch(
-    paths: Sequence[Path],
-    note: Note,
-    choice: FileChoice,
-    act: Callable[[list[Path]], None],
-) -> None:
-    """Call ``act`` with the grammars below ``paths``, then after each change; ends by Ctrl-C.
-
-    Raises ``SourceError`` if a path does not exist at first, and what ``act`` raises then.
-
-    Looks at times and sizes rather than asking the system for events: this works on every file
-    system, also in containers, and grammars are few.
-    """
-    files = find_grammars(paths, note, choice)
-    seen = _stamps(files)
-    act(files)
-    while True:
-        time.sleep(INTERVAL)
-        try:
-            files = find_grammars(paths, _say_nothing, choice)
-            now = _stamps(files)
-            if now != seen:
-                seen = now
-                act(files)
-        except SourceError:
-            # A file that was there is being replaced; act when it is there again.
-            seen = {}
-
-
-def _say_nothing(_: str) -> None:
-    """Leave out what was said at first."""
-
-
-def _stamps(files: list[Path]) -> dict[Path, tuple[int, int]]:
-    return {file: _stamp(file) for file in files}
-
-
-def _stamp(file: Path) -> tuple[int, int]:
-    try:
-        status = file.stat()
-    except FileNotFoundError:
-        # It is being replaced; the next look finds the new one.
-        return 0, 0
-    return status.st_mtime_ns, status.st_size

@@ -1,24 +1,25 @@
 """The check of one file by ``kbnf check``: find, select, fix."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from kbnf_cli.config import Settings, SettingsFor
 from kbnf_cli.console import Console, Verbosity
-from kbnf_cli.files import read_source
+from kbnf_cli.files import STDIN, read_source
 from kbnf_cli.grammars import is_artifact, language_name, open_text
 from kbnf_cli.inputs import read_vocabulary
+from kbnf_cli.results import Entry, Recording, Results, open_results
 from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.errors import SourceError
+from kbnf_core.source import Source
 
 if TYPE_CHECKING:
     from kbnf_cli.check import CheckOptions
     from kbnf_core.languages import Language
     from kbnf_core.lint.options import LintOptions
-    from kbnf_core.source import Source
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 
@@ -39,11 +40,15 @@ class Report:
 
 
 class FileCheck:
-    """Checks one file after the other; travels to worker processes before its first call."""
+    """Checks one file after the other; what it has read stays behind when it goes to a worker."""
 
     def __init__(self, console: Console, asked: "CheckOptions") -> None:
         self._console = console
         self._asked = asked
+        self._results: Results | None = None if asked.no_cache else open_results(asked.cache_dir)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return FileCheck, (self._console, self._asked)
 
     @cached_property
     def _settings_for(self) -> SettingsFor:
@@ -59,6 +64,23 @@ class FileCheck:
         What is found is about the text after fixing, if that is asked for. Nothing is written.
         Raises what reading settings and vocabularies raises.
         """
+        return self._report(path, self._find)
+
+    def recall(self, path: Path) -> Report | SourceError | None:
+        """Return what the call would where all of it is in the cache; None where it is not."""
+        if self._results is None or path == STDIN:
+            return None
+        try:
+            return self._report(path, self._recall)
+        except _UnknownError:
+            return None
+
+    def end(self) -> None:
+        """Leave the cache behind with the size that it may have."""
+        if self._results is not None:
+            self._results.make_room()
+
+    def _report(self, path: Path, find_in: "_Find") -> Report | SourceError:
         asked = self._asked
         file = asked.name_of(path)
         settings = asked.settings.over(self._settings_for(file))
@@ -72,7 +94,10 @@ class FileCheck:
         if invalid is not None:
             kept = _selected([invalid], settings, file)
             return Report(path, name, before, before, (), kept, fail_on)
-        find = partial(self._find, name=name, file=file, settings=settings)
+
+        def find(text: str) -> tuple[Diagnostic, ...]:
+            return _selected(find_in(_Subject(Source(text, name), file, settings)), settings, file)
+
         after, fixed = before, tuple[Diagnostic, ...]()
         language = _language_of(before, path, name)
         if language is not None and (asked.fix or asked.show_diff):
@@ -82,27 +107,62 @@ class FileCheck:
             after, fixed = result.text, result.applied
         return Report(path, name, before, after, fixed, find(after), fail_on)
 
-    def _find(
-        self, text: str, *, name: str, file: Path, settings: Settings
-    ) -> tuple[Diagnostic, ...]:
-        """Return what is selected of everything that can be said about a text."""
-        from kbnf_core.imports import ANYWHERE
+    def _find(self, subject: "_Subject") -> Sequence[Diagnostic]:
+        """Return everything that can be said about a text, from the cache if it is there."""
+        options = self._lint_options(subject.settings)
+        entry = self._entry(subject, options)
+        found = None if entry is None else entry.recall()
+        if found is not None:
+            return found
+        imports = Recording()
+        checked = self._check(subject, options, imports)
+        if entry is not None:
+            entry.keep(checked, imports)
+        return checked
+
+    def _recall(self, subject: "_Subject") -> Sequence[Diagnostic]:
+        """Return what the cache has about a text; raises ``_UnknownError`` if it has nothing."""
+        entry = self._entry(subject, self._lint_options(subject.settings))
+        found = None if entry is None else entry.recall()
+        if found is None:
+            raise _UnknownError
+        return found
+
+    def _entry(self, subject: "_Subject", options: "LintOptions") -> Entry | None:
+        """Return the place of what is found, which all that decides it names."""
+        if self._results is None:
+            return None
+        language, defaults = subject.language, subject.settings.defaults
+        vocabulary = options.vocabulary
+        settings = [
+            language and language.name,
+            self._asked.start,
+            self._asked.finish,
+            (defaults.start, defaults.finish and defaults.finish.value),
+            vocabulary and (vocabulary.name, vocabulary.fingerprint),
+            *(getattr(options, each.name) for each in fields(options) if each.name != "vocabulary"),
+        ]
+        return self._results.entry(subject.source, settings)
+
+    def _check(
+        self, subject: "_Subject", options: "LintOptions", recording: Recording
+    ) -> Sequence[Diagnostic]:
+        from kbnf_core.imports import Imports
         from kbnf_core.lint.check import check
 
-        language = _language_of(text, file, name)
-        if language is None:
-            return _selected(_findings_of_converting(text, name), settings, file)
-        found = check(
+        text, name = subject.source.text, subject.source.name
+        if subject.language is None:
+            return _findings_of_converting(text, name)
+        return check(
             text,
             name,
-            language=language,
+            language=subject.language,
             start=self._asked.start,
             finish=self._asked.finish,
-            options=self._lint_options(settings),
-            imports=ANYWHERE,
-            defaults=settings.defaults,
+            options=options,
+            imports=Imports(recording.load, anywhere=True),
+            defaults=subject.settings.defaults,
         )
-        return _selected(found, settings, file)
 
     def _lint_options(self, settings: Settings) -> "LintOptions":
         from kbnf_core.lint.options import LintOptions
@@ -120,6 +180,27 @@ class FileCheck:
         )
 
 
+class _UnknownError(Exception):
+    """What the cache does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """A text to check, of a file with its settings."""
+
+    source: Source
+    file: Path
+    settings: Settings
+
+    @property
+    def language(self) -> "Language | None":
+        """The language of the text; None if it is one that only converting reads."""
+        return _language_of(self.source.text, self.file, self.source.name)
+
+
+_Find: TypeAlias = Callable[[_Subject], Sequence[Diagnostic]]
+
+
 def _text_of(path: Path, name: str) -> "tuple[Source, Diagnostic | None]":
     """Return the text to check, which of an artifact is the one that it was made of."""
     if is_artifact(path):
@@ -128,7 +209,6 @@ def _text_of(path: Path, name: str) -> "tuple[Source, Diagnostic | None]":
 
 
 def _language_of(text: str, path: Path, name: str) -> "Language | None":
-    """Return the language of a text; None if it is one that only converting reads."""
     from kbnf_core.languages import KBNF, LANGUAGES
 
     if is_artifact(path):
@@ -141,7 +221,6 @@ def _findings_of_converting(text: str, name: str) -> tuple[Diagnostic, ...]:
     """Return what is wrong with a text without rules, such as a JSON Schema, or lost in KBNF."""
     from kbnf_core.convert import to_kbnf
     from kbnf_core.errors import GrammarError
-    from kbnf_core.source import Source
 
     try:
         conversion = to_kbnf(language_name(text, name), text, path=name)

@@ -6,6 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kbnf_core.languages import EXTENSIONS, KBNF
+
 if TYPE_CHECKING:
     import pathspec
 
@@ -42,22 +44,29 @@ class Patterns:
 
 @dataclass(frozen=True, slots=True)
 class FileChoice:
-    """Says what counts in a directory, by ``extensions`` and the settings of the place."""
+    """Says what counts in a directory, by ``extensions`` and the settings of the place.
+
+    ``but`` is left out beside what the settings exclude.
+    """
 
     extensions: Collection[str]
     settings_for: "SettingsFor | None" = None
+    but: Patterns | None = None
 
     def in_directory(self, directory: Path) -> "DirectoryChoice":
         """Return what counts among the entries of a resolved directory."""
         settings = None if self.settings_for is None else self.settings_for(directory / "entry")
-        return DirectoryChoice(self.extensions, settings)
+        return DirectoryChoice(self.extensions, settings, self.but)
 
     def drops(self, file: Path) -> bool:
         """Tell whether a file that is named is excluded all the same, as ``force-exclude`` asks."""
         if self.settings_for is None:
             return False
         settings = self.settings_for(file)
-        return bool(settings.force_exclude) and is_excluded(file.resolve(), "", settings)
+        if not settings.force_exclude:
+            return False
+        choice = DirectoryChoice(self.extensions, settings, self.but)
+        return choice.leaves_out(file.resolve(), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +75,26 @@ class DirectoryChoice:
 
     extensions: Collection[str]
     settings: "Settings | None"
+    but: Patterns | None = None
 
     def leaves_out(self, entry: Path, suffix: str) -> bool:
         """Tell whether an entry is excluded; ``suffix`` is ``/`` for directories."""
+        if self.but is not None and self.but.match(entry, suffix):
+            return True
         return self.settings is not None and is_excluded(entry, suffix, self.settings)
 
     def is_grammar(self, file: Path) -> bool:
-        """Tell whether a file is a grammar, by its name."""
-        if self.settings is None or self.settings.include is None:
+        """Tell whether a file is a grammar, by its name.
+
+        ``include`` says which files are grammars, not what other files, such as schemas, are.
+        Where it takes one with an extension of no language, that is KBNF.
+        """
+        include = None if self.settings is None else self.settings.include
+        is_other = file.suffix in self.extensions and file.suffix not in EXTENSIONS
+        if include is None or is_other:
             return file.suffix in self.extensions
-        return self.settings.include.match(file, "")
+        language = file.suffix if file.suffix in EXTENSIONS else KBNF.extension
+        return language in self.extensions and include.match(file, "")
 
 
 def is_excluded(path: Path, suffix: str, settings: "Settings") -> bool:

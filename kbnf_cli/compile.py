@@ -1,6 +1,6 @@
 """``kbnf compile``: grammars to artifacts on disk."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,20 +8,26 @@ import click
 
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
-from kbnf_cli.files import ANY_GRAMMAR, STDIN, find_grammars
+from kbnf_cli.files import STDIN, find_grammars
 from kbnf_cli.grammars import GRAMMAR
-from kbnf_cli.inputs import Inputs, read_vocabulary
+from kbnf_cli.inputs import FileInputs, Inputs, read_vocabulary
 from kbnf_cli.jobs import default_jobs, run_jobs
-from kbnf_cli.options import as_value, common_options, input_options
+from kbnf_cli.options import as_value, common_options, file_options, input_options
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.diagnostics.text import render_text
 from kbnf_core.errors import GrammarError, KbnfError, SourceError
+from kbnf_core.languages import EXTENSIONS
 
 if TYPE_CHECKING:
     from kbnf_core import Vocabulary
     from kbnf_core.artifact.precompute import Progress
     from kbnf_core.artifact.read import Description
     from kbnf_core.device import TokenTable
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompileInputs(Inputs, FileInputs):
+    """What a run of ``kbnf compile`` reads."""
 
 
 class _Task:
@@ -112,13 +118,14 @@ class _TableTask(_Task):
     default=default_jobs,
     help="Grammars to compile at the same time.  [default: the number of processors]",
 )
+@file_options
 @input_options
 @common_options
 @click.pass_obj
-@as_value(Inputs)
+@as_value(CompileInputs)
 def compile_(
     console: Console,
-    inputs: Inputs,
+    inputs: CompileInputs,
     paths: tuple[Path, ...],
     output: Path | None,
     info: Path | None,
@@ -145,7 +152,8 @@ def compile_(
         raise click.UsageError("--device-table is over a vocabulary: name one with --vocab")
     inputs = replace(inputs, vocab=vocab, eos=eos)
     task = _TableTask(inputs, max_states) if device_table else _Task(inputs)
-    work = _outputs(find_grammars(paths, console.note, ANY_GRAMMAR), output, device_table)
+    files = find_grammars(paths, console.note, inputs.choice(EXTENSIONS))
+    work = _outputs(files, output, device_table)
     if len(work) == 1:
         return _compile_one(console, task, *work[0])
     return _compile_many(console, task, work, jobs)

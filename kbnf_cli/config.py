@@ -125,6 +125,9 @@ class Settings:
         return replace(other, **own)
 
 
+NAMES = ("kbnf.toml", "pyproject.toml")
+"""What configuration files are called; the first wins."""
+
 _LARGEST = 2**26
 """Bytes of a configuration file."""
 
@@ -151,7 +154,7 @@ def settings_source(config_file: Path | None, isolated: bool) -> SettingsFor:
 
 def _nearest(read: "Callable[[Path], Settings | None]", directory: Path) -> Settings:
     for parent in (directory, *directory.parents):
-        for name in ("kbnf.toml", "pyproject.toml"):
+        for name in NAMES:
             file = parent / name
             settings = read(file) if os.path.lexists(file) else None
             if settings is not None:
@@ -202,7 +205,11 @@ def _severity(value: Any, _: Path) -> Severity:
 def _vocabulary(value: Any, directory: Path) -> str:
     if not isinstance(value, str):
         raise ValueError("`bytes` or the path of a file is needed")
-    return value if value == "bytes" else str(directory / value)
+    if value == "bytes" or os.path.lexists(directory / value):
+        return value if value == "bytes" else str(directory / value)
+    from kbnf_core.vocab.hub import cached_vocabulary
+
+    return str(directory / value if cached_vocabulary(value) is None else value)
 
 
 def _token_ids(value: Any, _: Path) -> tuple[int, ...]:

@@ -87,6 +87,12 @@ class Console:
         sys.stdout.flush()
         sys.stderr.flush()
 
+    def clear(self) -> None:
+        """Clear the terminal that stdout is, if it is one."""
+        import click
+
+        click.clear()
+
     def binary(self, data: bytes) -> None:
         """Write bytes to stdout."""
         sys.stdout.flush()

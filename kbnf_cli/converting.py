@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
-from kbnf_cli.choosing import FileChoice
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN, find_grammars, read_source, write_text
-from kbnf_cli.options import stdin_option
+from kbnf_cli.inputs import FileInputs
+from kbnf_cli.options import config_options, file_options, stdin_option
 from kbnf_cli.shipped import shown_path
 from kbnf_core.diagnostics.json import span_value
 from kbnf_core.diagnostics.text import count_of, render_text
@@ -55,9 +55,9 @@ Directions: TypeAlias = Callable[[Path], Direction]
 """Chooses the direction for a file by its name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """Where results go: the values of the shared options."""
+@dataclass(frozen=True, kw_only=True)
+class Delivery(FileInputs):
+    """What is converted, and where results go: the values of the shared options."""
 
     output: Path | None
     lossy: bool
@@ -67,8 +67,10 @@ class Delivery:
 
 
 def conversion_options(command: _Command) -> _Command:
-    """Add ``-o``, ``--lossy``, ``--format``, ``--target`` and ``--stdin-filename``."""
+    """Add the options of all conversions: see ``Delivery``."""
     for option in (
+        config_options,
+        file_options,
         click.option(
             "--output",
             "-o",
@@ -108,7 +110,7 @@ def convert_all(
     Returns the exit status. Raises ``GrammarError`` for a single file with errors; among several
     it is reported, as is one that cannot be read or written, and the others are still converted.
     """
-    files = find_grammars(paths, console.note, FileChoice(extensions))
+    files = find_grammars(paths, console.note, delivery.choice(extensions))
     several = len(files) > 1 or any(path.is_dir() for path in paths)
     top = _directory_for_several(delivery) if several else None
     worst = Exit.CLEAN

@@ -9,9 +9,17 @@ import click
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN, find_grammars, read_source, write_text
-from kbnf_cli.options import common_options, stdin_option
+from kbnf_cli.inputs import FileInputs
+from kbnf_cli.options import (
+    as_value,
+    common_options,
+    config_options,
+    file_options,
+    stdin_option,
+)
 from kbnf_cli.text_diff import diff
 from kbnf_core.diagnostics.text import render_text
+from kbnf_core.languages import KBNF
 
 if TYPE_CHECKING:
     from kbnf_core.diagnostics import Diagnostic
@@ -39,11 +47,15 @@ class _Layout:
 @click.option(
     "--diff", "show_diff", is_flag=True, help="Show what would change; otherwise like --check."
 )
+@file_options
 @stdin_option
+@config_options
 @common_options
 @click.pass_obj
+@as_value(FileInputs)
 def fmt(
     console: Console,
+    inputs: FileInputs,
     paths: tuple[Path, ...],
     check: bool,
     show_diff: bool,
@@ -57,7 +69,9 @@ def fmt(
     status 1.
     """
     layouts = []
-    for path in console.track(find_grammars(paths or (Path(),), console.note), "laying out"):
+    choice = inputs.choice((KBNF.extension,))
+    files = find_grammars(paths or (Path(),), console.note, choice)
+    for path in console.track(files, "laying out"):
         name = str(stdin_filename or "<stdin>") if path == STDIN else str(path)
         try:
             layout = _lay_out(path, name)

@@ -27,7 +27,7 @@ Word = tuple[Segment, ...]
 def page_title(roff: str) -> str:
     """Return what the NAME of a page says that it is about."""
     line = roff.partition(".SH NAME\n")[2].partition("\n")[0]
-    return "".join(part.text for part in _inline(line.partition(r" \- ")[2]))
+    return "".join(part.text for part in inline(line.partition(r" \- ")[2]))
 
 
 def render_page(roff: str, width: int) -> Segments:
@@ -51,7 +51,7 @@ class _Page:
 
     def add(self, line: str, rest: Iterator[str]) -> None:
         """Take a line of the page, and those that belong to it."""
-        name, arguments = _macro(line)
+        name, arguments = macro(line)
         match name:
             case "TH":
                 pass
@@ -64,12 +64,12 @@ class _Page:
             case "TP":
                 self._begin(_TEXT)
                 self._empty_line()
-                self._words += _words(_styled(next(rest, "")))
+                self._words += _words(styled(next(rest, "")))
                 self._begin(_BODY)
             case "EX":
                 self._verbatim(rest)
             case _:
-                self._words += _words(_styled(line))
+                self._words += _words(styled(line))
 
     def end_paragraph(self) -> None:
         """Lay out what was collected."""
@@ -101,7 +101,7 @@ class _Page:
         for line in rest:
             if line == ".EE":
                 return
-            text = "".join(part.text for part in _inline(line))
+            text = "".join(part.text for part in inline(line))
             self.out.append(Segment(f"{' ' * _BODY}{text}\n" if text else "\n"))
 
 
@@ -113,7 +113,7 @@ def _ends_empty(out: Segments) -> bool:
     return len(out) > 1 and out[-1] == NEWLINE and out[-2].text.endswith("\n")
 
 
-def _macro(line: str) -> tuple[str, list[str]]:
+def macro(line: str) -> tuple[str, list[str]]:
     """Return the name of a macro, empty for text, and its arguments."""
     if not line.startswith("."):
         return "", []
@@ -121,19 +121,19 @@ def _macro(line: str) -> tuple[str, list[str]]:
     return name, [quoted or bare for quoted, bare in _ARGUMENT.findall(rest)]
 
 
-def _styled(line: str) -> Segments:
+def styled(line: str) -> Segments:
     """Return a line of text, or a macro that sets fonts, as pieces."""
-    name, arguments = _macro(line)
+    name, arguments = macro(line)
     if not name:
-        return _inline(line)
+        return inline(line)
     if len(name) == 1:
-        return _inline(" ".join(arguments), _FONTS[name])
+        return inline(" ".join(arguments), _FONTS[name])
     fonts = [_FONTS[each] for each in name]
-    pieces = (_inline(text, fonts[i % 2]) for i, text in enumerate(arguments))
+    pieces = (inline(text, fonts[i % 2]) for i, text in enumerate(arguments))
     return [part for piece in pieces for part in piece]
 
 
-def _inline(text: str, role: Role = Role.PLAIN) -> Segments:
+def inline(text: str, role: Role = Role.PLAIN) -> Segments:
     """Return a text with its escapes resolved."""
     out: Segments = []
     end = 0

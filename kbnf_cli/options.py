@@ -90,8 +90,9 @@ def vocabulary_options(command: _Command) -> _Command:
     """Add ``--vocab`` and ``--eos``."""
     vocab = click.option(
         "--vocab",
-        metavar="FILE|bytes",
-        help="The vocabulary: a file, its format found by content, or `bytes`.  [default: bytes]",
+        metavar="FILE|MODEL|bytes",
+        help="The vocabulary: a file, its format found by content, a model in Hugging Face's local "
+        "cache, or `bytes`.  [default: bytes]",
     )
     eos = click.option(
         "--eos",
@@ -114,6 +115,29 @@ def config_options(command: _Command) -> _Command:
     )
     isolated = click.option("--isolated", is_flag=True, help="Read no configuration file.")
     return config(isolated(command))
+
+
+def file_options(command: _Command) -> _Command:
+    """Add what says which files in directories are left out: see ``inputs.FileInputs``."""
+    for option in (
+        click.option(
+            "--force-exclude", is_flag=True, help="Leave out excluded files that are named, too."
+        ),
+        click.option(
+            "--extend-exclude",
+            metavar="PATTERN",
+            multiple=True,
+            help="Leave out what matches beside what is left out anyway; repeatable.",
+        ),
+        click.option(
+            "--exclude",
+            metavar="PATTERN",
+            multiple=True,
+            help="Leave out what matches in directories, as a .gitignore does; repeatable.",
+        ),
+    ):
+        command = option(command)
+    return command
 
 
 def _verbosity_option(

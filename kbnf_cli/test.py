@@ -1,5 +1,7 @@
 """``kbnf test``: run the examples of grammars."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 
@@ -8,18 +10,27 @@ import click
 from kbnf_cli.console import Console
 from kbnf_cli.examples import as_json, as_junit, as_text, run_suite
 from kbnf_cli.exits import Exit
-from kbnf_cli.files import ANY_GRAMMAR, find_grammars
+from kbnf_cli.files import find_grammars
 from kbnf_cli.grammars import GRAMMAR
-from kbnf_cli.inputs import Inputs, read_vocabulary
+from kbnf_cli.inputs import FileInputs, Inputs, read_vocabulary
 from kbnf_cli.options import (
     as_value,
     common_options,
     config_options,
+    file_options,
     grammar_options,
     stdin_option,
     vocabulary_options,
 )
+from kbnf_cli.watching import watch, watch_option
 from kbnf_core.errors import SourceError
+from kbnf_core.languages import EXTENSIONS
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteInputs(Inputs, FileInputs):
+    """What a run of ``kbnf test`` reads."""
+
 
 _FORMATS = {"text": as_text, "json": as_json, "junit": as_junit}
 
@@ -35,19 +46,22 @@ _FORMATS = {"text": as_text, "json": as_json, "junit": as_junit}
     help="How to show what became of the examples.",
 )
 @click.option("--coverage", is_flag=True, help="Tell which rules and alternatives no example uses.")
+@watch_option("Test")
+@file_options
 @vocabulary_options
 @grammar_options
 @stdin_option
 @config_options
 @common_options
 @click.pass_obj
-@as_value(Inputs)
+@as_value(SuiteInputs)
 def test(
     console: Console,
-    inputs: Inputs,
+    inputs: SuiteInputs,
     paths: tuple[Path, ...],
     format_: str,
     coverage: bool,
+    watches: bool,
 ) -> int:
     """Run the examples of grammars.
 
@@ -56,10 +70,20 @@ def test(
     GRAMMAR.examples.toml beside it, in comments such as (* kbnf: accept "text" *) in it, and in
     plays (GRAMMAR.play.jsonl). Exits with 1 if one fails.
     """
+    paths = paths or (Path(),)
+    run = partial(_run, console, inputs, format_, coverage)
+    if watches:
+        return watch(console, paths, lambda: inputs.choice(EXTENSIONS), run, _beside)
+    return run(find_grammars(paths, console.note, inputs.choice(EXTENSIONS)))
+
+
+def _run(
+    console: Console, inputs: Inputs, format_: str, coverage: bool, files: Sequence[Path]
+) -> int:
     settings_for = inputs.settings_source()
     vocabulary_for = cache(partial(read_vocabulary, console))
     suites = []
-    for path in console.track(_grammars(console, paths), "testing"):
+    for path in console.track(files, "testing"):
         settings = settings_for(inputs.name_of(path))
         vocabulary = vocabulary_for(*inputs.vocabulary(settings))
         try:
@@ -76,5 +100,6 @@ def test(
     return Exit.FINDINGS if any(suite.fails for suite in suites) else Exit.CLEAN
 
 
-def _grammars(console: Console, paths: tuple[Path, ...]) -> list[Path]:
-    return find_grammars(paths or (Path(),), console.note, ANY_GRAMMAR)
+def _beside(grammar: Path) -> Iterator[Path]:
+    """Yield the files that belong to a grammar by their names, as its examples do."""
+    yield from grammar.parent.glob(f"{grammar.stem}.*")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("file", metavar="FILE|bytes", default="bytes")
+@click.argument("file", metavar="FILE|MODEL|bytes", default="bytes")
 @click.option(
     "--format",
     "format_",

@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
-from kbnf_core.errors import SourceError
+from kbnf_core.errors import KbnfError, SourceError
 
 Piece: TypeAlias = bytes | memoryview
 
@@ -59,7 +59,7 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
             if _NO_WAITING:
                 os.set_blocking(file.fileno(), True)
             yield file
-    except SourceError:
+    except KbnfError:
         raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)

@@ -1,13 +1,14 @@
 """What users of other linters do with ``kbnf check`` without thinking."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from kbnf_testing.command import Kbnf, Write
 
-GOOD = "start ::= 'a';\n"
+GOOD = "start ::= 'a';  \n"
 BAD = "start ::= itme;\n"
 UNSAFE = "(* kbnf: finish=eos *) start ::= #'\\\\d+';\n"
 
@@ -151,6 +152,74 @@ def test_named_files_are_checked_unless_forced(kbnf: Kbnf, write: Write) -> None
     assert _files(kbnf, "--force-exclude", "old/b.kbnf", "a.kbnf") == ["a.kbnf"]
     write("kbnf.toml", 'extend-exclude = ["old"]\nforce-exclude = true')
     assert _files(kbnf, "old/b.kbnf", "a.kbnf") == ["a.kbnf"]
+
+
+@pytest.mark.usefixtures("tree")
+def test_extend_exclude_option_adds(kbnf: Kbnf, write: Write) -> None:
+    write("kbnf.toml", 'extend-exclude = ["sub"]')
+    assert _files(kbnf, "--extend-exclude", "old/b.kbnf") == ["a.kbnf", "old/keep/c.kbnf"]
+    both = ("--exclude", "a.kbnf", "--extend-exclude", "old")
+    assert _files(kbnf, *both) == ["node_modules/x/e.kbnf"]
+    forced = ("--force-exclude", "--extend-exclude", "old", "old/b.kbnf", "a.kbnf")
+    assert _files(kbnf, *forced) == ["a.kbnf"]
+
+
+def _formatted(kbnf: Kbnf, *arguments: object) -> list[str]:
+    said = kbnf("fmt", "--check", *arguments).stderr
+    return [line[22:] for line in said.splitlines() if line.startswith("would be reformatted: ")]
+
+
+def _tested(kbnf: Kbnf, *arguments: object) -> list[str]:
+    value = json.loads(kbnf("test", "--format", "json", *arguments).out)
+    return [suite["path"] for suite in value["grammars"]]
+
+
+def _compiled(kbnf: Kbnf, *arguments: object) -> list[str]:
+    paths = arguments if any("." in str(each) for each in arguments) else (*arguments, ".")
+    said = kbnf("compile", "-v", "-j", "1", *paths).stderr
+    made = [line.split()[1] for line in said.splitlines() if line.startswith("wrote ")]
+    return sorted(each.replace(".kbnfc", ".kbnf") for each in made)
+
+
+def _converted(kbnf: Kbnf, *arguments: object) -> list[str]:
+    paths = arguments if any("." in str(each) for each in arguments) else (*arguments, ".")
+    wanted = ("convert-gbnf", "--to", "gbnf", "--lossy", "-o", "out")
+    said = kbnf(*wanted, *paths).stderr
+    made = [line.split()[1] for line in said.splitlines() if line.startswith("wrote ")]
+    return sorted(each.removeprefix("out/").replace(".gbnf", ".kbnf") for each in made)
+
+
+@pytest.mark.usefixtures("tree")
+@pytest.mark.parametrize("chosen", [_formatted, _tested, _compiled, _converted])
+def test_all_commands_choose_alike(
+    kbnf: Kbnf, write: Write, chosen: Callable[..., list[str]]
+) -> None:
+    everything = ["a.kbnf", "old/b.kbnf", "old/keep/c.kbnf", "sub/d.kbnf"]
+    assert chosen(kbnf) == everything
+    assert chosen(kbnf, "--exclude", "old", "--exclude", "node_modules") == [
+        "a.kbnf",
+        "sub/d.kbnf",
+    ]
+    write("kbnf.toml", 'extend-exclude = ["sub"]\ninclude = ["?.kbnf", "*.gbnf"]')
+    assert chosen(kbnf, "--extend-exclude", "keep") == ["a.kbnf", "old/b.kbnf"]
+    named = ("a.kbnf", "old/b.kbnf", "sub/d.kbnf")
+    forced = chosen(kbnf, "--force-exclude", *named)
+    assert [Path(each).name for each in forced] == ["a.kbnf", "b.kbnf"]
+    assert chosen(kbnf, "--isolated") == everything
+
+
+def test_a_file_of_another_language_is_not_laid_out(kbnf: Kbnf, write: Write) -> None:
+    write("kbnf.toml", 'include = ["*.gbnf", "*.ebnf"]')
+    write("a.gbnf", 'root ::= "a"\n')
+    write("b.ebnf", "start::='a';")
+    assert _formatted(kbnf) == ["b.ebnf"]
+
+
+def test_include_does_not_speak_of_schemas(kbnf: Kbnf, write: Write) -> None:
+    write("kbnf.toml", 'include = ["*.kbnf"]')
+    write("schemas/a.json", '{"type": "null"}')
+    assert kbnf("convert-json-schema", "schemas", "-o", "out").status == 0
+    assert Path("out/a.kbnf").exists()
 
 
 @pytest.mark.parametrize("config", ['exclude = "old"', "include = [1]", 'force-exclude = "yes"'])

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from kbnf_cli.check import INTERVAL
+from kbnf_cli.watching import INTERVAL
 from kbnf_testing.command import Kbnf, Write
 
 CONCISE = ("check", "--format", "concise")

@@ -10,7 +10,10 @@ from pathlib import Path
 import pexpect
 import pytest
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+ROOT = Path(__file__).resolve().parents[2]
+README = ROOT / "README.md"
+COMPLETIONS = ROOT / "completions"
+"""Written by ``_KBNF_COMPLETE=bash_source kbnf`` and so on."""
 BASH, ZSH, FISH = map(shutil.which, ("bash", "zsh", "fish"))
 
 
@@ -58,6 +61,17 @@ def test_bash(environment: dict[str, str], words: list[str], expected: list[str]
     assert registered.endswith("-F _kbnf_completion kbnf")
 
 
+@pytest.mark.skipif(BASH is None, reason="needs bash")
+def test_bash_from_the_file_of_the_wheel(environment: dict[str, str]) -> None:
+    program = f"""
+        source {shlex.quote(str(COMPLETIONS / "kbnf"))}
+        COMP_WORDS=(kbnf fm) COMP_CWORD=1
+        _kbnf_completion kbnf
+        printf '%s\\n' "${{COMPREPLY[@]}}"
+    """
+    assert run(["bash", "--norc", "-c", program], environment) == "fmt\n"
+
+
 def test_grammars_are_files_and_what_is_shipped(environment: dict[str, str]) -> None:
     asked = {"COMP_WORDS": "kbnf sample js", "COMP_CWORD": "2"}
     found = run(["kbnf"], {**environment, **asked, "_KBNF_COMPLETE": "bash_complete"})
@@ -74,6 +88,8 @@ def test_grammars_are_files_and_what_is_shipped(environment: dict[str, str]) -> 
 def test_other_shells(environment: dict[str, str], shell: str, sign: str, answer: str) -> None:
     asked = {"COMP_WORDS": "kbnf fm", "COMP_CWORD": "1" if shell == "zsh" else "fm"}
     script = run(["kbnf"], {**environment, "_KBNF_COMPLETE": f"{shell}_source"})
+    shipped = COMPLETIONS / ("_kbnf" if shell == "zsh" else "kbnf.fish")
+    assert sign in shipped.read_text(encoding="utf-8")
     found = run(["kbnf"], {**environment, **asked, "_KBNF_COMPLETE": f"{shell}_complete"})
     assert sign in script
     assert found.strip() == answer

@@ -4,12 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from kbnf_cli.choosing import FileChoice
 from kbnf_cli.files import find_grammars, write_text
 from kbnf_testing.command import Write
 
+KBNF = FileChoice((".kbnf",))
+
 
 def _found(*paths: str) -> list[str]:
-    return [path.as_posix() for path in find_grammars(map(Path, paths), lambda _: None)]
+    return [path.as_posix() for path in find_grammars(map(Path, paths), lambda _: None, KBNF)]
 
 
 def test_hidden_entries_and_other_extensions_are_left_out(write: Write) -> None:
@@ -72,7 +75,7 @@ def test_link_to_a_directory_is_not_followed(write: Write, tmp_path: Path) -> No
 def test_directory_without_grammars(write: Write) -> None:
     write("sub/a.txt", "")
     said: list[str] = []
-    assert find_grammars([Path("sub")], said.append) == []
+    assert find_grammars([Path("sub")], said.append, KBNF) == []
     assert said == ["warning: sub: the directory holds no grammar (*.kbnf)"]
 
 

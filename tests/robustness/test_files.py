@@ -317,6 +317,7 @@ def test_a_directory_that_cannot_be_listed_hides_nothing_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Simulated, since root may list everything."""
+    from kbnf_cli.choosing import FileChoice
     from kbnf_cli.files import find_grammars
 
     Path("d/closed").mkdir(parents=True)
@@ -330,7 +331,7 @@ def test_a_directory_that_cannot_be_listed_hides_nothing_else(
         return iterdir(path)
 
     monkeypatch.setattr(Path, "iterdir", listed)
-    found = find_grammars([Path("d")], lambda _: None)
+    found = find_grammars([Path("d")], lambda _: None, FileChoice((".kbnf",)))
     assert [path.as_posix() for path in found] == ["d/closed", "d/open/a.kbnf"]
 
 

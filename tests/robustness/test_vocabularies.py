@@ -18,8 +18,8 @@ import pytest
 from sentencepiece import SentencePieceProcessor
 
 from kbnf_core import Vocabulary, load_vocabulary
+from kbnf_core.cache_folder import VARIABLE
 from kbnf_core.errors import SourceError, VocabularyError
-from kbnf_core.vocab import cache
 from kbnf_testing import forked, robustness, tokenizer_files
 from kbnf_testing.forked import End
 
@@ -205,7 +205,7 @@ def test_kept_samples(path: Path) -> None:
 @pytest.fixture
 def cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a file that is old and large enough for the cache, beside a cache of its own."""
-    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "cache"))
     path = tmp_path / "file"
     path.write_bytes(json.dumps({number: f"token {number}" for number in range(5_000)}).encode())
     os.utime(path, (1_000_000_000, 1_000_000_000))
@@ -266,7 +266,7 @@ def put_in_place(target: Path, what: str) -> None:
 
 def test_no_home_is_no_error(cached: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = load_vocabulary(cached).fingerprint
-    monkeypatch.delenv(cache.VARIABLE)
+    monkeypatch.delenv(VARIABLE)
     for variable in ("HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(variable, str(cached / "below a file"))
     assert load_vocabulary(cached).fingerprint == expected

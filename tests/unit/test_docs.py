@@ -1,22 +1,157 @@
-"""Every block of Python in ``docs/`` prints what it says."""
+"""Every block of every page in ``docs/`` is run, or read by what reads its language.
+
+``kbnf_testing.pages`` says how. Lua, and what installs programs or starts servers (``sh``), is read
+only: the one not at all, the other by a shell.
+"""
 
 import doctest
+import html
+import json
+import os
 import re
+import runpy
+import shlex
+import subprocess
+import sys
+import tomllib
 from pathlib import Path
 
+import click
 import pytest
+import yaml
 
-from kbnf_testing import hosts
+from kbnf_cli.app import app
+from kbnf_cli.manual import render_page
+from kbnf_core import Grammar
+from kbnf_core.diagnostics import CATALOGUE
+from kbnf_core.diagnostics.segments import plain
+from kbnf_testing import hosts, pages
+from kbnf_testing.pages import Block
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
-PAGES = sorted(DOCS.rglob("*.md"))
+DOCS = pages.ROOT / "docs"
+PAGES = sorted(page for page in DOCS.rglob("*.md") if "node_modules" not in page.parts)
+COMPILED_ONLY = {"scale.md"}
+"""Pages whose Python needs what a test does not have, such as a store in a cloud."""
+RUN = {"console", "python"}
+
+pytestmark = pytest.mark.docs
+each_page = pytest.mark.parametrize(
+    "page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix()
+)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
-def test_blocks_print_what_they_say(page: Path) -> None:
-    needed = re.match("<!-- needs: (.*)", page.read_text(encoding="utf-8"))
+@each_page
+def test_commands_print_what_they_say(page: Path, tmp_path: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert pages.rerun(text, tmp_path) == text
+
+
+@each_page
+def test_python_prints_what_it_says(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = page.read_text(encoding="utf-8")
+    needed = re.search("^<!-- needs: (.*)", text, re.MULTILINE)
     for name in needed[1].split() if needed else ():
         pytest.importorskip(name, reason=f"{name} is not installed (extra `transformers`)")
+    pages.write_files(text, tmp_path)
+    monkeypatch.chdir(tmp_path)
     with hosts.forgotten():
         failed, _ = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert not failed
+
+
+@each_page
+def test_other_blocks_are_read(page: Path) -> None:
+    for block in pages.blocks(page.read_text(encoding="utf-8")):
+        if block.language == "python" and page.name in COMPILED_ONLY:
+            assert compile(block.text, page, "exec")
+        elif block.language == "python":
+            assert block.text.startswith(">>> "), "a block of Python is a doctest"
+        elif block.language not in RUN:
+            read(block)
+
+
+def read(block: Block) -> None:
+    """Read a block by what reads its language."""
+    match block.language:
+        case "kbnf" | "gbnf":
+            made = Grammar if block.language == "kbnf" else Grammar.from_gbnf
+            assert made(block.text)
+        case "toml":
+            tomllib.loads(block.text)
+        case "json":
+            json.loads(block.text)
+        case "yaml":
+            yaml.safe_load(block.text)
+        case "sh":
+            subprocess.run(["sh", "-n"], input=block.text, text=True, check=True)
+            for words in map(shlex.split, re.findall("^kbnf .*", block.text, re.MULTILINE)):
+                _read_command(words)
+        case "text" | "lua":
+            pass
+        case language:
+            pytest.fail(f"nothing reads a block of {language or 'no language'}")
+
+
+def _read_command(words: list[str]) -> None:
+    """Check that a command which is not run here, for its files are not there, has its options."""
+    top = click.Context(app)
+    command = app.get_command(top, words[1])
+    assert command, f"there is no command {words[1]}"
+    subcommands = isinstance(command, click.Group)
+    known = {name for each in command.get_params(top) for name in each.opts}
+    named = {word.partition("=")[0] for word in words if word.startswith("-")}
+    assert subcommands or named <= known, f"kbnf {words[1]} has no {named - known}"
+
+
+def test_the_workflow_of_the_tutorial_passes(tmp_path: Path) -> None:
+    text = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+    workflow = next(block for block in pages.blocks(text) if block.title and ".yml" in block.title)
+    steps = [
+        step.get("run", "") for step in yaml.safe_load(workflow.text)["jobs"]["check"]["steps"]
+    ]
+    commands = [command for command in steps if command.startswith("kbnf ")]
+    work = tmp_path / "work"
+    pages.write_files(text, work)
+    environment = pages.environment_of(tmp_path)
+    assert len(commands) == 3
+    assert [pages.run(each, work, environment)[0] for each in commands] == [0, 0, 0]
+
+
+@pytest.mark.ci
+def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed (extra `docs`)")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)],
+        cwd=pages.ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    made = {file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*.html")}
+    assert made >= {f"findings/{code}.html" for code in CATALOGUE}
+    assert made >= {"index.html", "language.html", "commands/kbnf-check.html", "benchmarks.html"}
+    links = re.findall(
+        r'href="(?!https?:|#|mailto:)([^"#]*\.md)',
+        "".join(file.read_text(encoding="utf-8") for file in tmp_path.rglob("*.html")),
+    )
+    assert not links
+
+
+def test_the_site_says_of_the_language_what_the_manual_says() -> None:
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed (extra `docs`)")
+    file = pages.ROOT / "docs" / "pages.py"
+    site = runpy.run_path(str(file))["manual_as_markdown"]("kbnf.5", "The language")
+    page = (pages.ROOT / "man" / "kbnf.5").read_text(encoding="utf-8")
+    manual = plain(render_page(page, 80)).partition("DESCRIPTION")[2]
+    shown = html.unescape(re.sub("</?(?:code|em|d[ltd])>|^#+|^```$", "", site, flags=re.MULTILINE))
+    words = [word.lower() for word in shown.partition("Description")[2].split()]
+    assert words == manual.lower().split()
+
+
+def test_what_a_page_prints_is_noticed(tmp_path: Path) -> None:
+    page = '```text title="a"\nhello\n```\n```console\n$ cat a\nother\n$ echo b\nb\n```\n'
+    assert pages.rerun(page, tmp_path) == page.replace("other", "hello")

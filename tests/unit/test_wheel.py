@@ -5,35 +5,87 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from kbnf_core import __version__
+
 ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = shutil.ignore_patterns(
-    ".*", "build", "tests", "benchmarks", "*.egg-info", "*.so", "*.cpp"
+    ".*", "build", "docs", "editors", "tests", "benchmarks", "*.egg-info", "*.so", "*.cpp"
 )
 
 pytestmark = pytest.mark.ci
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
-    """Build a wheel from a copy of the checkout, without a compiler: that is quick."""
-    folder = tmp_path_factory.mktemp("wheel")
+def build(folder: Path, environment: dict[str, str], umask: int = -1) -> None:
+    """Build a wheel and a source archive from a copy of the checkout into ``folder``."""
     shutil.copytree(ROOT, folder / "copy", ignore=LEFT_OUT)
-    program = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
-    environment = {**os.environ, "CC": "false", "CXX": "false"}
-    done = subprocess.run(
-        [sys.executable, "-c", program, str(folder)],
-        cwd=folder / "copy",
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return zipfile.ZipFile(next(folder.glob("*.whl")))
+    program = "import sys; from setuptools.build_meta import *; build_{}(sys.argv[1])"
+    for what in ("wheel", "sdist"):
+        done = subprocess.run(
+            [sys.executable, "-c", program.format(what), str(folder)],
+            cwd=folder / "copy",
+            env={**os.environ, "SOURCE_DATE_EPOCH": "1767225600", **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+            umask=umask,
+        )
+        assert done.returncode == 0, done.stderr
+
+
+NO_COMPILER = {"CC": "false", "CXX": "false"}
+"""Makes building quick."""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a wheel and a source archive."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build(folder, NO_COMPILER)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(built: Path) -> zipfile.ZipFile:
+    """Open the wheel."""
+    return zipfile.ZipFile(next(built.glob("*.whl")))
+
+
+def test_archives_are_built_again_to_the_same_bytes(built: Path, tmp_path: Path) -> None:
+    build(tmp_path, NO_COMPILER, umask=0o077)
+    assert digests(tmp_path) == digests(built)
+
+
+@pytest.mark.slow
+def test_the_kernel_is_built_again_to_the_same_bytes(tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        build(tmp_path / name, {})
+    assert digests(tmp_path / "one") == digests(tmp_path / "other")
+
+
+def digests(folder: Path) -> dict[str, str]:
+    archives = [*folder.glob("*.whl"), *folder.glob("*.tar.gz")]
+    assert len(archives) == 2
+    return {file.name: sha256(file.read_bytes()).hexdigest() for file in archives}
+
+
+def test_the_version_is_the_same_everywhere(built: Path) -> None:
+    assert next(built.glob("*.tar.gz")).name == f"kbnf_toolkit-{__version__}.tar.gz"
+    assert next(built.glob("*.whl")).name.startswith(f"kbnf_toolkit-{__version__}-")
+    assert f"\n## {__version__} (" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_completions_are_where_shells_look(wheel: zipfile.ZipFile) -> None:
+    there = {name.partition(".data/data/share/")[2] for name in wheel.namelist()}
+    assert there >= {
+        "bash-completion/completions/kbnf",
+        "zsh/site-functions/_kbnf",
+        "fish/vendor_completions.d/kbnf.fish",
+    }
 
 
 def test_pages_are_where_man_looks(wheel: zipfile.ZipFile) -> None:

@@ -11,21 +11,19 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING
 
+from kbnf_core.cache_folder import cache_folder, make_room
 from kbnf_core.errors import KbnfError
 from kbnf_core.version import __version__
 from kbnf_core.vocab.formats.stop_ids import FILES_BESIDE
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
-
-VARIABLE = "KBNF_CACHE_DIR"
-"""The environment variable that names the folder; set to nothing, it turns the cache off."""
 
 LARGEST_TOTAL = 2**29
 """The total size of all entries, in bytes; one of 131,072 tokens has 9 million."""
@@ -74,7 +72,7 @@ class Entry:
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_container(self.path, arrays, metadata)
-            make_room(self.path.parent, LARGEST_TOTAL)
+            make_room(self.path.parent, SUFFIX, LARGEST_TOTAL)
         except OSError:
             # A cache that cannot be written to is no reason to refuse the vocabulary.
             return
@@ -88,7 +86,7 @@ def find_entry(file: Path, eos: Collection[int] | None) -> Entry | None:
 
     That is: no folder to keep it in, no ordinary file, a small one, or one that was just written.
     """
-    folder = cache_folder()
+    folder = cache_folder("vocabularies")
     try:
         status = file.stat()
         ordinary = S_ISREG(status.st_mode) and status.st_size >= SMALLEST_FILE
@@ -99,38 +97,6 @@ def find_entry(file: Path, eos: Collection[int] | None) -> Entry | None:
         return None
     digest = hashlib.blake2b(identity.encode(), digest_size=16).hexdigest()
     return Entry(folder / f"{digest}{SUFFIX}", identity)
-
-
-def cache_folder() -> Path | None:
-    """Return the folder of the cache, None if it is off."""
-    wanted = os.environ.get(VARIABLE)
-    if wanted is None:
-        from platformdirs import user_cache_path
-
-        return user_cache_path("kbnf", appauthor=False) / "vocabularies"
-    return Path(wanted) / "vocabularies" if wanted else None
-
-
-def make_room(folder: Path, largest: int) -> None:
-    """Evict the least recently used entries until all have at most ``largest`` bytes together.
-
-    So too what a process left half written an hour ago or more.
-    """
-    left = largest
-    for path, status in sorted(_files(folder), key=lambda found: -found[1].st_mtime):
-        abandoned = path.suffix == ".tmp" and time.time() - status.st_mtime > 3600
-        left -= status.st_size
-        if abandoned or (path.suffix == SUFFIX and left < 0):
-            path.unlink(missing_ok=True)
-
-
-def _files(folder: Path) -> Iterable[tuple[Path, os.stat_result]]:
-    for path in folder.iterdir():
-        try:
-            yield path, path.stat()
-        except FileNotFoundError:
-            # Another process was faster.
-            continue
 
 
 def _identity(file: Path, eos: Collection[int] | None) -> list[object]:

@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from kbnf_core.errors import SourceError, VocabularyError
-from kbnf_core.files import read_up_to
+from kbnf_core.files import opened
 from kbnf_core.vocab.formats import (
+    gguf_metadata,
     huggingface,
     plain_json,
     rwkv,
@@ -13,7 +14,7 @@ from kbnf_core.vocab.formats import (
     tekken,
     tiktoken_ranks,
 )
-from kbnf_core.vocab.formats.format import Format, VocabularyFile
+from kbnf_core.vocab.formats.format import LARGE_MAGIC, Format, VocabularyFile
 
 FORMATS: tuple[Format, ...] = (
     huggingface.FORMAT,
@@ -22,6 +23,7 @@ FORMATS: tuple[Format, ...] = (
     sentencepiece_model.FORMAT,
     rwkv.FORMAT,
     plain_json.FORMAT,
+    gguf_metadata.FORMAT,
 )
 
 _USUAL_NAMES = ("tokenizer.json", "tekken.json", "tokenizer.model")
@@ -55,7 +57,11 @@ def detect(path: Path) -> tuple[Format, VocabularyFile]:
 
 
 def _read(path: Path) -> bytes:
-    data = read_up_to(path, _LARGEST_FILE + 1)
+    with opened(path) as file:
+        data = file.read(len(LARGE_MAGIC))
+        if data == LARGE_MAGIC:
+            return data
+        data += file.read(_LARGEST_FILE + 1)
     if len(data) > _LARGEST_FILE:
         raise SourceError(str(path), f"more than {_LARGEST_FILE} bytes are no vocabulary")
     return data

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from kbnf_core import container
+from kbnf_core.cache_folder import VARIABLE, cache_folder, make_room
 from kbnf_core.container import read_container
 from kbnf_core.errors import VocabularyError
 from kbnf_core.vocab import cache
@@ -24,7 +25,7 @@ LARGE = {str(number): f"token {number}" for number in range(5_000)}
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder of the entries, in a cache of the test's own."""
-    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "cache"))
     return tmp_path / "cache" / "vocabularies"
 
 
@@ -69,14 +70,14 @@ def test_it_can_be_left_alone(folder: Path, file: Path) -> None:
 
 def test_it_can_be_turned_off(folder: Path, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load_vocabulary(file)
-    monkeypatch.setenv(cache.VARIABLE, "")
+    monkeypatch.setenv(VARIABLE, "")
     assert not is_from_cache(load_vocabulary(file))
-    assert cache.cache_folder() is None
+    assert cache_folder("vocabularies") is None
 
 
 def test_the_usual_folder_is_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(cache.VARIABLE)
-    folder = cache.cache_folder()
+    monkeypatch.delenv(VARIABLE)
+    folder = cache_folder("vocabularies")
     assert folder is not None
     assert folder.parts[-2:] == ("kbnf", "vocabularies")
 
@@ -180,7 +181,7 @@ def test_a_folder_that_cannot_be_written_to_is_no_error(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "occupied").write_text("a file where the folder should be")
-    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "occupied"))
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "occupied"))
     assert load_vocabulary(file).token(0) == b"token 0"
 
 
@@ -198,7 +199,7 @@ def test_what_was_used_longest_ago_makes_room(tmp_path: Path) -> None:
         path = tmp_path / f"{age}{cache.SUFFIX}"
         path.write_bytes(bytes(100))
         os.utime(path, (1_000 - age, 1_000 - age))
-    cache.make_room(tmp_path, 250)
+    make_room(tmp_path, cache.SUFFIX, 250)
     assert [path.stem for path in entries(tmp_path)] == ["0", "1"]
 
 
@@ -213,7 +214,7 @@ def test_using_an_entry_keeps_it(folder: Path, file: Path) -> None:
 def test_what_was_abandoned_half_written_goes(tmp_path: Path) -> None:
     for name, age in (("old.tmp", 4_000), ("new.tmp", 10), ("unknown", 4_000)):
         write(tmp_path / name, {}, age)
-    cache.make_room(tmp_path, 1_000)
+    make_room(tmp_path, cache.SUFFIX, 1_000)
     assert [path.name for path in entries(tmp_path)] == ["new.tmp", "unknown"]
 
 

@@ -10,13 +10,19 @@ from typing import TypeAlias
 from kbnf_core.errors import VocabularyError
 from kbnf_core.vocab.formats.contents import Contents
 
+LARGE_MAGIC = b"GGUF"
+"""The first bytes of files that hold models: of these no more is read until it is asked for."""
+
 Encode: TypeAlias = Callable[[str], list[int]]
 """Returns the ids of a text, without special tokens around it."""
 
 
 @dataclass(frozen=True)
 class VocabularyFile:
-    """A file that may be a vocabulary, and its content as the formats look at it."""
+    """A file that may be a vocabulary, and its content as the formats look at it.
+
+    ``data`` is all of it, or ``LARGE_MAGIC`` where it begins so.
+    """
 
     path: Path
     data: bytes

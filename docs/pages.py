@@ -1,0 +1,178 @@
+"""Pages of the site that are made from what lies elsewhere, as a hook of mkdocs.
+
+One source each: the manual (``man/``, which `man` and `kbnf help` show too), the page of each
+finding (`kbnf rule`), and README files of other folders. None of them is written into ``docs/``.
+"""
+
+import html
+import json
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).resolve().parents[1]
+# The site is about this checkout, wherever mkdocs is installed.
+sys.path[:0] = [str(ROOT), str(ROOT / "core")]
+
+from kbnf_cli.manual import macro, page_title, styled  # noqa: E402
+from kbnf_core.diagnostics import CATALOGUE  # noqa: E402
+from kbnf_core.diagnostics.explain import read_page  # noqa: E402
+from kbnf_core.diagnostics.segments import Role, Segments  # noqa: E402
+
+TAKEN = {
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "benchmarks/README.md": "benchmarks.md",
+    "core/README.md": "how-it-works/map.md",
+    "grammars/README.md": "grammars.md",
+    "integrations/kbnf-compat/README.md": "decoders/kbnf-compat.md",
+    "integrations/kbnf-sglang/README.md": "decoders/kbnf-sglang.md",
+    "integrations/kbnf-vllm/README.md": "decoders/kbnf-vllm.md",
+}
+"""Files of the checkout that are pages of the site as they are."""
+
+_TAGS = {Role.TITLE: "code", Role.SECONDARY: "em"}
+_LINK = re.compile(r"\[([^\]\[]*)\]\((?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?\)")
+_MADE = re.compile(r"<!-- made by docs/pages\.py: (\w+) -->")
+_FENCED = re.compile(r"^(```.*?^```$)", re.MULTILINE | re.DOTALL)
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that are made."""
+    made = {**dict(_manual()), **dict(_findings())}
+    for source, target in TAKEN.items():
+        made[target] = (ROOT / source).read_text(encoding="utf-8")
+    for name, text in made.items():
+        files.append(File.generated(config, name, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Point links between files of the checkout at the pages that show them."""
+    del config
+    name = page.file.src_uri
+    origins = {target: source for source, target in TAKEN.items()}
+    origin = ROOT / origins.get(name, f"docs/{name}")
+
+    def there(link: re.Match[str]) -> str:
+        target = (origin.parent / link[2]).resolve()
+        if not target.is_relative_to(ROOT):
+            return link[0]
+        path = target.relative_to(ROOT).as_posix()
+        shown = TAKEN.get(path) or path.removeprefix("docs/")
+        if files.get_file_from_path(shown) is None:
+            # Folders and files of the checkout are named, not linked.
+            return link[0] if path.startswith("docs/") else f"{link[1]} (`{path}`)"
+        up = "../" * name.count("/")
+        return f"[{link[1]}]({up}{shown}{link[3] or ''})"
+
+    markdown = _MADE.sub(lambda found: "\n".join(_TABLES[found[1]]()), markdown)
+    pieces = _FENCED.split(markdown)
+    pieces[::2] = [_LINK.sub(there, piece) for piece in pieces[::2]]
+    return "".join(pieces)
+
+
+def _manual() -> Iterator[tuple[str, str]]:
+    yield "language.md", manual_as_markdown("kbnf.5", "The language")
+    yield "limits.md", manual_as_markdown("kbnf-limits.7", "Limits")
+    rows = ["# Commands\n", "What `kbnf COMMAND --help`, `kbnf help COMMAND` and `man` tell.\n"]
+    for file in sorted((ROOT / "man").glob("kbnf*.1")):
+        name = file.stem
+        yield f"commands/{name}.md", manual_as_markdown(file.name, name.replace("-", " ", 1))
+        title = page_title(file.read_text(encoding="utf-8"))
+        rows.append(f"- [{name.replace('-', ' ', 1)}](commands/{name}.md): {html.escape(title)}")
+    yield "commands.md", "\n".join(rows) + "\n"
+
+
+def _findings() -> Iterator[tuple[str, str]]:
+    rows = ["# Findings\n", "`kbnf rule CODE` prints the same pages.\n"]
+    for code, rule in sorted(CATALOGUE.items(), key=lambda pair: (pair[0][1:], pair[0])):
+        yield f"findings/{code}.md", read_page(rule)
+        rows.append(f"- [{code}](findings/{code}.md) `{rule.name}`: {rule.summary}")
+    yield "findings.md", "\n".join(rows) + "\n"
+
+
+def _targets() -> Iterator[str]:
+    """Yield the table of what engines take, from their stored verdicts."""
+    file = ROOT / "tests/golden/lint/targets.json"
+    found = json.loads(file.read_text(encoding="utf-8")).values()
+    yield f"| construct | {' | '.join(target['engine'] for target in found)} |"
+    yield "|---" * (1 + len(found)) + "|"
+    for construct in next(iter(found))["verdicts"][".kbnf"]:
+        verdicts = [target["verdicts"][".kbnf"][construct] for target in found]
+        yield f"| {construct} | {' | '.join(verdicts)} |"
+
+
+def _bugs() -> Iterator[str]:
+    """Yield the table of the bugs that the comparison with the Rust engine knows."""
+    file = ROOT / "tests/differential/known_bugs.toml"
+    yield from ("| bug | versions | why |", "|---|---|---|")
+    for bug in tomllib.loads(file.read_text(encoding="utf-8"))["bug"]:
+        reason = bug["reason"].replace("|", "&#124;")
+        yield f"| {bug['name']} | {', '.join(bug['versions'])} | {reason} |"
+
+
+_TABLES = {"targets": _targets, "bugs": _bugs}
+
+
+def manual_as_markdown(name: str, title: str) -> str:
+    """Return a page of ``man/`` as Markdown with HTML in it."""
+    lines = iter((ROOT / "man" / name).read_text(encoding="utf-8").splitlines())
+    out = [f"# {title}\n"]
+    is_listed = False
+    for line in lines:
+        head, arguments = macro(line)
+        if is_listed and head in ("SH", "PP", "EX"):
+            out.append("</dl>\n")
+            is_listed = False
+        match head:
+            case "TH":
+                pass
+            case "SH" if arguments == ["NAME"]:
+                next(lines)
+            case "SH":
+                out.append(f"\n## {' '.join(arguments).capitalize()}\n")
+            case "PP":
+                out.append("")
+            case "TP":
+                out.append("</dd>" if is_listed else "\n<dl>")
+                is_listed = True
+                out.append(f"<dt>{_as_html(styled(next(lines, '')))}</dt><dd>")
+            case "EX":
+                out.append(f"\n```\n{_verbatim(lines)}```\n")
+            case _:
+                out.append(_as_html(styled(line)))
+    if is_listed:
+        out.append("</dd></dl>")
+    return "\n".join(out) + "\n"
+
+
+def _verbatim(lines: Iterator[str]) -> str:
+    shown = []
+    for line in lines:
+        if line == ".EE":
+            break
+        shown.append("".join(part.text for part in styled(line)) + "\n")
+    return "".join(shown)
+
+
+def _as_html(pieces: Segments) -> str:
+    out = []
+    for role, parts in groupby(pieces, key=lambda part: part.role):
+        text = _escaped("".join(part.text for part in parts))
+        tag = _TAGS.get(role)
+        out.append(f"<{tag}>{text}</{tag}>" if tag else text)
+    return "".join(out)
+
+
+def _escaped(text: str) -> str:
+    """Return ``text`` so that neither HTML nor Markdown reads anything into it."""
+    escaped = html.escape(text, quote=False)
+    return re.sub(r"[\\`*_{}\[\]#|!~^]", lambda sign: f"&#{ord(sign[0])};", escaped)

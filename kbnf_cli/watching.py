@@ -1,0 +1,134 @@
+"""``--watch``: doing the same again whenever a file changes, until an interrupt.
+
+Looks at times and sizes rather than asking the system for events: this works on every file system,
+also in containers, and grammars are few.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+import click
+
+from kbnf_cli.choosing import FileChoice
+from kbnf_cli.config import NAMES
+from kbnf_cli.console import Console, explain_error
+from kbnf_cli.exits import Exit
+from kbnf_cli.files import STDIN, find_grammars
+from kbnf_core.errors import KbnfError, SourceError
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+INTERVAL = 0.5
+"""Seconds between two looks at the files: short beside the time it takes to save one."""
+
+Beside = Callable[[Path], Iterable[Path]]
+"""Returns the files that are read with a grammar."""
+
+
+def watch_option(does: str) -> Callable[[_Command], _Command]:
+    """Add ``--watch``, with what it does again."""
+    return click.option(
+        "--watch", "watches", is_flag=True, help=f"{does} again whenever a file changes."
+    )
+
+
+def watch(
+    console: Console,
+    paths: Sequence[Path],
+    choose: Callable[[], FileChoice],
+    act: Callable[[Sequence[Path]], object],
+    beside: Beside = lambda _: (),
+) -> int:
+    """Call ``act`` with the grammars below ``paths``, then after each change; ends by Ctrl-C.
+
+    ``choose`` is called before each look, for the configuration may change as well. Raises what
+    these raise at first; afterwards it is shown, since a file that is being written mends it.
+    """
+    if STDIN in paths:
+        raise click.UsageError("--watch needs files")
+    try:
+        files = find_grammars(paths, console.note, choose())
+        seen = _stamps(files, beside)
+        act(files)
+        _wait(console)
+        while True:
+            seen = _look(console, paths, choose, act, beside, seen)
+    except KeyboardInterrupt:
+        # This is how it ends: nothing went wrong, whatever was found on the way.
+        console.met_problem = False
+        console.note("")
+        return Exit.INTERRUPTED
+
+
+_Seen: TypeAlias = dict[Path, tuple[int, int]] | str
+"""What tells a change: times and sizes of files, or why they cannot be listed."""
+
+
+def _look(
+    console: Console,
+    paths: Sequence[Path],
+    choose: Callable[[], FileChoice],
+    act: Callable[[Sequence[Path]], object],
+    beside: Beside,
+    seen: _Seen,
+) -> _Seen:
+    """Act if something changed; return what was seen."""
+    time.sleep(INTERVAL)
+    files, now = _files(paths, choose, beside)
+    if now in (seen, ""):
+        return now
+    console.clear()
+    try:
+        if isinstance(now, str):
+            console.error(now)
+        else:
+            act(files)
+    except KbnfError as error:
+        console.error(explain_error(error))
+    _wait(console)
+    return now
+
+
+def _files(
+    paths: Sequence[Path], choose: Callable[[], FileChoice], beside: Beside
+) -> tuple[Sequence[Path], _Seen]:
+    try:
+        files = find_grammars(paths, _say_nothing, choose())
+    except SourceError:
+        # A file that was there is being replaced; nothing is seen until it is there again.
+        return (), ""
+    except KbnfError as error:
+        return (), explain_error(error)
+    return files, _stamps(files, beside)
+
+
+def _wait(console: Console) -> None:
+    console.note("watching for changes; Ctrl-C ends")
+    console.flush()
+
+
+def _say_nothing(_: str) -> None:
+    """Leave out what was said at first."""
+
+
+def _stamps(files: Sequence[Path], beside: Beside) -> _Seen:
+    with_grammars = [file for each in files for file in (each, *beside(each))]
+    return {file: _stamp(file) for file in (*with_grammars, *_configurations(files))}
+
+
+def _configurations(files: Sequence[Path]) -> Iterator[Path]:
+    """Yield the places where a configuration of these files may be."""
+    folders = {file.absolute().parent for file in files}
+    for folder in {above for each in folders for above in (each, *each.parents)}:
+        yield from (folder / name for name in NAMES)
+
+
+def _stamp(file: Path) -> tuple[int, int]:
+    try:
+        status = file.stat()
+    except OSError:
+        # It is being replaced, or there never was one; the next look may find it.
+        return 0, 0
+    return status.st_mtime_ns, status.st_size

@@ -1,0 +1,113 @@
+"""Pages of documentation whose blocks are run, and brought up to date.
+
+``PYTHONPATH=tests/support python -m kbnf_testing.pages docs/PAGE.md...`` writes what their commands
+print today into them.
+
+In the order of the page, a block with ``title="FILE"`` writes that file, and one of ``console``
+runs the commands behind ``$``, all in one empty folder. Its ``>>>`` are a doctest of the page.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[3]
+_FENCED = re.compile(r'^```(\w*)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+_SECONDS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block: its language, the file that it is, its text and where that stands."""
+
+    language: str
+    title: str | None
+    text: str
+    start: int
+    end: int
+
+
+def blocks(page: str) -> Iterator[Block]:
+    """Yield the fenced blocks of a page."""
+    for found in _FENCED.finditer(page):
+        yield Block(found[1], found[2], found[3], *found.span(3))
+
+
+def rerun(page: str, folder: Path) -> str:
+    """Return the page with what its commands print in ``folder``, where its files are written."""
+    environment = environment_of(folder)
+    work = folder / "work"
+    work.mkdir()
+    out, end = [], 0
+    for block in blocks(page):
+        out.append(page[end : block.start])
+        end = block.end
+        _write_file(block, work)
+        out.append(_transcript(block, work, environment))
+    return "".join([*out, page[end:]])
+
+
+def write_files(page: str, folder: Path) -> None:
+    """Write the files of a page; of those with one name the last stays."""
+    for block in blocks(page):
+        _write_file(block, folder)
+
+
+def run(command: str, work: Path, environment: dict[str, str]) -> tuple[int, str]:
+    """Return the exit status of a command, and all that it printed."""
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=work,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        timeout=_SECONDS,
+    )
+    lines = (line.rstrip() for line in done.stdout.strip().splitlines())
+    return done.returncode, "".join(f"{line}\n" for line in lines)
+
+
+def _write_file(block: Block, folder: Path) -> None:
+    if block.title is not None:
+        file = folder / block.title
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(block.text, encoding="utf-8")
+
+
+def _transcript(block: Block, work: Path, environment: dict[str, str]) -> str:
+    if block.language != "console":
+        return block.text
+    commands = [line for line in block.text.splitlines() if line.startswith("$ ")]
+    return "".join(f"{line}\n{run(line[2:], work, environment)[1]}" for line in commands)
+
+
+def environment_of(folder: Path) -> dict[str, str]:
+    """Return an environment in which ``kbnf`` is this checkout's, and prints 80 columns."""
+    command = folder / "bin" / "kbnf"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m kbnf_cli "$@"\n')
+    command.chmod(0o755)
+    path = f"{command.parent}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, "COLUMNS": "80", "NO_COLOR": "1"}
+
+
+def main() -> None:
+    """Bring the pages up to date."""
+    for name in sys.argv[1:]:
+        page = Path(name)
+        with tempfile.TemporaryDirectory() as folder:
+            text = rerun(page.read_text(encoding="utf-8"), Path(folder))
+        page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

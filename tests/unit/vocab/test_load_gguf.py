@@ -1,0 +1,182 @@
+"""GGUF files as the gguf package writes them, and damaged ones."""
+
+import struct
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from gguf import GGUFWriter, TokenType
+
+from kbnf_core import Engine
+from kbnf_core.errors import MissingExtraError, VocabularyError
+from kbnf_core.vocab.formats.spelling import byte_alphabet
+from kbnf_core.vocab.load import load_vocabulary
+
+ALPHABET = {value: letter for letter, value in byte_alphabet().items()}
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """Write a GGUF file with a tokenizer, and a tensor behind it."""
+
+    def create(
+        model: str | None, tokens: list[Any], types: list[TokenType] | None, **keys: int
+    ) -> Path:
+        import numpy as np
+
+        path = tmp_path / "model.gguf"
+        writer = GGUFWriter(path, "llama")
+        writer.add_description("a small model")
+        writer.add_context_length(512)
+        if model is not None:
+            writer.add_tokenizer_model(model)
+        writer.add_token_list(tokens)
+        if types is not None:
+            writer.add_token_types(types)
+        writer.add_token_scores([0.5] * len(tokens))
+        writer.add_token_merges(["a b", "c d"])
+        for key, value in keys.items():
+            getattr(writer, f"add_{key}")(value)
+        writer.add_tensor("weights", np.zeros(64, np.float32))
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_tensors_to_file()
+        writer.close()
+        return path
+
+    return create
+
+
+def spelled(data: bytes) -> str:
+    return "".join(ALPHABET[value] for value in data)
+
+
+NORMAL, CONTROL, BYTE = TokenType.NORMAL, TokenType.CONTROL, TokenType.BYTE
+USER, UNUSED, UNKNOWN = TokenType.USER_DEFINED, TokenType.UNUSED, TokenType.UNKNOWN
+
+
+def test_bytes_of_bpe(write: Write) -> None:
+    every = [bytes((value,)) for value in range(256)]
+    words = [b" the", b"\xe4\xbd\xa0", b"\n\n"]
+    tokens = [*map(spelled, every + words), "<|endoftext|>", "<tool>", "<|pad|>", "é "]
+    types = [*[NORMAL] * 259, CONTROL, USER, UNUSED, USER]
+    vocabulary = load_vocabulary(write("gpt2", tokens, types, eos_token_id=259))
+    expected = dict(enumerate([*every, *words])) | {260: b"<tool>", 262: "é ".encode()}
+    assert vocabulary.tokens == expected
+    assert vocabulary.special_tokens == {"<|endoftext|>": 259, "<|pad|>": 261}
+    assert vocabulary.eos_token_ids == {259}
+    assert vocabulary.name == "model.gguf"
+
+
+def test_pieces_with_marks_and_bytes(write: Write) -> None:
+    tokens = ["<unk>", "<s>", "</s>", "<0x0A>", "<0xE4>", "▁the", "cat", "<0x41>", "▁▁"]
+    types = [UNKNOWN, CONTROL, CONTROL, BYTE, BYTE, NORMAL, NORMAL, NORMAL, USER]
+    vocabulary = load_vocabulary(write("llama", tokens, types, eos_token_id=2))
+    spelling = {3: b"\n", 4: b"\xe4", 5: b" the", 6: b"cat", 7: b"<0x41>", 8: "▁▁".encode()}
+    assert vocabulary.tokens == spelling
+    assert vocabulary.special_tokens == {"<unk>": 0, "<s>": 1, "</s>": 2}
+    assert vocabulary.eos_token_ids == {2}
+
+
+def test_stop_ids(write: Write) -> None:
+    tokens = ["a", "<|end|>", "<|eot_id|>", "</s>"]
+    types = [NORMAL, CONTROL, NORMAL, CONTROL]
+    both = load_vocabulary(write("gpt2", tokens, types, eos_token_id=1, eot_token_id=2))
+    assert both.eos_token_ids == {1, 2}
+    assert both.special_tokens["<|eot_id|>"] == 2
+    usual = load_vocabulary(write("gpt2", tokens, types))
+    assert usual.eos_token_ids == {3}
+    assert load_vocabulary(write("gpt2", tokens, types), eos=[1]).eos_token_ids == {1}
+    with pytest.raises(VocabularyError, match="eos_token_id is 4, and there are 4 tokens"):
+        load_vocabulary(write("gpt2", tokens, types, eos_token_id=4))
+
+
+def test_without_types_every_token_is_normal(write: Write) -> None:
+    vocabulary = load_vocabulary(write("gpt2", ["a", "b"], None, eos_token_id=1))
+    assert vocabulary.tokens == {0: b"a"}
+
+
+def test_masks_over_it(write: Write) -> None:
+    path = write("gpt2", ["a", "b", "ab", "</s>"], [NORMAL] * 3 + [CONTROL], eos_token_id=3)
+    engine = Engine("(* kbnf: finish=eos *) start ::= 'ab';", load_vocabulary(path))
+    engine.compute_allowed_token_ids()
+    assert sorted(engine.get_allowed_token_ids_from_last_computation()) == [0, 2]
+
+
+@pytest.mark.parametrize("model", ["bert", "none", None])
+def test_other_models(write: Write, model: str | None) -> None:
+    with pytest.raises(VocabularyError, match=r"model\.gguf: tokenizer\.ggml\.model is "):
+        load_vocabulary(write(model, ["a"], [NORMAL]))
+
+
+def test_a_byte_that_is_none(write: Write) -> None:
+    with pytest.raises(VocabularyError, match="token 0 should be a byte"):
+        load_vocabulary(write("llama", ["word"], [BYTE]))
+
+
+def test_a_token_that_is_no_text(write: Write) -> None:
+    with pytest.raises(VocabularyError, match="half of a surrogate pair"):
+        load_vocabulary(write("llama", [b"\xff\xfe"], [NORMAL]))
+
+
+def test_types_of_other_tokens(write: Write) -> None:
+    with pytest.raises(VocabularyError, match="2 tokens have 1 entries in token_type"):
+        load_vocabulary(write("llama", ["a", "b"], [NORMAL]))
+
+
+def test_cut_off_anywhere(write: Write) -> None:
+    path = write("gpt2", ["a", "b"], [NORMAL] * 2)
+    whole = path.read_bytes()
+    end = whole.index(b"weights")
+    for size in range(4, end - 8, 7):
+        path.write_bytes(whole[:size])
+        with pytest.raises(VocabularyError, match=r"damaged GGUF: it is cut off|ggml"):
+            load_vocabulary(path)
+
+
+HEAD = b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + struct.pack("<Q", 1) + b"k"
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"GGUF" + struct.pack("<I", 1), "version 1"),
+        (b"GGUF" + struct.pack(">I", 3), "little-endian"),
+        (b"GGUF" + struct.pack("<IQQ", 3, 0, 2**63), "keys"),
+        (b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 2**62), "bytes of a text"),
+        (HEAD + struct.pack("<I", 13), "a value of type 13"),
+        (HEAD + struct.pack("<IIQ", 9, 0, 2**60), "values of k"),
+        (HEAD + struct.pack("<IIQ", 9, 9, 1), "a value of type 9"),
+        (HEAD + struct.pack("<IIQ", 9, 0, 2**24), "cut off"),
+    ],
+)
+def test_hostile_headers(tmp_path: Path, data: bytes, message: str) -> None:
+    path = tmp_path / "a.gguf"
+    path.write_bytes(data)
+    with pytest.raises(VocabularyError, match=message):
+        load_vocabulary(path)
+
+
+def test_texts_are_cut_by_llama_cpp(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write("gpt2", ["a", "b"], [NORMAL] * 2)
+    monkeypatch.setitem(sys.modules, "llama_cpp", None)
+    with pytest.raises(MissingExtraError, match=r"kbnf-toolkit\[gguf\]"):
+        load_vocabulary(path).encode("ab")
+
+    class Llama:
+        def __init__(self, model_path: str, vocab_only: bool, verbose: bool) -> None:
+            assert (model_path, vocab_only, verbose) == (str(path), True, False)
+
+        def tokenize(self, data: bytes, add_bos: bool, special: bool) -> list[int]:
+            assert not add_bos
+            assert not special
+            return [byte - 97 for byte in data]
+
+    module = ModuleType("llama_cpp")
+    module.Llama = Llama  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "llama_cpp", module)
+    assert load_vocabulary(path).encode("abba") == [0, 1, 1, 0]
