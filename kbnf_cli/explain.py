@@ -239,8 +239,7 @@ def _shortest(found: Readable, name: str) -> tuple[bytes, ...] | None:
 
 def _borders(reading: "Reading", name: str) -> tuple[Ranges, Ranges, bool]:
     """Return what texts of a rule begin with, what can follow, and whether that may be nothing."""
-    from kbnf_core.lint.analysis.first_sets import Firsts
-    from kbnf_core.lint.analysis.follow_sets import END, follow_sets
+    from kbnf_core.lower.first_follow import END, Firsts, follow_sets
 
     rules, analysis = reading.grammar, reading.analysis
     if rules is None or analysis is None or name not in rules.rules:

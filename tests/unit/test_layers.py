@@ -22,6 +22,7 @@ BASE = {
     "files",
     "cache_folder",
     "imports",
+    "expression",
     "traversal",
 }
 FRONT = BASE | {"syntax", "automata", "ir", "config", "lower"}
@@ -34,6 +35,7 @@ ALLOWED: dict[str, set[str]] = {
     "source": set(),
     "version": set(),
     "traversal": set(),
+    "expression": {"traversal"},
     "diagnostics": {"source", "limits", "version"},
     "errors": {"diagnostics"},
     "limits": set(),
@@ -137,6 +139,24 @@ def test_rooms_form_no_circle() -> None:
     # The one edge up: `Grammar.from_lark` and its like look the converters up when called.
     others["grammar"].remove("convert")
     assert set(TopologicalSorter(others).static_order()) == set(ALLOWED)
+
+
+ROW = re.compile(r"^\| (`.*?) \| .* \| (.*?) \|$", re.M)
+"""A row of the map's table: the parts it is about, and what they know."""
+
+
+def test_the_map_names_every_part_and_what_it_knows() -> None:
+    text = (CORE.parent / "README.md").read_text(encoding="utf-8")
+    rooms = {part.partition(".")[0] for part in ALLOWED} - {"__init__"}
+    named = set()
+    for parts, knows in ROW.findall(text):
+        cells = re.findall(r"`(\w+)(?:/|\.py|/__init__\.py)", parts)
+        named |= set(cells)
+        known = set(re.findall(r"[\w.]+", knows.replace("/", "."))) & {*ALLOWED, *rooms}
+        of_cells = [each for part, each in ALLOWED.items() if part.partition(".")[0] in cells]
+        allowed = set().union(*of_cells, cells)
+        assert known <= allowed, f"{parts} may not know {sorted(known - allowed)}"
+    assert named == rooms
 
 
 def test_a_module_named_in_a_string_counts_as_imported(tmp_path: Path) -> None:

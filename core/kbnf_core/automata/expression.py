@@ -2,55 +2,31 @@
 
 Nodes are interned, so equal ones are identical; build them with the functions here, which apply
 what holds in every regular language: ``xx*`` is ``x+``, ``x?x?`` is ``x{0,2}``, ``ab|ac`` is
-``a(b|c)``. Two values stand for special languages: NOTHING (no word) and EMPTY (the empty word).
+``a(b|c)``. NOTHING and EMPTY of ``kbnf_core.expression`` are the only values of their languages.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from kbnf_core.automata.codepoints import ANY, CodePoints, complement, difference
 from kbnf_core.automata.codepoints import union as join_points
+from kbnf_core.automata.regex.parse import parse_regex
+from kbnf_core.automata.regex.syntax import Assertion, Characters, Node
+from kbnf_core.expression import (
+    EMPTY,
+    NOTHING,
+    Choice,
+    Repeat,
+    Sequence,
+    fold,
+    postorder,
+    quantifier,
+)
+from kbnf_core.limits import DEFAULT_LIMITS
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Characters:
-    """One character of a nonempty set."""
-
-    points: CodePoints
-    size: int = 1
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Sequence:
-    """Two or more expressions, one after the other; without any, the empty word."""
-
-    items: tuple["Expression", ...]
-    size: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Alternation:
-    """Two or more expressions; without any, nothing at all."""
-
-    items: tuple["Expression", ...]
-    size: int
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Repetition:
-    """``low`` to ``high`` times the item; None has no bound."""
-
-    item: "Expression"
-    low: int
-    high: int | None
-    size: int
-
-
-Expression: TypeAlias = Characters | Sequence | Alternation | Repetition
-
-EMPTY = Sequence((), 0)
-NOTHING = Alternation((), 0)
+Expression: TypeAlias = (
+    Characters | Sequence["Expression"] | Choice["Expression"] | Repeat["Expression"]
+)
 
 
 class Builder:
@@ -58,12 +34,40 @@ class Builder:
 
     def __init__(self) -> None:
         self._known: dict[tuple[object, ...], Expression] = {}
+        self._sizes: dict[int, int] = {}
+
+    def size(self, item: Expression) -> int:
+        """Return how many sets of characters and repetitions an expression of this builder has."""
+        return self._sizes.get(id(item), 0)
+
+    def _one(self, key: tuple[object, ...], made: Expression, size: int) -> Expression:
+        known = self._known.setdefault(key, made)
+        self._sizes[id(known)] = size
+        return known
+
+    def read(self, pattern: str) -> Expression | None:
+        """Return the expression of a pattern; None where it has assertions or problems."""
+        tree, problems = parse_regex(pattern, DEFAULT_LIMITS)
+        if problems or any(isinstance(node, Assertion) for node in postorder(tree)):
+            return None
+        return fold(tree, self._rebuild)
+
+    def _rebuild(self, node: Node, parts: list[Expression]) -> Expression:
+        match node:
+            case Characters(points):
+                return self.characters(points)
+            case Choice():
+                return self.alternation(parts)
+            case Repeat(_, low, high):
+                return self.repetition(parts[0], low, high)
+            case _:
+                return self.sequence(parts)
 
     def characters(self, points: CodePoints) -> Expression:
         """Return one character of a set."""
         if not points:
             return NOTHING
-        return self._known.setdefault(("characters", points), Characters(points))
+        return self._one(("characters", points), Characters(points), 1)
 
     def text(self, characters: str) -> Expression:
         """Return exactly this text."""
@@ -75,13 +79,12 @@ class Builder:
         for part in parts:
             if part is NOTHING:
                 return NOTHING
-            for item in part.items if isinstance(part, Sequence) else (part,):
+            for item in part.parts if isinstance(part, Sequence) else (part,):
                 self._append(items, item)
-        if len(items) == 1:
-            return items[0]
+        if len(items) < 2:
+            return items[0] if items else EMPTY
         key = ("sequence", *map(id, items))
-        size = sum(item.size for item in items)
-        return self._known.setdefault(key, Sequence(tuple(items), size)) if items else EMPTY
+        return self._one(key, Sequence(tuple(items)), sum(map(self.size, items)))
 
     def _append(self, items: list[Expression], item: Expression) -> None:
         """Append an item; two repetitions of the same become one."""
@@ -129,14 +132,13 @@ class Builder:
         return None
 
     def _listed(self, left: Expression, right: Expression) -> Expression:
-        items = list(left.items if isinstance(left, Alternation) else (left,))
-        for item in right.items if isinstance(right, Alternation) else (right,):
+        items = list(left.branches if isinstance(left, Choice) else (left,))
+        for item in right.branches if isinstance(right, Choice) else (right,):
             self._insert(items, item)
         if len(items) == 1:
             return items[0]
         key = ("alternation", *map(id, items))
-        size = sum(item.size for item in items)
-        return self._known.setdefault(key, Alternation(tuple(items), size))
+        return self._one(key, Choice(tuple(items)), sum(map(self.size, items)))
 
     def _insert(self, items: list[Expression], item: Expression) -> None:
         for place, known in enumerate(items):
@@ -163,22 +165,22 @@ class Builder:
             return EMPTY
         if item is NOTHING:
             return EMPTY if low == 0 else NOTHING
-        if isinstance(item, Repetition) and item.low <= 1:
+        if isinstance(item, Repeat) and item.low <= 1:
             # (x{a,b}){c,d} leaves no gaps where a <= 1.
             top = None if item.high is None or high is None else item.high * high
-            return self._repetition(item.item, item.low * low, top)
+            return self._repetition(item.body, item.low * low, top)
         return self._repetition(item, low, high)
 
     def _repetition(self, item: Expression, low: int, high: int | None) -> Expression:
         if (low, high) == (1, 1):
             return item
         key = ("repetition", id(item), low, high)
-        return self._known.setdefault(key, Repetition(item, low, high, item.size + 1))
+        return self._one(key, Repeat(item, low, high), self.size(item) + 1)
 
 
 def _counted(item: Expression) -> tuple[Expression, int, int | None]:
-    if isinstance(item, Repetition):
-        return item.item, item.low, item.high
+    if isinstance(item, Repeat):
+        return item.body, item.low, item.high
     return item, 1, 1
 
 
@@ -189,7 +191,7 @@ def _adjoining(left: tuple[int, int | None], right: tuple[int, int | None]) -> b
 
 
 def _items(item: Expression) -> tuple[Expression, ...]:
-    return item.items if isinstance(item, Sequence) and item.items else (item,)
+    return item.parts if isinstance(item, Sequence) and item.parts else (item,)
 
 
 Spell = Callable[[CodePoints], str]
@@ -215,16 +217,18 @@ def print_expression(root: Expression, spell: Spell | None = None) -> str:
     return "".join(written)
 
 
-def _pieces(node: Sequence | Alternation | Repetition) -> list[str | Expression]:
-    if isinstance(node, Repetition):
-        if node.low == node.high and node.low <= FEW and _is_one(node.item):
-            return [node.item] * node.low
-        return [*_grouped(node.item, (Sequence, Alternation, Repetition)), _operator(node)]
+def _pieces(
+    node: Sequence[Expression] | Choice[Expression] | Repeat[Expression],
+) -> list[str | Expression]:
+    if isinstance(node, Repeat):
+        if node.low == node.high and node.low <= FEW and _is_one(node.body):
+            return [node.body] * node.low
+        return [*_grouped(node.body, (Sequence, Choice, Repeat)), quantifier(node.low, node.high)]
     if node is NOTHING:
         return ["[^\\s\\S]"]
     if isinstance(node, Sequence):
-        return [piece for item in node.items for piece in _grouped(item, (Alternation,))]
-    return [piece for item in node.items for piece in ("|", item)][1:]
+        return [piece for item in node.parts for piece in _grouped(item, (Choice,))]
+    return [piece for item in node.branches for piece in ("|", item)][1:]
 
 
 FEW = 3
@@ -238,20 +242,6 @@ def _is_one(item: Expression) -> bool:
 
 def _grouped(item: Expression, looser: tuple[type, ...]) -> list[str | Expression]:
     return ["(?:", item, ")"] if isinstance(item, looser) else [item]
-
-
-def _operator(node: Repetition) -> str:
-    match (node.low, node.high):
-        case (0, 1):
-            return "?"
-        case (0, None):
-            return "*"
-        case (1, None):
-            return "+"
-        case (low, None):
-            return f"{{{low},}}"
-        case (low, high):
-            return f"{{{low}}}" if low == high else f"{{{low},{high}}}"
 
 
 _SPECIAL = frozenset("\\.+*?()|[]{}^$")

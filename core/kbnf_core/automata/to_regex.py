@@ -8,13 +8,12 @@ from kbnf_core.automata.characters import CharacterDfa, to_characters
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.expression import (
-    EMPTY,
-    NOTHING,
     Builder,
     Expression,
     Spell,
     print_expression,
 )
+from kbnf_core.expression import EMPTY, NOTHING
 
 MOST_STATES = 1_000
 """States, over characters, of an automaton that is turned into one expression."""
@@ -73,7 +72,7 @@ class _Graph:
     def _join(self, source: int, target: int, expression: Expression) -> None:
         known = self._out[source].get(target, NOTHING)
         joined = self._builder.alternation([known, expression])
-        if joined.size > self._most:
+        if self._builder.size(joined) > self._most:
             raise LimitError("sets of characters", self._most)
         self._out[source][target] = joined
         self._in[target].add(source)
@@ -86,9 +85,10 @@ class _Graph:
         return known
 
     def _weigh(self, state: int) -> int:
-        entries = [self._out[s][state].size for s in self._in[state] if s != state]
-        exits = [e.size for target, e in self._out[state].items() if target != state]
-        loop = self._out[state].get(state, EMPTY).size
+        size = self._builder.size
+        entries = [size(self._out[s][state]) for s in self._in[state] if s != state]
+        exits = [size(e) for target, e in self._out[state].items() if target != state]
+        loop = size(self._out[state].get(state, EMPTY))
         return (
             sum(entries) * (len(exits) - 1)
             + sum(exits) * (len(entries) - 1)

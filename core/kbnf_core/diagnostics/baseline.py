@@ -1,10 +1,33 @@
-"""Baselines: recorded findings, which are not reported again."""
+"""Baselines: recorded findings, which are not reported again.
+
+Fingerprints stand for findings: they stay the same while the lines around them move.
+"""
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
 
-from kbnf_core.diagnostics.fingerprint import fingerprints
 from kbnf_core.diagnostics.model import Diagnostic
+
+
+def fingerprints(diagnostics: Iterable[Diagnostic]) -> list[str]:
+    """Return 32 hexadecimal digits for each finding, in the given order.
+
+    They depend on the file's name, the code, the text of the line without its indentation, and
+    on how many findings before it have all of these in common.
+    """
+    seen: Counter[tuple[str, str, str]] = Counter()
+    found = []
+    for diagnostic in diagnostics:
+        source = diagnostic.source
+        line = source.line(source.position(diagnostic.span.start).line).strip()
+        key = (source.name, diagnostic.code, line)
+        data = "\0".join((*key, str(seen[key]))).encode("utf-8", "surrogatepass")
+        found.append(blake2b(data, digest_size=16).hexdigest())
+        seen[key] += 1
+    return found
+
 
 SCHEMA = "kbnf.baseline/1"
 

@@ -107,7 +107,7 @@ def _branch(graph: Graph, rule: str, branch: Node, begin: int) -> int:
     return state
 
 
-def _repeat(graph: Graph, node: Repeat, begin: int, end: int) -> list[tuple[Node, int, int]]:
+def _repeat(graph: Graph, node: Repeat[Node], begin: int, end: int) -> list[tuple[Node, int, int]]:
     optional = 0 if node.high is None else node.high - node.low
     parts = _chain(graph, (node.body,) * (node.low + optional), begin, end)
     for _, state, _ in parts[node.low :]:

@@ -2,17 +2,37 @@
 
 Only the language matters here. Regular parts are automata already, brackets and quotes are gone,
 several definitions of a name have become branches. Spans point back into the source, for messages.
-Nodes may be shared and are never mutated (that they are not frozen spares every start the time
-to generate the code for it); walk them with ``postorder``, which does not recurse.
+The operators are those of ``expression``, with a span.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
-from kbnf_core import traversal
+from kbnf_core import expression
 from kbnf_core.automata.dfa import Dfa
+from kbnf_core.expression import children, postorder, rebuild
 from kbnf_core.source import Span
+
+__all__ = [
+    "NEVER",
+    "Call",
+    "Choice",
+    "Grammar",
+    "Literal",
+    "Node",
+    "Regular",
+    "Repeat",
+    "Sequence",
+    "Token",
+    "TokenTerminal",
+    "calls",
+    "children",
+    "postorder",
+    "rebuild",
+]
+
+N_co = TypeVar("N_co", covariant=True)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -64,32 +84,29 @@ class Call:
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Sequence:
-    """One part after the other."""
+class Sequence(expression.Sequence[N_co]):
+    """One part after the other; none at all is the empty word."""
 
-    parts: tuple["Node", ...]
     span: Span
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Choice:
+class Choice(expression.Choice[N_co]):
     """Any one of the branches; no branch at all is the empty language."""
 
-    branches: tuple["Node", ...]
     span: Span
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Repeat:
+class Repeat(expression.Repeat[N_co]):
     """``low`` to ``high`` times the body; ``high`` None has no bound."""
 
-    body: "Node"
-    low: int
-    high: int | None
     span: Span
 
 
-Node: TypeAlias = Literal | Regular | Token | Call | Sequence | Choice | Repeat
+Node: TypeAlias = (
+    Literal | Regular | Token | Call | Sequence["Node"] | Choice["Node"] | Repeat["Node"]
+)
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -98,24 +115,6 @@ class Grammar:
 
     start: str
     rules: Mapping[str, Node]
-
-
-def children(node: Node) -> tuple[Node, ...]:
-    """Return the direct parts of ``node``."""
-    match node:
-        case Sequence():
-            return node.parts
-        case Choice():
-            return node.branches
-        case Repeat():
-            return (node.body,)
-        case _:
-            return ()
-
-
-def postorder(root: Node) -> Iterator[Node]:
-    """Yield every part of ``root``, parts before wholes, without recursion."""
-    return traversal.postorder(root, children)
 
 
 def calls(root: Node) -> Iterator[Call]:

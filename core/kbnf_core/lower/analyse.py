@@ -145,7 +145,7 @@ def _in_choice(branches: list[Facts]) -> Facts:
     return _FACTS[nullable][filled]
 
 
-def _repeated(body: Facts, node: Repeat) -> Facts:
+def _repeated(body: Facts, node: Repeat[Node]) -> Facts:
     if node.high == 0:
         return _FACTS[True][False]
     return _FACTS[node.low == 0 or body.nullable][body.filled]

@@ -12,8 +12,7 @@ from kbnf_core.limits import Limits
 from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.inline import Inlined
-from kbnf_core.lower.nfa import Alphabet, Place, TooManyStatesError
-from kbnf_core.lower.nfa_builder import NfaBuilder, edge_columns
+from kbnf_core.lower.nfa import Alphabet, NfaBuilder, Place, TooManyStatesError, edge_columns
 from kbnf_core.lower.tables import Ids, Tables
 
 Finish = Callable[[NfaBuilder, str], Piece]

@@ -16,8 +16,7 @@ from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.kernel import Compacted
 from kbnf_core.automata.nfa import Closures
 from kbnf_core.budget import Budget
-from kbnf_core.lower.nfa import Ids, Nfa, Place, PlacedNfa
-from kbnf_core.lower.nfa_builder import Fragment, NfaBuilder
+from kbnf_core.lower.nfa import Fragment, Ids, Nfa, NfaBuilder, Place, PlacedNfa
 
 
 @dataclass(frozen=True, eq=False)

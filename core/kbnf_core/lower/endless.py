@@ -198,7 +198,7 @@ def _choice(ways: Iterable[Node | None], span: Span) -> Node | None:
 
 
 def _in_sequence(
-    node: Sequence, endless: list[Node | None], facts: Mapping[int, Facts]
+    node: Sequence[Node], endless: list[Node | None], facts: Mapping[int, Facts]
 ) -> Node | None:
     """Return the ways to begin an infinite text: in any part behind those that are finite."""
     last = next(

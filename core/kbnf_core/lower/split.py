@@ -10,7 +10,6 @@ from operator import itemgetter
 
 from kbnf_core.ir import (
     Call,
-    Choice,
     Grammar,
     Node,
     Regular,
@@ -18,6 +17,7 @@ from kbnf_core.ir import (
     Sequence,
     children,
     postorder,
+    rebuild,
 )
 from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.inline import LARGE, estimate_size
@@ -90,7 +90,7 @@ class _Splitter:
                 return Repeat(self._call(node.body), node.low, node.high, node.span)
         return node
 
-    def _group(self, node: Sequence, optional: list[bool]) -> Sequence:
+    def _group(self, node: Sequence[Node], optional: list[bool]) -> Sequence[Node]:
         """Call the optional parts in a row by groups, and those by groups in turn."""
         parts: list[Node] = []
         flags = zip(optional, node.parts, strict=True)
@@ -112,16 +112,3 @@ class _Splitter:
 
 def _size(node: Node) -> int:
     return estimate_size(postorder(node), {}, ())
-
-
-def rebuild(node: Node, parts: list[Node]) -> Node:
-    """Return ``node`` with ``parts`` in place of its children."""
-    match node:
-        case Sequence(_, span):
-            return Sequence(tuple(parts), span)
-        case Choice(_, span):
-            return Choice(tuple(parts), span)
-        case Repeat(_, low, high, span):
-            return Repeat(parts[0], low, high, span)
-        case _:
-            return node

@@ -46,14 +46,14 @@ class TokenAutomata:
         self._limits = limits
         self._stored = stored
         self._states: StateTable | None = None
-        self._courses: dict[Vocabulary, dict[Finish, TokenAutomaton]] = {}
+        self._automata: dict[Vocabulary, dict[Finish, TokenAutomaton]] = {}
         self._lock = RLock()
 
     @property
     def known_bytes(self) -> int:
         """The estimated size of all tables and masks, in bytes."""
         states = self._states
-        masks = {automaton.masks for each in self._courses.values() for automaton in each.values()}
+        masks = {automaton.masks for each in self._automata.values() for automaton in each.values()}
         table = 0 if states is None else states.next.nbytes + PART_BYTES * states.grown
         return table + sum(each.known_bytes for each in masks)
 
@@ -70,10 +70,10 @@ class TokenAutomata:
 
     def _of(self, vocabulary: Vocabulary) -> dict[Finish, TokenAutomaton]:
         """Return the token automata over a vocabulary, and mark it as last used."""
-        token_automata = self._courses.pop(vocabulary, {})
-        self._courses[vocabulary] = token_automata
-        if len(self._courses) > MAX_VOCABULARIES:
-            del self._courses[next(iter(self._courses))]
+        token_automata = self._automata.pop(vocabulary, {})
+        self._automata[vocabulary] = token_automata
+        if len(self._automata) > MAX_VOCABULARIES:
+            del self._automata[next(iter(self._automata))]
         return token_automata
 
     def renew(self, vocabulary: Vocabulary, finish: Finish) -> TokenAutomaton:
@@ -82,7 +82,7 @@ class TokenAutomata:
             if self.get(vocabulary, finish).masks.is_full:
                 self._states = StateTable(self._tables())
                 self._stored = None
-                self._courses.clear()
+                self._automata.clear()
             return self.get(vocabulary, finish)
 
     def _make_masks(self, vocabulary: Vocabulary) -> Masks:

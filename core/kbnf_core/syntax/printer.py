@@ -7,6 +7,7 @@ that their meaning needs.
 
 from typing import TypeAlias
 
+from kbnf_core.expression import quantifier
 from kbnf_core.syntax.tree import (
     Alternation,
     Bracket,
@@ -85,7 +86,7 @@ def _pieces(node: Expression) -> list[_Piece]:
         case Sequence():
             return _joined(" ", node.items, (Alternation, Sequence))
         case Repetition():
-            operator = _operator(node.low, node.high)
+            operator = quantifier(node.low, node.high).replace("{0,", "{,")
             return [*_grouped(node.body, (Alternation, Sequence, Repetition)), operator]
         case Bracket():
             return [node.kind.value[0], node.body, node.kind.value[1]]
@@ -105,22 +106,6 @@ def _joined(
 def _grouped(part: Expression, looser: tuple[type, ...]) -> list[_Piece]:
     """Return ``part``, in parentheses if it is of a kind that binds too loosely."""
     return ["(", part, ")"] if isinstance(part, looser) else [part]
-
-
-def _operator(low: int, high: int | None) -> str:
-    match (low, high):
-        case (0, 1):
-            return "?"
-        case (0, None):
-            return "*"
-        case (1, None):
-            return "+"
-        case (_, None):
-            return f"{{{low},}}"
-        case _ if low == high:
-            return f"{{{low}}}"
-        case _:
-            return f"{{{low or ''},{high}}}"
 
 
 def _leaf(node: Leaf) -> str:

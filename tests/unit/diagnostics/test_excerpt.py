@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbnf_core.diagnostics import Diagnostic, Label
-from kbnf_core.diagnostics.line_view import ELLIPSIS, LineView
+from kbnf_core.diagnostics.excerpt import ELLIPSIS, LineView
 from kbnf_core.diagnostics.segments import plain
 from kbnf_core.diagnostics.text import render_text
 from kbnf_core.diagnostics.visible import cells, glyph

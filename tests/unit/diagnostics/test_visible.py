@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbnf_core.diagnostics import line_view
+from kbnf_core.diagnostics import excerpt
 from kbnf_core.diagnostics.visible import cells, glyph, visible
 
 
@@ -47,8 +47,8 @@ def test_a_line_with_many_findings_is_measured_once(monkeypatch: pytest.MonkeyPa
         seen.append(character)
         return character
 
-    monkeypatch.setattr(line_view, "glyph", counted)
+    monkeypatch.setattr(excerpt, "glyph", counted)
     line = "measured once é" * 100
-    views = [line_view.LineView(line, (column, column + 1), 40) for column in range(50)]
+    views = [excerpt.LineView(line, (column, column + 1), 40) for column in range(50)]
     assert len(seen) == len(line)
     assert all(len(view.text) <= 46 for view in views)

@@ -19,16 +19,13 @@ from kbnf_core.automata.regex.reader import (
     UnreadableError,
 )
 from kbnf_core.automata.regex.syntax import (
-    NOTHING_TO_READ,
-    Alternation,
     Assertion,
     Characters,
     Look,
     Node,
-    Repetition,
-    Sequence,
 )
 from kbnf_core.automata.regex.unicode import fold_case
+from kbnf_core.expression import EMPTY, Choice, Repeat, Sequence
 from kbnf_core.limits import Limits
 
 _EXCEPT_LF = difference(ANY, from_text("\n"))
@@ -44,7 +41,7 @@ def parse_regex(pattern: str, limits: Limits) -> tuple[Node, tuple[RegexProblem,
     try:
         tree = _read(reader)
     except UnreadableError:
-        tree = NOTHING_TO_READ
+        tree = EMPTY
     return tree, tuple(sorted(reader.problems, key=lambda problem: problem.start))
 
 
@@ -72,7 +69,7 @@ class _Group:
         self.next_alternative()
         if len(self.alternatives) == 1:
             return self.alternatives[0]
-        return Alternation(tuple(self.alternatives))
+        return Choice(tuple(self.alternatives))
 
 
 def _sequence(items: list[Node]) -> Node:
@@ -142,7 +139,7 @@ def _repeat(reader: Reader, group: _Group) -> None:
             hint=f"write \\{reader.text[start]} for the sign",
         )
     elif bounds is not None:
-        group.items[-1] = Repetition(group.items[-1], *bounds)
+        group.items[-1] = Repeat(group.items[-1], *bounds)
 
 
 def _read_primitive(reader: Reader) -> Node:
@@ -165,7 +162,7 @@ def _read_escape(reader: Reader) -> Node:
         return _character(reader, escape.literal)
     if escape.points is not None:
         return Characters(escape.points)
-    return NOTHING_TO_READ if escape.look is None else Assertion(escape.look)
+    return EMPTY if escape.look is None else Assertion(escape.look)
 
 
 def _character(reader: Reader, code_point: int) -> Node:

@@ -22,16 +22,13 @@ from kbnf_core.automata.codepoints import (
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.nfa import Closures, EpsilonNfa, Nfa
 from kbnf_core.automata.regex.syntax import (
-    Alternation,
     Assertion,
     Characters,
     Look,
     Node,
-    Repetition,
-    children,
 )
 from kbnf_core.automata.regex.unicode import perl_class
-from kbnf_core.traversal import fold
+from kbnf_core.expression import Choice, Repeat, fold
 
 EDGE, LINE_FEED, RETURN, WORD, OTHER = range(5)
 KINDS = range(5)
@@ -154,14 +151,14 @@ def _build(tree: Node, limit: int) -> _PatternNfa:
         match node:
             case Characters(leaf) | Assertion(leaf):
                 return thompson.symbol(leaves.setdefault(leaf, len(leaves)))
-            case Repetition(_, low, high):
+            case Repeat(_, low, high):
                 return thompson.repetition(parts[0], low, high)
-            case Alternation():
+            case Choice():
                 return thompson.alternation(parts)
             case _:
                 return thompson.sequence(parts)
 
-    whole = fold(tree, children, combine)
+    whole = fold(tree, combine)
     return _PatternNfa(thompson.nfa, list(leaves), whole)
 
 

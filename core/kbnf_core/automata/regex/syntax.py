@@ -1,17 +1,13 @@
 """The syntax tree of a regular expression, with all flags already applied.
 
-The operators are those of every regular expression, over leaves of any kind: here sets of
-characters and assertions. The right-hand sides of an extended grammar are regular expressions too,
-over terminals and nonterminals, so the writer of GBNF uses them with leaves of its own.
+The operators are those of ``expression``, the leaves sets of characters and assertions.
 """
 
 import enum
-from typing import Generic, NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias
 
 from kbnf_core.automata.codepoints import CodePoints
-
-L = TypeVar("L")
-N = TypeVar("N")
+from kbnf_core.expression import Choice, Repeat, Sequence
 
 
 class Look(enum.Enum):
@@ -43,35 +39,4 @@ class Assertion(NamedTuple):
     look: Look
 
 
-class Sequence(NamedTuple, Generic[N]):
-    """All items in order; without items, the empty text."""
-
-    items: tuple[N, ...]
-
-
-class Alternation(NamedTuple, Generic[N]):
-    """Any one of the items; without items, nothing at all."""
-
-    items: tuple[N, ...]
-
-
-class Repetition(NamedTuple, Generic[N]):
-    """``low`` up to ``high`` times the item; None has no bound."""
-
-    item: N
-    low: int
-    high: int | None
-
-
-Node: TypeAlias = (
-    Characters | Assertion | Sequence["Node"] | Alternation["Node"] | Repetition["Node"]
-)
-
-NOTHING_TO_READ: Node = Sequence(())
-
-
-def children(node: L | Sequence[N] | Alternation[N] | Repetition[N]) -> tuple[N, ...]:
-    """Return the direct parts of ``node``, whatever leaves are."""
-    if isinstance(node, Sequence | Alternation):
-        return node.items
-    return (node.item,) if isinstance(node, Repetition) else ()
+Node: TypeAlias = Characters | Assertion | Sequence["Node"] | Choice["Node"] | Repeat["Node"]

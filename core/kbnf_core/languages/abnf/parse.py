@@ -1,7 +1,8 @@
 """Parses ABNF: text in, a syntax tree of KBNF and findings out. Never raises.
 
 Names mean the same in upper and lower case; the tree has them as their first definition writes
-them. Core rules that are used and not defined are added. Time is linear in the length of the text.
+them. Core rules (RFC 5234, appendix B.1) that are
+used and not defined are added. Time is linear in the length of the text.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,19 +12,54 @@ from lark import Lark
 
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.languages.abnf import explain as about
-from kbnf_core.languages.abnf.core_rules import NAMES as CORE_RULES
-from kbnf_core.languages.abnf.core_rules import made_rule
 from kbnf_core.languages.abnf.lexer import abnf_parser, split
 from kbnf_core.languages.abnf.validate import check_definition, check_words
-from kbnf_core.languages.abnf.values import are_octets
+from kbnf_core.languages.abnf.values import OCTETS, are_octets, octet_rule, pattern
 from kbnf_core.languages.conversion.rewrite import rewrite
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.source import Source
+from kbnf_core.source import Source, Span
 from kbnf_core.syntax.language import Parsed
 from kbnf_core.syntax.mistake import Mistake
 from kbnf_core.syntax.pragmas import read_pragmas
 from kbnf_core.syntax.statements import Metasyntax, Statement, parse_statements, too_deep
 from kbnf_core.syntax.tree import Definition, Document, Leaf, Name, Reference, postorder
+
+_PATTERNS = {
+    "ALPHA": "[A-Za-z]",
+    "BIT": "[01]",
+    "CHAR": r"[\x{1}-\x{7F}]",
+    "CR": r"\r",
+    "CRLF": r"\r\n",
+    "CTL": r"[\x{0}-\x{1F}\x{7F}]",
+    "DIGIT": "[0-9]",
+    "DQUOTE": '"',
+    "HEXDIG": "[0-9A-Fa-f]",
+    "HTAB": r"\t",
+    "LF": r"\n",
+    "LWSP": r"(?:[ \t]|\r\n[ \t])*",
+    "SP": " ",
+    "VCHAR": "[!-~]",
+    "WSP": r"[ \t]",
+}
+
+_OCTET = "OCTET"
+
+_CORE_RULES = {name.lower(): name for name in (*_PATTERNS, _OCTET)}
+"""The core rules by their names in lower case."""
+
+
+def _made_rule(name: str, span: Span) -> Definition | None:
+    """Return a predefined core rule, with the span of its first use.
+
+    That is a core rule, or a range of octets; None for any other.
+    """
+    if name.startswith(OCTETS):
+        return octet_rule(name, span)
+    if name == _OCTET:
+        return replace(octet_rule(f"{OCTETS}00-FF", span), name=Name(name, span))
+    if name not in _PATTERNS:
+        return None
+    return Definition(Name(name, span), pattern(_PATTERNS[name], span), span)
 
 
 def parse_abnf(source: Source, limits: Limits = DEFAULT_LIMITS, start: str | None = None) -> Parsed:
@@ -87,7 +123,7 @@ def _canonical(definitions: list[Definition]) -> dict[str, str]:
 def _renamed(definition: Definition, names: Mapping[str, str]) -> Definition:
     def known(name: Name) -> Name:
         lower = name.value.lower()
-        return replace(name, value=names.get(lower) or CORE_RULES.get(lower, name.value))
+        return replace(name, value=names.get(lower) or _CORE_RULES.get(lower, name.value))
 
     def change(leaf: Leaf) -> Leaf:
         return replace(leaf, name=known(leaf.name)) if isinstance(leaf, Reference) else leaf
@@ -102,7 +138,7 @@ def _made_rules(definitions: list[Definition], defined: set[str]) -> list[Defini
         for node in postorder(definition.body):
             if isinstance(node, Reference) and node.name.value.lower() not in defined:
                 missing.setdefault(node.name.value, node.name)
-    made = (made_rule(name, first.span) for name, first in missing.items())
+    made = (_made_rule(name, first.span) for name, first in missing.items())
     return [rule for rule in made if rule is not None]
 
 

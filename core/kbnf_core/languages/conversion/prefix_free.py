@@ -6,15 +6,20 @@ for a text that disproves it.
 """
 
 from collections import deque
+from collections.abc import Mapping
+from functools import reduce
+from operator import or_
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from kbnf_core.ir.analysis import fixpoint
 from kbnf_core.lower.tables import Tables
 from kbnf_core.recognise.states import DEAD, StateTable
 
-Sets = npt.NDArray[np.bool_]
-"""bool[nonterminals, symbols]; a symbol is a byte class, or after those a token terminal."""
+Symbols = int
+"""A set of symbols, as bits: the byte classes, and after those the token terminals."""
 
 
 def is_prefix_free(tables: Tables) -> bool:
@@ -25,12 +30,19 @@ def is_prefix_free(tables: Tables) -> bool:
     and nothing that may follow also lengthens what was complete, the way through is unique; then
     a text goes on only with a symbol that lengthens the start.
     """
-    begins = _begins(tables)
-    lengthens = _lengthens(tables, begins)
-    is_unique = all(
-        _is_unique(tables, state, begins, lengthens) for state in range(tables.state_count)
+    entries = tables.entry.tolist()
+    ways_in = [_ways_on(tables, entry) for entry in entries]
+    begins = fixpoint(
+        {name: ways.callees for name, ways in enumerate(ways_in)},
+        0,
+        lambda name, known: reduce(or_, ways_in[name].over(known), 0),
     )
-    return is_unique and not lengthens[tables.start].any()
+    ways = [_ways_on(tables, state).over(begins) for state in range(tables.state_count)]
+    lengthens = _lengthens(tables, ways)
+    is_unique = all(
+        _is_unique(tables, state, ways, lengthens) for state in range(tables.state_count)
+    )
+    return is_unique and not lengthens[tables.start]
 
 
 def shortest_longer(states: StateTable, most: int) -> bytes | None:
@@ -62,68 +74,54 @@ def _owners(tables: Tables) -> npt.NDArray[np.int64]:
     return owners
 
 
-def _ways_on(tables: Tables, state: int, begins: Sets) -> list[Sets]:
-    """Return the first symbols of every edge of a state."""
-    symbols = begins.shape[1]
+class _WaysOn(NamedTuple):
+    """The edges of a state: a symbol each, and the nonterminals that may be called."""
+
+    symbols: list[Symbols]
+    callees: list[int]
+
+    def over(self, begins: Mapping[int, Symbols]) -> list[Symbols]:
+        """Return the first symbols of every edge."""
+        return [*self.symbols, *(begins[callee] for callee in self.callees)]
+
+
+def _ways_on(tables: Tables, state: int) -> _WaysOn:
     edges = slice(tables.edge_start[state], tables.edge_start[state + 1])
     tokens = slice(tables.token_start[state], tables.token_start[state + 1])
     calls = slice(tables.call_start[state], tables.call_start[state + 1])
-    return [
-        *(_one(symbols, symbol) for symbol in tables.edge_class[edges].tolist()),
-        *(
-            _one(symbols, tables.class_count + terminal)
-            for terminal in tables.token_terminal[tokens].tolist()
-        ),
-        *(begins[nonterminal] for nonterminal in tables.call_nonterminal[calls].tolist()),
-    ]
+    terminals = (tables.class_count + each for each in tables.token_terminal[tokens].tolist())
+    symbols = (*tables.edge_class[edges].tolist(), *terminals)
+    return _WaysOn([1 << symbol for symbol in symbols], tables.call_nonterminal[calls].tolist())
 
 
-def _one(symbols: int, symbol: int) -> Sets:
-    row = np.zeros(symbols, np.bool_)
-    row[symbol] = True
-    return row
-
-
-def _begins(tables: Tables) -> Sets:
-    symbols = tables.class_count + len(tables.token_terminals)
-    begins = np.zeros((len(tables.names), symbols), np.bool_)
-    changed = True
-    while changed:
-        before = begins.sum()
-        for nonterminal, entry in enumerate(tables.entry.tolist()):
-            for way in _ways_on(tables, entry, begins):
-                begins[nonterminal] |= way
-        changed = begins.sum() != before
-    return begins
-
-
-def _lengthens(tables: Tables, begins: Sets) -> Sets:
-    lengthens = np.zeros_like(begins)
-    owners = _owners(tables)
+def _lengthens(tables: Tables, ways: list[list[Symbols]]) -> Mapping[int, Symbols]:
+    """Return for each nonterminal what may follow a complete text of it inside a longer one."""
+    owners = _owners(tables).tolist()
+    own = dict.fromkeys(range(len(tables.names)), 0)
     for state in np.flatnonzero(tables.accepting).tolist():
-        for way in _ways_on(tables, state, begins):
-            lengthens[owners[state]] |= way
-    last = [
-        (int(owners[state]), int(tables.call_nonterminal[call]))
-        for state in range(tables.state_count)
-        for call in range(tables.call_start[state], tables.call_start[state + 1])
-        if tables.accepting[tables.call_return[call]]
-    ]
-    changed = True
-    while changed:
-        before = lengthens.sum()
-        for outer, inner in last:
-            lengthens[outer] |= lengthens[inner]
-        changed = lengthens.sum() != before
-    return lengthens
+        own[owners[state]] = reduce(or_, ways[state], own[owners[state]])
+    last: dict[int, list[int]] = {name: [] for name in own}
+    for state in range(tables.state_count):
+        for call in range(tables.call_start[state], tables.call_start[state + 1]):
+            if tables.accepting[tables.call_return[call]]:
+                last[owners[state]].append(int(tables.call_nonterminal[call]))
+
+    def evaluate(name: int, known: Mapping[int, Symbols]) -> Symbols:
+        return reduce(or_, (known[callee] for callee in last[name]), own[name])
+
+    return fixpoint(last, 0, evaluate)
 
 
-def _is_unique(tables: Tables, state: int, begins: Sets, lengthens: Sets) -> bool:
-    ways = _ways_on(tables, state, begins)
-    if ways and np.sum(ways, axis=0).max() > 1:
-        return False
+def _is_unique(
+    tables: Tables, state: int, ways: list[list[Symbols]], lengthens: Mapping[int, Symbols]
+) -> bool:
+    seen = 0
+    for way in ways[state]:
+        if seen & way:
+            return False
+        seen |= way
     return not any(
-        (lengthens[tables.call_nonterminal[call]] & way).any()
+        lengthens[int(tables.call_nonterminal[call])] & way
         for call in range(tables.call_start[state], tables.call_start[state + 1])
-        for way in _ways_on(tables, int(tables.call_return[call]), begins)
+        for way in ways[int(tables.call_return[call])]
     )

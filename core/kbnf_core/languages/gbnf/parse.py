@@ -2,6 +2,10 @@
 
 The tree has the names and spans of the GBNF text, and the meaning that llama.cpp gives it: of
 several definitions of a name the last one holds. Time is linear in the length of the text.
+
+``!<text>`` is any one token but the one that ``text`` is: KBNF needs the number of that token.
+Such a reference is the use of a nonterminal, whose definition is what can be said without a
+vocabulary: any token. A conversion that has one puts the right definition in its place.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,17 +15,17 @@ from lark import Lark
 
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.languages.gbnf import explain as about
+from kbnf_core.languages.gbnf.build import EXCLUDED_NAME, MAX_TOKEN_ID
 from kbnf_core.languages.gbnf.left_recursion import check_left_recursion
 from kbnf_core.languages.gbnf.lexer import gbnf_parser, split
 from kbnf_core.languages.gbnf.names import check_names
-from kbnf_core.languages.gbnf.tokens import define_excluded
 from kbnf_core.languages.gbnf.validate import check_definition, check_words
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source
 from kbnf_core.syntax.language import Parsed
 from kbnf_core.syntax.mistake import Mistake
 from kbnf_core.syntax.statements import Metasyntax, Statement, parse_statements, too_deep
-from kbnf_core.syntax.tree import Definition, Document
+from kbnf_core.syntax.tree import Definition, Document, Name, Reference, TokenSet, postorder
 
 
 def parse_gbnf(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
@@ -76,3 +80,33 @@ def _check_last_lines(source: Source, statements: list[Statement]) -> Iterator[D
         last = statement.words[-1]
         if statement.is_definition and last.type in ("DEFINE", "OR"):
             yield about.reads_on(source, last)
+
+
+def define_excluded(
+    source: Source, definitions: tuple[Definition, ...]
+) -> tuple[list[Definition], list[Diagnostic]]:
+    """Return a definition for every ``!<text>``, and a W402 for each."""
+    uses: dict[str, Name] = {}
+    for definition in definitions:
+        for node in postorder(definition.body):
+            if isinstance(node, Reference) and node.name.value.startswith(EXCLUDED_NAME):
+                uses.setdefault(node.name.value, node.name)
+    found = [_any_token(name) for name in uses.values()]
+    return found, [_unknown_token(source, name) for name in uses.values()]
+
+
+def _any_token(name: Name) -> Definition:
+    anything = TokenSet(((0, MAX_TOKEN_ID),), False, name.span)
+    return Definition(name, anything, name.span)
+
+
+def _unknown_token(source: Source, name: Name) -> Diagnostic:
+    text = name.value.removeprefix(EXCLUDED_NAME)
+    return Diagnostic(
+        "W402",
+        f"`{name.value}` excludes a token whose number is not known",
+        source,
+        name.span,
+        notes=(f"without a vocabulary it stands for any token, `{text}` too",),
+        helps=("`kbnf convert-gbnf --vocab FILE` finds the number",),
+    )

@@ -7,8 +7,9 @@ from kbnf_core.automata.alphabet import join, separate
 from kbnf_core.automata.codepoints import ANY, complement, from_text
 from kbnf_core.automata.determinise import from_symbols
 from kbnf_core.automata.dfa import Dfa, SymbolDfa, rows_over
-from kbnf_core.automata.expression import NOTHING, Builder, Expression
+from kbnf_core.automata.expression import Builder, Expression
 from kbnf_core.automata.regex import compile_regex
+from kbnf_core.expression import NOTHING
 from kbnf_core.languages.json_schema.characters import Spelling, is_spelt_once
 
 

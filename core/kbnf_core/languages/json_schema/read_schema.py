@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kbnf_core.languages.json_schema import (
     normal_form,
-    read_arrays,
-    read_numbers,
-    read_objects,
-    read_strings,
+    type_keywords,
 )
 from kbnf_core.languages.json_schema.applicators import read_applicator
 from kbnf_core.languages.json_schema.arguments import pointer_to, take_names
@@ -172,8 +169,8 @@ class Reader:
         if not place.contents.keys() & NUMBERS:
             return nothing
         return [
-            *self._try("minimum", lambda: list(read_numbers.read_bounds(place)), nothing),
-            *self._try("multipleOf", lambda: list(read_numbers.read_multiple(place)), nothing),
+            *self._try("minimum", lambda: list(type_keywords.read_bounds(place)), nothing),
+            *self._try("multipleOf", lambda: list(type_keywords.read_multiple(place)), nothing),
         ]
 
     @cached_property
@@ -183,15 +180,15 @@ class Reader:
         if not place.contents.keys() & STRINGS:
             return nothing
         return [
-            *read_strings.read_length(place, self._options.limits),
-            *self._try("pattern", lambda: list(read_strings.read_pattern(place)), nothing),
+            *type_keywords.read_length(place, self._options.limits),
+            *self._try("pattern", lambda: list(type_keywords.read_pattern(place)), nothing),
             *self._formats(),
         ]
 
     def _formats(self) -> Iterator[Literal]:
         if self._options.formats is Formats.ASSERTION:
             formats = formats_of(self._options.standard)
-            yield from read_strings.read_format(self._place, formats, self._schemas.notes)
+            yield from type_keywords.read_format(self._place, formats, self._schemas.notes)
 
     @property
     def _arrays(self) -> Arrays | None:
@@ -199,11 +196,11 @@ class Reader:
         if not place.contents.keys() & ARRAYS:
             return Arrays()
         parts = (
-            read_arrays.read_size(place, limits),
-            read_arrays.read_contains(place, document, limits),
-            read_arrays.read_unique(place),
+            type_keywords.read_size(place, limits),
+            type_keywords.read_contains(place, document, limits),
+            type_keywords.read_unique(place),
         )
-        found: Arrays | None = read_arrays.read_items(place, document)
+        found: Arrays | None = type_keywords.read_items(place, document)
         for part in parts:
             found = found and found.meet(part, self._schemas.budget)
         return found
@@ -213,16 +210,16 @@ class Reader:
         place, document, limits = self._place, self._schemas.document, self._options.limits
         found: Objects | None = self._try(
             "patternProperties",
-            lambda: read_objects.read_members(
+            lambda: type_keywords.read_members(
                 place, document, self._additional, limits, self._schemas.budget
             ),
             Objects(),
         )
-        parts = [read_objects.read_required(place), read_objects.read_count(place, limits)]
+        parts = [type_keywords.read_required(place), type_keywords.read_count(place, limits)]
         if "propertyNames" in place.contents:
             names = self._schemas.shape(document.inside(place, "propertyNames"))
             strings = [part for part in names.get(Type.STRING, ()) if isinstance(part, Restricted)]
-            parts.append(read_objects.read_names(tuple(strings), self._schemas.budget))
+            parts.append(type_keywords.read_names(tuple(strings), self._schemas.budget))
         for part in parts:
             if part != Objects():
                 found = found and found.meet(part, self._schemas.budget)

@@ -8,16 +8,10 @@ from collections.abc import Callable, Iterator, Mapping
 
 from kbnf_core.automata.codepoints import ANY, CodePoints
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.expression import (
-    Alternation,
-    Characters,
-    Repetition,
-    Sequence,
-    Spell,
-    print_characters,
-    print_expression,
-)
 from kbnf_core.automata.expression import Expression as Regex
+from kbnf_core.automata.expression import Spell, print_characters, print_expression
+from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.expression import Choice, Repeat, Sequence
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
     Form,
@@ -152,9 +146,9 @@ class ReadableScalars(ScalarWriter):
                 return self._set(points)
             case _ if len(written) <= WIDTH:
                 return _piece(root, written)
-            case Alternation(items):
+            case Choice(items):
                 return alternation(self._pieces(item, spell) for item in items)
-            case Repetition(item, low, high):
+            case Repeat(item, low, high):
                 return repeated(self._pieces(item, spell), low, high)
             case Sequence(items):
                 return sequence(*self._joined(items, spell))
@@ -174,7 +168,7 @@ class ReadableScalars(ScalarWriter):
     def _together(self, items: list[Regex], spell: Spell) -> Form:
         if len(items) == 1:
             return self._pieces(items[0], spell)
-        return _piece(Sequence(tuple(items), 0), _printed(items, spell))
+        return _piece(Sequence(tuple(items)), _printed(items, spell))
 
     def _set(self, points: CodePoints) -> Form:
         return self._prelude.use("character") if points == ANY else super()._set(points)
@@ -195,12 +189,12 @@ def in_order(start: str, definitions: Mapping[str, tree.Definition]) -> list[str
 
 
 def _printed(items: list[Regex], spell: Spell) -> str:
-    return print_expression(Sequence(tuple(items), 0), spell)
+    return print_expression(Sequence(tuple(items)), spell)
 
 
 def _piece(root: Regex, written: str) -> Form:
     """Return a regular expression, or the text that it is."""
-    items = root.items if isinstance(root, Sequence) else (root,)
+    items = root.parts if isinstance(root, Sequence) else (root,)
     letters = []
     for item in items:
         points = item.points if isinstance(item, Characters) else ()

@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.budget import Budget
 from kbnf_core.languages.json_schema import normal_form
 from kbnf_core.languages.json_schema.arrays import Arrays
-from kbnf_core.languages.json_schema.constants import constant_shape
+from kbnf_core.languages.json_schema.atoms import OneOf
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.emptiness import is_part_void
 from kbnf_core.languages.json_schema.expressions import (
@@ -24,8 +25,8 @@ from kbnf_core.languages.json_schema.expressions import (
     WithoutProperty,
     both,
 )
-from kbnf_core.languages.json_schema.normal_form import ANY_SHAPE, NormalForm, Type
-from kbnf_core.languages.json_schema.objects import Objects
+from kbnf_core.languages.json_schema.normal_form import ANY_SHAPE, NormalForm, Plain, Type, shape_of
+from kbnf_core.languages.json_schema.objects import KEYS, Objects
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.problems import (
     UNSATISFIABLE,
@@ -34,10 +35,32 @@ from kbnf_core.languages.json_schema.problems import (
     too_large,
     unsupported,
 )
-from kbnf_core.languages.json_schema.read_objects import read_others
 from kbnf_core.languages.json_schema.read_schema import Reader
-from kbnf_core.languages.json_schema.value_sets import STEPS
-from kbnf_core.languages.json_schema.values import Constant
+from kbnf_core.languages.json_schema.type_keywords import read_others
+from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted
+from kbnf_core.languages.json_schema.values import Constant, constant
+
+
+def constant_shape(constant_: Constant) -> NormalForm:
+    """Return the shape that holds just this value."""
+    value = constant_.value
+    match value:
+        case None:
+            return shape_of(Type.NULL, Plain((None,), (None,)))
+        case bool():
+            return shape_of(Type.BOOLEAN, Plain((value,), (True, False)))
+        case Decimal():
+            return shape_of(Type.NUMBER, Restricted(Kind.NUMBER, ((OneOf((value,)), True),)))
+        case str():
+            return shape_of(Type.STRING, Restricted(Kind.STRING, ((OneOf((value,)), True),)))
+        case list():
+            items = tuple(map(constant, value))
+            return shape_of(Type.ARRAY, Arrays(items, NOTHING, len(items), len(items)))
+        case _:
+            named = tuple((name, constant(item)) for name, item in value.items())
+            found = Objects(named, ((KEYS, NOTHING),), tuple(value))
+            return shape_of(Type.OBJECT, found)
+
 
 FEW_PARTS = 4
 """Parts of a type that are kept without asking whether they have a value."""

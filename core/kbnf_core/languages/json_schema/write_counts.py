@@ -2,15 +2,10 @@
 
 from collections.abc import Sequence
 
-from kbnf_core.automata.expression import (
-    Alternation,
-    Characters,
-    Expression,
-    Repetition,
-    Spell,
-    print_expression,
-)
-from kbnf_core.automata.expression import Sequence as Items
+from kbnf_core.automata.expression import Expression, Spell, print_expression
+from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.expression import Choice, Repeat
+from kbnf_core.expression import Sequence as Items
 from kbnf_core.languages.json_schema.atoms import Length
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
@@ -125,10 +120,10 @@ def _ways(item: Expression) -> list[tuple[Expression, ...]] | None:
     match item:
         case Items(items):
             return _branches(items)
-        case Alternation(items):
+        case Choice(items):
             parts = [_ways(each) for each in items]
             return None if None in parts else [way for part in parts for way in part or ()]
-        case Repetition(inner, 0, 1):
+        case Repeat(inner, 0, 1):
             ways = _ways(inner)
             return None if ways is None else [(), *ways]
         case _:
@@ -149,12 +144,12 @@ def _one_loop(
     if place == len(items):
         return before if not low else None
     loop = items[place]
-    assert isinstance(loop, Repetition)  # noqa: S101 - for the types
-    size = _fixed(loop.item) or 1
+    assert isinstance(loop, Repeat)  # noqa: S101 - for the types
+    size = _fixed(loop.body) or 1
     counts = Length(max(loop.low, -(-low // size)), None if high is None else high // size)
     if counts.high is not None and counts.high < counts.low:
         return None
-    unit = regex(_in_group(loop.item, spell))
+    unit = regex(_in_group(loop.body, spell))
     return sequence(before, counter.times(unit, counts), after)
 
 
@@ -165,11 +160,11 @@ def _print(items: Sequence[Expression], spell: Spell) -> Form:
 
 def _in_group(item: Expression, spell: Spell) -> str:
     written = print_expression(item, spell)
-    return f"(?:{written})" if isinstance(item, Alternation) else written
+    return f"(?:{written})" if isinstance(item, Choice) else written
 
 
 def _is_loop(item: Expression) -> bool:
-    return isinstance(item, Repetition) and item.high is None and (_fixed(item.item) or 0) > 0
+    return isinstance(item, Repeat) and item.high is None and (_fixed(item.body) or 0) > 0
 
 
 def _fixed(item: Expression) -> int | None:
@@ -180,10 +175,10 @@ def _fixed(item: Expression) -> int | None:
         case Items(items):
             parts = [_fixed(each) for each in items]
             return None if None in parts else sum(each or 0 for each in parts)
-        case Alternation(items) if items:
+        case Choice(items) if items:
             lengths = {_fixed(each) for each in items}
             return lengths.pop() if len(lengths) == 1 else None
-        case Repetition(inner, low, high):
+        case Repeat(inner, low, high):
             one = _fixed(inner)
             return one * low if one is not None and low == high else None
         case _:

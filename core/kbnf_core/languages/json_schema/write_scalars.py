@@ -10,16 +10,10 @@ from kbnf_core.automata.codepoints import CodePoints, from_text
 from kbnf_core.automata.decimals import EQUAL, compared
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.expression import (
-    NOTHING,
-    Alternation,
-    Builder,
-    Spell,
-    print_characters,
-    print_expression,
-)
+from kbnf_core.automata.expression import Builder, Spell, print_characters, print_expression
 from kbnf_core.automata.expression import Expression as Regex
 from kbnf_core.automata.to_regex import to_expression
+from kbnf_core.expression import NOTHING, Choice
 from kbnf_core.languages.json_schema.additional_names import all_but, regex_but
 from kbnf_core.languages.json_schema.atoms import (
     INTEGER,
@@ -48,7 +42,6 @@ from kbnf_core.languages.json_schema.linear import Rules, Step, write_linear
 from kbnf_core.languages.json_schema.options import Standard
 from kbnf_core.languages.json_schema.prelude import Prelude
 from kbnf_core.languages.json_schema.problems import too_large
-from kbnf_core.languages.json_schema.regexes import read_regex
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
 from kbnf_core.languages.json_schema.values import number_text
 from kbnf_core.languages.json_schema.write_counts import Counter, is_looped, write_one_loop
@@ -218,7 +211,7 @@ class ScalarWriter:
             usual = bounded_format(atom.regex, length)
         if usual is not None:
             self._note(usual.says)
-            return self._in_quotes(read_regex(usual.regex, self._builder) or NOTHING)
+            return self._in_quotes(self._builder.read(usual.regex) or NOTHING)
         most = self._limits.steps
         low, high = max(length.low, lengths.shortest[0]), length.high
         form = self._by_states(lengths, length, most, wish)
@@ -294,7 +287,7 @@ class ScalarWriter:
     def _quoted(self, found: Regex) -> str:
         """Return the regular expression of the JSON texts of strings."""
         inner = print_expression(found, self._prelude.spelling.spell)
-        return f'"(?:{inner})"' if isinstance(found, Alternation) else f'"{inner}"'
+        return f'"(?:{inner})"' if isinstance(found, Choice) else f'"{inner}"'
 
     def _decimals(self, part: Restricted) -> Dfa:
         """Return the texts to use for numbers.
@@ -324,7 +317,7 @@ class ScalarWriter:
             return None
         atom, wanted = part.literals[0]
         if wanted and isinstance(atom, Matching):
-            return read_regex(atom.regex, self._builder)
+            return self._builder.read(atom.regex)
         if not wanted and part.excluded:
             return regex_but(part.excluded, self._builder)
         return None

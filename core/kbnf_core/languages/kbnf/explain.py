@@ -5,7 +5,6 @@ the first that does is believed.
 """
 
 from kbnf_core.diagnostics import Diagnostic, Label
-from kbnf_core.languages.kbnf.explain_arguments import explain_arguments
 from kbnf_core.languages.kbnf.explain_statements import missing_semicolon, open_comment
 from kbnf_core.syntax.mistake import CLOSERS, CLOSING, Mistake, shown, span_of
 from kbnf_core.syntax.statements import NAMES, SIGNS
@@ -125,10 +124,54 @@ def _unexpected(mistake: Mistake) -> Diagnostic:
     return mistake.finding("E001", f"unexpected {mistake.found}", expected)
 
 
+_FORM = "write `except!('text')`, `except!(NAME)` or `except!('text', 100)`"
+_LIST = "name a rule that lists the texts: `except!(NAME)`"
+
+
+def _arguments(mistake: Mistake) -> Diagnostic | None:
+    """Explain a mistake in the brackets of `except!`, `#token` or a count (E013, E014, E016)."""
+    if mistake.before.type == "EXCEPT":
+        return mistake.finding("E014", "`except!` needs its argument in `(...)`", "", _FORM)
+    if mistake.kind == "END" or mistake.inside is None:
+        return None
+    opener = mistake.open_brackets[-1]
+    if mistake.words[opener - 1].type == "EXCEPT":
+        return _exception(mistake)
+    match mistake.inside.type:
+        case "TOKEN_OPEN":
+            help_ = "write ids and ranges: `#token[5]`, `#token[1-5,7]` or `#token[^1-5]`"
+            return mistake.finding("E016", f"unexpected {mistake.found} in a token set", "", help_)
+        case "COUNT_OPEN":
+            help_ = "write `{3}`, `{2,}`, `{,5}` or `{2,5}`"
+            return mistake.finding("E013", f"unexpected {mistake.found} in a count", "", help_)
+        case _:
+            return None
+
+
+def _exception(mistake: Mistake) -> Diagnostic:
+    match (mistake.before.type, mistake.kind):
+        case ("LPAR", "RPAR"):
+            return mistake.finding("E014", "`except!` needs an argument", "", _FORM)
+        case ("LPAR", _):
+            message = "`except!` takes a quoted text or a name"
+            return mistake.finding("E014", message, "expected a quoted text or a name", _FORM)
+        case (_, "_OR") | ("_COMMA", "STRING" | "NAME"):
+            return mistake.finding("E014", "`except!` takes one text only", "", _LIST)
+        case ("_COMMA", "RPAR"):
+            help_ = "remove the comma, or write the largest number of bytes after it"
+            return mistake.finding("E014", "`except!` has a comma but no limit", "", help_)
+        case ("_COMMA", _):
+            message = "the limit of `except!` is a number of bytes"
+            return mistake.finding("E014", message, "expected a number", _FORM)
+        case _:
+            message = f"unexpected {mistake.found} in the argument of `except!`"
+            return mistake.finding("E014", message, "", _FORM)
+
+
 _EXPLANATIONS = (
     _comment,
     _next_definition,
-    explain_arguments,
+    _arguments,
     _bracket,
     _empty_alternative,
     _operator,

@@ -9,6 +9,7 @@ from kbnf_core.automata.errors import LimitError
 from kbnf_core.budget import Budget
 from kbnf_core.errors import WorkLimitError
 from kbnf_core.imports import Imports
+from kbnf_core.ir import Repeat
 from kbnf_core.languages.conversion.names import Names
 from kbnf_core.languages.lark.lexer.assemble import Assembly
 from kbnf_core.languages.lark.lexer.ignore_terminal import make_skipped
@@ -27,14 +28,7 @@ from kbnf_core.languages.lark.reader.dialect import (
 )
 from kbnf_core.languages.lark.reader.embedded import Embedding
 from kbnf_core.languages.lark.reader.libraries import LARK_LIBRARIES, LLGUIDANCE_LIBRARIES
-from kbnf_core.languages.lark.reader.model import (
-    Lexeme,
-    LexicalGrammar,
-    Lexing,
-    Node,
-    Repeat,
-    Terminal,
-)
+from kbnf_core.languages.lark.reader.model import Lexeme, LexicalGrammar, Lexing, Node, Terminal
 from kbnf_core.languages.lark.reader.modules import Gathered, gather
 from kbnf_core.languages.lark.reader.parse import is_gbnf, parse_lark
 from kbnf_core.languages.lark.reader.report import INVALID, Report

@@ -145,7 +145,7 @@ class CommonTexts:
             case _:
                 return [after], False
 
-    def _turns(self, node: Repeat, done: int, after: int) -> list[int]:
+    def _turns(self, node: Repeat[Node], done: int, after: int) -> list[int]:
         found = [after] if done >= node.low else []
         if node.high is None or done < node.high:
             # Of a loop without a bound, the turns beyond the least are all alike.

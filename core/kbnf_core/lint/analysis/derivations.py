@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
+from kbnf_core.automata.alphabet import join, legible_bytes, separate
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.operations import short_words
 from kbnf_core.ir import (
@@ -24,8 +25,8 @@ from kbnf_core.ir import (
     Sequence,
     calls,
     children,
+    postorder,
 )
-from kbnf_core.lint.analysis.spelling_bytes import spelling_bytes
 from kbnf_core.traversal import fold
 
 Texts = dict[bytes, str]
@@ -205,3 +206,11 @@ def _by_length(item: tuple[bytes, str]) -> tuple[int, bytes]:
 
 def _quoted(word: bytes) -> str:
     return repr(word.decode("utf-8", "backslashreplace"))
+
+
+def spelling_bytes(bodies: Iterable[Node]) -> list[int]:
+    """Return a byte of each class of bytes that the terminals in ``bodies`` make, readable ones."""
+    leaves = [node for body in bodies for node in postorder(body)]
+    dfas = {id(node.dfa): node.dfa for node in leaves if isinstance(node, Regular)}
+    written = b"".join(node.data for node in leaves if isinstance(node, Literal))
+    return legible_bytes(join([separate(written), *(dfa.classes for dfa in dfas.values())]))

@@ -10,9 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.ir import Choice, Grammar, Node, Regular, Repeat, Token, postorder
-from kbnf_core.lint.analysis.first_sets import Firsts
-from kbnf_core.lint.analysis.follow_sets import END, Follow, follow_sets, parts_and_follow
 from kbnf_core.lower.analyse import Analysis
+from kbnf_core.lower.first_follow import END, Firsts, Follow, follow_sets, parts_and_follow
 
 MOST_PARTS = 5_000
 """Parts of a grammar; larger ones are not looked at."""

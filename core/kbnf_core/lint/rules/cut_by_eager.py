@@ -9,15 +9,14 @@ from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.errors import WorkLimitError
 from kbnf_core.frontend import Reading, name_span
 from kbnf_core.ir import (
-    Choice,
     Grammar,
     Literal,
     Node,
     Regular,
-    Repeat,
     Sequence,
     children,
     postorder,
+    rebuild,
 )
 from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lint.analysis.deterministic import is_plainly_prefix_free
@@ -99,15 +98,7 @@ def _rewritten(reading: Reading, root: Node) -> Node:
 
 
 def _with_parts(reading: Reading, node: Node, parts: tuple[Node, ...]) -> Node:
-    match node:
-        case Choice(_, span):
-            return Choice(parts, span)
-        case Repeat(_, low, high, span):
-            return Repeat(parts[0], low, high, span)
-        case Sequence(_, span):
-            return Sequence(tuple(_joined(reading, parts)), span)
-        case _:
-            return node
+    return rebuild(node, _joined(reading, parts) if isinstance(node, Sequence) else parts)
 
 
 def _joined(reading: Reading, parts: tuple[Node, ...]) -> Iterator[Node]:

@@ -70,7 +70,7 @@ def _cycles(becomes: dict[str, set[str]]) -> Iterator[list[str]]:
             return
 
 
-def _loop(reading: Reading, node: Repeat) -> Diagnostic:
+def _loop(reading: Reading, node: Repeat[Node]) -> Diagnostic:
     return Diagnostic(
         "W106",
         "this loop can go round without consuming anything",

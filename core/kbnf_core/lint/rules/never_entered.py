@@ -74,7 +74,7 @@ def _tail(
 
 
 def _further_turns(
-    reading: Reading, node: Repeat, facts: Mapping[int, Facts]
+    reading: Reading, node: Repeat[Node], facts: Mapping[int, Facts]
 ) -> Iterator[Diagnostic]:
     once = max(node.low, 1)
     if facts[id(node.body)].nullable or (node.high is not None and node.high <= once):

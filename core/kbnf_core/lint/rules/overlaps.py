@@ -9,12 +9,12 @@ from kbnf_core.diagnostics import Diagnostic, Label, Rule
 from kbnf_core.frontend import EFFORT, Reading
 from kbnf_core.ir import Choice, Grammar, Literal, Node, Sequence, postorder
 from kbnf_core.lint.analysis.common_texts import CommonTexts
-from kbnf_core.lint.analysis.first_sets import Firsts
+from kbnf_core.lint.analysis.derivations import spelling_bytes
 from kbnf_core.lint.analysis.format_text import show
-from kbnf_core.lint.analysis.spelling_bytes import spelling_bytes
 from kbnf_core.lint.analysis.stopped_early import TOO_LARGE, stopped_early
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.analyse import Analysis
+from kbnf_core.lower.first_follow import Firsts
 from kbnf_core.lower.regular import NotRegularError
 
 RULES = (
@@ -54,7 +54,7 @@ def _texts(grammar: Grammar, analysis: Analysis) -> CommonTexts:
 
 def _candidates(
     reading: Reading, grammar: Grammar, analysis: Analysis
-) -> Iterator[tuple[Choice, Node, Node]]:
+) -> Iterator[tuple[Choice[Node], Node, Node]]:
     """Yield the pairs of regular alternatives that begin alike, or may both be empty."""
     firsts = Firsts(grammar, analysis)
     for name in sorted(analysis.reachable):

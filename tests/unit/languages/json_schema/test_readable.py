@@ -19,7 +19,6 @@ from kbnf_core.languages.json_schema.characters import Spelling
 from kbnf_core.languages.json_schema.format_rules import FORMAT_RULES
 from kbnf_core.languages.json_schema.formats import FORMATS
 from kbnf_core.languages.json_schema.lengths import Lengths
-from kbnf_core.languages.json_schema.regexes import read_regex
 from kbnf_core.lower.regular import Regulars
 from kbnf_core.source import Source
 
@@ -41,7 +40,7 @@ def test_the_rules_of_a_format_have_its_language(name: str) -> None:
     grammar = Grammar(from_json_schema(json.dumps({"type": "string", "format": name})).text)
     rules = grammar._rules[0].rules
     builder = Builder()
-    found = read_regex(FORMATS[name], builder)
+    found = builder.read(FORMATS[name])
     assert found is not None
     spelled = compile_regex(f'"(?:{print_expression(found, Spelling().spell)})"').dfa
     assert spelled is not None

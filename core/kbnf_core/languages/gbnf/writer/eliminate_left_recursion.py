@@ -9,11 +9,9 @@ The grammar grows by the square of the rules in one such system, never exponenti
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from kbnf_core.automata.regex.syntax import Alternation, Repetition, Sequence, children
+from kbnf_core.expression import EMPTY, NOTHING, Choice, Repeat, Sequence, children, fold
 from kbnf_core.ir.analysis import cycles
 from kbnf_core.languages.gbnf.writer.expression import (
-    EMPTY,
-    NOTHING,
     Call,
     Node,
     Rules,
@@ -23,7 +21,6 @@ from kbnf_core.languages.gbnf.writer.expression import (
     sequence,
 )
 from kbnf_core.languages.gbnf.writer.nonempty import SUFFIX, Nonempty, is_nullable, nullable_parts
-from kbnf_core.traversal import fold
 
 
 def eliminate_left_recursion(rules: Rules) -> None:
@@ -69,7 +66,7 @@ def _first_calls_of(root: Node, names: set[str]) -> set[str]:
         if isinstance(node, Call):
             found.add(node.name)
         elif isinstance(node, Sequence):
-            for item in node.items:
+            for item in node.parts:
                 pending.append(item)
                 if not nullable[id(item)]:
                     break
@@ -166,7 +163,6 @@ def _cut(root: Node, members: set[str], nonempty: Nonempty) -> _Split:
     nullable = nullable_parts(root, nonempty.nullable)
     return fold(
         root,
-        children,
         lambda node, parts: _cut_one(node, parts, members, nullable, nonempty),
     )
 
@@ -181,9 +177,9 @@ def _cut_one(
     match node:
         case Call() if node.name in members:
             return _Split(NOTHING, {node.name: EMPTY})
-        case Alternation() if any(part.rest for part in parts):
+        case Choice() if any(part.rest for part in parts):
             return _union(parts)
-        case Repetition() if parts[0].rest:
+        case Repeat() if parts[0].rest:
             return _cut_repetition(node, parts[0], nullable, nonempty)
         case Sequence():
             return _cut_sequence(node, parts, nullable, nonempty)
@@ -198,11 +194,11 @@ def _union(parts: list[_Split]) -> _Split:
 
 
 def _cut_repetition(
-    node: Repetition[Node], item: _Split, nullable: Mapping[int, bool], nonempty: Nonempty
+    node: Repeat[Node], item: _Split, nullable: Mapping[int, bool], nonempty: Nonempty
 ) -> _Split:
     high = None if node.high is None else node.high - 1
-    again = repetition(node.item, max(node.low - 1, 0), high)
-    once = _followed(item, again, nullable[id(node.item)], nonempty)
+    again = repetition(node.body, max(node.low - 1, 0), high)
+    once = _followed(item, again, nullable[id(node.body)], nonempty)
     if nullable[id(node)]:
         return _Split(alternation([once.base, EMPTY]), once.rest)
     return once
@@ -213,8 +209,8 @@ def _cut_sequence(
 ) -> _Split:
     """Cut at the first item, and at those behind it that only empty ones stand before."""
     found: list[_Split] = []
-    for index, (item, part) in enumerate(zip(node.items, parts, strict=True)):
-        behind = sequence(node.items[index + 1 :])
+    for index, (item, part) in enumerate(zip(node.parts, parts, strict=True)):
+        behind = sequence(node.parts[index + 1 :])
         found.append(_followed(part, behind, nullable[id(item)], nonempty))
         if not nullable[id(item)]:
             break

@@ -1,24 +1,18 @@
 """GBNF expressions as values: characters, rules, tokens, and their operators.
 
 Build sequences, alternations and repetitions with the functions here: they drop what matches
-nothing and flatten what needs no parentheses. Walk with ``postorder``, which does not recurse.
-A right-hand side is a regular expression whose leaves may be rules and tokens, too.
+nothing and flatten what needs no parentheses.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from kbnf_core import traversal
 from kbnf_core.automata.codepoints import CodePoints
-from kbnf_core.automata.regex.syntax import (
-    Alternation,
-    Characters,
-    Repetition,
-    Sequence,
-    children,
-)
-from kbnf_core.ir.analysis import fixpoint
+from kbnf_core.automata.regex.syntax import Assertion, Characters
+from kbnf_core.automata.regex.syntax import Node as Regex
+from kbnf_core.expression import EMPTY, NOTHING, Choice, Repeat, Sequence, children, fold, postorder
+from kbnf_core.ir.analysis import fixpoint, reachable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,11 +30,8 @@ class Token:
 
 
 Leaf: TypeAlias = Characters | Call | Token
-Node: TypeAlias = Leaf | Sequence["Node"] | Alternation["Node"] | Repetition["Node"]
+Node: TypeAlias = Leaf | Sequence["Node"] | Choice["Node"] | Repeat["Node"]
 Rules: TypeAlias = dict[str, Node]
-
-EMPTY: Node = Sequence(())
-NOTHING: Node = Alternation(())
 
 
 def characters(points: CodePoints) -> Node:
@@ -59,7 +50,7 @@ def sequence(parts: Iterable[Node]) -> Node:
     for part in parts:
         if part is NOTHING:
             return NOTHING
-        items.extend(part.items if isinstance(part, Sequence) else (part,))
+        items.extend(part.parts if isinstance(part, Sequence) else (part,))
     if len(items) == 1:
         return items[0]
     return Sequence(tuple(items)) if items else EMPTY
@@ -69,11 +60,11 @@ def alternation(parts: Iterable[Node]) -> Node:
     """Return any one of them; the same value is not said twice."""
     items: dict[int, Node] = {}
     for part in parts:
-        for item in part.items if isinstance(part, Alternation) else (part,):
+        for item in part.branches if isinstance(part, Choice) else (part,):
             items.setdefault(id(item), item)
     if len(items) == 1:
         return next(iter(items.values()))
-    return Alternation(tuple(items.values())) if items else NOTHING
+    return Choice(tuple(items.values())) if items else NOTHING
 
 
 def repetition(item: Node, low: int, high: int | None) -> Node:
@@ -82,33 +73,37 @@ def repetition(item: Node, low: int, high: int | None) -> Node:
         return EMPTY if low == 0 else NOTHING
     if high == 0 or item is EMPTY:
         return EMPTY
-    return item if (low, high) == (1, 1) else Repetition(item, low, high)
+    return item if (low, high) == (1, 1) else Repeat(item, low, high)
 
 
-def postorder(root: Node) -> Iterator[Node]:
-    """Yield every part of ``root``, parts before wholes."""
-    return traversal.postorder(root, children)
+def of_regex(root: Regex) -> Node:
+    """Return a parsed regular expression without assertions."""
+    return fold(root, _simplified)
 
 
-def rebuilt(node: Node, parts: list[Node]) -> Node:
-    """Return ``node`` with its direct parts replaced."""
-    old: tuple[Node, ...] = children(node)
-    if all(new is before for new, before in zip(parts, old, strict=True)):
-        return node
+def _simplified(node: Node | Regex, parts: list[Node]) -> Node:
     match node:
         case Sequence():
             return sequence(parts)
-        case Alternation():
+        case Choice():
             return alternation(parts)
-        case Repetition():
+        case Repeat():
             return repetition(parts[0], node.low, node.high)
+        case Characters():
+            return characters(node.points)
+        case Assertion():
+            return EMPTY
         case _:
             return node
 
 
 def rewrite(root: Node, change: Callable[[Node], Node]) -> Node:
     """Return ``root`` with ``change`` applied to every part, parts before wholes."""
-    return traversal.fold(root, children, lambda node, parts: change(rebuilt(node, parts)))
+
+    def changed(node: Node, parts: list[Node]) -> Node:
+        return change(node if tuple(parts) == children(node) else _simplified(node, parts))
+
+    return fold(root, changed)
 
 
 def called(root: Node) -> Iterator[str]:
@@ -128,11 +123,11 @@ def parts_where(root: Node, names: Collection[str], leaf: bool) -> dict[int, boo
             case Call():
                 known[id(node)] = node.name in names
             case Sequence():
-                known[id(node)] = all(known[id(item)] for item in node.items)
-            case Alternation():
-                known[id(node)] = any(known[id(item)] for item in node.items)
-            case Repetition():
-                known[id(node)] = node.low == 0 or known[id(node.item)]
+                known[id(node)] = all(known[id(item)] for item in node.parts)
+            case Choice():
+                known[id(node)] = any(known[id(item)] for item in node.branches)
+            case Repeat():
+                known[id(node)] = node.low == 0 or known[id(node.body)]
             case _:
                 known[id(node)] = leaf
     return known
@@ -148,3 +143,20 @@ def names_where(rules: Mapping[str, Node], leaf: bool) -> set[str]:
     callees = {name: set(called(body)) for name, body in rules.items()}
     found = fixpoint(callees, bottom=False, evaluate=evaluate)
     return {name for name, is_true in found.items() if is_true}
+
+
+def prune(rules: Rules, keep: Collection[str]) -> None:
+    """Remove, in place, rules that match nothing, and those that none of ``keep`` leads to."""
+    productive = names_where(rules, leaf=True)
+
+    def change(node: Node) -> Node:
+        return NOTHING if isinstance(node, Call) and node.name not in productive else node
+
+    for name in [*rules]:
+        if name in productive:
+            rules[name] = rewrite(rules[name], change)
+        else:
+            del rules[name]
+    used = reachable(keep, {name: list(called(body)) for name, body in rules.items()})
+    for name in [name for name in rules if name not in used]:
+        del rules[name]

@@ -7,9 +7,9 @@ is lost on the way is said, with a text that shows it where one can be found.
 
 from dataclasses import replace
 
-from kbnf_core.automata.regex.syntax import Alternation
 from kbnf_core.config import Finish
 from kbnf_core.errors import GrammarError
+from kbnf_core.expression import Choice
 from kbnf_core.frontend import Reading, name_span, not_converted, read_grammar
 from kbnf_core.ir import Grammar
 from kbnf_core.languages.conversion.evidence import example_of_loss, going_on
@@ -18,11 +18,10 @@ from kbnf_core.languages.conversion.names import TABLE_HEAD, gbnf_names
 from kbnf_core.languages.conversion.verify import verified
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.gbnf.writer.eliminate_left_recursion import eliminate_left_recursion
-from kbnf_core.languages.gbnf.writer.expression import Node, Rules
+from kbnf_core.languages.gbnf.writer.expression import Node, Rules, prune
 from kbnf_core.languages.gbnf.writer.llama_limits import keep_limits
 from kbnf_core.languages.gbnf.writer.nonempty import Nonempty, repeat_nonempty
 from kbnf_core.languages.gbnf.writer.print import print_gbnf
-from kbnf_core.languages.gbnf.writer.prune import prune
 from kbnf_core.languages.gbnf.writer.unfold import Unfolder
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import analyse
@@ -143,7 +142,7 @@ def _in_order(rules: Rules, document: Document) -> list[str]:
 def _written(
     name: str, body: Node, names: dict[str, str], span: Span, places: tuple[Span, ...]
 ) -> Written:
-    branches = body.items if isinstance(body, Alternation) and body.items else (body,)
+    branches = body.branches if isinstance(body, Choice) and body.branches else (body,)
     if len(branches) != len(places):
         places = (Span(span.end, span.end),) * len(branches)
     return Written(name, tuple(print_gbnf(branch, names) for branch in branches), places, span)

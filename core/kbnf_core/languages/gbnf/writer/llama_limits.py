@@ -5,14 +5,13 @@ nested counts: the product of a count and the rules it generates for its operand
 A use of a rule counts for one, whatever the rule holds.
 """
 
-from kbnf_core.automata.regex.syntax import Characters, Repetition
+from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.expression import EMPTY, Repeat, postorder
 from kbnf_core.languages.gbnf.writer.expression import (
-    EMPTY,
     Call,
     Node,
     Rules,
     Token,
-    postorder,
     repetition,
     rewrite,
     sequence,
@@ -38,12 +37,12 @@ class _Splitter:
 
     def split(self, node: Node) -> Node:
         """Return ``node`` within the limits; its parts are within them already."""
-        if not isinstance(node, Repetition):
+        if not isinstance(node, Repeat):
             return node
         most = node.low if node.high is None else node.high
-        if most <= LIMIT and _size(node.item) * most <= LIMIT:
+        if most <= LIMIT and _size(node.body) * most <= LIMIT:
             return node
-        item = self._as_unit(node.item)
+        item = self._as_unit(node.body)
         if most <= LIMIT:
             return repetition(item, node.low, node.high)
         optional = None if node.high is None else node.high - node.low
@@ -82,18 +81,18 @@ class _Splitter:
 
 def _size(node: Node) -> int:
     """Return how many generated rules llama.cpp counts for an operand."""
-    if isinstance(node, Repetition):
+    if isinstance(node, Repeat):
         return _size_of_count(node)
     generated = sum(_optional_copies(part) for part in postorder(node))
     return max(1, generated)
 
 
-def _size_of_count(node: Repetition[Node]) -> int:
+def _size_of_count(node: Repeat[Node]) -> int:
     copies = max(node.low if node.high is None else node.high, 1)
-    return copies * max(1, sum(_optional_copies(part) for part in postorder(node.item)))
+    return copies * max(1, sum(_optional_copies(part) for part in postorder(node.body)))
 
 
 def _optional_copies(node: Node) -> int:
-    if not isinstance(node, Repetition):
+    if not isinstance(node, Repeat):
         return 0
     return 1 if node.high is None else node.high - node.low

@@ -6,9 +6,8 @@ empty text the repetition matches the same.
 
 from collections.abc import Collection, Mapping
 
-from kbnf_core.automata.regex.syntax import Alternation, Repetition, Sequence, children
+from kbnf_core.expression import NOTHING, Choice, Repeat, Sequence, fold
 from kbnf_core.languages.gbnf.writer.expression import (
-    NOTHING,
     Call,
     Node,
     Rules,
@@ -20,7 +19,6 @@ from kbnf_core.languages.gbnf.writer.expression import (
     rewrite,
     sequence,
 )
-from kbnf_core.traversal import fold
 
 SUFFIX = "-nonempty"
 """Ends the name of a rule that stands for another one without the empty text."""
@@ -57,7 +55,7 @@ class Nonempty:
     def _strip(self, root: Node) -> tuple[Node, list[str]]:
         """Return ``root`` without the empty text, and the rules it needs without it."""
         nullable = nullable_parts(root, self.nullable)
-        result = fold(root, children, lambda node, parts: _stripped(node, parts, nullable))
+        result = fold(root, lambda node, parts: _stripped(node, parts, nullable))
         suffixed = (name for name in called(result) if name.endswith(SUFFIX))
         return result, [name.removesuffix(SUFFIX) for name in suffixed]
 
@@ -69,14 +67,14 @@ def _stripped(node: Node, parts: list[Node], nullable: Mapping[int, bool]) -> No
     match node:
         case Call():
             return Call(node.name + SUFFIX)
-        case Alternation():
+        case Choice():
             return alternation(parts)
-        case Repetition():
+        case Repeat():
             return repetition(parts[0], 1, node.high) if parts[0] is not NOTHING else NOTHING
         case Sequence():
             # Each branch has one part that is not empty, and none before it.
             return alternation(
-                sequence([part, *node.items[index + 1 :]]) for index, part in enumerate(parts)
+                sequence([part, *node.parts[index + 1 :]]) for index, part in enumerate(parts)
             )
         case _:
             return node
@@ -87,11 +85,11 @@ def repeat_nonempty(rules: Rules) -> None:
     nonempty = Nonempty(rules)
 
     def change(node: Node) -> Node:
-        if not (isinstance(node, Repetition) and node.high is None):
+        if not (isinstance(node, Repeat) and node.high is None):
             return node
-        if not is_nullable(node.item, nonempty.nullable):
+        if not is_nullable(node.body, nonempty.nullable):
             return node
-        return repetition(nonempty.of(node.item), 0, None)
+        return repetition(nonempty.of(node.body), 0, None)
 
     done: set[str] = set()
     while names := [name for name in rules if name not in done]:

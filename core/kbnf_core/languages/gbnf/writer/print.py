@@ -7,9 +7,9 @@ number of digits behind ``\x``. Neighbouring single characters are one string.
 from collections.abc import Mapping
 
 from kbnf_core.automata.codepoints import ANY, CodePoints, complement
-from kbnf_core.automata.regex.syntax import Alternation, Characters, Repetition, Sequence
+from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.expression import EMPTY, Choice, Repeat, Sequence, quantifier
 from kbnf_core.languages.gbnf.writer.expression import (
-    EMPTY,
     Call,
     Node,
     Token,
@@ -39,14 +39,14 @@ def print_gbnf(root: Node, names: Mapping[str, str]) -> str:
     return "".join(written)
 
 
-def _pieces(node: Sequence[Node] | Alternation[Node] | Repetition[Node]) -> list[str | Node]:
+def _pieces(node: Sequence[Node] | Choice[Node] | Repeat[Node]) -> list[str | Node]:
     match node:
-        case Repetition():
-            return [*_operand(node.item), _operator(node.low, node.high)]
-        case Alternation():
-            return [piece for item in node.items for piece in (" | ", item)][1:]
+        case Repeat():
+            return [*_operand(node.body), quantifier(node.low, node.high)]
+        case Choice():
+            return [piece for item in node.branches for piece in (" | ", item)][1:]
         case _:
-            return _sequence(node.items)
+            return _sequence(node.parts)
 
 
 def _sequence(items: tuple[Node, ...]) -> list[str | Node]:
@@ -63,7 +63,7 @@ def _sequence(items: tuple[Node, ...]) -> list[str | Node]:
             pieces += [" ", quote(run)]
             run = ""
         if item is not None:
-            pieces += [" ", *_grouped(item, (Alternation,))]
+            pieces += [" ", *_grouped(item, (Choice,))]
     return pieces[1:]
 
 
@@ -76,27 +76,13 @@ def _single(item: Node | None) -> str | None:
 
 
 def _operand(item: Node) -> list[str | Node]:
-    return _grouped(item, (Alternation, Sequence, Repetition))
+    return _grouped(item, (Choice, Sequence, Repeat))
 
 
 def _grouped(item: Node, looser: tuple[type, ...]) -> list[str | Node]:
-    if isinstance(item, Alternation) and EMPTY in item.items:
-        item = repetition(alternation(part for part in item.items if part is not EMPTY), 0, 1)
+    if isinstance(item, Choice) and EMPTY in item.branches:
+        item = repetition(alternation(part for part in item.branches if part is not EMPTY), 0, 1)
     return ["(", item, ")"] if isinstance(item, looser) else [item]
-
-
-def _operator(low: int, high: int | None) -> str:
-    match (low, high):
-        case (0, 1):
-            return "?"
-        case (0, None):
-            return "*"
-        case (1, None):
-            return "+"
-        case (_, None):
-            return f"{{{low},}}"
-        case _:
-            return f"{{{low}}}" if low == high else f"{{{low},{high}}}"
 
 
 def _leaf(node: Characters | Token) -> str:

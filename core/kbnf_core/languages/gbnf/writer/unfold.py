@@ -18,22 +18,21 @@ from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.expression import Builder
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.regex.parse import parse_regex
-from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.automata.regex.syntax import Assertion, Characters
 from kbnf_core.automata.to_regex import to_expression
+from kbnf_core.expression import EMPTY, NOTHING, postorder
 from kbnf_core.languages.gbnf.writer.expression import (
-    EMPTY,
-    NOTHING,
     Call,
     Node,
     Rules,
     Token,
     alternation,
     characters,
+    of_regex,
     repetition,
     sequence,
     text,
 )
-from kbnf_core.languages.gbnf.writer.regular import has_assertions, unfold_expression, unfold_regex
 from kbnf_core.limits import Limits
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
@@ -125,8 +124,8 @@ class Unfolder:
     def _pattern(self, node: tree.Pattern) -> Node:
         if node.kind is tree.PatternKind.REGEX:
             parsed, _ = parse_regex(node.text.value, self._limits)
-            if not has_assertions(parsed):
-                return unfold_regex(parsed)
+            if not any(isinstance(part, Assertion) for part in postorder(parsed)):
+                return of_regex(parsed)
         return self._automaton(self._dfas[node.span], node.span, _WORDS[node.kind])
 
     def _automaton(self, dfa: Dfa, span: Span, word: str) -> Node:
@@ -145,7 +144,7 @@ class Unfolder:
             self._lose("W401", message, span)
         texts = to_characters(operations.intersect(dfa, anything, self._limits))
         try:
-            return unfold_expression(to_expression(texts, Builder(), MOST_LEAVES))
+            return to_expression(texts, Builder(), MOST_LEAVES)
         except LimitError:
             return self._right_linear(texts, word)
 

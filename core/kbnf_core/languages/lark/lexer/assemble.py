@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.budget import Budget
+from kbnf_core.ir import postorder
 from kbnf_core.languages.conversion.names import Names
 from kbnf_core.languages.lark import build_tree
 from kbnf_core.languages.lark.build_tree import reference
@@ -16,13 +17,7 @@ from kbnf_core.languages.lark.lexer.product import Key, Product, TooManyVariants
 from kbnf_core.languages.lark.lexer.prune import only_useful
 from kbnf_core.languages.lark.reader.dialect import Dialect
 from kbnf_core.languages.lark.reader.embedded import Embedding
-from kbnf_core.languages.lark.reader.model import (
-    Lexeme,
-    LexicalGrammar,
-    Lexing,
-    Terminal,
-    postorder,
-)
+from kbnf_core.languages.lark.reader.model import Lexeme, LexicalGrammar, Lexing, Terminal
 from kbnf_core.languages.lark.reader.report import INVALID, LEXING, Report
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree

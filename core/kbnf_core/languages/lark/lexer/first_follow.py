@@ -19,18 +19,15 @@ from functools import reduce
 from operator import or_
 from typing import TypeGuard
 
+from kbnf_core.ir import Choice, Repeat, Sequence, postorder
 from kbnf_core.ir.analysis import fixpoint
 from kbnf_core.languages.lark.reader.model import (
     Call,
-    Choice,
     Embedded,
     Lexeme,
     LexicalGrammar,
     Node,
-    Repeat,
-    Sequence,
     Terminal,
-    postorder,
 )
 
 Leaf = Lexeme | Embedded
@@ -205,7 +202,7 @@ class Analysis:
                         else:
                             after = After(begin, first, False)
 
-    def _after_round(self, node: Repeat, after: After) -> After:
+    def _after_round(self, node: Repeat[Node], after: After) -> After:
         if node.high == 1:
             return after
         certain = node.high is None and (node.low <= 1 or self._nullable[id(node.body)])

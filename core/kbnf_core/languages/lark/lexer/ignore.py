@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from kbnf_core.automata import operations
+from kbnf_core.ir import Choice, Repeat, Sequence, children, rebuild
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.languages.lark.lexer.first_follow import (
     Analysis,
@@ -29,16 +30,11 @@ from kbnf_core.languages.lark.lexer.first_follow import (
 from kbnf_core.languages.lark.lexer.prune import only_reached
 from kbnf_core.languages.lark.reader.model import (
     Call,
-    Choice,
     Embedded,
     Lexeme,
     LexicalGrammar,
     Node,
-    Repeat,
-    Sequence,
     Terminal,
-    children,
-    with_children,
 )
 from kbnf_core.languages.lark.reader.report import LEXING, Report
 from kbnf_core.source import Span
@@ -180,7 +176,7 @@ class _Inserter:
         if isinstance(node, Lexeme | Embedded):
             return Sequence((replace(node), self.skip(node.span)), node.span)
         copied = tuple(self.inner(part) for part in children(node))
-        return with_children(node, copied) if copied else replace(node)
+        return rebuild(node, copied) if copied else replace(node)
 
     def end_rule(self, name: str, origin: str) -> str:
         """Return the rule that is ``name`` at the end of the text.
@@ -226,7 +222,7 @@ class _Inserter:
                 # A copy: the same lexeme also stands where it is not the end.
                 return replace(node)
 
-    def _end_of_repeat(self, node: Repeat, origin: str | None) -> Node:
+    def _end_of_repeat(self, node: Repeat[Node], origin: str | None) -> Node:
         """Before the last possible round there could be another, after it there cannot."""
         if node.high is None:
             return self.inner(node)
@@ -239,7 +235,7 @@ class _Inserter:
             return full
         return Choice((Repeat(self.inner(node.body), node.low, high - 1, span), full), span)
 
-    def _unrolled(self, node: Repeat, high: int, origin: str | None) -> Node:
+    def _unrolled(self, node: Repeat[Node], high: int, origin: str | None) -> Node:
         """Return the rounds one by one: which of them is the last possible one is then plain."""
         rounds = self._end(node.body, origin if high == 1 else None)
         if node.low < high:
@@ -282,7 +278,7 @@ def open_ends(grammar: LexicalGrammar, confusable: Confusable, report: Report) -
                 " come",
                 leaf.span,
             )
-        skip = Repeat(Lexeme(ignored, leaf.span), 0, 1, leaf.span)
+        skip: Node = Repeat(Lexeme(ignored, leaf.span), 0, 1, leaf.span)
         opened[id(leaf)] = Sequence((leaf, skip), leaf.span)
     if not opened:
         return grammar
@@ -333,6 +329,8 @@ def _check_start(grammar: LexicalGrammar, positions: Positions, report: Report) 
 
 def _replaced(root: Node, new: dict[int, Node]) -> Node:
     """Return ``root`` with some of its parts replaced, those given by their identities."""
-    return fold(
-        root, children, lambda node, parts: new.get(id(node)) or with_children(node, tuple(parts))
-    )
+
+    def replaced(node: Node, parts: list[Node]) -> Node:
+        return new.get(id(node)) or rebuild(node, parts)
+
+    return fold(root, children, replaced)

@@ -10,18 +10,14 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
+from kbnf_core.ir import Choice, Repeat, Sequence, children, postorder
 from kbnf_core.languages.lark.reader.model import (
     Call,
-    Choice,
     Embedded,
     Lexeme,
     LexicalGrammar,
     Node,
-    Repeat,
-    Sequence,
     Terminal,
-    children,
-    postorder,
 )
 
 _MOST_EXPANSIONS = 2_000

@@ -4,13 +4,14 @@ from collections.abc import Callable
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
+from kbnf_core.ir import Sequence
 from kbnf_core.languages.lark.lexer.llguidance_terminals import (
     EPSILON,
     Language,
     LlguidanceFactory,
     joined,
 )
-from kbnf_core.languages.lark.reader.model import Node, Sequence
+from kbnf_core.languages.lark.reader.model import Node
 from kbnf_core.languages.lark.reader.modules import Module
 from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, Report
 from kbnf_core.languages.lark.reader.tree import Attribute, Definition, Regexp, String, Use

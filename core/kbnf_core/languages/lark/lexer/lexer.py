@@ -15,14 +15,9 @@ from kbnf_core.automata.determinise import from_symbols
 from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.product import common_word
 from kbnf_core.automata.regex.parse import parse_regex
-from kbnf_core.automata.regex.syntax import (
-    Alternation,
-    Characters,
-    Repetition,
-    Sequence,
-    children,
-)
+from kbnf_core.automata.regex.syntax import Characters
 from kbnf_core.automata.regex.syntax import Node as Regex
+from kbnf_core.expression import Choice, Repeat, Sequence, fold
 from kbnf_core.languages.lark.lexer.first_follow import Positions, analyse, members
 from kbnf_core.languages.lark.lexer.lalr import Expected
 from kbnf_core.languages.lark.lexer.lookahead import (
@@ -52,7 +47,6 @@ from kbnf_core.languages.lark.reader.model import (
 from kbnf_core.languages.lark.reader.report import LEXING, Report
 from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.source import Span
-from kbnf_core.traversal import fold
 
 
 def beginning(dfa: Dfa) -> bytes:
@@ -97,7 +91,7 @@ def unrepeated(opening: str | None) -> int:
     if opening is None:
         return 0
     tree, problems = parse_regex(opening, DEFAULT_LIMITS)
-    return 0 if problems else fold(tree, children, _reach_of).length
+    return 0 if problems else fold(tree, _reach_of).length
 
 
 class _Reach(NamedTuple):
@@ -112,11 +106,11 @@ def _reach_of(node: Regex, parts: list[_Reach]) -> _Reach:
         case Characters():
             least = next(iter(node.points), None)
             return _Reach(0 if least is None else len(chr(least[0]).encode()), goes_on=True)
-        case Repetition(_, 1, 1):
+        case Repeat(_, 1, 1):
             return parts[0]
-        case Repetition(_, _, high):
+        case Repeat(_, _, high):
             return _Reach(0, goes_on=high == 0)
-        case Alternation():
+        case Choice():
             length = min((part.length for part in parts), default=0)
             return _Reach(length, length > 0 and all(part.goes_on for part in parts))
         case Sequence():

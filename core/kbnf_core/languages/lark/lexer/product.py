@@ -15,19 +15,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from kbnf_core.automata.dfa import Dfa
+from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.languages.lark import build_tree
 from kbnf_core.languages.lark.lexer.lexer import Lexed
 from kbnf_core.languages.lark.lexer.lookahead import State, in_order
-from kbnf_core.languages.lark.reader.model import (
-    Call,
-    Choice,
-    Embedded,
-    Lexeme,
-    LexicalGrammar,
-    Node,
-    Repeat,
-    Sequence,
-)
+from kbnf_core.languages.lark.reader.model import Call, Embedded, Lexeme, LexicalGrammar, Node
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
 
@@ -125,7 +117,7 @@ class Reach:
                 states = self.rounds(node, before, low, high)
         return frozenset(self.lexed.leaving(node, state) for state in states)
 
-    def rounds(self, node: Repeat, before: State, low: int, high: int | None) -> States:
+    def rounds(self, node: Repeat[Node], before: State, low: int, high: int | None) -> States:
         """Return the states after ``low`` to ``high`` rounds, as seen between rounds."""
         current = frozenset((self.lexed.entering(node, before),))
         for _ in range(min(low, _ROUNDS)):
@@ -141,10 +133,10 @@ class Reach:
             left -= 1
         return everything
 
-    def _round(self, node: Repeat, states: States) -> States:
+    def _round(self, node: Repeat[Node], states: States) -> States:
         return frozenset(after for before in states for after in self.round(node, before))
 
-    def round(self, node: Repeat, before: State) -> dict[State, States]:
+    def round(self, node: Repeat[Node], before: State) -> dict[State, States]:
         """Return the states after one round as seen between rounds, and what is seen as them."""
         return self.grouped(node, self.after(node.body, before))
 
@@ -181,7 +173,7 @@ class Product:
     write: Callable[[Lexeme, Dfa, bool], tree.Expression]
     name: Callable[[Key], str]
     _reach: Reach = field(init=False)
-    _rounds: dict[str, Repeat] = field(default_factory=dict)
+    _rounds: dict[str, Repeat[Node]] = field(default_factory=dict)
     _round_names: dict[int, str] = field(default_factory=dict)
     _wanted: dict[Key, None] = field(default_factory=dict)
     _parts: int = 0
@@ -305,7 +297,7 @@ class Product:
 
     # ---- Repetitions -----------------------------------------------------------------------
 
-    def _repeat(self, node: Repeat, before: State, afters: States) -> tree.Expression:
+    def _repeat(self, node: Repeat[Node], before: State, afters: States) -> tree.Expression:
         afters = frozenset(
             state
             for state in self._reach.rounds(node, before, node.low, node.high)
@@ -314,7 +306,7 @@ class Product:
         return self._times(node, node.low, node.high, before, afters)
 
     def _times(
-        self, node: Repeat, low: int, high: int | None, before: State, afters: States
+        self, node: Repeat[Node], low: int, high: int | None, before: State, afters: States
     ) -> tree.Expression:
         """Write ``low`` to ``high`` rounds; states are as seen between rounds."""
         span = node.span
@@ -331,7 +323,7 @@ class Product:
         return build_tree.choice([*branches, *direct], span)
 
     def _steady(
-        self, node: Repeat, low: int, high: int | None, before: State, afters: States
+        self, node: Repeat[Node], low: int, high: int | None, before: State, afters: States
     ) -> list[tree.Expression] | None:
         """Write rounds of which all, or all but the first, keep the state; else None."""
         if high == 0:
@@ -356,7 +348,7 @@ class Product:
         return [build_tree.sequence([once, rounds], node.span)] if middle in afters else []
 
     def _unrolled(
-        self, node: Repeat, low: int, high: int | None, before: State, afters: States
+        self, node: Repeat[Node], low: int, high: int | None, before: State, afters: States
     ) -> list[tree.Expression]:
         branches = []
         least, most = max(low - 1, 0), None if high is None else high - 1
@@ -368,7 +360,9 @@ class Product:
                 branches.append(build_tree.sequence([once, more], node.span))
         return branches
 
-    def _more_rounds(self, node: Repeat, before: State, afters: States) -> list[tree.Expression]:
+    def _more_rounds(
+        self, node: Repeat[Node], before: State, afters: States
+    ) -> list[tree.Expression]:
         """Write any number of rounds as a call of a rule."""
         if id(node) not in self._round_names:
             name = f"@rounds{len(self._round_names)}"

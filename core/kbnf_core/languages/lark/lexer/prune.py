@@ -8,18 +8,9 @@ continuation; unproductive parts stay: they never match, but the lexer expects t
 from collections.abc import Mapping
 from dataclasses import replace
 
+from kbnf_core.ir import Choice, Repeat, Sequence, children, postorder, rebuild
 from kbnf_core.ir.analysis import fixpoint, reachable
-from kbnf_core.languages.lark.reader.model import (
-    Call,
-    Choice,
-    LexicalGrammar,
-    Node,
-    Repeat,
-    Sequence,
-    children,
-    postorder,
-    with_children,
-)
+from kbnf_core.languages.lark.reader.model import Call, LexicalGrammar, Node
 from kbnf_core.source import Span
 from kbnf_core.traversal import fold
 
@@ -59,13 +50,13 @@ def _reduced(root: Node, rules: Mapping[str, _Matches]) -> tuple[Node, _Matches]
         matches = _matches(node, [found for _, found in parts], rules)
         kept = tuple(part for part, _ in parts)
         if not matches[1]:
-            empty = Sequence((), node.span) if matches[0] else Choice((), node.span)
+            empty: Node = Sequence((), node.span) if matches[0] else Choice((), node.span)
             return empty, matches
         if isinstance(node, Sequence):
-            kept = tuple(p for p in kept if not isinstance(p, Sequence) or p.items)
+            kept = tuple(p for p in kept if not isinstance(p, Sequence) or p.parts)
         elif isinstance(node, Choice):
             kept = tuple(p for p in kept if not isinstance(p, Choice) or p.branches)
-        return with_children(node, kept), matches
+        return rebuild(node, kept), matches
 
     return fold(root, children, reduce)
 
@@ -102,7 +93,7 @@ def make_shallow(
             node: Node, parts: list[tuple[Node, int]], name: str = name, count: int = count
         ) -> tuple[Node, int]:
             depth = 1 + max((depth for _, depth in parts), default=0)
-            whole = with_children(node, tuple(part for part, _ in parts))
+            whole = rebuild(node, (part for part, _ in parts))
             if depth <= _DEEPEST:
                 return whole, depth
             part = f"{name}@part{len(shallow) - count + 1}"

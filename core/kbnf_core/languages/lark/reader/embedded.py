@@ -2,23 +2,21 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from operator import or_
 
-from kbnf_core import ir
-from kbnf_core.ir.analysis import fixpoint
+from kbnf_core.ir import Repeat, Sequence
 from kbnf_core.languages.conversion.names import Names
 from kbnf_core.languages.conversion.rewrite import rename
 from kbnf_core.languages.json_schema.keywords import REFUSED_BY_LLGUIDANCE
 from kbnf_core.languages.lark.build_tree import reference, text_of
-from kbnf_core.languages.lark.lexer.lookahead import ALL_BYTES, first_bytes
-from kbnf_core.languages.lark.reader.model import Embedded, Node, Repeat, Sequence
+from kbnf_core.languages.lark.lexer.lookahead import ALL_BYTES
+from kbnf_core.languages.lark.reader.model import Embedded, Node
 from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, UNSUPPORTED, Report
 from kbnf_core.languages.lark.reader.tree import GrammarReference, Json, Nested, Special
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import analyse
+from kbnf_core.lower.first_follow import Firsts
 from kbnf_core.lower.translate import translate
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
@@ -172,28 +170,6 @@ def _first(document: tree.Document, start: str, limits: Limits) -> tuple[int, bo
     grammar = translate(document, start, limits).grammar
     if grammar is None:
         return ALL_BYTES, False
-    facts = analyse(grammar)
-
-    def evaluate(name: str, known: Mapping[str, int]) -> int:
-        masks: dict[int, tuple[int, bool]] = {}
-        for node, fact in facts.within(grammar.rules[name]):
-            parts = [masks[id(part)] for part in ir.children(node)]
-            masks[id(node)] = (_first_of(node, parts, known), fact.nullable)
-        return masks[id(grammar.rules[name])][0]
-
-    firsts = fixpoint(facts.callees, 0, evaluate)
-    return firsts[start], start in facts.facts and facts.facts[start].nullable
-
-
-def _first_of(node: ir.Node, parts: list[tuple[int, bool]], rules: Mapping[str, int]) -> int:
-    match node:
-        case ir.Literal(data):
-            return 1 << data[0] if data else 0
-        case ir.Regular(dfa):
-            return first_bytes(dfa)
-        case ir.Call(name):
-            return rules[name]
-        case ir.Sequence():
-            # What stands behind a part that is never empty is never first.
-            parts = parts[: next((n for n, part in enumerate(parts, 1) if not part[1]), None)]
-    return reduce(or_, (mask for mask, _ in parts), 0)
+    analysis = analyse(grammar)
+    bytes_ = Firsts(grammar, analysis).of(start)
+    return sum(1 << byte for byte in bytes_), analysis.facts[start].nullable

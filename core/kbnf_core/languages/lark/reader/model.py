@@ -4,13 +4,13 @@ Rules are made of lexemes (one use of a terminal each), calls, and KBNF that was
 Nodes are compared by identity: where a lexeme stands decides what may be confused with it.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
-from kbnf_core import traversal
 from kbnf_core.automata.dfa import Dfa
+from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.languages.lark.lexer.lookahead import Lookahead
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
@@ -114,33 +114,7 @@ class Embedded:
     is_grammar: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sequence:
-    """One part after the other; none at all is the empty text."""
-
-    items: tuple["Node", ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Choice:
-    """Any one of the branches; no branch at all is the empty language."""
-
-    branches: tuple["Node", ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Repeat:
-    """``low`` to ``high`` times the body; ``high`` None has no bound."""
-
-    body: "Node"
-    low: int
-    high: int | None
-    span: Span
-
-
-Node: TypeAlias = Lexeme | Call | Embedded | Sequence | Choice | Repeat
+Node: TypeAlias = Lexeme | Call | Embedded | Sequence["Node"] | Choice["Node"] | Repeat["Node"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,36 +139,3 @@ def lexeme(made: Terminal, nullable: bool, span: Span) -> Node:
         return Repeat(Choice((), span), 0, 1, span) if nullable else Choice((), span)
     use = Lexeme(made, span)
     return Repeat(use, 0, 1, span) if nullable else use
-
-
-def children(node: Node) -> tuple[Node, ...]:
-    """Return the direct parts of ``node``."""
-    match node:
-        case Sequence():
-            return node.items
-        case Choice():
-            return node.branches
-        case Repeat():
-            return (node.body,)
-        case _:
-            return ()
-
-
-def with_children(node: Node, parts: tuple[Node, ...]) -> Node:
-    """Return ``node`` with other parts; itself if they are the same."""
-    if parts == children(node):
-        return node
-    match node:
-        case Sequence():
-            return Sequence(parts, node.span)
-        case Choice():
-            return Choice(parts, node.span)
-        case Repeat():
-            return Repeat(parts[0], node.low, node.high, node.span)
-        case _:
-            return node
-
-
-def postorder(root: Node) -> Iterator[Node]:
-    """Yield every part of ``root``, parts before wholes, without recursion."""
-    return traversal.postorder(root, children)

@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
 
+from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.languages.lark.lexer.lark_terminals import LarkFactory
 from kbnf_core.languages.lark.lexer.lexeme_rules import is_stopped, lexeme_rule
 from kbnf_core.languages.lark.lexer.llguidance_terminals import LlguidanceFactory
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect
 from kbnf_core.languages.lark.reader.embedded import Embedding
-from kbnf_core.languages.lark.reader.model import Call, Choice, Node, Repeat, Sequence
+from kbnf_core.languages.lark.reader.model import Call, Node
 from kbnf_core.languages.lark.reader.modules import Entry, Gathered, Module
 from kbnf_core.languages.lark.reader.parameters import ParameterError, evaluate, holds
 from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, NEVER, Report

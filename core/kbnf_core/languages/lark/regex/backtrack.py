@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import reduce
 
+from kbnf_core import expression
 from kbnf_core.automata import operations
 from kbnf_core.automata.alphabet import ByteClasses, class_count, join
 from kbnf_core.automata.determinise import from_symbols, minimise
@@ -81,11 +82,11 @@ class Program:
         match node:
             case regex.Character(text):
                 return self._add(Instruction(Kind.LEAF, (after,), self._leaf(text)))
-            case regex.Sequence(items):
+            case expression.Sequence(items):
                 for item in reversed(items):
                     after = self._node(item, after)
                 return after
-            case regex.Choice(branches):
+            case expression.Choice(branches):
                 targets = tuple(self._node(branch, after) for branch in branches)
                 return self._add(Instruction(Kind.SPLIT, targets))
             case regex.Repeat():
@@ -95,7 +96,7 @@ class Program:
             case regex.Edge(is_start):
                 return self._edge(is_start, after)
 
-    def _repeat(self, node: regex.Repeat, after: int) -> int:
+    def _repeat(self, node: regex.Repeat[regex.Node], after: int) -> int:
         if node.high is None:
             loop = self._add(Instruction(Kind.SPLIT))
             body = self._node(node.body, loop)

@@ -13,9 +13,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
-from kbnf_core import traversal
+from kbnf_core import expression, traversal
+from kbnf_core.expression import Choice, Sequence
+
+N_co = TypeVar("N_co", covariant=True)
 
 _MOST_NESTED = 64
 """Groups inside one another; what is made of the tree recurses."""
@@ -44,31 +47,15 @@ class Edge:
     is_start: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
-    """One part after the other."""
-
-    items: tuple["Node", ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The first branch that leads to a match."""
-
-    branches: tuple["Node", ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Repeat:
+@dataclass(slots=True, eq=False)
+class Repeat(expression.Repeat[N_co]):
     """The body, as often as possible, or as seldom if it is not greedy."""
 
-    body: "Node"
-    low: int
-    high: int | None
     is_greedy: bool
 
 
-Node: TypeAlias = Character | Look | Edge | Sequence | Choice | Repeat
+Node: TypeAlias = Character | Look | Edge | Sequence["Node"] | Choice["Node"] | Repeat["Node"]
+"""Of a choice, the first branch that leads to a match is meant."""
 
 
 class PatternError(Exception):
@@ -77,15 +64,7 @@ class PatternError(Exception):
 
 def children(node: Node) -> tuple[Node, ...]:
     """Return the direct parts of ``node``."""
-    match node:
-        case Sequence():
-            return node.items
-        case Choice():
-            return node.branches
-        case Look() | Repeat():
-            return (node.body,)
-        case _:
-            return ()
+    return (node.body,) if isinstance(node, Look) else expression.children(node)
 
 
 def postorder(root: Node) -> Iterator[Node]:

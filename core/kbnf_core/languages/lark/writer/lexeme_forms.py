@@ -19,20 +19,19 @@ from kbnf_core.automata.expression import print_characters
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.budget import Budget
 from kbnf_core.errors import WorkLimitError
+from kbnf_core.ir import Choice, Repeat, Sequence
+from kbnf_core.ir.analysis import callees_first
 from kbnf_core.languages.lark.build_tree import terminal as empty_terminal
 from kbnf_core.languages.lark.lexer.first_follow import Positions, analyse, members
 from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, END, exits, first_bytes, outside
 from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
 from kbnf_core.languages.lark.reader.model import (
     Call,
-    Choice,
     Embedded,
     Lexeme,
     LexicalGrammar,
     Lexing,
     Node,
-    Repeat,
-    Sequence,
     Terminal,
 )
 from kbnf_core.limits import Limits
@@ -90,17 +89,15 @@ def _chosen(grammar: ir.Grammar, texts: Mapping[int, Dfa], budget: Budget) -> Fo
 
 def _regular_rules(grammar: ir.Grammar, texts: Mapping[int, Dfa]) -> dict[str, Dfa]:
     """Return the languages of the rules that are regular as they stand: without recursion."""
+    callees = {
+        name: [call.nonterminal for call in ir.calls(body)] for name, body in grammar.rules.items()
+    }
     found: dict[str, Dfa] = {}
-    changed = True
-    while changed:
-        changed = False
-        for name, body in grammar.rules.items():
-            if name in found or not all(call.nonterminal in found for call in ir.calls(body)):
-                continue
-            dfa = _language(body, texts, found)
+    for name in callees_first(callees, callees):
+        if all(callee in found for callee in callees[name]):
+            dfa = _language(grammar.rules[name], texts, found)
             if dfa is not None and not dfa.is_empty and dfa.state_count <= _MOST_JOINED:
                 found[name] = dfa
-                changed = True
     return found
 
 
@@ -206,11 +203,11 @@ class _Draft:
                 if name in self.joined:
                     return self._lexeme(name, self.regular[name], span)
                 return Call(name, span)
-            case ir.Sequence(_, span):
+            case Sequence(_, span):
                 return Sequence(tuple(parts), span)
-            case ir.Choice(_, span):
+            case Choice(_, span):
                 return Choice(tuple(parts), span)
-            case ir.Repeat(_, low, high, span):
+            case Repeat(_, low, high, span):
                 return Repeat(parts[0], low, high, span)
 
     def _lexeme(self, owner: _Owner, dfa: Dfa, span: Span) -> Node:

@@ -1,0 +1,271 @@
+"""The keywords of one type each: numbers, strings, arrays, objects.
+
+A function reads what its keywords say at a place of the document.
+"""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+
+from kbnf_core.automata.decimals import (
+    EQUAL,
+    GREATER,
+    LESS,
+    MOST_DIGITS,
+    MOST_REMAINDERS,
+    multiples,
+)
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.regex import compile_regex
+from kbnf_core.budget import Budget
+from kbnf_core.languages.json_schema.arguments import (
+    pointer_to,
+    take_count,
+    take_flag,
+    take_length,
+    take_list,
+    take_names,
+    take_number,
+    take_object,
+)
+from kbnf_core.languages.json_schema.arrays import Arrays, Contains
+from kbnf_core.languages.json_schema.atoms import Compared, Length, Literal, Matching, Multiple
+from kbnf_core.languages.json_schema.document import Document, Place
+from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, both
+from kbnf_core.languages.json_schema.formats import HALF_ENFORCED
+from kbnf_core.languages.json_schema.limits import SchemaLimits
+from kbnf_core.languages.json_schema.objects import KEYS, Objects, Region, is_void
+from kbnf_core.languages.json_schema.patterns import conditions
+from kbnf_core.languages.json_schema.problems import (
+    UNKNOWN_FORMAT,
+    Problem,
+    invalid,
+    too_large,
+    unsupported,
+    without_effect,
+)
+from kbnf_core.languages.json_schema.value_sets import STEPS, Restricted
+
+_BOUNDS = (
+    ("minimum", "exclusiveMinimum", GREATER),
+    ("maximum", "exclusiveMaximum", LESS),
+)
+
+
+def read_bounds(place: Place) -> Iterator[Literal]:
+    """Yield the restrictions of the bounds; draft 4 has flags that make them exclusive."""
+    for inclusive, exclusive, side in _BOUNDS:
+        flag = place.contents.get(exclusive)
+        strict = isinstance(flag, bool)
+        bound = take_number(place, inclusive)
+        if bound is not None:
+            _check_digits(bound, pointer_to(place, inclusive))
+            yield Compared(bound, side if strict and flag else side | EQUAL), True
+        bound = None if strict else take_number(place, exclusive)
+        if bound is not None:
+            _check_digits(bound, pointer_to(place, exclusive))
+            yield Compared(bound, side), True
+
+
+def _check_digits(bound: Decimal, pointer: str) -> None:
+    exponent = bound.as_tuple().exponent
+    size = bound.adjusted() if bound else 0
+    if isinstance(exponent, int) and max(size, 0) - min(exponent, 0) >= MOST_DIGITS:
+        raise unsupported(f"a bound of more than {MOST_DIGITS} digits", pointer)
+
+
+def read_multiple(place: Place) -> Iterator[Literal]:
+    """Yield the restriction of ``multipleOf``."""
+    divisor = take_number(place, "multipleOf")
+    pointer = pointer_to(place, "multipleOf")
+    if divisor is None:
+        return
+    if divisor <= 0:
+        raise invalid("`multipleOf` is greater than 0", pointer)
+    try:
+        multiples(divisor)
+    except LimitError:
+        message = f"more than {MOST_REMAINDERS:,} remainders to tell apart"
+        raise unsupported(message, pointer) from None
+    yield Multiple(divisor), True
+
+
+def read_length(place: Place, limits: SchemaLimits) -> Iterator[Literal]:
+    """Yield the restriction of ``minLength`` and ``maxLength``."""
+    low = take_length(place, "minLength", limits) or 0
+    high = take_length(place, "maxLength", limits)
+    if low or high is not None:
+        yield Length(low, high), True
+
+
+def read_format(
+    place: Place, formats: Mapping[str, str], notes: list[Problem]
+) -> Iterator[Literal]:
+    """Yield the restriction of ``format``.
+
+    By the specification a format that it does not define says nothing about values; since that
+    is seldom what was meant, it is added to ``notes``.
+    """
+    if "format" not in place.contents:
+        return
+    name = place.contents["format"]
+    pointer = pointer_to(place, "format")
+    if not isinstance(name, str):
+        raise invalid("`format` is a string", pointer)
+    if name in HALF_ENFORCED:
+        notes.append(without_effect(HALF_ENFORCED[name], pointer))
+    if name not in formats:
+        hint = "say with `pattern` what it means"
+        notes.append(Problem(UNKNOWN_FORMAT, f"the format `{name}` is not known", pointer, hint))
+    elif formats[name]:
+        yield Matching(formats[name]), True
+
+
+def read_pattern(place: Place) -> Iterator[Literal]:
+    """Yield the restriction of ``pattern``."""
+    if "pattern" in place.contents:
+        yield from matching(place.contents["pattern"], pointer_to(place, "pattern"))
+
+
+def matching(pattern: object, pointer: str) -> Iterator[Literal]:
+    """Yield the strings in which a pattern, in the sense of JSON Schema, matches somewhere."""
+    if not isinstance(pattern, str):
+        raise invalid("a pattern is a string", pointer)
+    for whole, wanted in conditions(pattern):
+        problems = compile_regex(whole).problems
+        if problems:
+            raise unsupported(f"in the pattern `{pattern}`: {problems[0].message}", pointer)
+        yield Matching(whole), wanted
+
+
+def read_items(place: Place, document: Document) -> Arrays:
+    """Return what ``prefixItems``, ``items`` and ``additionalItems`` allow.
+
+    Before draft 2020-12 an array in ``items`` was what ``prefixItems`` is, and
+    ``additionalItems`` what ``items`` is.
+    """
+    contents = place.contents
+    listed = "items" if isinstance(contents.get("items"), list) else "prefixItems"
+    rest = "additionalItems" if listed == "items" else "items"
+    prefix: tuple[Expression, ...] = ()
+    if listed in contents:
+        count = len(take_list(place, listed))
+        prefix = tuple(document.inside(place, listed, str(i)) for i in range(count))
+    after = document.inside(place, rest) if rest in contents else ANYTHING
+    return Arrays(prefix=prefix, rest=after)
+
+
+def read_size(place: Place, limits: SchemaLimits) -> Arrays:
+    """Return what ``minItems`` and ``maxItems`` allow."""
+    low = take_count(place, "minItems", limits)
+    return Arrays(low=low or 0, high=take_count(place, "maxItems", limits))
+
+
+def read_contains(place: Place, document: Document, limits: SchemaLimits) -> Arrays:
+    """Return what ``contains``, ``minContains`` and ``maxContains`` allow."""
+    if "contains" not in place.contents:
+        return Arrays()
+    low = take_count(place, "minContains", limits)
+    high = take_count(place, "maxContains", limits)
+    item = document.inside(place, "contains")
+    return Arrays(contains=(Contains(item, 1 if low is None else low, high),))
+
+
+def read_unique(place: Place) -> Arrays:
+    """Return what ``uniqueItems`` allows."""
+    return Arrays(unique=take_flag(place, "uniqueItems"))
+
+
+def read_members(
+    place: Place, document: Document, rest: Expression, limits: SchemaLimits, budget: Budget
+) -> Objects:
+    """Return what ``properties`` and ``patternProperties`` allow; all other members as ``rest``."""
+    named = {
+        name: document.inside(place, "properties", name)
+        for name in take_object(place, "properties")
+    }
+    patterns = _read_patterns(place, document)
+    budget.spend(STEPS * len(named) * (1 + len(patterns)))
+    for name, value in named.items():
+        matching = [held for keys, held in patterns if keys.holds(name)]
+        named[name] = both([value, *matching])
+    pointer = pointer_to(place, "patternProperties")
+    return Objects(tuple(named.items()), _split(patterns, rest, limits, pointer, budget))
+
+
+def read_others(
+    names: tuple[str, ...],
+    patterns: tuple[str, ...],
+    rest: Expression,
+    limits: SchemaLimits,
+    budget: Budget,
+) -> Objects:
+    """Return the objects of which all members hold ``rest`` but those with some names."""
+    kept: list[Region] = [
+        (Restricted(KEYS.kind, tuple(matching(pattern, ""))), ANYTHING) for pattern in patterns
+    ]
+    named = tuple((name, ANYTHING) for name in names)
+    return Objects(named, _split(kept, rest, limits, "", budget))
+
+
+def _read_patterns(place: Place, document: Document) -> list[Region]:
+    found = []
+    for pattern in take_object(place, "patternProperties"):
+        pointer = pointer_to(place, "patternProperties", pattern)
+        keys = Restricted(KEYS.kind, tuple(matching(pattern, pointer)))
+        found.append((keys, document.inside(place, "patternProperties", pattern)))
+    return found
+
+
+def _split(
+    patterns: list[Region],
+    rest: Expression,
+    limits: SchemaLimits,
+    pointer: str,
+    budget: Budget,
+) -> tuple[Region, ...]:
+    """Return disjoint regions: for every combination of patterns the names that match just it."""
+    regions: list[tuple[Restricted, tuple[Expression, ...]]] = [(KEYS, ())]
+    for keys, value in patterns:
+        split = []
+        for known, values in regions:
+            inside = known.meet(keys, budget)
+            if inside is not None and not is_void(inside, budget):
+                split.append((inside, (*values, value)))
+            for outside in keys.remainder(budget):
+                left = known.meet(outside, budget)
+                if left is not None and not is_void(left, budget):
+                    split.append((left, values))
+        regions = split
+        if len(regions) > limits.overlaps:
+            raise too_large("combinations of patterns", limits.overlaps, "overlaps", pointer)
+    return tuple((keys, both(values) if values else rest) for keys, values in regions)
+
+
+def read_required(place: Place) -> Objects:
+    """Return what ``required`` allows; draft 3's flag in a property says nothing here."""
+    value = place.contents.get("required", [])
+    if isinstance(value, bool):
+        return Objects()
+    return Objects(required=take_names(value, pointer_to(place, "required")))
+
+
+def read_count(place: Place, limits: SchemaLimits) -> Objects:
+    """Return what ``minProperties`` and ``maxProperties`` allow."""
+    low = take_count(place, "minProperties", limits)
+    return Objects(low=low or 0, high=take_count(place, "maxProperties", limits))
+
+
+def read_names(names: tuple[Restricted, ...], budget: Budget) -> Objects:
+    """Return the objects whose members all have one of ``names``: what ``propertyNames`` allows."""
+    regions: list[Region] = []
+    rest: tuple[Restricted, ...] = (KEYS,)
+    for keys in names:
+        shared = [known.meet(keys, budget) for known in rest]
+        regions += [(part, ANYTHING) for part in shared if part is not None]
+        rest = tuple(
+            part
+            for known in rest
+            for outside in keys.remainder(budget)
+            if (part := known.meet(outside, budget)) is not None
+        )
+    return Objects(regions=(*regions, *((keys, NOTHING) for keys in rest)))
