@@ -5,10 +5,14 @@
 """
 
 import os
+import shutil
+from glob import glob
+from pathlib import Path
 
 import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_py import build_py
 
 KERNELS = ("automata._automata", "kernel._compiled")
 CHECKS = os.environ.get("KBNF_KERNEL_CHECKS", "none")
@@ -17,6 +21,25 @@ COMPILER_FLAGS = {
     "bounds": ["-O2", "-g1", "-D_GLIBCXX_ASSERTIONS"],
     "asan": ["-O1", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address"],
 }[CHECKS]
+
+
+SHIPPED = Path("kbnf_cli", "shipped_files")
+"""Where ``kbnf_cli/shipped.py`` looks for what lies beside the packages in a checkout."""
+
+
+class BuildPackages(build_py):
+    """Puts the grammars and the pages of the manual into the package, too."""
+
+    def run(self) -> None:
+        """Build, and copy them; an editable installation finds them in the checkout."""
+        super().run()
+        if self.editable_mode:
+            return
+        for pattern in ("grammars/*.kbnf", "grammars/*.examples.toml", "man/*.[157]"):
+            for file in glob(pattern):
+                target = Path(self.build_lib, SHIPPED, file)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, target)
 
 
 def kernel(name: str) -> Extension:
@@ -41,4 +64,9 @@ for extension in kernels:
     # Without a compiler the package still installs: the NumPy kernel takes over.
     extension.optional = CHECKS == "none"
 
-setup(ext_modules=kernels, options={"build_ext": {"parallel": len(kernels)}})
+setup(
+    ext_modules=kernels,
+    cmdclass={"build_py": BuildPackages},
+    data_files=[(f"share/man/man{n}", sorted(glob(f"man/*.{n}"))) for n in (1, 5, 7)],
+    options={"build_ext": {"parallel": len(kernels)}},
+)

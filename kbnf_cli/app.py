@@ -13,10 +13,16 @@ _COMMANDS = {
     "fmt": "kbnf_cli.fmt:fmt",
     "lsp": "kbnf_cli.lsp.command:lsp",
     "compile": "kbnf_cli.compile:compile_",
+    "convert": "kbnf_cli.convert_any:convert_any",
     "convert-json-schema": "kbnf_cli.convert_json_schema:convert_json_schema",
+    "explain": "kbnf_cli.explain:explain",
+    "help": "kbnf_cli.help:help_",
+    "init": "kbnf_cli.init:init",
     "mask": "kbnf_cli.mask:mask",
+    "match": "kbnf_cli.match:match",
     "play": "kbnf_cli.play.command:play",
     "rule": "kbnf_cli.rule:rule",
+    "sample": "kbnf_cli.sample:sample",
     "test": "kbnf_cli.test:test",
     "vocab": "kbnf_cli.vocab:vocab",
 }
@@ -28,11 +34,7 @@ class _LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         from kbnf_cli.convert import COMMANDS
 
-        # Those of the languages stand around that of JSON Schema, which is no grammar language.
-        names = super().list_commands(ctx)
-        for name in _COMMANDS:
-            names += sorted((name, *COMMANDS)) if name.startswith("convert-") else [name]
-        return names
+        return sorted((*super().list_commands(ctx), *_COMMANDS, *COMMANDS))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in _COMMANDS:

@@ -15,6 +15,7 @@ from kbnf_cli.config import Settings, SettingsFor
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN, Note, find_grammars
+from kbnf_cli.grammars import GRAMMAR
 from kbnf_cli.inputs import Inputs
 from kbnf_cli.jobs import default_jobs, run_jobs
 from kbnf_cli.options import (
@@ -240,7 +241,7 @@ ENOUGH_FOR_JOBS = 32
 
 
 @click.command()
-@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=GRAMMAR)
 @run_options
 @selection_options
 @fix_options

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 from kbnf_cli.config import Settings, SettingsFor
 from kbnf_cli.console import Console, Verbosity
 from kbnf_cli.files import read_source
+from kbnf_cli.grammars import is_artifact, language_name, open_text
 from kbnf_cli.inputs import read_vocabulary
 from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.errors import SourceError
 
 if TYPE_CHECKING:
     from kbnf_cli.check import CheckOptions
+    from kbnf_core.languages import Language
     from kbnf_core.lint.options import LintOptions
+    from kbnf_core.source import Source
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 
@@ -62,7 +65,7 @@ class FileCheck:
         fail_on = settings.fail_on or Severity.ERROR
         name = _relative(file).as_posix()
         try:
-            source, invalid = read_source(path, name)
+            source, invalid = _text_of(path, name)
         except SourceError as error:
             return error
         before = source.text
@@ -71,11 +74,10 @@ class FileCheck:
             return Report(path, name, before, before, (), kept, fail_on)
         find = partial(self._find, name=name, file=file, settings=settings)
         after, fixed = before, tuple[Diagnostic, ...]()
-        if asked.fix or asked.show_diff:
-            from kbnf_core.languages import language_of
+        language = _language_of(before, path, name)
+        if language is not None and (asked.fix or asked.show_diff):
             from kbnf_core.lint.fixes import fix_text
 
-            language = language_of(name)
             result = fix_text(before, find, unsafe=asked.unsafe_fixes, language=language)
             after, fixed = result.text, result.applied
         return Report(path, name, before, after, fixed, find(after), fail_on)
@@ -87,9 +89,13 @@ class FileCheck:
         from kbnf_core.imports import ANYWHERE
         from kbnf_core.lint.check import check
 
+        language = _language_of(text, file, name)
+        if language is None:
+            return _selected(_findings_of_converting(text, name), settings, file)
         found = check(
             text,
             name,
+            language=language,
             start=self._asked.start,
             finish=self._asked.finish,
             options=self._lint_options(settings),
@@ -112,6 +118,38 @@ class FileCheck:
             max_mask_work=settings.max_mask_work,
             reports_effort=self._console.verbosity is Verbosity.VERBOSE,
         )
+
+
+def _text_of(path: Path, name: str) -> "tuple[Source, Diagnostic | None]":
+    """Return the text to check, which of an artifact is the one that it was made of."""
+    if is_artifact(path):
+        return open_text(path, name, None).source, None
+    return read_source(path, name)
+
+
+def _language_of(text: str, path: Path, name: str) -> "Language | None":
+    """Return the language of a text; None if it is one that only converting reads."""
+    from kbnf_core.languages import KBNF, LANGUAGES
+
+    if is_artifact(path):
+        return KBNF
+    wanted = language_name(text, name)
+    return next((each for each in LANGUAGES if each.name == wanted), None)
+
+
+def _findings_of_converting(text: str, name: str) -> tuple[Diagnostic, ...]:
+    """Return what is wrong with a text without rules, such as a JSON Schema, or lost in KBNF."""
+    from kbnf_core.convert import to_kbnf
+    from kbnf_core.errors import GrammarError
+    from kbnf_core.source import Source
+
+    try:
+        conversion = to_kbnf(language_name(text, name), text, path=name)
+    except GrammarError as error:
+        return error.diagnostics
+    source = Source(text, name)
+    losses = (loss.diagnostic(source) for loss in conversion.losses)
+    return tuple(sorted((*losses, *conversion.notes), key=Diagnostic.sort_key))
 
 
 def _selected(

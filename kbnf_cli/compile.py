@@ -8,10 +8,12 @@ import click
 
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
-from kbnf_cli.files import STDIN, find_grammars
+from kbnf_cli.files import ANY_GRAMMAR, STDIN, find_grammars
+from kbnf_cli.grammars import GRAMMAR
 from kbnf_cli.inputs import Inputs, read_vocabulary
 from kbnf_cli.jobs import default_jobs, run_jobs
 from kbnf_cli.options import as_value, common_options, input_options
+from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.diagnostics.text import render_text
 from kbnf_core.errors import GrammarError, KbnfError, SourceError
 
@@ -28,19 +30,23 @@ class _Task:
         self._inputs = inputs
         self._vocabulary: Vocabulary | None = None
 
-    def __call__(self, job: tuple[Path, Path]) -> KbnfError | OSError | None:
-        """Compile a grammar to a file; return what stood in the way."""
+    def __call__(self, job: tuple[Path, Path]) -> KbnfError | OSError | tuple[Diagnostic, ...]:
+        """Compile a grammar to a file; return what stood in the way, or what was lost."""
         try:
-            self.compile(*job, None)
+            return self.compile(*job, None)
         except (KbnfError, OSError) as error:
             return error
-        return None
 
-    def compile(self, grammar: Path, out: Path, progress: "Progress | None") -> None:
+    def compile(
+        self, grammar: Path, out: Path, progress: "Progress | None"
+    ) -> tuple[Diagnostic, ...]:
+        """Compile a grammar to a file; return what was lost in converting it to KBNF."""
         from kbnf_core.artifact.write import compile_artifact
 
-        rules = self._inputs.grammar(grammar)
-        compile_artifact(rules, self.vocabulary(Console()), out, progress=progress)
+        vocabulary = self.vocabulary(Console())
+        opened = self._inputs.grammar(grammar, vocabulary)
+        compile_artifact(opened.grammar, vocabulary, out, progress=progress)
+        return opened.losses
 
     def vocabulary(self, console: Console) -> "Vocabulary | None":
         """Return the vocabulary, loaded at first use in each process."""
@@ -50,7 +56,7 @@ class _Task:
 
 
 @click.command("compile")
-@click.argument("paths", metavar="GRAMMAR...", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="GRAMMAR...", nargs=-1, type=GRAMMAR)
 @click.option(
     "-o",
     "--output",
@@ -87,8 +93,9 @@ def compile_(
     """Write compiled grammars to disk.
 
     With --vocab an artifact holds the masks over that vocabulary too, so that an engine starts
-    with them. Wherever a grammar is taken, its artifact is. GRAMMAR is a file or a directory.
-    Exits with 1 if a grammar cannot be used.
+    with them. Wherever a grammar is taken, its artifact is. GRAMMAR is a file in any language that
+    is read, a directory, or the name of a grammar that is shipped. Exits with 1 if a grammar
+    cannot be used.
     """
     if info is not None:
         if paths:
@@ -99,7 +106,7 @@ def compile_(
     settings = inputs.settings_source()(paths[0])
     vocab, eos = inputs.vocab or settings.vocab, inputs.eos or settings.eos or ()
     task = _Task(replace(inputs, vocab=vocab, eos=eos))
-    work = _outputs(find_grammars(paths, console.note), output)
+    work = _outputs(find_grammars(paths, console.note, ANY_GRAMMAR), output)
     if len(work) == 1:
         return _compile_one(console, task, *work[0])
     return _compile_many(console, task, work, jobs)
@@ -124,7 +131,8 @@ def _outputs(grammars: list[Path], output: Path | None) -> list[tuple[Path, Path
 def _compile_one(console: Console, task: _Task, grammar: Path, out: Path) -> int:
     task.vocabulary(console)
     with console.progress(f"compiling {grammar.name}") as progress:
-        task.compile(grammar, out, progress)
+        losses = task.compile(grammar, out, progress)
+    _show(console, losses)
     size = f" ({out.stat().st_size:,} bytes)" if out.is_file() else ""
     console.note(f"wrote {out}{size}")
     return Exit.CLEAN
@@ -133,22 +141,27 @@ def _compile_one(console: Console, task: _Task, grammar: Path, out: Path) -> int
 def _compile_many(console: Console, task: _Task, work: list[tuple[Path, Path]], jobs: int) -> int:
     failures = 0
     with console.progress(f"compiling {len(work)} grammars") as progress:
-        for done, (job, error) in enumerate(run_jobs(task, work, jobs), 1):
+        for done, (job, outcome) in enumerate(run_jobs(task, work, jobs), 1):
             progress(done, len(work))
-            if error is None:
+            if isinstance(outcome, tuple):
+                _show(console, outcome)
                 console.detail(f"wrote {job[1]}")
                 continue
             failures += 1
-            _report(console, error)
+            _report(console, outcome)
     console.note(f"compiled {len(work) - failures} of {len(work)} grammars")
     return Exit.FINDINGS if failures else Exit.CLEAN
 
 
 def _report(console: Console, error: KbnfError | OSError) -> None:
     if isinstance(error, GrammarError):
-        console.findings(segment for each in error.diagnostics for segment in render_text(each))
+        _show(console, error.diagnostics)
     else:
         console.problem(error)
+
+
+def _show(console: Console, findings: tuple[Diagnostic, ...]) -> None:
+    console.findings(segment for each in findings for segment in render_text(each))
 
 
 def _describe(console: Console, path: Path) -> int:

@@ -5,6 +5,7 @@ is coloured, so plain output does not pay for it.
 """
 
 import os
+import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,7 +15,7 @@ from enum import Enum
 from errno import EBADF
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
-from kbnf_core.diagnostics.segments import Role, Segment, plain
+from kbnf_core.diagnostics.segments import Role, Segment, Segments, plain
 from kbnf_core.diagnostics.visible import visible
 from kbnf_core.errors import KbnfError
 
@@ -99,6 +100,17 @@ class Console:
         from rich.markdown import Markdown
 
         self._rich(sys.stdout).print(Markdown(text))
+
+    def paged(self, segments: Segments) -> None:
+        """Write to stdout; on a terminal that is too low for it, through the pager."""
+        rows = shutil.get_terminal_size().lines
+        on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+        if not on_terminal or plain(segments).count("\n") < rows:
+            self.data(segments)
+            return
+        import click
+
+        click.echo_via_pager(self._drawn(segments), color=self.is_coloured(sys.stdout))
 
     def note(self, text: str) -> None:
         """Say something beside the data, unless ``-q``."""
@@ -202,10 +214,22 @@ class Console:
         if not self.is_coloured(stream):
             stream.write(plain(segments))
             return
+        self._print(segments, self._rich(stream))
+
+    def _drawn(self, segments: Segments) -> str:
+        """Return what would be written to stdout, with its colours."""
+        if not self.is_coloured(sys.stdout):
+            return plain(segments)
+        screen = self._rich(sys.stdout)
+        with screen.capture() as capture:
+            self._print(segments, screen)
+        return capture.get()
+
+    def _print(self, segments: Iterable[Segment], screen: "RichConsole") -> None:
         from rich.text import Text
 
         styled = Text.assemble(*((text, _STYLES[role]) for text, role in segments))
-        self._rich(stream).print(styled, end="", soft_wrap=True)
+        screen.print(styled, end="", soft_wrap=True)
 
     def _rich(self, stream: TextIO) -> "RichConsole":
         from rich.console import Console as RichConsole

@@ -15,6 +15,7 @@ from kbnf_cli.converting import (
     Directions,
     conversion_options,
     convert_all,
+    refuse_another,
 )
 from kbnf_cli.inputs import read_vocabulary
 from kbnf_cli.options import as_value, common_options, vocabulary_options
@@ -48,11 +49,12 @@ _DETAILS = {
         start="The start rule.  [default: the first rule]",
     ),
     BNF: _Details(
-        """Convert grammars of bnf_sampler, `<start>::=...`, to KBNF.
+        """Convert grammars of bnf_sampler to KBNF.
 
-        FILE is a file, a directory to search for *.bnf, or `-` for stdin. `<any!>` and
-        `<except!(..)>` take tokens, so they need the vocabulary of the model. Exits with 1, and
-        writes nothing, if something cannot be kept; --lossy writes it anyway.
+        FILE is a file with rules such as `<start>::=...`, a directory to search for *.bnf, or
+        `-` for stdin. `<any!>` and `<except!(..)>` take tokens, so they need the vocabulary of
+        the model. Exits with 1, and writes nothing, if something cannot be kept; --lossy
+        writes it anyway.
         """,
         start="The start nonterminal of the original.",
         options=(conversion_options, vocabulary_options),
@@ -141,12 +143,18 @@ def _ways(
     """
     back = language.from_kbnf
     if back is None:
-        return (language.extension,), lambda _: Direction(to_kbnf, KBNF.extension)
+
+        def forth(file: Path) -> Direction:
+            refuse_another(file, language.name, (language.extension,))
+            return Direction(to_kbnf, KBNF.extension)
+
+        return (language.extension,), forth
 
     def from_kbnf(text: str, name: str) -> "Conversion":
         return back(text, path=name, start=start, imports=BELOW)
 
     def direction(file: Path) -> Direction:
+        refuse_another(file, language.name, (language.extension, KBNF.extension))
         is_back = to == language.name.lower() if to else file.suffix == KBNF.extension
         if is_back:
             return Direction(from_kbnf, language.extension)

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 import click
 
 from kbnf_cli.console import Console
-from kbnf_cli.converting import Delivery, Direction, conversion_options, convert_all
+from kbnf_cli.converting import (
+    Delivery,
+    Direction,
+    conversion_options,
+    convert_all,
+    refuse_another,
+)
 from kbnf_cli.options import as_value, common_options
 from kbnf_core.diagnostics.text import render_text
 
@@ -106,5 +112,8 @@ def convert_json_schema(
             console.findings(render_text(note))
         return replace(conversion, notes=())
 
-    direction = Direction(convert, ".kbnf")
-    return convert_all(console, paths, (".json",), lambda _: direction, delivery)
+    def direction(file: Path) -> Direction:
+        refuse_another(file, "JSON Schema", (".json",))
+        return Direction(convert, ".kbnf")
+
+    return convert_all(console, paths, (".json",), direction, delivery)

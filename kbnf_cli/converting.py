@@ -5,7 +5,7 @@ A conversion that loses something writes nothing, unless ``--lossy`` allows it.
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -16,9 +16,12 @@ from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN, find_grammars, read_source, write_text
 from kbnf_cli.options import stdin_option
+from kbnf_cli.shipped import shown_path
 from kbnf_core.diagnostics.json import span_value
 from kbnf_core.diagnostics.text import count_of, render_text
 from kbnf_core.errors import GrammarError
+from kbnf_core.languages import KBNF, LANGUAGES
+from kbnf_core.lint.options import TARGETS
 from kbnf_core.source import Source
 
 if TYPE_CHECKING:
@@ -27,6 +30,9 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 SCHEMA = "kbnf.convert/1"
+
+WITHOUT_RAW = tuple(name for name in TARGETS if name.startswith("kbnf-"))
+"""Engines that read KBNF, but no raw patterns."""
 
 
 Convert: TypeAlias = "Callable[[str, str], Conversion]"
@@ -55,11 +61,12 @@ class Delivery:
     output: Path | None
     lossy: bool
     format_: str
+    target: str | None
     stdin_filename: Path | None
 
 
 def conversion_options(command: _Command) -> _Command:
-    """Add ``-o``, ``--lossy``, ``--format`` and ``--stdin-filename``."""
+    """Add ``-o``, ``--lossy``, ``--format``, ``--target`` and ``--stdin-filename``."""
     for option in (
         click.option(
             "--output",
@@ -76,6 +83,11 @@ def conversion_options(command: _Command) -> _Command:
             default="text",
             show_default=True,
             help="How to report; json holds the result too.",
+        ),
+        click.option(
+            "--target",
+            type=click.Choice(WITHOUT_RAW),
+            help="The engine that KBNF is for: it gets no raw patterns, which it does not know.",
         ),
         stdin_option,
     ):
@@ -114,6 +126,16 @@ def convert_all(
     return worst
 
 
+def refuse_another(file: Path, language: str, extensions: Sequence[str]) -> None:
+    """Raise ``UsageError`` for a file whose extension is that of another language."""
+    suffix = file.suffix.lower()
+    other = next((each for each in LANGUAGES if each.extension == suffix), None)
+    if other is not None and suffix not in extensions:
+        raise click.UsageError(
+            f"{file} is written in {other.name}, not in {language}: `kbnf convert {file}`"
+        )
+
+
 def _directory_for_several(delivery: Delivery) -> Path:
     if delivery.format_ == "json":
         raise click.UsageError("--format json takes one file")
@@ -135,11 +157,24 @@ def _place(file: Path, paths: Sequence[Path], direction: Direction, top: Path) -
 def _convert_one(
     console: Console, file: Path, directions: Directions, delivery: Delivery, target: Path | None
 ) -> Exit:
-    name = delivery.stdin_filename or Path("<stdin>") if file == STDIN else file
+    name = delivery.stdin_filename or Path("<stdin>") if file == STDIN else shown_path(file)
     source, invalid = read_source(file, name.as_posix())
     if invalid is not None:
         raise GrammarError([invalid])
-    conversion = directions(name).convert(source.text, name.as_posix())
+    direction = directions(name)
+    conversion = direction.convert(source.text, name.as_posix())
+    conversion = for_target(conversion, delivery.target, direction.extension)
+    return deliver(console, source, conversion, delivery, target)
+
+
+def deliver(
+    console: Console,
+    source: Source,
+    conversion: "Conversion",
+    delivery: Delivery,
+    target: Path | None,
+) -> Exit:
+    """Report what a conversion of ``source`` lost, and write its result, to ``target`` if given."""
     withheld = bool(conversion.losses) and not delivery.lossy
     if delivery.format_ == "json":
         _show_json(console, conversion, source, withheld)
@@ -153,6 +188,15 @@ def _convert_one(
     elif delivery.format_ == "text":
         console.text(conversion.text)
     return Exit.CLEAN
+
+
+def for_target(conversion: "Conversion", target: str | None, extension: str) -> "Conversion":
+    """Return a conversion in the spelling that ``target``, an engine for KBNF, knows."""
+    if target is None or extension != KBNF.extension:
+        return conversion
+    from kbnf_core.languages.kbnf.raw import without_raw
+
+    return replace(conversion, text=without_raw(conversion.text))
 
 
 def _show_findings(

@@ -6,15 +6,17 @@ import click
 
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
-from kbnf_cli.files import STDIN, read_source, write_text
+from kbnf_cli.files import STDIN, write_text
+from kbnf_cli.grammars import GRAMMAR, UNNAMED, open_text
 from kbnf_cli.options import common_options, stdin_option
+from kbnf_cli.shipped import shown_path
 from kbnf_core.errors import GrammarError
 
 _FORMATS = {".svg": "svg", ".html": "html", ".htm": "html"}
 
 
 @click.command()
-@click.argument("grammar", metavar="GRAMMAR", type=click.Path(path_type=Path))
+@click.argument("grammar", metavar="GRAMMAR", type=GRAMMAR)
 @click.option(
     "--output",
     "-o",
@@ -42,16 +44,18 @@ def diagram(
 ) -> int:
     """Draw railroad diagrams of a grammar.
 
-    GRAMMAR is a file, or `-` for stdin. The page shows each rule's diagram and text, and which
+    GRAMMAR is a file in any language that is read, the name of a grammar that is shipped, or `-`
+    for stdin. The page shows each rule's diagram and text, and which
     rules use it. Needs the extra `diagram`: pip install 'kbnf-toolkit[diagram]'.
     """
     chosen = format_ or _format_of(output)
-    name = stdin_filename or Path("<stdin>") if grammar == STDIN else grammar
+    name = stdin_filename or Path(UNNAMED) if grammar == STDIN else shown_path(grammar)
     text = _draw(grammar, name.as_posix(), start, chosen)
     if output is None:
         console.text(text)
     else:
         write_text(output, text)
+        console.note(f"wrote {output}")
     return Exit.CLEAN
 
 
@@ -67,12 +71,9 @@ def _draw(grammar: Path, name: str, start: str | None, format_: str) -> str:
     from kbnf_core.diagram.render import render_html, render_svg
     from kbnf_core.frontend import read_grammar
     from kbnf_core.imports import ANYWHERE
-    from kbnf_core.languages import language_of
 
-    source, invalid = read_source(grammar, name)
-    if invalid is not None:
-        raise GrammarError([invalid])
-    reading = read_grammar(source, start, language=language_of(name), imports=ANYWHERE)
+    found = open_text(grammar, name, start)
+    reading = read_grammar(found.source, start, language=found.language, imports=ANYWHERE)
     if reading.errors:
         raise GrammarError(reading.errors)
     if format_ == "svg":

@@ -18,6 +18,12 @@ def escaped(data: bytes) -> str:
     return '"' + "".join(map(_escape, text)) + '"'
 
 
+def shown(data: bytes) -> str:
+    r"""Return ``data`` on one line without quotes: as it is, where nothing has to be escaped."""
+    text = data.decode("utf-8", "surrogateescape")
+    return "".join(each if each in '"\\' else _escape(each) for each in text)
+
+
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _SURROGATE_ESCAPE = 0xDC00
 

@@ -84,9 +84,12 @@ def run_suite(
     """
     name = inputs.name_of(path).as_posix()
     try:
-        grammar = inputs.grammar(path)
+        opened = inputs.grammar(path, vocabulary)
     except GrammarError as error:
         return Suite(name, errors=error.diagnostics)
+    grammar = opened.grammar
+    for loss in opened.losses:
+        console.findings(render_text(loss))
     outcomes = _outcomes(grammar, path, vocabulary)
     cases = [*map(_case, outcomes), *_plays(console, path, name)]
     covered = _cover(grammar, outcomes) if with_coverage else None
@@ -147,7 +150,7 @@ def _plays(console: Console, path: Path, name: str) -> Iterator[Case]:
 
 
 def _play(console: Console, file: Path, path: Path, name: str) -> Case:
-    from kbnf_cli.grammars import open_grammar
+    from kbnf_cli.grammars import open_any_grammar
     from kbnf_core import Engine
     from kbnf_core.recordings import read_recording, replay
 
@@ -155,12 +158,12 @@ def _play(console: Console, file: Path, path: Path, name: str) -> Case:
     setting = play.setting
     chosen = setting.vocabulary
     chosen = chosen if chosen == BUILT_IN else str(file.parent / chosen)
+    vocabulary = read_vocabulary(console, chosen, setting.eos or ())
     try:
-        grammar = open_grammar(path, name, setting.start, setting.finish)
+        opened = open_any_grammar(path, name, setting.start, setting.finish, vocabulary=vocabulary)
     except GrammarError as error:
         return Case("play", file.name, "", "", "failed", str(error))
-    vocabulary = read_vocabulary(console, chosen, setting.eos or ())
-    divergences = replay(play, Engine(grammar, vocabulary)).divergences
+    divergences = replay(play, Engine(opened.grammar, vocabulary)).divergences
     message = "; ".join(f"line {each.event + 2}: {each.message}" for each in divergences)
     return Case("play", file.name, "", "", "failed" if divergences else "passed", message)
 

@@ -15,7 +15,7 @@ from kbnf_cli.choosing import FileChoice
 from kbnf_core.diagnostics.decode import decode
 from kbnf_core.errors import SourceError
 from kbnf_core.files import read_file, read_up_to, write_file
-from kbnf_core.languages.kbnf.language import KBNF
+from kbnf_core.languages import EXTENSIONS, KBNF
 from kbnf_core.limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ _LARGEST = DEFAULT_LIMITS.source_bytes
 
 ONLY_KBNF = FileChoice((KBNF.extension,))
 """Takes the grammars in KBNF."""
+
+ANY_GRAMMAR = FileChoice(EXTENSIONS)
+"""Takes the grammars in all languages that have an extension of their own."""
 
 
 def find_grammars(paths: Iterable[Path], note: Note, choice: FileChoice = ONLY_KBNF) -> list[Path]:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from kbnf_cli.config import Settings, SettingsFor, settings_source
 from kbnf_cli.console import Console
 from kbnf_cli.files import STDIN
-from kbnf_cli.grammars import Opened, open_any_grammar, open_grammar
+from kbnf_cli.grammars import UNNAMED, Opened, open_any_grammar
+from kbnf_cli.shipped import shown_path
 from kbnf_core.config import Defaults
 
 if TYPE_CHECKING:
-    from kbnf_core.grammar import Grammar
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 BUILT_IN = "bytes"
@@ -31,19 +31,15 @@ class Inputs:
     stdin_filename: Path | None = None
 
     def name_of(self, path: Path) -> Path:
-        """Return what a file is called: stdin's name for ``-``."""
-        return (self.stdin_filename or Path("<stdin>")) if path == STDIN else path
+        """Return what a file is called: stdin's name for ``-``, a shipped grammar by its own."""
+        return (self.stdin_filename or Path(UNNAMED)) if path == STDIN else shown_path(path)
 
     def settings_source(self) -> SettingsFor:
         """Return where settings come from; raises what ``config.settings_source`` raises."""
         return settings_source(self.config_file, self.isolated)
 
-    def grammar(self, path: Path) -> "Grammar":
-        """Return the grammar in a file of KBNF; raises what ``open_grammar`` raises."""
-        return open_grammar(path, *self._named(path))
-
-    def any_grammar(self, path: Path, vocabulary: "Vocabulary") -> Opened:
-        """Return it, converted if it must be; raises what ``open_any_grammar`` raises."""
+    def grammar(self, path: Path, vocabulary: "Vocabulary | None") -> Opened:
+        """Return the grammar in a file; raises what ``open_any_grammar`` raises."""
         return open_any_grammar(path, *self._named(path), vocabulary)
 
     def _named(self, path: Path) -> tuple[str, str | None, str | None, Defaults]:

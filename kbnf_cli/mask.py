@@ -8,6 +8,7 @@ import click
 
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
+from kbnf_cli.grammars import GRAMMAR
 from kbnf_cli.inputs import Inputs, read_vocabulary
 from kbnf_cli.mask_report import (
     SCHEMA,
@@ -155,7 +156,7 @@ class _TokenOrText(click.ParamType["int | bytes"]):
 
 
 @click.command()
-@click.argument("grammar", metavar="GRAMMAR", type=click.Path(path_type=Path))
+@click.argument("grammar", metavar="GRAMMAR", type=GRAMMAR)
 @click.option("--text", help="The prefix, as text.")
 @click.option("--tokens", type=_TokenIds(), help="The prefix, as token ids.")
 @click.option("--hex", "hex_", type=_Hex(), help="The prefix, as bytes in hexadecimal.")
@@ -201,15 +202,16 @@ def mask(
     """Show the tokens a grammar allows.
 
     They are those that can come after the prefix given by --text, --tokens or --hex; without
-    one, those that can come first. GRAMMAR is a file, or `-` for stdin. Exits with 1 if the
-    prefix is rejected.
+    one, those that can come first. GRAMMAR is a file in any language that is read, an artifact,
+    the name of a grammar that is shipped (`json`), or `-` for stdin. Exits with 1 if the prefix is
+    rejected.
     """
     if why is not None and format_ not in ("table", "json"):
         raise click.UsageError("--why goes with --format table or json")
     prefix = _prefix(text, tokens, hex_)
     settings = inputs.settings_source()(inputs.name_of(grammar))
     vocabulary = read_vocabulary(console, *inputs.vocabulary(settings))
-    opened = inputs.any_grammar(grammar, vocabulary)
+    opened = inputs.grammar(grammar, vocabulary)
     for loss in opened.losses:
         console.findings(render_text(loss))
     rules = opened.grammar

@@ -212,7 +212,7 @@ def _position_rows(explanation: "Explanation", source: Source) -> Iterable[tuple
     else:
         yield "expected", "nothing: the text is complete"
     for place in _places(explanation)[:_PLACES]:
-        yield "in", _describe_place(place, source)
+        yield "in", describe_place(place, source)
     if len(explanation.places) > _PLACES:
         yield "", f"... and {len(explanation.places) - _PLACES} more places"
 
@@ -222,7 +222,8 @@ def _places(explanation: "Explanation") -> list["LivePlace"]:
     return sorted(explanation.places, key=lambda place: (place.span, place.rules))
 
 
-def _describe_place(place: "LivePlace", source: Source) -> str:
+def describe_place(place: "LivePlace", source: Source) -> str:
+    """Return the way from the start to a place, where it is, and what stands there."""
     _, line, column = source.position(place.span.start)
     symbol = visible(source.slice(place.span)).replace("\n", " ")
     return f"{' > '.join(place.rules)}, at {visible(source.name)}:{line}:{column} {symbol}"

@@ -37,6 +37,11 @@ def as_value(kind: type[_Value]) -> Callable[[Callable[..., int]], Callable[...,
     return decorate
 
 
+def examples(*lines: str) -> str:
+    """Return the epilog of a command that shows how it is used, a command on each line."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
 def input_options(command: _Command) -> _Command:
     """Add what says which grammar, vocabulary and settings to use: see ``inputs.Inputs``."""
     return vocabulary_options(grammar_options(config_options(command)))

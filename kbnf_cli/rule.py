@@ -21,7 +21,7 @@ def rule(console: Console, code: str | None) -> int:
     listed.
     """
     if code is None:
-        console.data(_listing())
+        console.data(listing())
         return Exit.CLEAN
     found = find_rule(code)
     if found is None:
@@ -30,7 +30,8 @@ def rule(console: Console, code: str | None) -> int:
     return Exit.CLEAN
 
 
-def _listing() -> Segments:
+def listing() -> Segments:
+    """Return a line for each diagnostic."""
     width = max(len(each.name) for each in CATALOGUE.values())
     return [part for each in CATALOGUE.values() for part in _line(each, width)]
 

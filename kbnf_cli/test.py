@@ -8,7 +8,8 @@ import click
 from kbnf_cli.console import Console
 from kbnf_cli.examples import as_json, as_junit, as_text, run_suite
 from kbnf_cli.exits import Exit
-from kbnf_cli.files import find_grammars
+from kbnf_cli.files import ANY_GRAMMAR, find_grammars
+from kbnf_cli.grammars import GRAMMAR
 from kbnf_cli.inputs import Inputs, read_vocabulary
 from kbnf_cli.options import (
     as_value,
@@ -24,7 +25,7 @@ _FORMATS = {"text": as_text, "json": as_json, "junit": as_junit}
 
 
 @click.command()
-@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=GRAMMAR)
 @click.option(
     "--format",
     "format_",
@@ -50,15 +51,15 @@ def test(
 ) -> int:
     """Run the examples of grammars.
 
-    PATH is a grammar, a directory to search for *.kbnf, or `-` for stdin; without one, the
-    current directory is searched. Examples of GRAMMAR.kbnf are in GRAMMAR.examples.toml beside it,
-    in comments such as (* kbnf: accept "text" *) in it, and in plays (GRAMMAR.play.jsonl). Exits
-    with 1 if one fails.
+    PATH is a grammar in any language that is read, a directory to search, or `-` for stdin;
+    without one, the current directory is searched. Examples of GRAMMAR.kbnf are in
+    GRAMMAR.examples.toml beside it, in comments such as (* kbnf: accept "text" *) in it, and in
+    plays (GRAMMAR.play.jsonl). Exits with 1 if one fails.
     """
     settings_for = inputs.settings_source()
     vocabulary_for = cache(partial(read_vocabulary, console))
     suites = []
-    for path in console.track(find_grammars(paths or (Path(),), console.note), "testing"):
+    for path in console.track(_grammars(console, paths), "testing"):
         settings = settings_for(inputs.name_of(path))
         vocabulary = vocabulary_for(*inputs.vocabulary(settings))
         try:
@@ -73,3 +74,7 @@ def test(
         console.note("no examples: put them into GRAMMAR.examples.toml beside GRAMMAR.kbnf")
     console.data(_FORMATS[format_](suites))
     return Exit.FINDINGS if any(suite.fails for suite in suites) else Exit.CLEAN
+
+
+def _grammars(console: Console, paths: tuple[Path, ...]) -> list[Path]:
+    return find_grammars(paths or (Path(),), console.note, ANY_GRAMMAR)

@@ -66,6 +66,7 @@ def _page(name: str, context: click.Context) -> str:
         *_commands(context),
         *_options(context),
         _part(name),
+        *_examples(context.command),
         _EXIT_STATUS,
         _SEE_ALSO,
     ]
@@ -110,6 +111,13 @@ def _option_names(names: str) -> str:
         for word in re.split(r"(?<=,) | ", names)
     )
     return " ".join(words).replace(",\\fR", "\\fR,")
+
+
+def _examples(command: click.Command) -> Iterator[str]:
+    lines = (command.epilog or "").splitlines()[2:]
+    if lines:
+        shown = "".join(f"{_escape(line.strip())}\n" for line in lines)
+        yield f".SH EXAMPLES\n.EX\n{shown}.EE\n"
 
 
 def _part(name: str) -> str:

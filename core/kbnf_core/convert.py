@@ -17,6 +17,7 @@ from kbnf_core.syntax.conversion import Conversion, Example, Loss
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kbnf_core.imports import Imports
     from kbnf_core.languages.abnf.to_kbnf import from_abnf
     from kbnf_core.languages.bnf.to_kbnf import from_bnf
     from kbnf_core.languages.gbnf.to_kbnf import from_gbnf
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     )
     from kbnf_core.languages.lark.to_kbnf import from_lark
     from kbnf_core.languages.lark.writer.from_kbnf import to_lark
+    from kbnf_core.vocab.vocabulary import Vocabulary
 
 _HOMES = {
     "from_abnf": "kbnf_core.languages.abnf.to_kbnf",
@@ -55,6 +57,7 @@ __all__ = [
     "json_schema_grammar",
     "schema_options",
     "to_gbnf",
+    "to_kbnf",
     "to_lark",
 ]
 
@@ -67,19 +70,64 @@ def __getattr__(name: str) -> object:
     return value
 
 
-_READERS = {"ABNF": "from_abnf", "GBNF": "from_gbnf", "BNF": "from_bnf", "Lark": "from_lark"}
+JSON_SCHEMA = "JSON Schema"
+
+_READERS = {
+    "ABNF": "from_abnf",
+    "GBNF": "from_gbnf",
+    "BNF": "from_bnf",
+    "Lark": "from_lark",
+    JSON_SCHEMA: "from_json_schema",
+}
+"""The converters to KBNF, by the names that ``detect`` returns."""
+
+_WITH_VOCABULARY = ("BNF", "GBNF")
+"""Languages that can name tokens of a vocabulary."""
 
 
 def converted(language: str, text: str, lossy: bool, **options: Any) -> str:
     """Return the KBNF for a text. Raises ``GrammarError`` for losses unless ``lossy``."""
     from kbnf_core.source import Source
 
-    read: Callable[..., Conversion] = getattr(sys.modules[__name__], _READERS[language])
-    conversion = read(text, **options)
+    conversion = _reader(language)(text, **options)
     if conversion.losses and not lossy:
         source = Source(text, options.get("path"))
         raise GrammarError([loss.diagnostic(source) for loss in conversion.losses])
     return conversion.text
+
+
+def to_kbnf(
+    language: str,
+    text: str,
+    *,
+    path: str | None = None,
+    start: str | None = None,
+    imports: "Imports | None" = None,
+    vocabulary: "Vocabulary | None" = None,
+) -> Conversion:
+    """Return the KBNF for a text in a language that ``detect`` names, with what is lost.
+
+    ``imports`` and ``vocabulary`` are for the languages that have a use for them, ``start`` for
+    those that have rules. Raises ``GrammarError`` for a text with errors.
+    """
+    if language == "KBNF":
+        return Conversion(text, True, ())
+    read = _reader(language)
+    if language == JSON_SCHEMA:
+        from kbnf_core.languages.json_schema import schema_options
+
+        return read(text, schema_options(lossy=True), path=path)
+    options: dict[str, Any] = {"path": path, "start": start}
+    if language == "Lark" and imports is not None:
+        options["imports"] = imports
+    if language in _WITH_VOCABULARY:
+        options["vocabulary"] = vocabulary
+    return read(text, **options)
+
+
+def _reader(language: str) -> "Callable[..., Conversion]":
+    read: Callable[..., Conversion] = getattr(sys.modules[__name__], _READERS[language])
+    return read
 
 
 def detect(text: str, path: str) -> str:
@@ -94,7 +142,7 @@ def detect(text: str, path: str) -> str:
         if isinstance(value, dict) and "grammars" in value:
             return "Lark"
         if isinstance(value, dict | bool) or PurePath(path).suffix.lower() == ".json":
-            return "JSON Schema"
+            return JSON_SCHEMA
     return _by_signs(text)
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from kbnf_core.mask.sample import Sample
     from kbnf_core.mask.shortest import Completion
+    from kbnf_core.mask.shortest_texts import ShortestTexts
     from kbnf_core.mask.why import Explanation, Why
 
 __all__ = ["AcceptTokenResult", "Engine"]
@@ -350,6 +351,12 @@ class Engine(EngineCore):
         from kbnf_core.mask.sample import sample
 
         return sample(self._automaton, self._position, random, length)
+
+    def shortest_texts(self, count: int) -> "ShortestTexts":
+        """Return the ``count`` shortest ways to the end, of bytes that are alike by one of them."""
+        from kbnf_core.mask.shortest_texts import shortest_texts
+
+        return shortest_texts(self._automaton, self._position, count)
 
     def save_artifact(self, path: str | Path) -> None:
         """Write the grammar to ``path`` with all states and masks computed for it so far.

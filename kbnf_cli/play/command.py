@@ -12,10 +12,11 @@ from kbnf_cli.config import SettingsFor
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import read_bytes, write_text
-from kbnf_cli.grammars import Opened, open_any_grammar
+from kbnf_cli.grammars import GRAMMAR, Opened, open_any_grammar
 from kbnf_cli.inputs import BUILT_IN, Inputs, read_vocabulary
 from kbnf_cli.options import as_value, common_options, input_options
 from kbnf_cli.play.session import Files, Session, Settings, Verdict, World, open_session
+from kbnf_cli.shipped import shown_path
 from kbnf_core.diagnostics.text import render_text
 from kbnf_core.diagnostics.visible import visible
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("grammar", metavar="[GRAMMAR]", required=False, type=click.Path(path_type=Path))
+@click.argument("grammar", metavar="[GRAMMAR]", required=False, type=GRAMMAR)
 @click.option("-c", "commands", metavar="COMMAND", multiple=True, help="Run a line; repeatable.")
 @click.option(
     "--replay",
@@ -179,7 +180,8 @@ class DiskWorld:
     ) -> Opened:
         """Open a grammar; raises ``KbnfError``."""
         defaults = self._settings_for(path).defaults
-        return open_any_grammar(path, path.as_posix(), start, finish, defaults, vocabulary)
+        name = shown_path(path).as_posix()
+        return open_any_grammar(path, name, start, finish, defaults, vocabulary)
 
     def vocabulary(self, name: str, eos: tuple[int, ...] | None) -> "Vocabulary":
         """Open a vocabulary, ``bytes`` or a file; raises ``KbnfError``."""

@@ -53,6 +53,26 @@ CASES = [
     ("mask undefined.kbnf", b"", 1, "E101"),
     ("mask no_language.kbnf", b"", 1, "E105"),
     ("mask -", b"start ::= ", 1, "error[E0"),
+    *(
+        (f"{command} {file}", b"", status, message)
+        for command in ("sample", "match", "explain", "convert --to gbnf", "test", "compile -o x")
+        for file, status, message in (
+            ("missing.kbnf", 2, "cannot read missing.kbnf"),
+            ("latin1.kbnf", 1, "E009"),
+            ("binary.kbnf", 1, "E009"),
+            ("undefined.kbnf", 1, "E101"),
+            ("no_language.kbnf", 1, "E105"),
+            ("deep.kbnf", 1, "E012"),
+        )
+    ),
+    ("explain good.kbnf x", b"", 2, "the grammar has no rule `x`"),
+    ("convert - --from json-schema", b"{", 1, "E8"),
+    ("convert - --from regex", b"(", 1, "E201"),
+    ("convert - --from regex", b"\xff", 1, "E009"),
+    ("convert tokens:json --to x", b"", 2, "'x' is not one of"),
+    ("match good.kbnf none", b"", 2, "cannot read none"),
+    ("init good.kbnf", b"", 2, "good.kbnf"),
+    ("help frobnicate", b"", 2, "there is no topic 'frobnicate'"),
     # Vocabularies
     ("mask good.kbnf --vocab missing.json", b"", 2, "missing.json: "),
     ("mask good.kbnf --vocab gguf.bin", b"", 2, "not a vocabulary"),

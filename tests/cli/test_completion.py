@@ -40,6 +40,8 @@ def run(command: list[str], environment: dict[str, str]) -> str:
         (["kbnf", "fmt", "--d"], ["--diff"]),
         (["kbnf", "test", "--format", "j"], ["json", "junit"]),
         (["kbnf", "mask", "--finish", ""], ["eager", "token", "eos"]),
+        (["kbnf", "convert", "--to", ""], ["kbnf", "gbnf", "lark"]),
+        (["kbnf", "help", "lang"], ["language"]),
     ],
 )
 def test_bash(environment: dict[str, str], words: list[str], expected: list[str]) -> None:
@@ -54,6 +56,12 @@ def test_bash(environment: dict[str, str], words: list[str], expected: list[str]
     *found, registered = run(["bash", "--norc", "-c", program], environment).splitlines()
     assert found == expected
     assert registered.endswith("-F _kbnf_completion kbnf")
+
+
+def test_grammars_are_files_and_what_is_shipped(environment: dict[str, str]) -> None:
+    asked = {"COMP_WORDS": "kbnf sample js", "COMP_CWORD": "2"}
+    found = run(["kbnf"], {**environment, **asked, "_KBNF_COMPLETE": "bash_complete"})
+    assert found.splitlines() == ["file,js", "plain,json", "plain,json_lines"]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def test_file(
 ) -> None:
     file = write("g.kbnf", GRAMMAR)
     result = kbnf("diagram", file, "-o", name, *options)
-    assert (result.status, result.out, result.stderr) == (0, "", "")
+    assert (result.status, result.out, result.stderr) == (0, "", f"wrote {name}\n")
     assert file.with_name(name).read_text(encoding="utf-8").startswith(beginning)
 
 

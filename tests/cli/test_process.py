@@ -6,8 +6,10 @@ import signal
 import subprocess
 import sys
 
+import click
 import pytest
 
+from kbnf_cli.app import app
 from kbnf_core import __version__
 from kbnf_testing.command import Kbnf, Write
 
@@ -26,7 +28,10 @@ def _imported_by(*arguments: str) -> set[str]:
     return set(done.stderr.split())
 
 
-@pytest.mark.parametrize("arguments", [("--version",), ("--help",), ("rule", "E101"), ("rule",)])
+@pytest.mark.parametrize(
+    "arguments",
+    [("--version",), ("--help",), ("rule", "E101"), ("rule",), ("help",), ("help", "language")],
+)
 def test_quick_commands_load_nothing_heavy(arguments: tuple[str, ...]) -> None:
     assert _imported_by(*arguments) & _HEAVY == set()
 
@@ -43,7 +48,18 @@ def test_version(kbnf_process: Kbnf) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("rule",), ("mask", "a.kbnf", "--format", "ids"), ("vocab",), ("check", "b.kbnf")]
+    "arguments",
+    [
+        ("rule",),
+        ("mask", "a.kbnf", "--format", "ids"),
+        ("vocab",),
+        ("check", "b.kbnf"),
+        ("sample", "a.kbnf"),
+        ("match", "a.kbnf", "b.kbnf"),
+        ("explain", "a.kbnf"),
+        ("convert", "builtin:json", "--to", "gbnf"),
+        ("help", "language"),
+    ],
 )
 def test_closed_pipe_ends_it_silently(write: Write, arguments: tuple[str, ...]) -> None:
     write("a.kbnf", 'start ::= #"(?s)."+ "\\n" "end";')
@@ -121,7 +137,9 @@ def test_colour(
         ).out  # fmt: skip
 
 
-@pytest.mark.parametrize("command", [(), ("check",), ("mask",), ("rule",), ("vocab",)])
+@pytest.mark.parametrize(
+    "command", [(), *((name,) for name in app.list_commands(click.Context(app)))]
+)
 def test_help(kbnf: Kbnf, command: tuple[str, ...]) -> None:
     short, long = kbnf(*command, "-h"), kbnf(*command, "--help")
     assert short.status == 0

@@ -65,7 +65,9 @@ ALLOWED: dict[str, set[str]] = {
     },
     # The list of languages, above them all.
     "languages": {"syntax", *(f"languages.{language}" for language in LANGUAGES)},
-    "convert": BASE | {"syntax", "languages"} | {f"languages.{language}" for language in LANGUAGES},
+    "convert": BASE
+    | {"syntax", "languages", "vocab"}
+    | {f"languages.{language}" for language in LANGUAGES},
     "format": BASE | {"syntax", "languages.kbnf"},
     "diagram": BASE | {"syntax"},
     "lint": BACK | {f"languages{each}" for each in ("", ".bnf", ".conversion", ".kbnf", ".lark")},

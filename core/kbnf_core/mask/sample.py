@@ -11,6 +11,9 @@ from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.vocab.trie import ROOT
 from kbnf_core.vocab.vocabulary import Vocabulary
 
+_READABLE = 16
+"""Of so many draws, all but one take a printable character of ASCII if there is one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Sample:
@@ -25,7 +28,7 @@ def sample(automaton: TokenAutomaton, position: int, random: Random, length: int
 
     Fewer where the text ends before. What is drawn first is the first byte, all that can come
     being equally likely, and then a token that begins with it, so that the many tokens of one
-    letter do not drown the few that close a bracket.
+    letter do not drown the few that close a bracket. Most draws keep to bytes that can be read.
     """
     tokens: list[int] = []
     while position >= 0 and len(tokens) < length:
@@ -47,6 +50,8 @@ def _draw(vocabulary: Vocabulary, words: Bitmask, random: Random) -> int:
     first = trie.children(ROOT)
     begin, end = trie.token_start[first], trie.token_start[trie.skip[first]]
     groups = np.flatnonzero(allowed[end] > allowed[begin]).tolist()
+    if random.randrange(_READABLE):
+        groups = [g for g in groups if 0x20 <= trie.byte[first[g]] < 0x7F] or groups
     flags[trie.token_ids] = False
     others = np.flatnonzero(flags).tolist()
     chosen = random.randrange(len(groups) + bool(others))

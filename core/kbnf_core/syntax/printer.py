@@ -1,7 +1,8 @@
 """Prints syntax trees as KBNF: one canonical text for each tree, comments left out.
 
-The text parses back to an equal tree. Trees that no text has (a sequence inside a sequence, an
-alternation under an operator) get the parentheses that their meaning needs.
+The text parses back to an equal tree, but that patterns are raw where that is shorter. Trees that
+no text has (a sequence inside a sequence, an alternation under an operator) get the parentheses
+that their meaning needs.
 """
 
 from typing import TypeAlias
@@ -15,6 +16,7 @@ from kbnf_core.syntax.tree import (
     Expression,
     Leaf,
     Pattern,
+    PatternKind,
     Reference,
     Repetition,
     Sequence,
@@ -39,6 +41,13 @@ def quote_raw(text: str) -> str:
     text.encode()
     mark = _mark(text)
     return f"#r{mark}{text.replace(mark, mark * 2)}{mark}"
+
+
+def spell_regex(text: str) -> str:
+    """Return ``text`` as a pattern in its shorter spelling: raw where that saves escapes."""
+    quoted = f"#{quote(text)}"
+    # A line break, or what cannot be seen, is better read as an escape.
+    return min(quoted, quote_raw(text), key=len) if text.isprintable() else quoted
 
 
 def quote_bytes(data: bytes) -> str:
@@ -122,7 +131,8 @@ def _leaf(node: Leaf) -> str:
             return quote_bytes(node.value)
         case Pattern():
             value = node.text.value
-            return quote_raw(value) if node.is_raw else node.kind.value + quote(value)
+            is_regex = node.kind is PatternKind.REGEX
+            return spell_regex(value) if is_regex else node.kind.value + quote(value)
         case Exception_():
             return _exception(node)
         case TokenName():

@@ -20,6 +20,8 @@ class _Language(NamedTuple):
     sign: re.Pattern[str]
 
 
+# No rule begins with a bracket.
+_JSON = _Language("JSON Schema", "convert-json-schema", re.compile(r"\A\s*+\{"))
 _BNF = _Language(
     "bnf_sampler's BNF",
     "convert-bnf",
@@ -84,7 +86,7 @@ def _recognise(source: Source) -> tuple[_Language, Span] | None:
     if any(map(_ends_rule, text.split("\n"))):
         return None
     if not _DEFINITION.search(text):
-        candidates = [_BNF, _LARK, _ABNF]
+        candidates = [_JSON, _BNF, _LARK, _ABNF]
     else:
         candidates = [] if _SINGLE_QUOTED.search(text) else [_GBNF]
     signs = ((language, language.sign.search(text)) for language in candidates)

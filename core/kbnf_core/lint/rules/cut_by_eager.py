@@ -20,11 +20,13 @@ from kbnf_core.ir import (
     postorder,
 )
 from kbnf_core.limits import DEFAULT_LIMITS
+from kbnf_core.lint.analysis.deterministic import is_plainly_prefix_free
 from kbnf_core.lint.analysis.format_text import show
 from kbnf_core.lint.analysis.stopped_early import stopped_early
 from kbnf_core.lint.rules import exceptions, never_entered, never_reached
 from kbnf_core.lint.rules.never_entered import pragma_fix
 from kbnf_core.lint.subject import Needs, Subject
+from kbnf_core.lower.analyse import analyse
 from kbnf_core.syntax.tree import Exception_
 
 RULES = (Rule("W307", "cut-by-eager", "Eager finish ends texts that the grammar would let go on."),)
@@ -44,13 +46,17 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     reading = subject.reading
     if reading.finish is not Finish.EAGER or _is_said(subject):
         return
+    rules = _up_to_delimiters(reading, subject.grammar)
+    if is_plainly_prefix_free(rules, analyse(rules)):
+        return
+    # Here, because what is left takes tables, and so NumPy.
     from kbnf_core.languages.conversion.prefix_free import is_prefix_free
     from kbnf_core.lint.analysis.prolonged import find_prolonged
     from kbnf_core.lower.build import build_tables
     from kbnf_core.lower.nfa import TooManyStatesError
 
     try:
-        tables = build_tables(_up_to_delimiters(reading, subject.grammar), DEFAULT_LIMITS)
+        tables = build_tables(rules, DEFAULT_LIMITS)
         if tables.state_count <= PROVED_STATES and is_prefix_free(tables):
             return
         found = find_prolonged(tables, Budget(MOST_WORK))

@@ -1,0 +1,227 @@
+"""``kbnf match``: whether texts are in a language, and where they leave it."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kbnf_cli.console import Console
+from kbnf_cli.escaped import describe_bytes, shown
+from kbnf_cli.exits import Exit
+from kbnf_cli.files import STDIN, read_bytes
+from kbnf_cli.grammars import GRAMMAR, UNNAMED
+from kbnf_cli.inputs import Inputs
+from kbnf_cli.mask_report import describe_place
+from kbnf_cli.options import as_value, common_options, examples, input_options, stdin_option
+from kbnf_cli.sample import open_engine
+from kbnf_core.diagnostics.segments import Role, Segment, Segments
+from kbnf_core.diagnostics.visible import visible
+from kbnf_core.errors import RejectedError
+
+if TYPE_CHECKING:
+    from kbnf_core import Engine, Explanation
+
+SCHEMA = "kbnf.match/1"
+
+_PLACES = 3
+"""Places in the grammar that are shown."""
+
+_BEFORE, _BEHIND = 40, 24
+"""Bytes of a text that are shown before the place where it stops fitting, and behind it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text, where it is from, and its line there, None where it is all of it."""
+
+    path: str
+    data: bytes
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of a text: ``message`` says why it does not fit, at ``offset``.
+
+    ``expected`` are inclusive ranges of bytes, ``places`` those of the grammar that expect them.
+    ``with_break``: its last line break is part of it.
+    """
+
+    text: Text
+    message: str | None
+    offset: int
+    expected: tuple[tuple[int, int], ...] = ()
+    places: tuple[str, ...] = ()
+    with_break: bool = False
+
+    @property
+    def matches(self) -> bool:
+        """Whether the text is in the language."""
+        return self.message is None
+
+
+@click.command(
+    epilog=examples(
+        "kbnf match json answer.json",
+        "kbnf match g.kbnf --lines < answers.txt",
+        "kbnf sample g.kbnf | kbnf match g.kbnf --lines",
+    )
+)
+@click.argument("grammar", metavar="GRAMMAR", type=GRAMMAR)
+@click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--lines", "by_line", is_flag=True, help="Each line is a text.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How to show what was found.",
+)
+@input_options
+@stdin_option
+@common_options
+@click.pass_obj
+@as_value(Inputs)
+def match(
+    console: Console,
+    inputs: Inputs,
+    grammar: Path,
+    files: tuple[Path, ...],
+    by_line: bool,
+    format_: str,
+) -> int:
+    """Tell whether texts fit a grammar.
+
+    Each FILE is one text, stdin if there is none or for `-`. A line break at its end counts only
+    where the grammar wants it. A text fits if it can be generated: with the grammar's way to
+    finish, or the one given by --finish. Exits with 1 if a text does not fit, and shows where.
+    """
+    files = files or (STDIN,)
+    if grammar == STDIN and STDIN in files:
+        raise click.UsageError("the grammar and a text cannot both come from stdin")
+    engine = open_engine(console, inputs, grammar)
+    verdicts = []
+    for text in _texts(console, files, by_line):
+        verdict = _judge(engine, text)
+        verdicts.append(verdict)
+        if format_ == "text":
+            console.data(_lines_of(verdict))
+    if format_ == "json":
+        value = {"schema": SCHEMA, "texts": [_value(each) for each in verdicts]}
+        console.text(json.dumps(value) + "\n")
+    return Exit.CLEAN if all(each.matches for each in verdicts) else Exit.FINDINGS
+
+
+def _texts(console: Console, files: tuple[Path, ...], by_line: bool) -> Iterator[Text]:
+    """Yield the texts; report a file that cannot be read, and go on."""
+    for file in files:
+        try:
+            data = read_bytes(file)
+        except OSError as error:
+            console.problem(error)
+            continue
+        name = UNNAMED if file == STDIN else file.as_posix()
+        if not by_line:
+            yield Text(name, data)
+            continue
+        lines = data.split(b"\n")
+        if not lines[-1]:
+            lines.pop()
+        for number, line in enumerate(lines, 1):
+            yield Text(name, line.removesuffix(b"\r"), number)
+
+
+def _judge(engine: "Engine", text: Text) -> Verdict:
+    """Try a text without the line break at its end, then with it."""
+    bare = text.data.removesuffix(b"\n").removesuffix(b"\r") if text.line is None else text.data
+    verdict = _try(engine, text, bare)
+    if verdict.matches or bare == text.data:
+        return verdict
+    whole = _try(engine, text, text.data)
+    if whole.matches:
+        return Verdict(text, None, len(text.data), with_break=True)
+    return verdict
+
+
+def _try(engine: "Engine", text: Text, data: bytes) -> Verdict:
+    engine.reset()
+    try:
+        if data:
+            engine.try_accept_new_bytes(data)
+    except RejectedError as error:
+        why = engine.why(data)
+        return Verdict(text, why.reason, error.byte_offset, why.expected, _places(engine, why))
+    if engine.can_finish():
+        return Verdict(text, None, len(data))
+    why = engine.why(b"")
+    message = "the text ends too early"
+    return Verdict(text, message, len(data), why.expected, _places(engine, why))
+
+
+def _places(engine: "Engine", why: "Explanation") -> tuple[str, ...]:
+    source = engine.grammar.source
+    return tuple(describe_place(place, source) for place in why.places[:_PLACES])
+
+
+def _lines_of(verdict: Verdict) -> Segments:
+    text = verdict.text
+    where = visible(text.path) if text.line is None else f"{visible(text.path)}:{text.line}"
+    if verdict.matches:
+        said = "fits, with the line break at its end" if verdict.with_break else "fits"
+        return [Segment(f"{where}: ", Role.PLACE), Segment(f"{said}\n", Role.HELP)]
+    line, column = _position(verdict)
+    before, behind = _excerpt(verdict)
+    return [
+        Segment(f"{visible(text.path)}:{line}:{column}: ", Role.PLACE),
+        Segment("does not fit", Role.ERROR),
+        Segment(f": {visible(verdict.message or '')}\n"),
+        Segment(f"  {before}{behind}\n"),
+        Segment(f"  {' ' * len(before)}^\n", Role.ERROR),
+        Segment("  expected  ", Role.PLACE),
+        Segment(f"{describe_bytes(verdict.expected)}\n"),
+        *(
+            part
+            for place in verdict.places
+            for part in (Segment("  in        ", Role.PLACE), Segment(f"{place}\n"))
+        ),
+    ]
+
+
+def _excerpt(verdict: Verdict) -> tuple[str, str]:
+    """Return a piece of the text before the place and behind it, on one line."""
+    data, at = verdict.text.data, verdict.offset
+    begin = max(data.rfind(b"\n", 0, at) + 1, at - _BEFORE)
+    end = data.find(b"\n", at)
+    end = min(len(data) if end < 0 else end, at + _BEHIND)
+    before = shown(data[begin:at])
+    behind = shown(data[at:end]) if end > at else shown(data[at : at + 1])
+    return before, behind
+
+
+def _position(verdict: Verdict) -> tuple[int, int]:
+    """Return line and column of the place, from 1, the column in code points."""
+    before = verdict.text.data[: verdict.offset]
+    first = verdict.text.line or 1
+    last = before.rpartition(b"\n")[2].decode("utf-8", "replace")
+    return first + before.count(b"\n"), len(last) + 1
+
+
+def _value(verdict: Verdict) -> dict[str, Any]:
+    """Return an entry of the object that ``schemas/match.schema.json`` describes."""
+    line, column = _position(verdict)
+    return {
+        "path": verdict.text.path,
+        "line": verdict.text.line,
+        "matches": verdict.matches,
+        "message": verdict.message,
+        "position": {"offset": verdict.offset, "line": line, "column": column},
+        "expected": {
+            "bytes": [list(bounds) for bounds in verdict.expected],
+            "text": describe_bytes(verdict.expected),
+        },
+        "with_line_break": verdict.with_break,
+    }

@@ -1,0 +1,53 @@
+"""Classes of Python as JSON Schemas: ``module:Class``. This imports, and so runs, the module."""
+
+import json
+import re
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+
+
+def is_model_name(text: str) -> bool:
+    """Tell whether ``text`` is written as ``module:Class``."""
+    return _NAME.fullmatch(text) is not None
+
+
+def schema_of_model(name: str) -> str:
+    """Return the JSON Schema, as text, of a class named ``module:Class``.
+
+    The module is looked for in the current directory, too. Raises ``ClickException`` where it
+    cannot be imported, or its class has no schema.
+    """
+    module, _, path = name.partition(":")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        found: Any = import_module(module)
+        for part in path.split("."):
+            found = getattr(found, part)
+    except Exception as error:
+        # Whatever the module does wrong is the answer to the one who named it.
+        raise click.ClickException(f"cannot import {name}: {_sentence(error)}") from error
+    return json.dumps(_schema(found, name), indent=2) + "\n"
+
+
+def _schema(model: Any, name: str) -> Any:
+    try:
+        if hasattr(model, "model_json_schema"):
+            return model.model_json_schema()
+        from pydantic import TypeAdapter
+
+        return TypeAdapter(model).json_schema()
+    except ImportError:
+        message = f"{name} is no pydantic model, and other classes need pydantic: it is missing"
+        raise click.ClickException(message) from None
+    except Exception as error:
+        raise click.ClickException(f"{name} has no JSON Schema: {_sentence(error)}") from error
+
+
+def _sentence(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"

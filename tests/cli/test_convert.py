@@ -1,0 +1,159 @@
+"""``kbnf convert``, and what it shares with the ``convert-*`` commands."""
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from kbnf_core import Grammar
+from kbnf_core.languages import EXTENSIONS, LANGUAGES
+from kbnf_testing.command import Kbnf, Write
+
+GBNF = 'root ::= [0-9]+ "x"\n'
+MODEL = """
+class Person:
+    @staticmethod
+    def model_json_schema():
+        return {"type": "object", "properties": {"age": {"type": "integer"}}, "required": ["age"]}
+
+class Other: pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("g.gbnf", GBNF),
+        ("g.txt", GBNF + "# by its content"),
+        ("g.lark", "start: /[0-9]/+ /x/"),
+        ("g.bnf", "<start>::='1'"),
+        ("g.abnf", "start = %x31"),
+        ("g.json", '{"const": 1}'),
+        ("g.json", '{"grammars": [{"lark_grammar": "start: /1/"}]}'),
+    ],
+)
+def test_any_file_becomes_kbnf(kbnf: Kbnf, write: Write, name: str, text: str) -> None:
+    result = kbnf("convert", write(name, text))
+    assert result.status == 0
+    assert Grammar(result.out).start == "start"
+
+
+@pytest.mark.parametrize("text", [GBNF, '{"const": 1}', "start: /x/"])
+def test_stdin_is_recognised(kbnf: Kbnf, text: str) -> None:
+    result = kbnf("convert", "-", stdin=text.encode())
+    assert (result.status, "start ::= " in result.out) == (0, True)
+
+
+def test_between_two_other_languages(kbnf: Kbnf, write: Write) -> None:
+    result = kbnf("convert", write("g.gbnf", GBNF), "--to", "lark")
+    assert (result.status, result.out) == (0, 'start: /[0-9]/+ "x"\n')
+
+
+def test_losses_of_both_steps_are_said(kbnf: Kbnf, write: Write) -> None:
+    # This ends at the first token that completes it; llama.cpp may go on.
+    file = write("g.bnf", "<start>::='a'|'ab'\n")
+    strict = kbnf("convert", file, "--to", "gbnf", "--format", "json")
+    value = json.loads(strict.out)
+    assert (strict.status, value["output"], value["exact"]) == (1, None, False)
+    assert [loss["code"] for loss in value["losses"]] == ["W403"]
+    assert kbnf("convert", file, "--to", "gbnf", "--lossy").status == 0
+
+
+def test_a_regular_expression(kbnf: Kbnf) -> None:
+    result = kbnf("convert", "--from", "regex", "-", stdin=b"\\d\\d-[a-z]+\n")
+    assert (result.status, "finish=eos" in result.out) == (0, True)
+    assert r"start ::= #r'\d\d-[a-z]+';" in result.out
+    wrong = kbnf("convert", "--from", "regex", "-", stdin=b"[a-\n")
+    assert (wrong.status, "E201" in wrong.stderr) == (1, True)
+
+
+def test_a_class_of_python(kbnf: Kbnf, write: Write) -> None:
+    write("people_of_convert.py", MODEL)
+    result = kbnf("convert", "people_of_convert:Person", "--to", "gbnf")
+    assert (result.status, "age" in result.out) == (0, True)
+
+
+@pytest.mark.parametrize("name", ["no_such_module:Person", "json:NoSuchClass"])
+def test_a_class_that_is_not_there(kbnf: Kbnf, name: str) -> None:
+    result = kbnf("convert", name)
+    assert (result.status, f"cannot import {name}" in result.stderr) == (2, True)
+
+
+@pytest.mark.skipif(find_spec("pydantic") is None, reason="needs pydantic")
+def test_classes_that_pydantic_takes(kbnf: Kbnf, write: Write) -> None:
+    write(
+        "records_of_convert.py",
+        "from dataclasses import dataclass\n@dataclass\nclass Point:\n    x: int\n",
+    )
+    assert kbnf("convert", "records_of_convert:Point").status == 0
+    write("plain_of_convert.py", MODEL)
+    result = kbnf("convert", "plain_of_convert:Other")
+    assert (result.status, "has no JSON Schema" in result.stderr) == (2, True)
+
+
+def test_kbnf_needs_a_language(kbnf: Kbnf, write: Write) -> None:
+    result = kbnf("convert", write("g.kbnf", "start ::= 'a';"))
+    assert (result.status, "--to gbnf, lark" in result.stderr) == (2, True)
+    same = kbnf("convert", write("g.gbnf", GBNF), "--to", "gbnf")
+    assert (same.status, "is written in GBNF already" in same.stderr) == (2, True)
+
+
+def test_a_directory_and_where_results_go(kbnf: Kbnf, write: Write) -> None:
+    write("in/a.gbnf", GBNF)
+    write("in/b.lark", "start: /x/")
+    result = kbnf("convert", "in", "-o", "out")
+    assert (result.status, result.out) == (0, "")
+    assert result.stderr == "wrote out/a.kbnf\nwrote out/b.kbnf\n"
+    assert sorted(path.name for path in Path("out").iterdir()) == ["a.kbnf", "b.kbnf"]
+
+
+def test_shipped_grammars(kbnf: Kbnf) -> None:
+    assert "root ::= " in kbnf("convert", "builtin:uuid", "--to", "gbnf").out
+
+
+def test_the_list_has_every_language(kbnf: Kbnf) -> None:
+    result = kbnf("convert", "--list-formats")
+    rows = {line.split()[0]: line for line in result.out.splitlines()}
+    assert result.status == 0
+    assert rows.keys() == {
+        *(each.name.lower() for each in LANGUAGES),
+        "json-schema",
+        "regex",
+        "model",
+    }
+    assert all(any(f"*{extension}" in row for row in rows.values()) for extension in EXTENSIONS)
+    assert max(map(len, rows.values())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("command", "file", "language"),
+    [
+        ("convert-lark", "g.gbnf", "GBNF"),
+        ("convert-bnf", "g.kbnf", "KBNF"),
+        ("convert-json-schema", "g.lark", "Lark"),
+    ],
+)
+def test_a_file_of_the_wrong_kind_names_the_command(
+    kbnf: Kbnf, write: Write, command: str, file: str, language: str
+) -> None:
+    result = kbnf(command, write(file, GBNF))
+    assert result.status == 2
+    assert f"{file} is written in {language}, not in" in result.stderr
+    assert f"`kbnf convert {file}`" in result.stderr
+
+
+PATTERN = "start: /\\d\\d\\d/\n"
+
+
+@pytest.mark.parametrize("command", ["convert", "convert-lark"])
+def test_patterns_are_raw_unless_the_target_does_not_know_them(
+    kbnf: Kbnf, write: Write, command: str
+) -> None:
+    file = write("g.lark", PATTERN)
+    assert r"#r'\d\d\d'" in kbnf(command, file).out
+    for target in ("kbnf-0.2", "kbnf-0.4"):
+        converted = kbnf(command, file, "--target", target)
+        assert (converted.status, r"#'\\d\\d\\d'" in converted.out) == (0, True)
+        checked = kbnf("check", "-", "--target", target, "--select", "E", stdin=converted.stdout)
+        assert checked.status == 0

@@ -1,0 +1,93 @@
+"""``kbnf explain``."""
+
+import pytest
+
+from kbnf_testing.command import Kbnf, Write
+from kbnf_testing.schemas import checked
+
+GRAMMAR = """\
+(* kbnf: finish=eos *)
+start ::= "(" list? ")";
+list ::= item ("," item){0,3};
+item ::= #"\\\\d" | except!("x", 5) | #b'\\xff' | name;
+name ::= #r"[a-z]+"+;
+"""
+
+
+def test_the_start_rule(kbnf: Kbnf, write: Write) -> None:
+    result = kbnf("explain", write("g.kbnf", GRAMMAR))
+    assert result.status == 0
+    assert result.out == (
+        "g.kbnf:2:1\n"
+        'start ::= "(" list? ")";\n'
+        "\n"
+        "one after the other:\n"
+        "  - the text '('\n"
+        "  - perhaps:\n"
+        "    - list\n"
+        "  - the text ')'\n"
+        "\n"
+        'shortest  "()"  "(0)"  "(a)"  "(x)"  "(A)"\n'
+        'begins    "("\n'
+        "followed  the end of the text\n"
+        "used by   no rule\n"
+    )
+    assert result.stderr == "other rules: list, item, name\n"
+
+
+def test_a_rule_and_its_regexes(kbnf: Kbnf, write: Write) -> None:
+    out = kbnf("explain", write("g.kbnf", GRAMMAR), "item").out
+    assert "one of:\n  - what the regular expression \\d matches\n" in out
+    assert "  - a text without 'x' in it, of 5 bytes at most\n  - the bytes ff\n  - name\n" in out
+    assert "\nregex     \\d\n" in out
+    assert '\nfollowed  ")", ","\nused by   list\n' in out
+
+
+def test_what_follows_through_recursion_and_loops(kbnf: Kbnf) -> None:
+    grammar = b'start ::= a "!"? ; a ::= "x" a | b* ; b ::= "y";'
+    for rule, expected in (("a", '"!", the end of the text'), ("b", '"!", "y", the end')):
+        assert f"followed  {expected}" in kbnf("explain", "-", rule, stdin=grammar).out
+
+
+@pytest.mark.parametrize(
+    ("pattern", "seen"), [(r'#"\\d{3}"', r"\d{3}"), (r"#r'[\\/]'", r"[\\/]"), ("#'a|b'", "a|b")]
+)
+def test_a_pattern(kbnf: Kbnf, pattern: str, seen: str) -> None:
+    result = kbnf("explain", pattern)
+    assert (result.status, f"\nregex     {seen}\n" in result.out) == (0, True)
+
+
+def test_codes_and_names_of_findings(kbnf: Kbnf, write: Write) -> None:
+    page = kbnf("rule", "W301").out
+    assert kbnf("explain", "W301").out == kbnf("explain", "never-reached-alternative").out == page
+    write("W301", "start ::= 'a';")
+    assert "the text 'a'" in kbnf("explain", "W301").out
+
+
+def test_json(kbnf: Kbnf, write: Write) -> None:
+    value = checked(
+        "explain", kbnf("explain", write("g.kbnf", GRAMMAR), "name", "--format", "json").out
+    )
+    assert (value["rule"], value["used_by"], value["begins"]) == ("name", ["item"], [[97, 122]])
+    assert [each["regex"] for each in value["regexes"]] == ["[a-z]+"]
+    assert value["followed"] == {"bytes": [[41, 41], [44, 44]], "end": False}
+
+
+def test_an_unknown_rule(kbnf: Kbnf, write: Write) -> None:
+    result = kbnf("explain", write("g.kbnf", GRAMMAR), "nam")
+    assert (result.status, "did you mean `name`?" in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "grammar",
+    ["start ::= #token[5];", 'start ::= "a" start;'],
+)
+def test_without_texts_of_bytes(kbnf: Kbnf, grammar: str) -> None:
+    result = kbnf("explain", "-", stdin=grammar.encode())
+    assert (result.status, "shortest  not known" in result.out) == (0, True)
+
+
+def test_errors_are_findings(kbnf: Kbnf) -> None:
+    result = kbnf("explain", '#"[a-"')
+    assert (result.status, "E201" in result.stderr) == (1, True)
+    assert kbnf("explain", "no.kbnf").status == 2

@@ -1,0 +1,70 @@
+"""``kbnf sample``."""
+
+import pytest
+
+from kbnf_testing.command import Kbnf, Write
+from kbnf_testing.schemas import checked
+
+DIGITS = '(* kbnf: finish=eos *) start ::= #"[0-9]{1,3}";'
+FEW = '(* kbnf: finish=eos *) start ::= "a" | "bc" | "d\\n";'
+
+
+def test_different_texts_of_the_language(kbnf: Kbnf) -> None:
+    result = kbnf("sample", "-", stdin=DIGITS.encode())
+    lines = result.out.splitlines()
+    assert (result.status, result.stderr, len(set(lines))) == (0, "", 20)
+    assert all(line.isdecimal() and len(line) <= 3 for line in lines)
+
+
+def test_all_fit(kbnf: Kbnf) -> None:
+    texts = kbnf("sample", "arithmetic", "-n", "30", "--length", "8").stdout
+    assert kbnf("match", "arithmetic", "--lines", stdin=texts).status == 0
+
+
+def test_the_seed_decides(kbnf: Kbnf) -> None:
+    first, again, other = (kbnf("sample", "json", "--seed", seed).out for seed in ("7", "7", "8"))
+    assert first == again != other
+
+
+def test_shortest_are_in_order_and_all_are_known(kbnf: Kbnf) -> None:
+    result = kbnf("sample", "-", "--shortest", stdin=FEW.encode())
+    assert result.out == "a\nbc\nd\\n\n"
+    assert result.stderr == "the language has 3 texts only\n"
+    shown = kbnf("sample", "-", "--shortest", "--format", "json", stdin=FEW.encode())
+    value = checked("sample", shown.out)
+    assert [each["text"] for each in value["texts"]] == ["a", "bc", "d\n"]
+    assert value["all"] is True
+
+
+def test_raw_texts_are_as_they_are(kbnf: Kbnf) -> None:
+    result = kbnf("sample", "-", "--shortest", "--format", "raw", stdin=FEW.encode())
+    assert result.stdout == b"a\nbc\nd\n\n"
+
+
+def test_shortest_heed_the_way_to_finish(kbnf: Kbnf) -> None:
+    grammar = b'start ::= #"a{1,3}";'
+    assert kbnf("sample", "-", "--shortest", stdin=grammar).out == "a\n"
+    found = kbnf("sample", "-", "--shortest", "--finish", "eos", stdin=grammar)
+    assert found.out == "a\naa\naaa\n"
+
+
+def test_too_few_are_said(kbnf: Kbnf) -> None:
+    result = kbnf("sample", "-", stdin=FEW.encode())
+    assert (result.status, len(result.out.splitlines())) == (0, 3)
+    assert result.stderr == "3 texts found; there may be others\n"
+
+
+def test_special_tokens_are_named(kbnf: Kbnf, write: Write) -> None:
+    vocabulary = write("v.json", '{"0": "a", "1": "<|end|>"}')
+    grammar = b'start ::= "a" #token[1];'
+    assert kbnf("sample", "-", "--vocab", vocabulary, stdin=grammar).out == "a<|end|>\n"
+
+
+@pytest.mark.parametrize("option", [("-n", "0"), ("--length", "-1"), ("--seed", "x")])
+def test_wrong_usage(kbnf: Kbnf, option: tuple[str, str]) -> None:
+    assert kbnf("sample", "json", *option).status == 2
+
+
+def test_a_wrong_grammar_is_a_finding(kbnf: Kbnf) -> None:
+    result = kbnf("sample", "-", stdin=b"start ::= x;")
+    assert (result.status, "E101" in result.stderr) == (1, True)
