@@ -22,7 +22,7 @@ BUILT_IN = "bytes"
 class Inputs:
     """The values of the options that ``options.input_options`` adds."""
 
-    vocab: str | None
+    vocab: str | None = None
     eos: tuple[int, ...]
     start: str | None
     finish: str | None

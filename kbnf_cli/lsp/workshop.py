@@ -6,15 +6,14 @@ too long, is replaced; the text that did it stays without findings until it chan
 
 import asyncio
 import logging
-import os
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import active_children, get_context, parent_process
-from threading import Thread
+from multiprocessing import active_children, get_context
 from typing import TypeVar
 
+from kbnf_cli.jobs import end_with_parent
 from kbnf_cli.lsp.analysis import Analysis, Request, Result, analyse, run_examples
 from kbnf_core.source import Source
 
@@ -40,7 +39,7 @@ class Process:
         if self._pool is None:
             # A fresh process: a forked one would inherit the streams of the protocol.
             context = get_context("spawn")
-            self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=_end_with_parent)
+            self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=end_with_parent)
         loop = asyncio.get_running_loop()
         try:
             return await asyncio.wait_for(loop.run_in_executor(self._pool, task, given), PATIENCE)
@@ -59,18 +58,6 @@ class Process:
         for process in active_children():
             process.kill()
         pool.shutdown(cancel_futures=True)
-
-
-def _end_with_parent() -> None:
-    """Leave nothing behind where the editor kills the server."""
-    parent = parent_process()
-
-    def wait() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(0)
-
-    Thread(target=wait, daemon=True).start()
 
 
 @dataclass(slots=True)

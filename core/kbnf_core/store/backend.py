@@ -3,7 +3,7 @@
 import os
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from shutil import copyfileobj
@@ -11,8 +11,10 @@ from typing import Protocol
 
 from kbnf_core.errors import KbnfError
 
-_TEMPORARY = ".tmp-"
-_DAY = 24 * 60 * 60.0
+TEMPORARY = ".tmp-"
+"""What names of files begin with that are not finished."""
+
+DAY = 24 * 60 * 60.0
 
 
 class StoreError(KbnfError, OSError):
@@ -31,8 +33,17 @@ class Backend(Protocol):
     def name(self) -> str:
         """What to call it in messages: its place without credentials."""
 
-    def get(self, key: str) -> Path | None:
-        """Return a local file with the content of ``key``, None where there is none."""
+    def reach(self) -> None:
+        """Raise where there is no store."""
+
+    def get(self, key: str, *, fresh: bool = False) -> Path | None:
+        """Return a local file with the content of ``key``, None where there is none.
+
+        ``fresh`` asks for the store's own content, not for a copy that was made earlier.
+        """
+
+    def fetch(self, keys: Iterable[str]) -> None:
+        """Bring what is there of ``keys`` near, at the same time, before it is asked for."""
 
     def put_if_absent(self, key: str, path: Path) -> bool:
         """Store the content of a file, unless something is there; tell whether it was stored.
@@ -49,6 +60,9 @@ class Backend(Protocol):
     def size(self, key: str) -> int:
         """Return the bytes stored under a key, 0 where it is not there."""
 
+    def age(self, key: str) -> float:
+        """Return the seconds since a key was written, 0 where it is not there."""
+
     def sweep(self) -> int:
         """Remove what interrupted writers have left; return how many."""
 
@@ -64,22 +78,34 @@ class DirectoryStore:
         """The folder."""
         return str(self._folder)
 
-    def get(self, key: str) -> Path | None:
+    def reach(self) -> None:
+        """Raise where there is no such folder."""
+        if not self._folder.is_dir():
+            raise StoreError(self.name, "there is no such folder")
+
+    def get(self, key: str, *, fresh: bool = False) -> Path | None:
         """Return the file of a key."""
+        del fresh
         path = self._folder / key
         try:
             return path if path.is_file() else None
         except OSError as error:
             raise self._error(error) from error
 
+    def fetch(self, keys: Iterable[str]) -> None:
+        """Do nothing: the files are here."""
+
     def put_if_absent(self, key: str, path: Path) -> bool:
-        """Copy a file to its place: to a temporary name, to the disk, and renamed."""
+        """Copy a file to its place: to a temporary name, to the disk, and renamed.
+
+        A file of another size was cut short by something else, and is replaced.
+        """
         target = self._folder / key
         try:
-            if target.exists():
+            if target.is_file() and target.stat().st_size == path.stat().st_size:
                 return False
             target.parent.mkdir(parents=True, exist_ok=True)
-            draft = target.parent / f"{_TEMPORARY}{secrets.token_hex(8)}"
+            draft = target.parent / f"{TEMPORARY}{secrets.token_hex(8)}"
             try:
                 with open(path, "rb") as source, open(draft, "xb") as out:
                     copyfileobj(source, out)
@@ -100,7 +126,7 @@ class DirectoryStore:
             found = sorted(
                 path.relative_to(self._folder).as_posix()
                 for path in folder.rglob("*")
-                if path.is_file() and not path.name.startswith(_TEMPORARY)
+                if path.is_file() and not path.name.startswith(TEMPORARY)
             )
         except OSError as error:
             raise self._error(error) from error
@@ -115,22 +141,31 @@ class DirectoryStore:
 
     def size(self, key: str) -> int:
         """Return the size of the file of a key."""
-        try:
-            return (self._folder / key).stat().st_size
-        except FileNotFoundError:
-            return 0
-        except OSError as error:
-            raise self._error(error) from error
+        status = self._status(key)
+        return 0 if status is None else status.st_size
+
+    def age(self, key: str) -> float:
+        """Return the seconds since the file of a key was written."""
+        status = self._status(key)
+        return 0.0 if status is None else time.time() - status.st_mtime
 
     def sweep(self) -> int:
         """Remove temporary files that are older than a day."""
         removed = 0
-        for path in self._folder.rglob(f"{_TEMPORARY}*"):
+        for path in self._folder.rglob(f"{TEMPORARY}*"):
             with suppress(OSError):
-                if time.time() - path.stat().st_mtime > _DAY:
+                if time.time() - path.stat().st_mtime > DAY:
                     path.unlink()
                     removed += 1
         return removed
+
+    def _status(self, key: str) -> os.stat_result | None:
+        try:
+            return (self._folder / key).stat()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._error(error) from error
 
     def _error(self, error: OSError) -> StoreError:
         return StoreError(self.name, error.strerror or str(error))
