@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import TypeVar
 
 from kbnf_core.container import ContainerError, digest, read_container, write_container
@@ -64,6 +65,7 @@ class ArtifactStore:
         self.metrics = dict.fromkeys(("hits", "local", "misses", "damaged", "read", "written"), 0)
         self._negative_seconds = negative_seconds
         self._known_rows: set[str] = set()
+        self._lock = Lock()
 
     def has(self, key: str) -> bool:
         """Tell whether there is an artifact for a key, without reading it."""
@@ -81,10 +83,10 @@ class ArtifactStore:
         """
         path = self.cache.find(key)
         if path is not None:
-            self.metrics["local"] += 1
+            self.count("local")
         else:
             path = self._assembled(key)
-        self.metrics["misses" if path is None else "hits"] += 1
+        self.count("misses" if path is None else "hits")
         return path
 
     def put(self, key: str, artifact: Path) -> bool:
@@ -152,6 +154,11 @@ class ArtifactStore:
         """Return the digest of the artifact of a key; raises ``DamagedError``."""
         return self._checked(INPUTS + key, _name)
 
+    def count(self, what: str, number: int = 1) -> None:
+        """Add to a metric."""
+        with self._lock:
+            self.metrics[what] += number
+
     def warn(self, what: object) -> None:
         """Say what is slower than it could be."""
         warnings.warn(f"{self.backend.name}: {what}", StoreWarning, stacklevel=2)
@@ -200,7 +207,7 @@ class ArtifactStore:
                 return None
             try:
                 found = read(path)
-                self.metrics["read"] += path.stat().st_size
+                self.count("read", path.stat().st_size)
             except FileNotFoundError:
                 # It went away just now.
                 continue
@@ -212,7 +219,7 @@ class ArtifactStore:
         return None
 
     def _mend(self, error: DamagedError) -> None:
-        self.metrics["damaged"] += 1
+        self.count("damaged")
         self._known_rows.discard(error.key.removeprefix(ROWS))
         self.warn(f"{error}; it is compiled anew")
         self._remove(error.key)
@@ -239,7 +246,7 @@ class ArtifactStore:
 
     def _put(self, key: str, path: Path) -> bool:
         stored = self.backend.put_if_absent(key, path)
-        self.metrics["written"] += path.stat().st_size if stored else 0
+        self.count("written", path.stat().st_size if stored else 0)
         return stored
 
 

@@ -65,7 +65,7 @@ def _stored(store: ArtifactStore, key: str, recipe: Recipe) -> Grammar | None:
         # Damaged, or evicted, in the local cache.
         store.cache.drop(key)
         store.warn(error)
-        store.metrics["damaged"] += 1
+        store.count("damaged")
     path = store.get(key)
     return None if path is None else load_artifact(path, recipe.limits)
 

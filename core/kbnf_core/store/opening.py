@@ -5,6 +5,7 @@ import os
 from functools import lru_cache
 from pathlib import Path
 from tempfile import mkdtemp
+from threading import Lock
 
 from kbnf_core.store.artifact_store import ArtifactStore
 from kbnf_core.store.backend import Backend, DirectoryStore
@@ -20,7 +21,12 @@ def open_store(url: str | Path, cache: Path | None = None) -> ArtifactStore:
     does not know.
     """
     # What is open in a process is of no use to those that it forks.
-    return _open(str(url), cache, os.getpid())
+    with _lock:
+        return _open(str(url), cache, os.getpid())
+
+
+_lock = Lock()
+"""So that threads that open a store at the same time get one."""
 
 
 @lru_cache(maxsize=16)
