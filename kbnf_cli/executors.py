@@ -21,6 +21,9 @@ T = TypeVar("T")
 
 PROCESSES = "processes"
 
+_STARTS = 5
+"""How often a process is started that ends before it has begun to work."""
+
 
 @dataclass(frozen=True, slots=True)
 class Workers:
@@ -99,16 +102,31 @@ def _run(
     arguments: tuple[Any, ...],
 ) -> ProcessPoolExecutor | None:
     """Let a pool of one process, or a new one, answer a call; return the pool unless it broke."""
-    # A fresh process: a forked one would inherit locks that another thread holds.
-    pool = pool or ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_begin)
     try:
+        pool = pool or _started()
         future.set_result(pool.submit(function, *arguments).result())
     except BrokenProcessPool as error:
-        pool.shutdown()
+        if pool is not None:
+            pool.shutdown()
         future.set_exception(error)
         return None
     except BaseException as error:
         future.set_exception(error)
+    return pool
+
+
+def _started() -> ProcessPoolExecutor:
+    """Return a pool whose process runs: one that ends while it starts is no fault of a call's."""
+    for left in reversed(range(_STARTS)):
+        # A fresh process: a forked one would inherit locks that another thread holds.
+        pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_begin)
+        try:
+            pool.submit(os.getpid).result()
+            break
+        except BrokenProcessPool:
+            pool.shutdown()
+            if not left:
+                raise
     return pool
 
 

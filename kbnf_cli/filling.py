@@ -68,8 +68,6 @@ def fill(
         vocabulary = read_vocabulary(console, name, inputs.eos)
         store.put_vocabulary(vocabulary)
         fingerprints[vocabulary.fingerprint] = name
-    if not fingerprints:
-        store.backend.reach()
     counts: dict[str, int] = {}
     report = _Report(console, fingerprints)
     with ExitStack() as stack:
