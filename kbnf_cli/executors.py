@@ -176,10 +176,15 @@ def _open_ray(address: str) -> Iterator[Workers]:
     except (OSError, ValueError, RuntimeError) as error:
         raise KbnfError(f"ray://{address} cannot be reached: {error}") from None
     try:
-        count = int(ray.cluster_resources().get("CPU", 1))
-        yield Workers(_RayExecutor(ray), (ray.exceptions.WorkerCrashedError,), count)
+        yield ray_workers(ray)
     finally:
         ray.shutdown()
+
+
+def ray_workers(ray: Any) -> Workers:
+    """Return the workers of the cluster to which this process is connected."""
+    count = int(ray.cluster_resources().get("CPU", 1))
+    return Workers(_RayExecutor(ray), (ray.exceptions.WorkerCrashedError,), count)
 
 
 class _RayExecutor(Executor):

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from kbnf_core.artifact import FORMAT
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
-from kbnf_core.convert import JSON_SCHEMA, converted, detect
+from kbnf_core.convert import (
+    JSON_SCHEMA,
+    converted,
+    detect,
+    json_schema_grammar,
+    schema_options,
+)
 from kbnf_core.diagnostics.decode import decode
 from kbnf_core.errors import ConfigError, GrammarError
 from kbnf_core.files import read_file
@@ -85,7 +91,8 @@ class Recipe:
         return Grammar(text, finish=self.finish, limits=self.limits)
 
     def _of_schema(self) -> Grammar:
-        grammar = Grammar.from_json_schema(self.text, lossy=self.lossy, **dict(self.options))
+        options = schema_options(**dict(self.options), lossy=self.lossy)
+        grammar = json_schema_grammar(self.text, options, self.limits)
         if self.finish is not None:
             grammar.finish = Finish.parse(self.finish)
         return grammar

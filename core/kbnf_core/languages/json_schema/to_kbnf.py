@@ -24,6 +24,7 @@ from kbnf_core.languages.json_schema.problems import (
 )
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.writer import Writer
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import Analysis, analyse
 from kbnf_core.lower.translate import translate
 from kbnf_core.source import Source
@@ -72,8 +73,12 @@ def from_json_schema(
     return Conversion(_written(embedded), not losses, losses, notes)
 
 
-def json_schema_grammar(source: str, options: Options | None = None) -> "Grammar":
+def json_schema_grammar(
+    source: str, options: Options | None = None, limits: Limits = DEFAULT_LIMITS
+) -> "Grammar":
     """Return the grammar that ``from_json_schema`` writes, without writing and reading it.
+
+    ``limits`` are those of the grammar; those of the schema are in ``options``.
 
     Raises what that raises. The grammar's text is rendered on first access.
     """
@@ -85,7 +90,8 @@ def json_schema_grammar(source: str, options: Options | None = None) -> "Grammar
         # Losses of ``lenient`` in the schema would otherwise go unreported.
         raise GrammarError([_diagnostic(loss, text) for loss in embedded.losses])
     grammar, analysis = _meaning(embedded, text)
-    return Grammar.of_rules(grammar, analysis, _finish(embedded), lambda: _written(embedded))
+    finish = _finish(embedded)
+    return Grammar.of_rules(grammar, analysis, finish, lambda: _written(embedded), limits)
 
 
 def _convert(text: Source, options: Options | None) -> Embedded:
