@@ -42,7 +42,9 @@ class Counting(Executor):
 
 def content(backend: Backend) -> dict[str, bytes]:
     """Return all that a store holds."""
-    paths = {name: backend.get(name) for name in backend.keys("")}
+    names = list(backend.keys(""))
+    backend.fetch(names)
+    paths = {name: backend.get(name) for name in names}
     return {name: path.read_bytes() for name, path in paths.items() if path is not None}
 
 
