@@ -70,18 +70,25 @@ def farm(url: Path, vocabulary: Vocabulary, schemas: list[str], workers: int) ->
     return taken, sum(outcome.status == MADE for outcome in outcomes)
 
 
-def second_starts(url: Path, vocabulary: Vocabulary, schemas: list[str]) -> list[float]:
-    """Return the milliseconds that each start takes, after one that made the node warm."""
-    found = []
+def second_starts(
+    url: Path, vocabulary: Vocabulary, schemas: list[str]
+) -> tuple[list[float], list[float]]:
+    """Return the milliseconds of a processor that each start takes on a node that is warm.
+
+    That is up to the grammar, and up to an engine, which compares the masks with their digest.
+    """
+    grammars, engines = [], []
     for text in schemas:
         try:
             Grammar.from_store(url, text, vocabulary, language="JSON Schema")
         except GrammarError:
             continue
-        begin = time.perf_counter()
-        Engine(Grammar.from_store(url, text, vocabulary, language="JSON Schema"), vocabulary)
-        found.append(1000 * (time.perf_counter() - begin))
-    return found
+        begin = time.process_time()
+        grammar = Grammar.from_store(url, text, vocabulary, language="JSON Schema")
+        grammars.append(1000 * (time.process_time() - begin))
+        Engine(grammar, vocabulary)
+        engines.append(1000 * (time.process_time() - begin))
+    return grammars, engines
 
 
 def main(schemas: int = 300, farmed: int = 1_000) -> None:
@@ -102,12 +109,14 @@ def main(schemas: int = 300, farmed: int = 1_000) -> None:
             f"as files {plain:,} bytes; objects {objects:,} and {counts['rows'][0]:,} rows {rows:,}"
         )
         print(f"{plain / (objects + rows):.1f} times smaller (at least 5 is wanted)")
-        starts = sorted(second_starts(url, vocabulary, texts))
-        nine = quantiles(starts, n=10)[-1]
-        print(
-            f"second start: median {median(starts):.2f} ms, nine of ten {nine:.2f} ms,"
-            f" worst {starts[-1]:.2f} ms (below 5 is wanted)"
-        )
+        for what, starts in zip(
+            ("grammar", "engine"), second_starts(url, vocabulary, texts), strict=True
+        ):
+            print(
+                f"second start, {what}: median {median(starts):.2f} ms of a processor, nine of ten"
+                f" {quantiles(starts, n=10)[-1]:.2f} ms, worst {max(starts):.2f} ms"
+                " (below 5 is wanted)"
+            )
         many = list(read_schemas(farmed))
         one, count = farm(Path(folder) / "one", vocabulary, many, 1)
         two, _ = farm(Path(folder) / "two", vocabulary, many, 2)

@@ -37,6 +37,7 @@ class Counting(Executor):
         self, function: Callable[..., Any], /, task: Task
     ) -> Future[Any]:
         """Queue a task."""
+        del function
         return self._inner.submit(counted, task, self._log)
 
 

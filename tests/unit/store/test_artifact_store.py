@@ -128,9 +128,9 @@ def test_the_first_of_two_writers_wins(backend: Backend, tmp_path: Path) -> None
 
 Change = Callable[[bytes], bytes | None]
 CHANGES: dict[str, Change] = {
-    "missing": lambda data: None,
+    "missing": lambda _: None,
     "cut": lambda data: data[: len(data) // 2],
-    "empty": lambda data: b"",
+    "empty": lambda _: b"",
     "flipped": lambda data: data[:-5] + bytes([data[-5] ^ 1]) + data[-4:],
     "something else": lambda data: b"x" * len(data),
 }

@@ -1,4 +1,4 @@
-"""A farm of Dask or Ray workers that are killed, over an S3 that cuts uploads, ends as a serial run.
+"""A farm of workers that are killed, over an S3 that cuts uploads, ends as a serial run.
 
 Needs the extras ``store``, ``dask`` (and ``ray``), moto, mistral-common and the schemas of
 maskbench; `pytest -m slow` runs it.
@@ -61,7 +61,7 @@ def tasks_for(url: str) -> list[Task]:
 
 @pytest.fixture(scope="module")
 def serial(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """What one worker that nobody disturbs writes into a folder."""
+    """Return what one worker that nobody disturbs writes into a folder."""
     url = tmp_path_factory.mktemp("serial") / "store"
     with Processes(1) as one:
         assert list(run_tasks(tasks_for(str(url)), one, (BrokenProcessPool,), 2))
