@@ -85,14 +85,14 @@ class LLGuidance:
 
         self._size = setting.vocabulary.size
         wrapper = llguidance.TokenizerWrapper(_Tokenizer(setting))
-        self._tokenizer = llguidance.LLTokenizer(wrapper, n_vocab=self._size)
+        self.tokenizer = llguidance.LLTokenizer(wrapper, n_vocab=self._size)
 
     def make(self, workload: Workload) -> "LLGuidanceMatcher":
         """Return a matcher."""
         llguidance = import_module("llguidance")
 
         grammar = llguidance.LLMatcher.grammar_from_lark(_text(workload, "lark"))
-        return LLGuidanceMatcher(self._tokenizer, grammar, self._size)
+        return LLGuidanceMatcher(self.tokenizer, grammar, self._size)
 
 
 class _Tokenizer:

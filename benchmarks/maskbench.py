@@ -139,7 +139,7 @@ def theirs(setting: Setting) -> Build:
     bits = numpy_side.allocate_token_bitmask(1, setting.vocabulary.size)
     fill = numpy_side.fill_next_token_bitmask
     # The adapter of the other benchmark has built it already.
-    tokenizer = LLGuidance(setting)._tokenizer
+    tokenizer = LLGuidance(setting).tokenizer
 
     def new(grammar: str) -> Any:
         return matcher_class(tokenizer, grammar, log_level=0)

@@ -1,4 +1,4 @@
-"""Resident memory beyond interpreter and vocabulary; run as a process of its own."""
+"""Resident memory beyond interpreter, vocabulary and its slices; run as a process of its own."""
 
 import json
 import subprocess
@@ -8,10 +8,11 @@ from pathlib import Path
 from benchmarks.engines import Ours
 from benchmarks.vocabulary import read_setting
 from benchmarks.workloads import WORKLOADS
+from kbnf_core.mask.slices import slices_of
 
 
 def measure_memory(tokens: int) -> dict[str, float]:
-    """Return MB of the JSON grammar and all that a first pass over documents leaves."""
+    """Return MB of the vocabulary's slices, and of the JSON grammar after a pass over documents."""
     command = [sys.executable, "-m", "benchmarks.memory", str(tokens)]
     root = Path(__file__).resolve().parents[1]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root)
@@ -24,6 +25,9 @@ def _main(tokens: int) -> None:
     workload = WORKLOADS[0]
     documents = workload.documents(setting.encode, tokens)
     _touch(setting.vocabulary.trie)
+    alone = _resident()
+    # All grammars share them, so they are no part of what one takes.
+    slices_of(setting.vocabulary)
     before = _resident()
     matcher = Ours(setting).make(workload)
     matcher.begin()
@@ -34,7 +38,8 @@ def _main(tokens: int) -> None:
         for token in document:
             matcher.mask()
             matcher.accept(token)
-    print(json.dumps({"first mask": first - before, "after all": _resident() - before}))
+    figures = {"first mask": first - before, "after all": _resident() - before}
+    print(json.dumps({"slices": before - alone} | figures))
 
 
 def _touch(trie: object) -> None:

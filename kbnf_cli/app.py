@@ -15,6 +15,7 @@ _COMMANDS = {
     "compile": "kbnf_cli.compile:compile_",
     "convert": "kbnf_cli.convert_any:convert_any",
     "convert-json-schema": "kbnf_cli.convert_json_schema:convert_json_schema",
+    "diff": "kbnf_cli.diff:diff",
     "explain": "kbnf_cli.explain:explain",
     "help": "kbnf_cli.help:help_",
     "init": "kbnf_cli.init:init",

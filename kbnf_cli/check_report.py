@@ -124,7 +124,7 @@ class Outcome:
         return self._deliver(reports)
 
     def _show_diff(self, reports: "Sequence[Report]") -> int:
-        from kbnf_cli.diff import diff
+        from kbnf_cli.text_diff import diff
 
         for report in reports:
             self.console.data(diff(report.before, report.after, report.name))

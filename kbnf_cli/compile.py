@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kbnf_core import Vocabulary
     from kbnf_core.artifact.precompute import Progress
     from kbnf_core.artifact.read import Description
+    from kbnf_core.device import TokenTable
 
 
 class _Task:
@@ -62,6 +63,26 @@ class _Task:
         return self._vocabulary
 
 
+class _TableTask(_Task):
+    """Builds the device table of one grammar after the other."""
+
+    def __init__(self, inputs: Inputs, states: int) -> None:
+        super().__init__(inputs)
+        self._states = states
+
+    def compile(
+        self, grammar: Path, out: Path, progress: "Progress | None"
+    ) -> tuple[Diagnostic, ...]:
+        from kbnf_core.device import TokenTable
+
+        del progress
+        vocabulary = self.vocabulary(Console())
+        assert vocabulary is not None  # noqa: S101 - the command asks for one
+        opened = self._inputs.grammar(grammar, vocabulary)
+        TokenTable.build(opened.grammar, vocabulary, max_states=self._states).save(out)
+        return opened.losses
+
+
 @click.command("compile")
 @click.argument("paths", metavar="GRAMMAR...", nargs=-1, type=GRAMMAR)
 @click.option(
@@ -76,7 +97,20 @@ class _Task:
     "--info",
     metavar="ARTIFACT",
     type=click.Path(path_type=Path),
-    help="Describe an artifact instead.",
+    help="Describe an artifact, or a device table, instead.",
+)
+@click.option(
+    "--device-table",
+    is_flag=True,
+    help="Write the table of states and token classes that masks on the device that samples; "
+    "needs --vocab, and a grammar that closes.  [default: beside the grammar, *.kbnfd]",
+)
+@click.option(
+    "--max-states",
+    type=click.IntRange(min=1),
+    default=4096,
+    show_default=True,
+    help="States that a device table may have.",
 )
 @click.option(
     "-j",
@@ -138,6 +172,8 @@ def compile_(
     paths: tuple[Path, ...],
     output: Path | None,
     info: Path | None,
+    device_table: bool,
+    max_states: int,
     jobs: int,
     vocabs: tuple[str, ...],
 ) -> int:
@@ -158,23 +194,29 @@ def compile_(
     settings = inputs.settings_source()(paths[0])
     eos = inputs.eos or settings.eos or ()
     if filling.store is not None:
-        if output is not None:
-            raise click.UsageError("--output is for files, --store for a store")
+        if output is not None or device_table:
+            raise click.UsageError("--output and --device-table are for files, --store is not")
         named = vocabs or tuple(filter(None, [settings.vocab]))
         return fill(console, filling, replace(inputs, eos=eos), named, paths, jobs)
     filling.require_store()
     if len(vocabs) > 1:
         raise click.UsageError("several vocabularies go with --store")
     vocab = vocabs[0] if vocabs else settings.vocab
-    task = _Task(replace(inputs, vocab=vocab, eos=eos))
-    work = _outputs(find_grammars(paths, console.note, ANY_GRAMMAR), output)
+    if device_table and vocab is None:
+        raise click.UsageError("--device-table is over a vocabulary: name one with --vocab")
+    inputs = replace(inputs, vocab=vocab, eos=eos)
+    task = _TableTask(inputs, max_states) if device_table else _Task(inputs)
+    work = _outputs(find_grammars(paths, console.note, ANY_GRAMMAR), output, device_table)
     if len(work) == 1:
         return _compile_one(console, task, *work[0])
     return _compile_many(console, task, work, jobs)
 
 
-def _outputs(grammars: list[Path], output: Path | None) -> list[tuple[Path, Path]]:
+def _outputs(
+    grammars: list[Path], output: Path | None, device_table: bool
+) -> list[tuple[Path, Path]]:
     from kbnf_core.artifact import SUFFIX
+    from kbnf_core.device import SUFFIX as TABLE_SUFFIX
 
     if STDIN in grammars and (output is None or len(grammars) > 1):
         raise click.UsageError("a grammar from stdin needs -o, and must be the only one")
@@ -182,7 +224,8 @@ def _outputs(grammars: list[Path], output: Path | None) -> list[tuple[Path, Path
         return [(grammars[0], output)]
     if output is not None and not output.is_dir():
         raise SourceError(str(output), "several grammars need a directory to write to")
-    named = [(g, (output or g.parent) / f"{g.stem}{SUFFIX}") for g in grammars]
+    suffix = TABLE_SUFFIX if device_table else SUFFIX
+    named = [(g, (output or g.parent) / f"{g.stem}{suffix}") for g in grammars]
     clashes = len({out for _, out in named}) < len(named)
     if clashes:
         raise click.UsageError("two of these grammars would be written to the same file")
@@ -190,9 +233,15 @@ def _outputs(grammars: list[Path], output: Path | None) -> list[tuple[Path, Path
 
 
 def _compile_one(console: Console, task: _Task, grammar: Path, out: Path) -> int:
+    from kbnf_core.device import TableTooLargeError
+
     task.vocabulary(console)
     with console.progress(f"compiling {grammar.name}") as progress:
-        losses = task.compile(grammar, out, progress)
+        try:
+            losses = task.compile(grammar, out, progress)
+        except TableTooLargeError as error:
+            _report(console, grammar, error)
+            return Exit.FINDINGS
     _show(console, losses)
     size = f" ({out.stat().st_size:,} bytes)" if out.is_file() else ""
     console.note(f"wrote {out}{size}")
@@ -209,13 +258,17 @@ def _compile_many(console: Console, task: _Task, work: list[tuple[Path, Path]], 
                 console.detail(f"wrote {job[1]}")
                 continue
             failures += 1
-            _report(console, outcome)
+            _report(console, job[0], outcome)
     console.note(f"compiled {len(work) - failures} of {len(work)} grammars")
     return Exit.FINDINGS if failures else Exit.CLEAN
 
 
-def _report(console: Console, error: KbnfError | OSError) -> None:
-    if isinstance(error, GrammarError):
+def _report(console: Console, grammar: Path, error: KbnfError | OSError) -> None:
+    from kbnf_core.device import TableTooLargeError
+
+    if isinstance(error, TableTooLargeError):
+        console.error(f"{grammar}: {error}")
+    elif isinstance(error, GrammarError):
         _show(console, error.diagnostics)
     else:
         console.problem(error)
@@ -227,16 +280,43 @@ def _show(console: Console, findings: tuple[Diagnostic, ...]) -> None:
 
 def _describe(console: Console, path: Path) -> int:
     from kbnf_core.artifact.read import describe_artifact
+    from kbnf_core.device import SUFFIX, TokenTable
 
-    console.text(description_text(describe_artifact(path)))
+    is_table = path.suffix == SUFFIX
+    lines = _of_table(TokenTable.load(path)) if is_table else _of_artifact(describe_artifact(path))
+    console.text(_laid_out(lines))
     return Exit.CLEAN
 
 
 def description_text(description: "Description") -> str:
     """Return the lines that describe an artifact."""
+    return _laid_out(_of_artifact(description))
+
+
+def _laid_out(lines: dict[str, str]) -> str:
+    width = max(map(len, lines)) + 2
+    return "".join(f"{name + ':':<{width}}{value}\n" for name, value in lines.items())
+
+
+def _of_table(table: "TokenTable") -> dict[str, str]:
+    """Return the lines that describe a device table."""
+    states, classes = table.transitions.shape
+    return {
+        "finish": table.finish.value,
+        "vocabulary": f"{len(table.token_class):,} ids, {table.fingerprint}",
+        "states": f"{states - 1:,}",
+        "token classes": f"{classes:,}",
+        "table": f"{table.transitions.nbytes:,} bytes",
+        "class map": f"{table.token_class.nbytes:,} bytes",
+        "whole": "no, a part" if table.is_partial else "yes",
+    }
+
+
+def _of_artifact(description: "Description") -> dict[str, str]:
+    """Return the lines that describe an artifact."""
     manifest = description.manifest
     vocabulary = manifest.vocabulary
-    lines = {
+    return {
         "grammar": manifest.source_path or "(a text)",
         "source hash": manifest.source_hash,
         "start": manifest.start,
@@ -248,5 +328,3 @@ def description_text(description: "Description") -> str:
         **{name: f"{count:,}" for name, count in description.counts.items()},
         "size": f"{description.size:,} bytes",
     }
-    width = max(map(len, lines)) + 2
-    return "".join(f"{name + ':':<{width}}{value}\n" for name, value in lines.items())

@@ -21,7 +21,16 @@ from kbnf_cli.inputs import read_vocabulary
 from kbnf_cli.options import as_value, common_options, vocabulary_options
 from kbnf_core import convert
 from kbnf_core.imports import ANYWHERE, BELOW
-from kbnf_core.languages import ABNF, BNF, GBNF, KBNF, LANGUAGES, LARK, Language
+from kbnf_core.languages import (
+    ABNF,
+    BNF,
+    GBNF,
+    KBNF,
+    LANGUAGES,
+    LARK,
+    STRUCTURAL_TAG,
+    Language,
+)
 from kbnf_core.syntax.language import Converter
 
 if TYPE_CHECKING:
@@ -167,5 +176,5 @@ def _ways(
 COMMANDS = {
     f"convert-{language.name.lower()}": _command_of(language, language.to_kbnf)
     for language in LANGUAGES
-    if language.to_kbnf is not None
+    if language.to_kbnf is not None and language is not STRUCTURAL_TAG
 }

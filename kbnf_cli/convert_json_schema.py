@@ -12,10 +12,13 @@ from kbnf_cli.converting import (
     Direction,
     conversion_options,
     convert_all,
+    deliver,
     refuse_another,
 )
+from kbnf_cli.models import is_model_name, schema_of_model
 from kbnf_cli.options import as_value, common_options
 from kbnf_core.diagnostics.text import render_text
+from kbnf_core.source import Source
 
 if TYPE_CHECKING:
     from kbnf_core.convert import Conversion
@@ -64,6 +67,11 @@ if TYPE_CHECKING:
     show_default=True,
     help="Whether `format` restricts values.",
 )
+@click.option(
+    "--strict",
+    type=click.Choice(["openai", "anthropic"]),
+    help="Refuse what the strict mode of this service refuses, and say what to do about it.",
+)
 @conversion_options
 @common_options
 @click.pass_obj
@@ -78,12 +86,14 @@ def convert_json_schema(
     escapes: str | None,
     standard: str,
     formats: str,
+    strict: str | None,
 ) -> int:
     """Convert JSON Schemas to KBNF.
 
     FILE is a schema, or a directory to search for *.json. The grammar allows the JSON texts of the
     values that the schema allows. A keyword that no grammar can keep is an error that names its
-    JSON Pointer; with --lossy it is dropped and listed.
+    JSON Pointer; with --lossy it is dropped and listed. FILE may also be MODULE:CLASS, a pydantic
+    model or another type that pydantic knows; this runs the module.
     """
 
     def convert(text: str, name: str) -> "Conversion":
@@ -92,6 +102,7 @@ def convert_json_schema(
             Formats,
             Options,
             Order,
+            Service,
             Standard,
             Whitespace,
             from_json_schema,
@@ -105,12 +116,18 @@ def convert_json_schema(
             delivery.lossy,
             standard=Standard(standard),
             formats=Formats(formats),
+            strict=None if strict is None else Service(strict),
         )
         conversion = from_json_schema(text, options, path=name)
         # `kbnf check` does not read schemas, so what there is to remark is said here.
         for note in conversion.notes:
             console.findings(render_text(note))
         return replace(conversion, notes=())
+
+    if len(paths) == 1 and is_model_name(str(paths[0])) and not paths[0].exists():
+        name = str(paths[0])
+        source = Source(schema_of_model(name), name)
+        return deliver(console, source, convert(source.text, name), delivery, delivery.output)
 
     def direction(file: Path) -> Direction:
         refuse_another(file, "JSON Schema", (".json",))

@@ -23,6 +23,7 @@ from kbnf_core.errors import GrammarError
 from kbnf_core.languages import KBNF, LANGUAGES
 from kbnf_core.lint.options import TARGETS
 from kbnf_core.source import Source
+from kbnf_core.syntax.conversion import OF_CONVERSION
 
 if TYPE_CHECKING:
     from kbnf_core.convert import Conversion
@@ -203,10 +204,12 @@ def _show_findings(
     console: Console, conversion: "Conversion", source: Source, withheld: bool
 ) -> None:
     losses = [loss.diagnostic(source) for loss in conversion.losses]
-    for diagnostic in losses:
+    own = [note for note in conversion.notes if note.code in OF_CONVERSION]
+    for diagnostic in (*own, *losses):
         console.findings(render_text(diagnostic))
-    if conversion.notes:
-        console.note(f"{source.name}: `kbnf check` has {count_of(len(conversion.notes), 'remark')}")
+    others = len(conversion.notes) - len(own)
+    if others:
+        console.note(f"{source.name}: `kbnf check` has {count_of(others, 'remark')}")
     if withheld:
         lost = count_of(len(losses), "thing")
         console.error(f"{source.name}: {lost} cannot be kept", "--lossy writes the result anyway")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from kbnf_cli.console import Console
-from kbnf_cli.diff import diff
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN, find_grammars, read_source, write_text
 from kbnf_cli.options import common_options, stdin_option
+from kbnf_cli.text_diff import diff
 from kbnf_core.diagnostics.text import render_text
 
 if TYPE_CHECKING:

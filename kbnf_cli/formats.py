@@ -29,12 +29,13 @@ _ABOUT = {
     "BNF": "bnf_sampler's older <start>::=...",
     "Lark": "Lark, LLGuidance's too, JSON lists",
     "ABNF": "the grammars of RFCs",
+    "Structural tag": "XGrammar's structural tags",
 }
 
 FORMATS = (
     *(
         Format(
-            each.name.lower(),
+            each.name.lower().replace(" ", "-"),
             each.name,
             f"*{each.extension}",
             _ABOUT.get(each.name, each.name),

@@ -55,7 +55,7 @@ repos:
         name: kbnf check
         entry: kbnf check --force-exclude
         language: system
-        files: \\.(kbnf|gbnf|lark|bnf|abnf)$
+        files: \\.(kbnf|gbnf|lark|bnf|abnf|structural_tag)$
         require_serial: true
       - id: kbnf-fmt
         name: kbnf fmt

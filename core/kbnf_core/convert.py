@@ -6,6 +6,7 @@ keep what is lost; nothing changes silently.
 
 import json
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -26,9 +27,11 @@ if TYPE_CHECKING:
         from_json_schema,
         json_schema_grammar,
         schema_options,
+        schema_text,
     )
     from kbnf_core.languages.lark.to_kbnf import from_lark
     from kbnf_core.languages.lark.writer.from_kbnf import to_lark
+    from kbnf_core.languages.structural_tag.to_kbnf import from_structural_tag
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 _HOMES = {
@@ -38,7 +41,9 @@ _HOMES = {
     "from_json_schema": "kbnf_core.languages.json_schema",
     "json_schema_grammar": "kbnf_core.languages.json_schema",
     "schema_options": "kbnf_core.languages.json_schema",
+    "schema_text": "kbnf_core.languages.json_schema",
     "from_lark": "kbnf_core.languages.lark.to_kbnf",
+    "from_structural_tag": "kbnf_core.languages.structural_tag.to_kbnf",
     "to_lark": "kbnf_core.languages.lark.writer.from_kbnf",
     "to_gbnf": "kbnf_core.languages.gbnf.writer.from_kbnf",
 }
@@ -54,8 +59,10 @@ __all__ = [
     "from_gbnf",
     "from_json_schema",
     "from_lark",
+    "from_structural_tag",
     "json_schema_grammar",
     "schema_options",
+    "schema_text",
     "to_gbnf",
     "to_kbnf",
     "to_lark",
@@ -77,11 +84,12 @@ _READERS = {
     "GBNF": "from_gbnf",
     "BNF": "from_bnf",
     "Lark": "from_lark",
+    "Structural tag": "from_structural_tag",
     JSON_SCHEMA: "from_json_schema",
 }
 """The converters to KBNF, by the names that ``detect`` returns."""
 
-_WITH_VOCABULARY = ("BNF", "GBNF")
+_WITH_VOCABULARY = ("BNF", "GBNF", "Structural tag")
 """Languages that can name tokens of a vocabulary."""
 
 
@@ -141,9 +149,19 @@ def detect(text: str, path: str) -> str:
             value = None
         if isinstance(value, dict) and "grammars" in value:
             return "Lark"
+        if isinstance(value, dict) and is_structural_tag(value):
+            return "Structural tag"
         if isinstance(value, dict | bool) or PurePath(path).suffix.lower() == ".json":
             return JSON_SCHEMA
     return _by_signs(text)
+
+
+def is_structural_tag(value: Mapping[str, Any]) -> bool:
+    """Tell whether a JSON object is a structural tag, in its present form or the older one."""
+    if value.get("type") == "structural_tag":
+        return True
+    older = isinstance(value.get("structures"), list) and "triggers" in value
+    return older or (isinstance(value.get("format"), dict) and "type" not in value)
 
 
 def _by_signs(text: str) -> str:

@@ -18,7 +18,7 @@ from kbnf_core.kernel.chosen import EngineCore
 from kbnf_core.kernel.result import AcceptTokenResult
 from kbnf_core.limits import Limits
 from kbnf_core.mask.bits import Bitmask, ids_of, row_of
-from kbnf_core.mask.forced import forced_bytes, forced_tokens
+from kbnf_core.mask.forced import forced_bytes
 from kbnf_core.mask.logits import apply_mask, check_logits
 from kbnf_core.mask.token_automaton import TOKEN_BITS, TableFullError, TokenAutomaton
 from kbnf_core.recognise.migrate import Migration
@@ -316,11 +316,14 @@ class Engine(EngineCore):
         return forced_bytes(self._automaton, self._position, limit)
 
     def forced_tokens(self, limit: int = 256) -> list[int]:
-        """Return the tokens that come next, as long as a single one is allowed each time.
+        """Return the tokens that certainly come next, at most ``limit``.
 
-        At most ``limit``: the work is a mask for each, so that of a call has a bound.
+        They are those that the tokenizer itself writes for the forced bytes, if the vocabulary
+        knows how (``Vocabulary.can_encode``); what it would write otherwise before some text is
+        held back. Beyond them, and without a tokenizer, a token is foreseen where a mask allows
+        that one alone.
         """
-        return forced_tokens(self._automaton, self._position, limit)
+        return self._automaton.forced_tokens.find(self._position, self._accepted, limit)
 
     def prepare(self, budget: int | None = None) -> int:
         """Precompute the mask of this position, and those of the positions likely to come next.

@@ -21,6 +21,7 @@ from kbnf_core.syntax.printer import quote
 
 if TYPE_CHECKING:
     from kbnf_core.lower.analyse import Analysis
+    from kbnf_core.lower.inline import Inlined
     from kbnf_core.lower.tables import Tables
     from kbnf_core.mask.token_automata import StoredMemo, TokenAutomata
     from kbnf_core.vocab.vocabulary import Vocabulary
@@ -130,25 +131,27 @@ class Grammar:
     @classmethod
     def from_json_schema(
         cls,
-        schema: Mapping[str, Any] | bool | str,
+        schema: object,
         *,
         whitespace: str | None = None,
         order: str = "declared",
         lossy: bool = False,
         **options: Any,
     ) -> "Grammar":
-        """Return the grammar of the JSON texts that a schema (a dict, a bool or a text) allows.
+        """Return the grammar of the JSON texts that a schema allows.
+
+        ``schema`` is a dict, a bool, a text, a pydantic model or a type for which pydantic makes a
+        schema: a dataclass, a ``TypedDict``, ``list[int]``.
 
         ``whitespace`` is ``bounded`` (the default), ``flexible`` or ``compact``, ``order`` is
         ``declared`` or ``any``; ``options`` are the other fields of ``Options`` in
         ``kbnf_core.languages.json_schema``. Raises ``GrammarError`` for a schema that is
         malformed, cannot be satisfied or, unless ``lossy``, kept as a whole.
         """
-        from kbnf_core.convert import json_schema_grammar, schema_options
+        from kbnf_core.convert import json_schema_grammar, schema_options, schema_text
 
-        text = schema if isinstance(schema, str) else json.dumps(schema)
         wanted = {**options, "whitespace": whitespace, "order": order, "lossy": lossy}
-        return json_schema_grammar(text, schema_options(**wanted))
+        return json_schema_grammar(schema_text(schema), schema_options(**wanted))
 
     @classmethod
     def from_gbnf(cls, text: str, *, lossy: bool = False, **options: Any) -> "Grammar":
@@ -171,6 +174,20 @@ class Grammar:
     def from_lark(cls, text: str, *, lossy: bool = False, **options: Any) -> "Grammar":
         """Return the grammar of a Lark text, or of LLGuidance's list of grammars."""
         return cls._from("Lark", text, lossy, options)
+
+    @classmethod
+    def from_structural_tag(
+        cls, tag: Mapping[str, Any] | str | Any, *, lossy: bool = False, **options: Any
+    ) -> "Grammar":
+        """Return the grammar of a structural tag: a dict, a text of JSON, or an object of XGrammar.
+
+        ``options`` are those of ``convert.from_structural_tag``, ``vocabulary`` among them. Raises
+        ``GrammarError`` for a tag with errors and, unless ``lossy``, one that cannot be kept.
+        """
+        dump = getattr(tag, "model_dump_json", None)
+        written = dump() if callable(dump) else tag
+        text = written if isinstance(written, str) else json.dumps(written)
+        return cls._from("Structural tag", text, lossy, options)
 
     @classmethod
     def from_file(
@@ -247,6 +264,19 @@ class Grammar:
         return _usable(self.reading), self.reading.analysis
 
     @property
+    def rules(self) -> ir.Grammar:
+        """The grammar that the text means."""
+        return self._rules[0]
+
+    @cached_property
+    def analysis(self) -> "Analysis":
+        """What is known of each nonterminal."""
+        from kbnf_core.lower.analyse import analyse
+
+        rules, known = self._rules
+        return analyse(rules) if known is None else known
+
+    @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Warnings found while reading."""
         return self.reading.diagnostics
@@ -254,8 +284,13 @@ class Grammar:
     @cached_property
     def tables(self) -> "Tables":
         """The automata. Raises ``GrammarError`` (E106, E107) where they pass a limit."""
+        return self.tables_with(None)
+
+    def tables_with(self, inlined: "Inlined | None") -> "Tables":
+        """Return the automata with these nonterminals written out. Raises as ``tables`` does."""
         rules, analysis = self._rules
-        return self._build(partial(build_tables, rules, self._limits, analysis))
+        build = partial(build_tables, rules, self._limits, analysis, inlined=inlined)
+        return self._build(build)
 
     @cached_property
     def plain_tables(self) -> "PlainTables":

@@ -9,23 +9,29 @@ R = TypeVar("R")
 
 def postorder(root: N, children: Callable[[N], Sequence[N]]) -> Iterator[N]:
     """Yield every part of ``root``, parts before wholes, children in their order."""
-    stack: list[tuple[N, bool]] = [(root, False)]
+    return (node for node, _ in reversed(_wholes_first(root, children)))
+
+
+def _wholes_first(root: N, children: Callable[[N], Sequence[N]]) -> list[tuple[N, int]]:
+    """Return every part with the number of its children: the reverse of the postorder."""
+    found: list[tuple[N, int]] = []
+    stack = [root]
     while stack:
-        node, seen = stack.pop()
-        parts = () if seen else children(node)
-        if parts:
-            stack.append((node, True))
-            stack.extend((part, False) for part in reversed(parts))
-        else:
-            yield node
+        node = stack.pop()
+        parts = children(node)
+        found.append((node, len(parts)))
+        stack.extend(parts)
+    return found
 
 
 def fold(root: N, children: Callable[[N], Sequence[N]], combine: Callable[[N, list[R]], R]) -> R:
     """Return what ``combine`` makes of ``root``, given what it has made of its parts."""
     values: list[R] = []
-    for node in postorder(root, children):
-        first = len(values) - len(children(node))
-        values[first:] = [combine(node, values[first:])]
+    for node, count in reversed(_wholes_first(root, children)):
+        if count:
+            values[-count:] = [combine(node, values[-count:])]
+        else:
+            values.append(combine(node, []))
     return values.pop()
 
 

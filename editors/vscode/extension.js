@@ -2,7 +2,7 @@
 const { workspace } = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
 
-const LANGUAGES = ["kbnf", "gbnf", "lark", "bnf", "abnf"];
+const LANGUAGES = ["kbnf", "gbnf", "lark", "bnf", "abnf", "structural-tag"];
 
 let client;
 

@@ -133,3 +133,46 @@ def test_an_artifact_of_another_format_is_refused_with_the_command(
     result = kbnf("mask", "g.kbnfc")
     assert result.status == 2
     assert "compile it again with `kbnf compile g.kbnf -o g.kbnfc`" in result.stderr
+
+
+def test_a_device_table_is_written_and_described(kbnf: Kbnf, write: Write, tokens: Path) -> None:
+    grammar = write("g.kbnf", GOOD)
+    result = kbnf("compile", grammar, "--vocab", tokens, "--device-table", "--finish", "token")
+    assert result.status == 0
+    assert "wrote g.kbnfd" in result.stderr
+    lines = dict(
+        line.split(":", 1) for line in kbnf("compile", "--info", "g.kbnfd").out.splitlines()
+    )
+    assert lines["finish"].strip() == "token"
+    assert lines["whole"].strip() == "yes"
+    assert lines["vocabulary"].strip().startswith("6 ids, ")
+    assert int(lines["states"]) >= 3
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_grammar_that_does_not_close_is_refused_with_the_reason(
+    kbnf: Kbnf, write: Write, tokens: Path, others: int
+) -> None:
+    write("all/nested.kbnf", "start ::= list; list ::= '{' [list] '}';")
+    for number in range(others):
+        write(f"all/good{number}.kbnf", GOOD)
+    result = kbnf("compile", "all", "--vocab", tokens, "--device-table", "--max-states", "30")
+    assert result.status == 1
+    text = " ".join(result.stderr.split())
+    assert "does not close: it has more than 30 states, since `list` can nest without end" in text
+    assert len(list(Path("all").glob("*.kbnfd"))) == others
+
+
+def test_a_device_table_needs_a_vocabulary(kbnf: Kbnf, write: Write) -> None:
+    result = kbnf("compile", write("g.kbnf", GOOD), "--device-table")
+    assert result.status == 2
+    assert "--vocab" in result.stderr
+
+
+def test_a_damaged_device_table_is_refused(kbnf: Kbnf, write: Write, tokens: Path) -> None:
+    kbnf("compile", write("g.kbnf", GOOD), "--vocab", tokens, "--device-table")
+    data = Path("g.kbnfd").read_bytes()
+    Path("g.kbnfd").write_bytes(data[:-9])
+    result = kbnf("compile", "--info", "g.kbnfd")
+    assert result.status == 2
+    assert "g.kbnfd" in result.stderr

@@ -117,7 +117,7 @@ def test_the_list_has_every_language(kbnf: Kbnf) -> None:
     rows = {line.split()[0]: line for line in result.out.splitlines()}
     assert result.status == 0
     assert rows.keys() == {
-        *(each.name.lower() for each in LANGUAGES),
+        *(each.name.lower().replace(" ", "-") for each in LANGUAGES),
         "json-schema",
         "regex",
         "model",

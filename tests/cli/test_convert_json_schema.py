@@ -12,7 +12,9 @@ def test_writes_the_grammar_to_a_file(kbnf: Kbnf, write: Write) -> None:
     schema, target = write("schema.json", SCHEMA), write("out.kbnf", "")
     result = kbnf("convert-json-schema", schema, "-o", target, "--whitespace", "compact")
     assert (result.status, result.out) == (0, "")
-    assert target.read_text().startswith("(* kbnf: finish=eager *)\nstart ::= '{\"a\":' integer")
+    text = target.read_text()
+    assert text.startswith("(* kbnf: finish=eager *)\n\n(* the whole schema *)\nstart ::= '{' a ")
+    assert "(* /properties/a *)\na ::= '\"a\":' integer;\n" in text
 
 
 def test_options_reach_the_grammar(kbnf: Kbnf) -> None:

@@ -82,6 +82,8 @@ LLGUIDANCE = [
     ('start: t "x"\nB: "b"\nt[suffix=B]: /a*/', "abx", 5),
     ('start: "<" r ">"\nr[lazy]: /[a-z]*/', "<a>", 4),
     ('start: "b" t "b"\nt[max_tokens=0]: /a*/', "ab", 5),
+    ('start: "x" t "b"?\nt[stop=""]: /[ab]+/' + BLANKS, "abx ", 5),
+    ('start: t | A "x"\nA: /a+/\nt[stop=""]: /[ab]+/', "abx", 5),
     ('start: a::0 "b"\na::_: "a" a::incr(_) %if lt(_,3) | ""', "ab", 6),
 ]
 

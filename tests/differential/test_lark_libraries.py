@@ -36,7 +36,9 @@ def test_terminals_are_those_of_lark(library: str, name: str) -> None:
     theirs, priority = terminal_of(f"start: X\n%import {library}.{name} -> X", "X")
     ours, our_priority = terminal_of(f"start: {name}\n{LARK_LIBRARIES[library]}", name)
     left, right = parse(theirs).node, parse(ours).node
-    assert is_equal(matcher(left, ordered=False).dfa, matcher(right, ordered=False).dfa)
+    if "*?" not in theirs:
+        # A lazy repetition could match more than it ever does; ours are written without.
+        assert is_equal(matcher(left, ordered=False).dfa, matcher(right, ordered=False).dfa)
     assert is_equal(matcher(left).dfa, matcher(right).dfa)
     assert is_equal(beginnings(left), beginnings(right))
     assert priority == our_priority

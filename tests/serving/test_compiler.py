@@ -1,5 +1,6 @@
 """The compiler: each source once, refusals as values, bounded memory, processes of its own."""
 
+import json
 import os
 import subprocess
 import sys
@@ -38,6 +39,10 @@ def test_every_kind_of_source_is_compiled(compiler: Compiler) -> None:
     assert not takes(compiler.choice(["yes", "no"]), "ye")
     assert takes(compiler.grammar("start ::= 'a'+;", finish="eos"), "aaa")
     assert takes(compiler.grammar('root ::= "a" | "b"', "gbnf"), "b")
+    content = {"type": "json_schema", "json_schema": SCHEMA}
+    tag = {"format": {"type": "tag", "begin": "<t>", "content": content, "end": "</t>"}}
+    assert takes(compiler.structural_tag(tag), '<t>{"b": 1}</t>')
+    assert compiler.structural_tag(json.dumps(tag)) is compiler.structural_tag(tag)
 
 
 def test_the_same_source_is_the_same_grammar(compiler: Compiler) -> None:
@@ -89,6 +94,37 @@ def test_what_was_not_used_for_longest_is_forgotten() -> None:
     assert compiler._kept.keys() & {compiler._job("regex", "a{100}", {})}
     assert len(compiler._kept) < 30
     assert takes(first, "a" * 100)
+
+
+def test_a_full_cache_is_not_measured_whole_for_each_grammar(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Or a server's loop waits for longer the more grammars are kept."""
+    compiler = Compiler(VOCABULARY)
+    for number in range(60):
+        compiler.regex(f"a{{{number}}}b")
+    measured: list[object] = []
+
+    def measure(future: object) -> int:
+        measured.append(future)
+        return 0
+
+    monkeypatch.setattr("kbnf_core.compiler.compiler._grammar_bytes", measure)
+    compiler.regex("c")
+    assert 1 <= len(measured) < 20
+
+
+def test_masks_that_are_computed_later_are_found_in_turn() -> None:
+    compiler = Compiler(Vocabulary.bytes(), memory=200_000)
+    grammars = [compiler.regex(f"[a-z]{{2,{number}}}x") for number in range(10, 20)]
+    for grammar in grammars:
+        engine = Engine(grammar, compiler.vocabulary)
+        for token in b"abcdefg":
+            engine.compute_allowed_token_ids()
+            engine.try_accept_new_token(token)
+    for number in range(20):
+        compiler.choice([str(number)])
+    assert compiler._bytes == compiler.bytes
 
 
 def test_masks_count_as_memory() -> None:

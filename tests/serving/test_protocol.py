@@ -2,6 +2,7 @@
 
 import array
 import copy
+import os
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -253,6 +254,29 @@ def test_a_batch_is_its_rows(threads: int | None) -> None:
     fill_bitmasks(engines, out, threads=threads)
     assert bits(out[2]) == [4, 34]
     fill_bitmasks([], out, threads=threads)
+
+
+def test_threads_write_every_row_of_a_large_batch() -> None:
+    engines = [None if i % 7 == 0 else engine(b"a" * (i % 5)) for i in range(300)]
+    alone, shared = allocate_bitmask(300, 64), np.zeros((300, 2), np.int32)
+    fill_bitmasks(engines, alone)
+    for _ in range(20):
+        shared[:] = 0
+        fill_bitmasks(engines, shared, threads=4)
+        assert (shared == alone).all()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_fills_batches_though_the_helping_threads_stay_behind() -> None:
+    engines, out = [engine() for _ in range(100)], allocate_bitmask(100, 64)
+    fill_bitmasks(engines, out, threads=2)
+    child = os.fork()
+    if child == 0:
+        again = np.zeros_like(out)
+        fill_bitmasks(engines, again, threads=2)
+        os._exit(0 if (again == out).all() else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 @pytest.mark.parametrize(

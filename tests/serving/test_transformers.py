@@ -18,6 +18,7 @@ pytest.importorskip("transformers", reason="no transformers (extra `transformers
 import torch
 import transformers
 
+from kbnf_core.device import TableTooLargeError
 from kbnf_core.integrations.transformers import KbnfLogitsProcessor
 
 SHORT = Grammar("start ::= #'[a-h]{3,9}( [a-h]{2,5}){0,2}';", finish="eos")
@@ -114,9 +115,10 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.parametrize("device", [False, True])
 @pytest.mark.parametrize("way", WAYS)
-def test_texts_are_in_the_grammar_in_any_way(model: Model, way: str) -> None:
-    processor = KbnfLogitsProcessor(SHORT, model.tokenizer)
+def test_texts_are_in_the_grammar_in_any_way(model: Model, way: str, device: bool) -> None:
+    processor = KbnfLogitsProcessor(SHORT, model.tokenizer, device=device)
     for round_ in range(6):
         torch.manual_seed(round_)
         prompts = [*PROMPTS[: 1 + round_ % 2], f"number {round_}"]
@@ -127,10 +129,28 @@ def test_texts_are_in_the_grammar_in_any_way(model: Model, way: str) -> None:
         assert [text for text in texts if not is_short(text)] == []
 
 
+def test_greedy_texts_are_those_with_the_processor_of_xgrammar(model: Model) -> None:
+    xgrammar = pytest.importorskip("xgrammar", reason="xgrammar is not installed (extra `peers`)")
+    contrib = pytest.importorskip("xgrammar.contrib.hf")
+    info = xgrammar.TokenizerInfo.from_huggingface(model.tokenizer, vocab_size=PADDED)
+    compiled = xgrammar.GrammarCompiler(info).compile_grammar(
+        'root ::= [a-h]{3,9} (" " [a-h]{2,5}){0,2}'
+    )
+    processor = KbnfLogitsProcessor(SHORT, model.tokenizer)
+    settings = {"max_new_tokens": 40, "do_sample": False}
+    for number in range(6):
+        prompts = [f"{number} of {prompt}" for prompt in PROMPTS]
+        ours = model.generate(prompts, logits_processor=[processor], **settings)
+        # Theirs is used once.
+        theirs = [contrib.LogitsProcessor([compiled] * len(prompts))]
+        assert ours == model.generate(prompts, logits_processor=theirs, **settings)
+
+
+@pytest.mark.parametrize("device", [False, True])
 @pytest.mark.parametrize("way", WAYS)
-def test_each_prompt_has_its_grammar_or_none(model: Model, way: str) -> None:
+def test_each_prompt_has_its_grammar_or_none(model: Model, way: str, device: bool) -> None:
     torch.manual_seed(1)
-    processor = KbnfLogitsProcessor([SHORT, None, OTHER], model.tokenizer)
+    processor = KbnfLogitsProcessor([SHORT, None, OTHER], model.tokenizer, device=device)
     share = WAYS[way].get("num_return_sequences", 1)
     texts = model.generate(
         [*PROMPTS, "third"], logits_processor=[processor], max_new_tokens=40, **WAYS[way]
@@ -230,3 +250,26 @@ def test_what_cannot_be_used_is_refused() -> None:
     scores: Any = torch.zeros(3, PADDED)
     with pytest.raises(ConfigError, match="2 grammars"):
         processor(three, scores)
+
+
+def test_tables_mask_as_engines_do_also_where_tokens_are_taken_back() -> None:
+    ids = tokenizer()
+    pair: Any = [KbnfLogitsProcessor([SHORT, OTHER], ids, device=each) for each in (False, True)]
+    rows = torch.tensor([ids("hello")["input_ids"][:1], ids("third")["input_ids"][:1]])
+    generator = torch.Generator().manual_seed(2)
+    for _ in range(3):
+        longer = rows
+        for _ in range(4):
+            scores = torch.rand(2, PADDED, generator=generator)
+            masked = [processor(longer, scores.clone()) for processor in pair]
+            assert torch.equal(*masked)
+            longer = torch.cat((longer, masked[0].argmax(1)[:, None]), 1)
+        # The draft was taken up to its second token.
+        rows = longer[:, : rows.shape[1] + 2]
+
+
+def test_what_the_device_cannot_do_is_refused() -> None:
+    with pytest.raises(ConfigError, match="neither"):
+        KbnfLogitsProcessor(SHORT, tokenizer(), device=True, budget=4)
+    with pytest.raises(TableTooLargeError, match="`value`"):
+        KbnfLogitsProcessor(JSON, tokenizer(), device=True)

@@ -46,7 +46,8 @@ Of ``states``:
 
 Of ``masks``:
 
-- ``masks`` (uint32, [n, words]): distinct sets of token ids, as bits; the first is empty.
+- ``masks.start``, ``masks`` (uint32): distinct sets of token ids; the first is empty. A list as
+  long as a row of bits is that row; a shorter one has (index, word) pairs for the nonzero words.
 
 Of ``walks``:
 
@@ -57,7 +58,7 @@ Of ``walks``:
   sets at which the start is complete.
 """
 
-FORMAT = 2
+FORMAT = 3
 """Raised whenever a reader of the older format would misread the newer one."""
 
 SUFFIX = ".kbnfc"

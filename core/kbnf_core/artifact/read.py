@@ -21,6 +21,7 @@ from kbnf_core.errors import VocabularyError
 from kbnf_core.grammar import Grammar
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.tables import Tables
+from kbnf_core.mask.bits import word_count
 from kbnf_core.source import Source
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -84,7 +85,7 @@ def describe_artifact(path: str | Path) -> Description:
         "item sets": len(states["items.start"]) - 1,
         "states": len(states["next"]),
         "walks": len(masks["walks"]) if masks else 0,
-        "masks": len(masks["masks"]) if masks else 0,
+        "masks": len(masks["masks.start"]) - 1 if masks else 0,
     }
     return Description(stored.manifest, Path(path).stat().st_size, counts)
 
@@ -157,7 +158,9 @@ class _Stored:
         if (vocabulary.size, vocabulary.trie.node_count) != (mark.size, mark.nodes):
             self._warn("its vocabulary is not described truthfully")
             return None
-        return ArtifactMasks(self.known_masks) if self.known_masks else None
+        if self.known_masks is None:
+            return None
+        return ArtifactMasks(self.known_masks, word_count(vocabulary.size))
 
     @cached_property
     def known_masks(self) -> Arrays | None:

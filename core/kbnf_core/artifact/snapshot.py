@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.artifact.lists import pack_arrays, pack_lists, pack_tuples, table
+from kbnf_core.artifact.lists import (
+    Rows,
+    pack_arrays,
+    pack_lists,
+    pack_tuples,
+    pack_words,
+    table,
+)
 from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.masks import Masks, Viable
 from kbnf_core.mask.trie_walk import Walk, found_before
@@ -53,7 +60,8 @@ def pack_walks(masks: Masks) -> dict[str, npt.NDArray[Any]]:
 def pack_masks(masks: Masks) -> dict[str, npt.NDArray[Any]]:
     """Return the masks themselves."""
     rows = masks.found.rows
-    return {"masks": np.stack([rows[i] for i in range(len(rows))])}
+    start, words = pack_words([rows[i] for i in range(len(rows))])
+    return {"masks.start": start, "masks": words}
 
 
 class ArtifactStates:
@@ -81,12 +89,12 @@ class ArtifactStates:
 class ArtifactMasks:
     """The walks and masks of an artifact; see ``mask.masks.StoredMasks``."""
 
-    def __init__(self, arrays: Arrays) -> None:
+    def __init__(self, arrays: Arrays, width: int) -> None:
         self._arrays = arrays
         bounds = pairwise(arrays["nodes.start"].tolist())
         nodes = [arrays["nodes"][a:b] for a, b in bounds]
-        masks = arrays["masks"]
-        self.found = found_before(nodes, list(masks), masks.shape[1])
+        rows = Rows(arrays["masks.start"], arrays["masks"], width)
+        self.found = found_before(nodes, rows, width)
 
     @cached_property
     def walks(self) -> dict[tuple[int, int], Walk]:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from kbnf_core.artifact.errors import ArtifactError
 from kbnf_core.mask.bits import word_count
+from kbnf_core.mask.trie_walk import EMPTY_ROW
 from kbnf_core.recognise.items import EMPTY
 from kbnf_core.recognise.stack import BOTTOM, SELF
 from kbnf_core.recognise.states import DEAD, INITIAL, UNKNOWN
@@ -41,7 +42,8 @@ class Checker:
         found = self._arrays.get(name)
         self.require(found is not None, name, "is missing")
         assert found is not None  # noqa: S101 - for the type checker: required above
-        self.require(found.dtype == dtype, name, f"is {found.dtype}, not {dtype.__name__}")
+        if found.dtype != dtype:
+            self.require(False, name, f"is {found.dtype}, not {dtype.__name__}")
         shape = (-1, *found.shape[1:]) if found.ndim else ()
         self.require(shape == ((-1,) if width is None else (-1, width)), name, "has a wrong shape")
         return found
@@ -189,12 +191,7 @@ def check_masks(
     checker: Checker, size: int, node_count: int, item_sets: int, nonterminals: int
 ) -> None:
     """Check walks and masks over a vocabulary of ``size`` ids and a trie of ``node_count``."""
-    words = word_count(size)
-    masks = checker.array("masks", np.uint32, words)
-    if size % 32:
-        surplus = masks[:, -1] >> np.uint32(size % 32)
-        checker.require(not surplus.any(), "masks", "has bits beyond the vocabulary")
-    checker.require(len(masks) and not masks[0].any(), "masks", "does not begin with the empty one")
+    masks = _check_rows(checker, size)
     nodes = checker.lists("nodes")
     checker.within("nodes", nodes, 0, node_count)
     checker.ascending("nodes")
@@ -202,7 +199,7 @@ def check_masks(
     first = checker.array("nodes.start", np.int32)[:2].tolist()
     checker.require(first == [0, 1] and nodes[0] == 0, "nodes", "does not begin with the root")
     walks = checker.array("walks", np.int32, 3)
-    for column, end in enumerate((item_sets, node_sets, len(masks))):
+    for column, end in enumerate((item_sets, node_sets, masks)):
         checker.within("walks", walks[:, column], 0, end)
     checker.require(_ascends(walks[:, :2]).all(), "walks", "does not ascend")
     completions = checker.lists("walk_exits", len(walks), width=2)
@@ -211,5 +208,27 @@ def check_masks(
     viable = checker.array("viable", np.int32, 2)
     checker.require(_ascends(viable[:, 0]).all(), "viable", "does not ascend")
     checker.within("viable", viable[:, 0], 0, len(checker.array("exits.start", np.int32)) - 1)
-    checker.within("viable", viable[:, 1], 0, len(masks))
+    checker.within("viable", viable[:, 1], 0, masks)
     checker.within("completions", checker.lists("completions", len(viable)), 0, node_sets)
+
+
+def _check_rows(checker: Checker, size: int) -> int:
+    """Check masks as ``lists.Rows`` reads them; return their number."""
+    width = word_count(size)
+    elements = checker.lists("masks", dtype=np.uint32)
+    start = checker.array("masks.start", np.int32)
+    length = np.diff(start)
+    whole = length == width
+    sparse = (length < width) & (length % 2 == 0)
+    checker.require((whole | sparse).all(), "masks", "has a row of a wrong length")
+    pairs = elements[np.repeat(~whole, length)].reshape(-1, 2)
+    checker.within("masks", pairs[:, 0], 0, width)
+    own = np.repeat(np.arange(len(length)), np.where(whole, 0, length // 2))
+    fine = _ascends(np.stack((own, pairs[:, 0]), axis=1))
+    checker.require(fine.all(), "masks", "has a row that does not ascend")
+    if size % 32:
+        last = np.concatenate((elements[start[1:][whole] - 1], pairs[pairs[:, 0] == width - 1, 1]))
+        beyond = last >> np.uint32(size % 32)
+        checker.require(not beyond.any(), "masks", "has bits beyond the vocabulary")
+    checker.begins_empty("masks", EMPTY_ROW)
+    return len(length)

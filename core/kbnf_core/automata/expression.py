@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from kbnf_core.automata.codepoints import ANY, CodePoints, complement
+from kbnf_core.automata.codepoints import ANY, CodePoints, complement, difference
 from kbnf_core.automata.codepoints import union as join_points
 
 
@@ -217,12 +217,23 @@ def print_expression(root: Expression, spell: Spell | None = None) -> str:
 
 def _pieces(node: Sequence | Alternation | Repetition) -> list[str | Expression]:
     if isinstance(node, Repetition):
+        if node.low == node.high and node.low <= FEW and _is_one(node.item):
+            return [node.item] * node.low
         return [*_grouped(node.item, (Sequence, Alternation, Repetition)), _operator(node)]
     if node is NOTHING:
         return ["[^\\s\\S]"]
     if isinstance(node, Sequence):
         return [piece for item in node.items for piece in _grouped(item, (Alternation,))]
     return [piece for item in node.items for piece in ("|", item)][1:]
+
+
+FEW = 3
+"""Times that one character is written out."""
+
+
+def _is_one(item: Expression) -> bool:
+    """Tell whether this is one certain character."""
+    return isinstance(item, Characters) and item.points == ((item.points[0][0],) * 2,)
 
 
 def _grouped(item: Expression, looser: tuple[type, ...]) -> list[str | Expression]:
@@ -243,8 +254,8 @@ def _operator(node: Repetition) -> str:
             return f"{{{low}}}" if low == high else f"{{{low},{high}}}"
 
 
-_SPECIAL = frozenset("\\.+*?()|[]{}^$#&-~/")
-_SPECIAL_IN_SET = frozenset("\\]^[-&~")
+_SPECIAL = frozenset("\\.+*?()|[]{}^$")
+_SPECIAL_IN_SET = frozenset("\\]^[-")
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
@@ -267,8 +278,15 @@ def print_character(point: int) -> str:
     return _NAMED.get(char) or ("\\" + char if char in _SPECIAL else _print_point(point))
 
 
+_HYPHEN = ord("-")
+
+
 def _print_ranges(points: CodePoints) -> str:
-    return "".join(_print_range(low, high) for low, high in points)
+    # At the end it needs no escape; inside a range it is not seen.
+    at_an_end = any(_HYPHEN in bounds for bounds in points)
+    kept = difference(points, ((_HYPHEN, _HYPHEN),)) if at_an_end else points
+    written = "".join(_print_range(low, high) for low, high in kept)
+    return f"{written}-" if at_an_end else written
 
 
 def _print_range(low: int, high: int) -> str:

@@ -11,7 +11,7 @@ import pickle
 import struct
 import subprocess
 import sys
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, fields
@@ -35,6 +35,11 @@ LANGUAGES = ("kbnf", "gbnf", "lark", "bnf")
 ENTRY_BYTES = 4_096
 """What an entry takes besides its text and arrays."""
 
+
+MEASURED_AT_ONCE = 8
+"""Entries whose sizes are estimated again whenever one is added."""
+
+_ARRAYS = tuple(field.name for field in fields(Tables))
 
 _LENGTH = struct.Struct("<Q")
 
@@ -91,33 +96,35 @@ class Compiled:
         return Grammar.restore(source, self.start, self.finish, self.tables, None, self.limits)
 
 
-def _json_schema(job: Job) -> Grammar:
-    from kbnf_core.convert import json_schema_grammar
-    from kbnf_core.languages.json_schema.options import Options
-
-    return json_schema_grammar(str(job.source), Options(**dict(job.options)))
-
-
 def _text(job: Job) -> Grammar:
     options = dict(job.options)
-    language = str(options.pop("language"))
-    if language == "kbnf":
-        return Grammar(str(job.source), limits=job.limits, **options)
-    from kbnf_core import convert
-
-    conversion = getattr(convert, f"from_{language}")(str(job.source))
-    if conversion.losses:
-        loss = conversion.losses[0]
-        raise ConfigError(f"this {language} grammar cannot be kept as a whole: {loss.message}")
-    return Grammar(conversion.text, limits=job.limits, **options)
+    language = options.pop("language")
+    make = Grammar if language == "kbnf" else getattr(Grammar, f"from_{language}")
+    grammar: Grammar = make(str(job.source), limits=job.limits, **options)
+    return grammar
 
 
 _MAKERS: dict[str, Callable[[Job], Grammar]] = {
-    "json_schema": _json_schema,
+    "json_schema": lambda job: Grammar.from_json_schema(str(job.source), **dict(job.options)),
     "regex": lambda job: Grammar.from_regex(str(job.source), limits=job.limits),
     "choice": lambda job: Grammar.from_choice(job.source, limits=job.limits),
+    "structural_tag": lambda job: Grammar.from_structural_tag(job.source, limits=job.limits),
     "grammar": _text,
 }
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A grammar that is kept, or its error; ``source_bytes`` is the size of what names it."""
+
+    grammar: Future[Grammar]
+    source_bytes: int
+    bytes: int
+
+    def measure(self) -> int:
+        """Estimate its size again, in bytes, with the masks that engines have computed."""
+        self.bytes = self.source_bytes + _grammar_bytes(self.grammar)
+        return self.bytes
 
 
 class Compiler:
@@ -141,7 +148,9 @@ class Compiler:
         self._memory = memory
         self._limits = limits
         self._lock = Lock()
-        self._kept: OrderedDict[Job, Future[Grammar]] = OrderedDict()
+        self._kept: OrderedDict[Job, _Entry] = OrderedDict()
+        self._bytes = 0
+        self._to_measure: deque[Job] = deque()
         self._jobs: SimpleQueue[tuple[Job, Future[Grammar]] | None] = SimpleQueue()
         self._closed = False
         self._workers = [Worker(self._jobs, self._trim) for _ in range(workers)]
@@ -161,7 +170,8 @@ class Compiler:
     def bytes(self) -> int:
         """The estimated size of the cached grammars with their masks, in bytes."""
         with self._lock:
-            return sum(_bytes_of(job, future) for job, future in self._kept.items())
+            self._bytes = sum(entry.measure() for entry in self._kept.values())
+            return self._bytes
 
     def close(self) -> None:
         """End the workers, whatever they are doing; what they had not done is cancelled."""
@@ -177,7 +187,7 @@ class Compiler:
     def json_schema(self, schema: Mapping[str, Any] | bool | str | Any, **options: Any) -> Grammar:
         """Return the grammar of a JSON Schema: a dict, a bool, a text or a pydantic model.
 
-        ``options`` are the fields of ``languages.json_schema.options.Options``. Raises
+        ``options`` are those of ``Grammar.from_json_schema``. Raises
         ``GrammarError`` for one that cannot be used.
         """
         return self.submit("json_schema", schema, **options).result()
@@ -190,10 +200,15 @@ class Compiler:
         """Return the grammar of a list of texts, as ``Grammar.from_choice`` does."""
         return self.submit("choice", choices).result()
 
+    def structural_tag(self, tag: Mapping[str, Any] | str | Any) -> Grammar:
+        """Return the grammar of a structural tag, as ``Grammar.from_structural_tag`` does."""
+        return self.submit("structural_tag", tag).result()
+
     def grammar(self, text: str, language: str | None = None, **options: Any) -> Grammar:
         """Return the grammar of a text in KBNF or another language: ``gbnf``, ``lark``, ``bnf``.
 
-        ``options`` are ``start`` and ``finish``. Raises ``ConfigError`` for another language.
+        ``options`` are those of ``Grammar``, or of ``Grammar.from_gbnf`` and so on. Raises
+        ``ConfigError`` for another language.
         """
         return self.submit("grammar", text, language=language or "kbnf", **options).result()
 
@@ -209,17 +224,27 @@ class Compiler:
         with self._lock:
             if self._closed:
                 raise ConfigError("this compiler is closed")
-            future = self._kept.get(job)
-            if future is not None and not _has_failed(future):
+            entry = self._kept.get(job)
+            if entry is not None and not _has_failed(entry.grammar):
                 self._kept.move_to_end(job)
-                return future
-            future = self._kept[job] = Future()
+                return entry.grammar
+            future = self._keep(job)
             if self._workers:
                 self._jobs.put((job, future))
                 return future
         _settle(future, job)
-        self._trim()
+        self._trim(job)
         return future
+
+    def _keep(self, job: Job) -> Future[Grammar]:
+        if job in self._kept:
+            self._bytes -= self._kept.pop(job).bytes
+        else:
+            self._to_measure.append(job)
+        size = ENTRY_BYTES + _source_bytes(job.source)
+        entry = self._kept[job] = _Entry(Future(), size, size)
+        self._bytes += size
+        return entry.grammar
 
     def _job(self, kind: str, source: Any, options: dict[str, Any]) -> Job:
         if kind not in _MAKERS:
@@ -228,20 +253,32 @@ class Compiler:
             options = {"language": "kbnf", **options}
             if options["language"] not in LANGUAGES:
                 raise ConfigError(f"a language is one of {', '.join(LANGUAGES)}")
-        text = tuple(source) if kind == "choice" else _as_text(source)
+        text = tuple(source) if kind == "choice" else _as_text(kind, source)
         return Job(kind, text, tuple(sorted(options.items())), self._limits)
 
-    def _trim(self) -> None:
-        """Forget what was not used for longest, until the rest is within the bound."""
+    def _trim(self, done: Job) -> None:
+        """Forget what was not used for longest, until the rest is within the bound.
+
+        Masks are computed elsewhere, so sizes grow unseen: some are measured again each time, in
+        turn. To measure all would hold up the program for longer the more is kept.
+        """
         with self._lock:
-            sizes = {job: _bytes_of(job, future) for job, future in self._kept.items()}
-            total = sum(sizes.values())
-            for job, size in sizes.items():
-                if total <= self._memory:
-                    return
-                if self._kept[job].done():
-                    del self._kept[job]
-                    total -= size
+            count = min(MEASURED_AT_ONCE, len(self._to_measure))
+            turn = [self._to_measure.popleft() for _ in range(count)]
+            self._to_measure.extend(job for job in turn if job in self._kept)
+            for job in {done, *turn} & self._kept.keys():
+                entry = self._kept[job]
+                self._bytes += -entry.bytes + entry.measure()
+            while self._bytes > self._memory and self._forget_one():
+                continue
+
+    def _forget_one(self) -> bool:
+        for job, entry in self._kept.items():
+            if entry.grammar.done():
+                del self._kept[job]
+                self._bytes -= entry.bytes
+                return True
+        return False
 
 
 def _has_failed(future: Future[Grammar]) -> bool:
@@ -251,9 +288,11 @@ def _has_failed(future: Future[Grammar]) -> bool:
     return future.cancelled() or isinstance(future.exception(), WorkerError)
 
 
-def _as_text(source: Any) -> str:
+def _as_text(kind: str, source: Any) -> str:
     if isinstance(source, str):
         return source
+    if kind == "structural_tag" and hasattr(source, "model_dump_json"):
+        return str(source.model_dump_json())
     schema_of = getattr(source, "model_json_schema", None)
     return json.dumps(schema_of() if callable(schema_of) else source)
 
@@ -269,14 +308,16 @@ def _settle(future: Future[Grammar], job: Job) -> None:
         future.set_exception(error)
 
 
-def _bytes_of(job: Job, future: Future[Grammar]) -> int:
-    """Return the estimated size of an entry in bytes, with the masks computed by engines."""
-    size = ENTRY_BYTES + sum(map(len, job.source))
+def _source_bytes(source: str | tuple[str, ...]) -> int:
+    return len(source) if isinstance(source, str) else sum(map(len, source))
+
+
+def _grammar_bytes(future: Future[Grammar]) -> int:
     if not future.done() or future.cancelled() or future.exception() is not None:
-        return size
+        return 0
     grammar = future.result()
-    arrays = (getattr(grammar.tables, field.name) for field in fields(grammar.tables))
-    size += sum(getattr(array, "nbytes", 0) for array in arrays)
+    tables = grammar.tables
+    size = sum(getattr(getattr(tables, name), "nbytes", 0) for name in _ARRAYS)
     known = grammar.__dict__.get("token_automata")
     return size + (known.known_bytes if known else 0)
 
@@ -289,7 +330,7 @@ class Worker:
     """A thread that hands jobs to a process of its own, which is begun with the first job."""
 
     def __init__(
-        self, jobs: "SimpleQueue[tuple[Job, Future[Grammar]] | None]", done: Callable[[], None]
+        self, jobs: "SimpleQueue[tuple[Job, Future[Grammar]] | None]", done: Callable[[Job], None]
     ) -> None:
         self._jobs = jobs
         self._done = done
@@ -320,7 +361,7 @@ class Worker:
                 future.cancel()
             elif future.set_running_or_notify_cancel():
                 self._answer(job, future)
-                self._done()
+                self._done(job)
 
     def _answer(self, job: Job, future: Future[Grammar]) -> None:
         try:

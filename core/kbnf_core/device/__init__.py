@@ -6,27 +6,44 @@ is a table of states by classes, some tens of kilobytes, and one class a token:
 
 - ``table.TokenTable`` builds, saves and loads it (NumPy only);
 - ``group.DeviceGrammars`` masks logits and advances states of a batch, by torch operations alone;
-- ``rows.RowTable`` serves grammars that do not close: mask rows kept on the device, a number each.
+- ``rows.RowTable`` serves grammars that do not close: mask rows kept on the device, a number each;
+- ``constraint.DeviceConstraint`` picks between the two for each sequence, behind one loop;
+- ``in_jax.JaxGrammars`` is the second in JAX, ``in_triton`` masks by a Triton kernel.
 
-torch is imported with the last two; without it that raises ``MissingExtraError``.
+torch is imported with all but the first and JAX's; without it that raises ``MissingExtraError``.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kbnf_core.device.build import TableTooLargeError
+    from kbnf_core.device.constraint import DeviceBatch, DeviceConstraint
     from kbnf_core.device.group import DeviceGrammars
     from kbnf_core.device.rows import RowTable
-    from kbnf_core.device.table import TableTooLargeError, TokenTable
+    from kbnf_core.device.table import TokenTable
+
+SUFFIX = ".kbnfd"
+"""What the files of tables are called."""
 
 _HOMES = {
+    "DeviceBatch": "constraint",
+    "DeviceConstraint": "constraint",
     "DeviceGrammars": "group",
     "RowTable": "rows",
-    "TableTooLargeError": "table",
+    "TableTooLargeError": "build",
     "TokenTable": "table",
 }
 
-__all__ = ["DeviceGrammars", "RowTable", "TableTooLargeError", "TokenTable"]
+__all__ = [
+    "SUFFIX",
+    "DeviceBatch",
+    "DeviceConstraint",
+    "DeviceGrammars",
+    "RowTable",
+    "TableTooLargeError",
+    "TokenTable",
+]
 
 
 def __getattr__(name: str) -> object:

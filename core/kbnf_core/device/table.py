@@ -1,14 +1,9 @@
 """Token tables: transitions of a whole grammar over classes of tokens.
 
-States are closed breadth first from the start. Each state's row gives the state after every token;
-tokens whose columns agree so far share a class, and each new row splits classes where it tells
-their tokens apart (partition refinement, one row at a time, linear in the vocabulary). What ends
-is a table ``transitions[state, class]`` and ``token_class[token]``.
-
-Row 0 is dead and column 0 is never allowed. All ways in which a text is over are one row, which
-goes on to itself with the ids that end a sequence, so that a batch may be padded. Where a grammar
-has more states than are wanted, ``partial`` keeps the first ones, breadth first, and marks what
-leads beyond with ``MISS``.
+Row 0 is dead and column 0 is never allowed. All ways in which a text is over are one row, the
+last, which goes on to itself with the ids that end a sequence, so that a batch may be padded.
+Where a grammar has more states than are wanted, ``partial`` keeps the first ones, breadth first,
+and marks what leads beyond with ``MISS``.
 """
 
 from dataclasses import dataclass, fields
@@ -19,13 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.artifact.errors import ArtifactError
-from kbnf_core.budget import Budget
 from kbnf_core.config import Finish
 from kbnf_core.container import ContainerError, digest, read_container, write_container
-from kbnf_core.errors import KbnfError, WorkLimitError
+from kbnf_core.device.build import MISS, build_table
 from kbnf_core.grammar import Grammar
-from kbnf_core.mask.successors import Successors
+from kbnf_core.mask.masks import Masks
 from kbnf_core.mask.token_automaton import TokenAutomaton
+from kbnf_core.recognise.closing import MOST_STATES
+from kbnf_core.recognise.states import StateTable
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 FORMAT = 1
@@ -34,28 +30,11 @@ FORMAT = 1
 DEAD = 0
 """The state, and the entry, after which nothing can come."""
 
-MISS = -1
-"""An entry that leads to a state which a partial table does not hold."""
-
 NEVER = 0
 """The class of tokens that are allowed nowhere."""
 
-MAX_WORK = 2**31
-"""Trie nodes that building one table may follow; a state takes some hundred thousand."""
-
 _Index = npt.NDArray[np.int32]
 _Flags = npt.NDArray[np.bool_]
-
-
-class TableTooLargeError(KbnfError, ValueError):
-    """A grammar with more states than asked for; ``states`` were met before it was given up."""
-
-    def __init__(self, states: int, reason: str) -> None:
-        self.states = states
-        super().__init__(
-            f"the grammar does not close: {reason} (recursion and open objects have no end;"
-            " `partial=True` keeps the first states)"
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +63,7 @@ class TokenTable:
         grammar: Grammar,
         vocabulary: Vocabulary,
         finish: Finish | str | None = None,
-        max_states: int = 4096,
+        max_states: int = MOST_STATES,
         *,
         partial: bool = False,
         width: int | None = None,
@@ -92,14 +71,28 @@ class TokenTable:
         """Return the table of ``grammar``; ``width`` is that of the logits, if they are padded.
 
         Raises ``TableTooLargeError`` beyond ``max_states`` states, unless ``partial``, and where
-        ``MAX_WORK`` is used up.
+        the work for it is bounded out.
         """
         way = grammar.finish if finish is None else Finish.parse(finish)
         size = vocabulary.size if width is None else width
         if size < vocabulary.size:
             raise ValueError(f"width {width} is less than the vocabulary's {vocabulary.size} ids")
-        builder = _Builder(grammar.token_automata.get(vocabulary, way), max_states, partial, size)
-        return builder.build(vocabulary.fingerprint, way)
+        # States of its own: closing would fill up those that engines share.
+        masks = Masks(StateTable(grammar.tables), vocabulary)
+        built = build_table(TokenAutomaton(masks, way), max_states, partial, size)
+        last = len(built.transitions) - 1
+        end = np.zeros(built.transitions.shape[1], np.bool_)
+        end[built.token_class[sorted(vocabulary.eos_token_ids)]] = True
+        return cls(
+            _narrow(built.transitions),
+            _narrow(built.token_class),
+            built.accepting,
+            np.arange(last + 1) == last,
+            end,
+            1,
+            vocabulary.fingerprint,
+            way,
+        )
 
     @property
     def nbytes(self) -> int:
@@ -140,136 +133,6 @@ class TokenTable:
         except ContainerError as error:
             raise ArtifactError(str(path), error.reason) from None
         return _Checked(path, arrays, about).table()
-
-
-class _Builder:
-    """Closes the states of one token automaton and refines the classes of its tokens."""
-
-    def __init__(
-        self, automaton: TokenAutomaton, max_states: int, partial: bool, width: int
-    ) -> None:
-        self._automaton = automaton
-        self._vocabulary = automaton.masks.vocabulary
-        self._max_states = max_states
-        self._partial = partial
-        self._budget = Budget(MAX_WORK)
-        self._successors = Successors(automaton, self._budget)
-        self._classes = _Classes(width)
-        self._numbers: dict[int, int] = {automaton.beginning: 1}
-        self._queue = [automaton.beginning]
-        self._rows: list[tuple[_Index, _Index]] = []
-        self._final = 0
-
-    def build(self, fingerprint: str, finish: Finish) -> TokenTable:
-        """Return the table."""
-        ends = np.array(sorted(self._vocabulary.eos_token_ids), np.int32)
-        self._classes.refine(ends, np.ones(len(ends), np.int32))
-        try:
-            for position in self._queue:
-                self._rows.append(self._row(position, ends))
-        except WorkLimitError:
-            count = len(self._numbers)
-            raise TableTooLargeError(count, f"{MAX_WORK:,} trie nodes were followed") from None
-        return self._table(ends, fingerprint, finish)
-
-    def _row(self, position: int, ends: _Index) -> tuple[_Index, _Index]:
-        """Return a token of each way on from a position, and the states that they lead to."""
-        if position < 0:
-            ids, after = ends, np.full(len(ends), self._numbers[position], np.int32)
-        else:
-            ids, positions = self._successors.tokens(position)
-            after = self._numbered(positions)
-        self._classes.refine(ids, after)
-        return ids, after
-
-    def _numbered(self, positions: _Index) -> _Index:
-        """Return the table's states of positions; new ones are put in the queue."""
-        distinct, inverse = _distinct(positions)
-        return np.array([self._number(p) for p in distinct.tolist()], np.int32)[inverse]
-
-    def _number(self, position: int) -> int:
-        over = position < 0
-        if over and self._final:
-            return self._final
-        found = self._numbers.get(position)
-        if found is not None:
-            return found
-        number = len(self._numbers) + 1
-        # The row of what is over is one more, and always there.
-        if not over and len(self._numbers) >= self._max_states:
-            if self._partial:
-                return MISS
-            raise TableTooLargeError(number, f"it has more than {self._max_states:,} states")
-        self._numbers[position] = number
-        self._queue.append(position)
-        if over:
-            self._final = number
-        return number
-
-    def _table(self, ends: _Index, fingerprint: str, finish: Finish) -> TokenTable:
-        token_class = self._classes.of
-        transitions = np.zeros((len(self._queue) + 1, self._classes.count), np.int32)
-        for state, (ids, after) in enumerate(self._rows, start=1):
-            transitions[state, token_class[ids]] = after
-        accepting = [False, *(self._automaton.can_finish(each) for each in self._queue)]
-        final = [False, *(each < 0 for each in self._queue)]
-        end = np.zeros(self._classes.count, np.bool_)
-        end[token_class[ends]] = True
-        return TokenTable(
-            _narrow(transitions),
-            _narrow(token_class),
-            np.array(accepting, np.bool_),
-            np.array(final, np.bool_),
-            end,
-            1,
-            fingerprint,
-            finish,
-        )
-
-
-class _Classes:
-    """Partition refinement of tokens by rows; class 0 is for tokens that no row has met."""
-
-    def __init__(self, width: int) -> None:
-        self.of = np.zeros(width, np.int32)
-        self._sizes = [width]
-
-    @property
-    def count(self) -> int:
-        """Number of classes."""
-        return len(self._sizes)
-
-    def refine(self, ids: _Index, after: _Index) -> None:
-        """Split classes so that tokens with different ``after`` are apart, and from the others."""
-        if not len(ids):
-            return
-        distinct, code = _distinct(after)
-        old = self.of[ids]
-        keys = old.astype(np.int64) * len(distinct) + code
-        counts = np.bincount(keys, minlength=self.count * len(distinct))
-        fresh = np.zeros(len(counts), np.int32)
-        for key in np.flatnonzero(counts).tolist():
-            fresh[key] = self._split(key // len(distinct), int(counts[key]))
-        self.of[ids] = fresh[keys]
-
-    def _split(self, old: int, count: int) -> int:
-        """Return the class of ``count`` tokens of ``old``: a new one unless they are all of it."""
-        if old != NEVER and self._sizes[old] == count:
-            return old
-        self._sizes[old] -= count
-        self._sizes.append(count)
-        return len(self._sizes) - 1
-
-
-def _distinct(values: _Index) -> tuple[_Index, _Index]:
-    """Return the distinct values, ascending, and where each value is among them; no sorting."""
-    if not len(values):
-        return values, values
-    least = int(values.min())
-    present = np.zeros(int(values.max()) - least + 1, np.int32)
-    present[values - least] = 1
-    distinct = np.flatnonzero(present).astype(np.int32)
-    return distinct + np.int32(least), (np.cumsum(present, dtype=np.int32) - 1)[values - least]
 
 
 def _narrow(array: _Index) -> npt.NDArray[np.signedinteger[Any]]:

@@ -104,9 +104,22 @@ _RULES = (
     Rule("W421", "lark-lexing", "The lexer cuts text in a way that rules cannot keep."),
     Rule("W422", "lark-approximate", "A construct of a Lark file is kept only in part."),
     Rule("W423", "lark-never", "A part of a Lark file matches no text."),
+    Rule("W424", "lark-collision", "Two terminals of a Lark file match the same text."),
     Rule("E431", "abnf-prose", "A part of an ABNF rule is described in prose."),
     Rule("E432", "abnf-redefinition", "An ABNF rule is defined twice, or added to before it is."),
+    Rule("E441", "structural-tag-invalid", "The text is not a structural tag at this place."),
+    Rule("E442", "structural-tag-unsupported", "A part of a structural tag cannot be written."),
+    Rule("W441", "structural-tag-approximate", "A field of a structural tag is kept in part only."),
+    Rule("W442", "structural-tag-ignored", "A structural tag has a field that means nothing."),
     # The tool
+    Rule(
+        "E901", "languages-differ", "A grammar has a text that another one should have, and lacks."
+    ),
+    Rule(
+        "E902",
+        "comparison-undecided",
+        "No difference between two grammars was found, and no proof.",
+    ),
     Rule("I901", "stopped-early", "A check was too large to be completed."),
     # JSON Schema
     Rule("E801", "unsupported-keyword", "No grammar can keep what this keyword asks for."),
@@ -116,6 +129,8 @@ _RULES = (
     Rule("E805", "unresolved-reference", "A reference leads nowhere."),
     Rule("W806", "unknown-format", "A `format` is none that JSON Schema defines."),
     Rule("W807", "keyword-without-effect", "A keyword of a schema restricts nothing."),
+    Rule("W808", "narrowed-values", "The grammar leaves out some values that the schema allows."),
+    Rule("E809", "not-for-service", "The strict mode of a service refuses this part of a schema."),
 )
 
 

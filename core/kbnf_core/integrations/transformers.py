@@ -37,6 +37,8 @@ except ImportError:
 if TYPE_CHECKING:
     import torch
 
+    from kbnf_core.integrations.transformers_on_device import RowsOnDevice
+
 REMEMBERED_CALLS = 32
 """Calls whose rows are known: as many tokens of a draft can be taken back."""
 
@@ -128,7 +130,9 @@ class KbnfLogitsProcessor(LogitsProcessor):
     ``budget``: tokens, the end among them, in which the constrained text is complete: towards
     the end the best tokens are weighed by their shortest completions, and the soonest end is
     taken where none fits. It is passed only where more than that is needed from the beginning, or
-    one token commits the text to more than is left.
+    one token commits the text to more than is left. ``device``: constrain by tables on the device
+    of the scores, so that no mask is copied and no token waited for; it takes neither ``after`` nor
+    ``budget``, and grammars that close only (``TableTooLargeError``).
 
     Raises what ``Engine`` and ``Vocabulary.of`` raise, and ``ConfigError`` where no id ends a
     sequence.
@@ -142,12 +146,16 @@ class KbnfLogitsProcessor(LogitsProcessor):
         eos: int | Sequence[int] | None = None,
         budget: int | None = None,
         after: str | None = None,
+        device: bool = False,
     ) -> None:
         vocabulary = tokenizer if isinstance(tokenizer, Vocabulary) else Vocabulary.of(tokenizer)
         vocabulary = vocabulary if eos is None else vocabulary.ending_with(eos)
         if not vocabulary.eos_token_ids:
             raise ConfigError("this tokenizer names no id that ends a sequence: give `eos=`")
+        if device and (after or budget is not None):
+            raise ConfigError("`device=True` takes neither `after` nor `budget`")
         grammars = [grammar] if isinstance(grammar, str | Grammar) else list(grammar)
+        self._on_device = _on_device(grammars, vocabulary) if device else None
         self._beginnings = [
             _Text(
                 None if each is None else Engine(each, vocabulary), (after or "").encode(), budget
@@ -162,6 +170,9 @@ class KbnfLogitsProcessor(LogitsProcessor):
         self, input_ids: "torch.LongTensor", scores: "torch.FloatTensor"
     ) -> "torch.FloatTensor":
         """Return the scores, those of tokens that cannot come at minus infinity."""
+        if self._on_device is not None:
+            on_device: Any = self._on_device.mask(input_ids, scores)
+            return on_device  # type: ignore[no-any-return] # one tensor class for another
         rows: list[list[int]] = input_ids.tolist()
         texts = self._texts(rows)
         bitmask = allocate_bitmask(len(rows), self._vocabulary.size)
@@ -209,3 +220,11 @@ class KbnfLogitsProcessor(LogitsProcessor):
             if key[:-1] in call:
                 return call[key[:-1]].followed_by(key[-1])
         return None
+
+
+def _on_device(grammars: Sequence[str | Grammar | None], vocabulary: Vocabulary) -> "RowsOnDevice":
+    from kbnf_core.integrations.transformers_on_device import RowsOnDevice
+
+    return RowsOnDevice(
+        [Grammar(each) if isinstance(each, str) else each for each in grammars], vocabulary
+    )

@@ -38,8 +38,8 @@ def fixpoint(
     """
     callers = callers_of(callees)
     values = dict.fromkeys(callees, bottom)
-    # Callees tend to stand below their callers, so most rules are looked at once.
-    queue = deque(reversed(list(callees)))
+    # What is known of its callees is final then, so most rules are looked at once.
+    queue = deque(callees_first(callees, callees))
     waiting = set(queue)
     while queue:
         name = queue.popleft()
@@ -51,6 +51,28 @@ def fixpoint(
             queue.extend(again)
             waiting.update(again)
     return values
+
+
+def callees_first(roots: Iterable[T], callees: Mapping[T, Iterable[T]]) -> list[T]:
+    """Return ``roots`` and every name that they lead to, in depth-first postorder."""
+    order: list[T] = []
+    seen: set[T] = set()
+    for root in roots:
+        if root in seen:
+            continue
+        seen.add(root)
+        stack = [(root, iter(callees[root]))]
+        while stack:
+            name, pending = stack[-1]
+            for callee in pending:
+                if callee not in seen and callee in callees:
+                    seen.add(callee)
+                    stack.append((callee, iter(callees[callee])))
+                    break
+            else:
+                order.append(name)
+                stack.pop()
+    return order
 
 
 def reachable(roots: Iterable[T], callees: Mapping[T, Iterable[T]]) -> set[T]:

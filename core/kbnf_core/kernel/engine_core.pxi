@@ -104,8 +104,7 @@ cdef class EngineCore:
         _copy(out, words if words is not self.nothing else self._last_row())
         self._allowed = words
 
-    def _row_words(self):
-        """See ``interface.EngineCore``."""
+    cdef object _row_words(self):
         words = self._find_allowed()
         return words if words is not self.nothing else self._last_row()
 

@@ -6,6 +6,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from kbnf_core.kernel.engine_core import EngineCore
+
 Ids = npt.NDArray[np.int32]
 Bitmask = npt.NDArray[np.uint32]
 Exits = list[tuple[int, Ids]]
@@ -40,6 +42,9 @@ class LazyTable(Protocol):
         The state is DEAD unless all were. With ``eager`` a byte after one that completed the
         start is refused.
         """
+
+    def live_classes(self, state: int) -> list[int]:
+        """Return the byte classes with a transition from a state, ascending."""
 
     def begin(self, item_set: int) -> int:
         """Return the state of ``item_set`` alone, over BOTTOM."""
@@ -182,6 +187,9 @@ class Table(Protocol):
     def grow(self) -> None:
         """Replace the arrays by longer ones."""
 
+    def live_plainly(self, state: int) -> list[int]:
+        """Return what ``live_classes`` returns, computed in Python."""
+
     def begin_plainly(self, item_set: int) -> int:
         """Return what ``begin`` returns, computed in Python."""
 
@@ -303,6 +311,17 @@ class Kernel(Protocol):
         Its results are those of ``gather_plainly``.
         """
 
+    def columns(
+        self, table: Any, trie: TrieArrays, states: Ids, eager: bool, work: int
+    ) -> tuple[Ids, Ids] | None:
+        """Return which column each token of a trie has, and the columns, int32[count, states].
+
+        A column has the state of ``table`` after the token from each of ``states``, DEAD where it
+        cannot come; no two are equal, and column 0 is dead throughout. The first is as long as
+        ``trie.token_ids``. With ``eager`` a byte after one that completed the start is refused.
+        None where more than ``work`` transitions would be followed, or too much be stored.
+        """
+
     def fill(self, out: npt.NDArray[np.int32], words: Bitmask) -> None:
         """Copy ``words`` to the front of ``out``, and zeros to the rest.
 
@@ -310,12 +329,17 @@ class Kernel(Protocol):
         """
 
     def fill_rows(
-        self, out: npt.NDArray[np.int32], rows: npt.NDArray[np.int64], masks: list[Bitmask]
+        self,
+        out: npt.NDArray[np.int32],
+        rows: npt.NDArray[np.int64],
+        engines: list[EngineCore | None],
+        threads: int,
     ) -> None:
-        """Do for ``out[rows[i]]`` and ``masks[i]`` what ``fill`` does; without the GIL if possible.
+        """Do for ``out[rows[i]]`` what ``engines[i].fill_bitmask`` does, if possible without GIL.
 
-        Raises ValueError, before anything is written, unless ``out`` is two-dimensional contiguous
-        int32 and has all these rows, each long enough.
+        Without an engine a row allows everything. ``threads`` share the copying, at most one
+        for each processor; they are kept. Raises ValueError, before anything is written, unless
+        ``out`` is two-dimensional contiguous int32 and has all these rows, each long enough.
         """
 
     def apply(self, words: Bitmask, size: int, logits: npt.NDArray[Any]) -> None:

@@ -81,6 +81,26 @@ cdef class LazyTable:
                 return DEAD, i
         return state, data.shape[0]
 
+    def live_classes(self, int32_t state):
+        """See ``interface.LazyTable``."""
+        cdef vector[Pair]* sources
+        cdef Py_ssize_t byte_class
+        cdef size_t i
+        cdef list found = []
+        self.refresh()
+        self.acquire()
+        try:
+            self._wake()
+            sources = self._sources(state)
+            for byte_class in range(self.width):
+                for i in range(sources.size()):
+                    if self.items.can_move(sources[0][i].second, byte_class):
+                        found.append(byte_class)
+                        break
+        finally:
+            self.release()
+        return found
+
     def begin(self, int32_t item_set):
         """See ``interface.LazyTable``."""
         cdef vector[Pair] reached = vector[Pair](1, Pair(BOTTOM, item_set))

@@ -1,4 +1,4 @@
-# Bitmasks: copied into rows, and applied to logits.
+# Bitmasks: copied into a row, and applied to logits.
 
 cdef int _copy(cnp.ndarray out, cnp.ndarray words) except -1:
     """Copy words; the checks read the array's header only, so they cost next to nothing."""
@@ -23,42 +23,6 @@ cdef int _copy(cnp.ndarray out, cnp.ndarray words) except -1:
 def fill(cnp.ndarray out not None, cnp.ndarray words not None):
     """See ``interface.Kernel``."""
     _copy(out, words)
-
-
-def fill_rows(cnp.ndarray out not None, const int64_t[::1] rows, list masks not None):
-    """See ``interface.Kernel``."""
-    cdef Py_ssize_t place, width, count = len(masks)
-    cdef vector[const char*] sources
-    cdef vector[Py_ssize_t] lengths
-    cdef char* target
-    if (
-        cnp.PyArray_TYPE(out) != cnp.NPY_INT32
-        or cnp.PyArray_NDIM(out) != 2
-        or not cnp.PyArray_ISCARRAY(out)
-        or rows.shape[0] != count
-    ):
-        raise ValueError("bitmasks are the rows of a contiguous int32 array")
-    width = cnp.PyArray_DIM(out, 1)
-    for place in range(count):
-        _check_row(masks[place], width)
-        if not 0 <= rows[place] < cnp.PyArray_DIM(out, 0):
-            raise ValueError(f"the bitmask has no row {rows[place]}")
-        sources.push_back(<const char*> cnp.PyArray_DATA(masks[place]))
-        lengths.push_back(cnp.PyArray_DIM(masks[place], 0) * 4)
-    width *= 4
-    with nogil:
-        for place in range(count):
-            target = <char*> cnp.PyArray_DATA(out) + rows[place] * width
-            memcpy(target, sources[place], lengths[place])
-            memset(target + lengths[place], 0, width - lengths[place])
-
-
-cdef int _check_row(cnp.ndarray words, Py_ssize_t width) except -1:
-    if not cnp.PyArray_IS_C_CONTIGUOUS(words) or cnp.PyArray_ITEMSIZE(words) != 4:
-        raise ValueError("a mask is a contiguous array of words")
-    if cnp.PyArray_DIM(words, 0) > width:
-        raise ValueError(f"a bitmask of {width} words is too short for {len(words)}")
-    return 0
 
 
 ctypedef fused real:

@@ -30,6 +30,7 @@ __all__ = [
     "EngineCore",
     "apply",
     "assembler",
+    "columns",
     "configurations",
     "explorer",
     "fill",
@@ -62,6 +63,10 @@ class PlainExplorer:
         finally:
             table.lock.release()
         return found
+
+    def live_classes(self, state: int) -> list[int]:
+        """See ``interface.LazyTable``."""
+        return self._table.live_plainly(state)
 
     def feed(self, state: int, data: bytes, eager: bool) -> tuple[int, int]:
         """See ``interface.LazyTable``."""
@@ -331,6 +336,76 @@ def _by_exits(
         yield completions, nodes[kind_of[states] == kind]
 
 
+def columns(
+    table: "Table", trie: "TrieArrays", states: "Ids", eager: bool, work: int
+) -> "tuple[Ids, Ids] | None":
+    """See ``interface.Kernel``: one vector of states for each trie node, each computed once."""
+    vectors = _Vectors(table, states, eager)
+    classes, depth, skip = table.classes[trie.byte].tolist(), trie.depth.tolist(), trie.skip
+    at = [_IDENTITY] * (max(depth) + 1)
+    of = np.zeros(len(trie.token_ids), np.int32)
+    node = 1
+    while node < len(depth):
+        after = vectors.step(at[depth[node] - 1], classes[node])
+        if vectors.spent > work:
+            return None
+        if after:
+            at[depth[node]] = after
+            of[trie.token_start[node] : trie.token_start[node + 1]] = after
+        node = node + 1 if after else int(skip[node])
+    used, first, number = np.unique(np.append(0, of), return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    dense = np.array([vectors.dense(each) for each in used[order].tolist()], np.int32)
+    return np.argsort(order).astype(np.int32)[number[1:]], dense
+
+
+_IDENTITY = 1
+
+
+class _Vectors:
+    """Vectors of states by number, a pair (place, state) for each live one; 0 is dead."""
+
+    def __init__(self, table: "Table", states: "Ids", eager: bool) -> None:
+        self._table = table
+        self._eager = eager
+        self._width = len(states)
+        self._contents: list[tuple[tuple[int, int], ...]] = [(), tuple(enumerate(states.tolist()))]
+        # The identity cannot be found: only there may a complete state go on under ``eager``.
+        self._numbers: dict[tuple[tuple[int, int], ...], int] = {(): 0}
+        self._after: dict[tuple[int, int], int] = {}
+        self.spent = 0
+
+    def step(self, number: int, byte_class: int) -> int:
+        """Return the vector after a byte of a class."""
+        found = self._after.get((number, byte_class))
+        if found is None:
+            self.spent += len(self._contents[number]) + 1
+            pairs = tuple(self._steps(number, byte_class))
+            found = self._numbers.setdefault(pairs, len(self._contents))
+            if found == len(self._contents):
+                self._contents.append(pairs)
+            self._after[number, byte_class] = found
+        return found
+
+    def _steps(self, number: int, byte_class: int) -> Iterator[tuple[int, int]]:
+        table = self._table
+        for place, state in self._contents[number]:
+            if self._eager and number != _IDENTITY and table.has_exits[state]:
+                continue
+            after = int(table.next[state, byte_class])
+            if after == _UNKNOWN:
+                after = table.explorer.explore(state, byte_class)
+            if after != _DEAD:
+                yield place, after
+
+    def dense(self, number: int) -> "Ids":
+        """Return the state at each place."""
+        row = np.zeros(self._width, np.int32)
+        for place, state in self._contents[number]:
+            row[place] = state
+        return row
+
+
 def fill(out: npt.NDArray[np.int32], words: "Bitmask") -> None:
     """See ``interface.Kernel.fill``."""
     if out.dtype != np.int32 or out.ndim != 1 or not out.flags.c_contiguous:
@@ -342,11 +417,17 @@ def fill(out: npt.NDArray[np.int32], words: "Bitmask") -> None:
 
 
 def fill_rows(
-    out: npt.NDArray[np.int32], rows: npt.NDArray[np.int64], masks: list["Bitmask"]
+    out: npt.NDArray[np.int32],
+    rows: npt.NDArray[np.int64],
+    engines: "list[EngineCore | None]",
+    threads: int,
 ) -> None:
-    """See ``interface.Kernel.fill_rows``."""
-    if out.dtype != np.int32 or out.ndim != 2 or not out.flags.c_contiguous:
+    """See ``interface.Kernel.fill_rows``; one thread does it, since NumPy holds the GIL."""
+    del threads
+    if out.dtype != np.int32 or out.ndim != 2 or not out.flags.carray:
         raise ValueError("bitmasks are the rows of a contiguous int32 array")
+    everything = np.full(out.shape[1], 2**32 - 1, np.uint32)
+    masks = [everything if engine is None else engine._row_words() for engine in engines]
     for row, words in zip(rows.tolist(), masks, strict=True):
         if not 0 <= row < len(out):
             raise ValueError(f"the bitmask has no row {row}")

@@ -37,7 +37,10 @@ cdef class Pool:
         cdef cnp.npy_intp length = self.width
         cdef cnp.ndarray words = cnp.PyArray_ZEROS(1, &length, cnp.NPY_UINT32, 0)
         cdef int32_t number
-        self._wake()
+        if not self.awake:
+            for number in numbers:
+                words |= self.known[number]
+            return words
         for number in numbers:
             self.add(number, <uint32_t*> cnp.PyArray_DATA(words))
         return words

@@ -7,9 +7,10 @@ from kbnf_core.languages.bnf.language import BNF
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.kbnf.language import KBNF
 from kbnf_core.languages.lark.language import LARK
+from kbnf_core.languages.structural_tag.language import STRUCTURAL_TAG
 from kbnf_core.syntax.language import Language
 
-LANGUAGES = (KBNF, GBNF, BNF, LARK, ABNF)
+LANGUAGES = (KBNF, GBNF, BNF, LARK, ABNF, STRUCTURAL_TAG)
 EXTENSIONS = tuple(language.extension for language in LANGUAGES)
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "KBNF",
     "LANGUAGES",
     "LARK",
+    "STRUCTURAL_TAG",
     "Language",
     "language_of",
 ]

@@ -1,18 +1,22 @@
 """All findings about a grammar text: errors, then lints."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.frontend import Reading, read_grammar
 from kbnf_core.imports import BELOW, Imports
-from kbnf_core.languages import Language, language_of
+from kbnf_core.languages import BNF, Language, language_of
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lint.lints import run_lints
 from kbnf_core.lint.options import NO_OPTIONS, LintOptions
+from kbnf_core.lint.subject import Needs
 from kbnf_core.source import Source
 from kbnf_core.syntax.pragmas import Ignore
+
+if TYPE_CHECKING:
+    from kbnf_core.vocab.vocabulary import Vocabulary
 
 
 def check(
@@ -45,15 +49,33 @@ def check(
 def findings_of(reading: Reading, options: LintOptions = NO_OPTIONS) -> list[Diagnostic]:
     """Return all findings about a grammar that was read, in order of position."""
     said = list(reading.diagnostics)
-    if options.vocabulary is not None and any(each.code == _NO_VOCABULARY for each in said):
-        # The reading stands for any vocabulary; of the one at hand it says too much.
+    lacking = any(each.code == _NO_VOCABULARY for each in said) and not reading.errors
+    if reading.language is BNF and options.vocabulary is not None and lacking:
         said = [each for each in said if each.code != _NO_VOCABULARY]
-        options = replace(options, vocabulary=None)
-    found = [*said, *run_lints(reading, options)]
+        found = [*said, *_lints_over(reading, options.vocabulary, options)]
+    else:
+        found = [*said, *run_lints(reading, options)]
     return sorted(_apply_ignores(found, reading), key=Diagnostic.sort_key)
 
 
 _NO_VOCABULARY = "W405"
+
+
+def _lints_over(
+    reading: Reading, vocabulary: "Vocabulary", options: LintOptions
+) -> Iterator[Diagnostic]:
+    """Yield what lints find in a text of which ``vocabulary`` says what it means.
+
+    Findings about the tokens that a part stands for are left out: nobody wrote these.
+    """
+    from kbnf_core.languages.bnf.to_kbnf import read_over
+    from kbnf_core.languages.bnf.vocabulary import is_vocabulary
+
+    yield from run_lints(reading, options, (Needs.DOCUMENT,))
+    filled = read_over(reading, vocabulary, DEFAULT_LIMITS)
+    made = {each.span for each in filled.document.definitions if is_vocabulary(each.name.value)}
+    rest = run_lints(filled, options, tuple(set(Needs) - {Needs.DOCUMENT}))
+    yield from (each for each in rest if each.span not in made)
 
 
 def _apply_ignores(found: list[Diagnostic], reading: Reading) -> Iterator[Diagnostic]:

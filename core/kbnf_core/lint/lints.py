@@ -1,6 +1,6 @@
 """All lints, in the order in which they run."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Protocol
 
@@ -78,13 +78,15 @@ LINTS: tuple[Lint, ...] = (
 )
 
 
-def run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
-    """Yield the findings of all lints, and of those that ``options`` ask for.
+def run_lints(
+    reading: Reading, options: LintOptions, needs: Collection[Needs] = tuple(Needs)
+) -> Iterator[Diagnostic]:
+    """Yield the findings of the lints with such ``needs``, and that ``options`` ask for.
 
     For converted languages fixes are dropped, and each (code, span) is reported once, because
     conversion clones rules.
     """
-    found = _run(Subject(reading, options))
+    found = _run(Subject(reading, options), needs)
     if not reading.language.takes_fixes:
         found = (replace(each, fixes=()) for each in found)
     if reading.language.is_converted:
@@ -93,9 +95,9 @@ def run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
     return found
 
 
-def _run(subject: Subject) -> Iterator[Diagnostic]:
+def _run(subject: Subject, needs: Collection[Needs]) -> Iterator[Diagnostic]:
     for lint in LINTS:
-        if subject.has(lint.NEEDS):
+        if lint.NEEDS in needs and subject.has(lint.NEEDS):
             yield from lint.check(subject)
     if subject.obstacle is not None:
         yield subject.obstacle

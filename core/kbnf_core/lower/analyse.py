@@ -54,14 +54,14 @@ _FACTS = (
 class Analysis:
     """Facts per nonterminal, and the nonterminals that the start can reach.
 
-    ``nodes`` are the parts of each rule's body, parts before wholes; ``calls`` are those of them
-    that are calls.
+    ``nodes`` are the parts of each rule's body, parts before wholes; ``callees`` are what those
+    of them that are calls call.
     """
 
     facts: Mapping[str, Facts]
     reachable: frozenset[str]
     nodes: Mapping[str, list[Node]]
-    calls: Mapping[str, list[Call]]
+    callees: Mapping[str, list[str]]
     # With the nodes, because the number of a node that is gone may come again.
     _known: dict[int, list[tuple[Node, Facts]]] = field(default_factory=dict, repr=False)
 
@@ -76,16 +76,18 @@ def analyse(grammar: Grammar, budget: Budget | None = None) -> Analysis:
     """Return the facts of every nonterminal of ``grammar``; parts looked at are steps."""
     budget = budget or Budget(DEFAULT_LIMITS.work)
     nodes = {name: list(postorder(body)) for name, body in grammar.rules.items()}
-    calls = {name: [n for n in held if type(n) is Call] for name, held in nodes.items()}
+    callees = {
+        name: [node.nonterminal for node in held if type(node) is Call]
+        for name, held in nodes.items()
+    }
 
     def evaluate(name: str, known: Mapping[str, Facts]) -> Facts:
         budget.part = name
         budget.spend(len(nodes[name]))
         return _facts_of(nodes[name], known)
 
-    callees = {name: [call.nonterminal for call in found] for name, found in calls.items()}
     facts = fixpoint(callees, NOTHING, evaluate)
-    return Analysis(facts, frozenset(reachable([grammar.start], callees)), nodes, calls)
+    return Analysis(facts, frozenset(reachable([grammar.start], callees)), nodes, callees)
 
 
 def _facts_of(nodes: Iterable[Node], known: Mapping[str, Facts]) -> Facts:
@@ -99,25 +101,28 @@ def _facts_within(
 ) -> Iterator[tuple[Node, Facts]]:
     values: list[Facts] = []
     for node in nodes:
-        first = len(values) - len(children(node))
-        values[first:] = [_combine(node, values[first:], known)]
+        count = len(children(node))
+        if count:
+            values[-count:] = [_combine(node, values[-count:], known)]
+        else:
+            values.append(_combine(node, [], known))
         yield node, values[-1]
 
 
 def _combine(node: Node, parts: list[Facts], known: Mapping[str, Facts]) -> Facts:
     match node:
+        case Call(name):
+            return known[name]
+        case Literal(data):
+            return _FACTS[not data][bool(data)]
         case Sequence():
             return _in_sequence(parts)
         case Choice():
             return _in_choice(parts)
         case Repeat():
             return _repeated(parts[0], node)
-        case Literal(data):
-            return _FACTS[not data][bool(data)]
         case Regular(dfa):
             return _FACTS[dfa.is_nullable][_is_filled(dfa)]
-        case Call(name):
-            return known[name]
         case Token():
             return _FACTS[False][True]
 

@@ -37,14 +37,17 @@ def build_tables(
     limits: Limits = DEFAULT_LIMITS,
     analysis: Analysis | None = None,
     budget: Budget | None = None,
+    inlined: Inlined | None = None,
 ) -> Tables:
     """Return the tables of ``grammar``; raise TooManyStatesError or WorkLimitError.
 
-    ``analysis`` is that of ``grammar``, if it was computed already.
+    ``analysis`` is that of ``grammar``, if it was computed already. ``inlined`` are nonterminals to
+    write out, where the choice is not left to the build; none of them may call itself.
     """
     budget = budget or Budget(limits.work)
     grammar, analysis = _split(grammar, analysis or analyse(grammar, budget), budget)
-    inlined = choose_inlined(grammar, analysis, budget)
+    if inlined is None:
+        inlined = choose_inlined(grammar, analysis, budget)
     alphabet, pieces = build_pieces(grammar, analysis, inlined, compact, limits, budget)
     return assemble(grammar, analysis, alphabet, pieces)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from kbnf_core.budget import Budget
 from kbnf_core.ir import Call, Grammar, Literal, Node, Regular, Repeat, children
+from kbnf_core.ir.analysis import callees_first
 from kbnf_core.lower.analyse import Analysis
 
 LARGE = 1_000
@@ -43,11 +44,11 @@ def choose_inlined(grammar: Grammar, analysis: Analysis, budget: Budget) -> Inli
     sizes: dict[str, int] = {}
     inlined: dict[str, None] = {}
     flat: set[str] = set()  # calls flat nonterminals only, so it is not recursive
-    for name in _callees_first(grammar.start, analysis):
+    for name in callees_first([grammar.start], analysis.callees):
         budget.part = name
         budget.spend(len(analysis.nodes[name]))
         sizes[name] = estimate_size(analysis.nodes[name], sizes, inlined)
-        if all(call.nonterminal in flat for call in analysis.calls[name]):
+        if flat.issuperset(analysis.callees[name]):
             flat.add(name)
         single = uses[name] == 1 and sizes[name] <= LARGE
         small = name in flat and sizes[name] * uses[name] <= SMALL_TOTAL
@@ -94,7 +95,8 @@ def _count_uses(analysis: Analysis) -> Counter[str]:
     """Count places of use; a place inside a counted repetition is as many as there are copies."""
     uses: Counter[str] = Counter()
     for name in analysis.reachable:
-        if not analysis.calls[name]:
+        if not any(type(node) is Repeat for node in analysis.nodes[name]):
+            uses.update(analysis.callees[name])
             continue
         stack = [(analysis.nodes[name][-1], 1)]
         while stack:
@@ -106,20 +108,3 @@ def _count_uses(analysis: Analysis) -> Counter[str]:
             else:
                 stack.extend((part, times) for part in children(node))
     return uses
-
-
-def _callees_first(start: str, analysis: Analysis) -> list[str]:
-    """Return the nonterminals that the start reaches, in depth-first postorder."""
-    order: list[str] = []
-    seen = {start}
-    stack = [(start, iter(analysis.calls[start]))]
-    while stack:
-        name, pending = stack[-1]
-        callee = next((c.nonterminal for c in pending if c.nonterminal not in seen), None)
-        if callee is None:
-            order.append(name)
-            stack.pop()
-        else:
-            seen.add(callee)
-            stack.append((callee, iter(analysis.calls[callee])))
-    return order

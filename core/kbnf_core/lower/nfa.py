@@ -4,7 +4,7 @@ Symbols are small integers: byte classes first, then nonterminals, then token te
 ``Alphabet``).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -103,6 +103,9 @@ class Nfa:
     def note_all(self, states: range, span: Span) -> None:
         """Note what many states wait for."""
 
+    def note_text(self, states: Iterable[int], span: Span) -> None:
+        """Note that states wait for the bytes of a text, one after the other."""
+
 
 class PlacedNfa(Nfa):
     """An automaton that knows what its states wait for.
@@ -123,3 +126,8 @@ class PlacedNfa(Nfa):
         """Note what many states wait for."""
         for state in states:
             self.note(state, span, 0)
+
+    def note_text(self, states: Iterable[int], span: Span) -> None:
+        """Note that states wait for the bytes of a text, one after the other."""
+        for offset, state in enumerate(states):
+            self.note(state, span, offset)

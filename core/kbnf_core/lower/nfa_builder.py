@@ -103,13 +103,16 @@ class NfaBuilder:
 
     def _connect_literal(self, node: Literal, begin: int, end: int) -> None:
         nfa = self._nfa
-        first = nfa.add_states(len(node.data))
-        here = begin
-        for offset, byte in enumerate(node.data):
-            nfa.link(here, self._columns[byte], first + offset)
-            nfa.note(here, node.span, offset)
-            here = first + offset
-        nfa.free(here, end)
+        if not node.data:
+            nfa.free(begin, end)
+            return
+        inner = len(node.data) - 1
+        first = nfa.add_states(inner)
+        sources = [begin, *range(first, first + inner)]
+        nfa.sources += sources
+        nfa.symbols += node.data.translate(self._columns)
+        nfa.targets += [*sources[1:], end]
+        nfa.note_text(sources, node.span)
 
     def _connect_dfa(self, node: Regular, begin: int, end: int) -> None:
         if node.dfa.is_empty:

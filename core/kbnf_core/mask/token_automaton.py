@@ -6,6 +6,7 @@ the text is over. So a token's step is one lookup, by position and token id pack
 
 from functools import cached_property
 from math import inf
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,9 @@ from kbnf_core.mask.finish import finish_rule
 from kbnf_core.mask.masks import Masks
 from kbnf_core.recognise.distance import DistanceToEnd
 from kbnf_core.recognise.states import DEAD
+
+if TYPE_CHECKING:
+    from kbnf_core.mask.forced import ForcedTokens
 
 Ids = npt.NDArray[np.int32]
 
@@ -36,7 +40,8 @@ class TokenAutomaton:
     """What engines of one grammar, vocabulary and way to end share.
 
     ``after[position << TOKEN_BITS | token_id]`` is the position after a token,
-    ``words[position]`` the tokens allowed; both raise what the engine's methods raise, and
+    ``words[position]`` the tokens allowed, ``only_byte[position]`` the byte that must come and the
+    position after it, if one must; the first two raise what the engine's methods raise, and
     TableFullError, as does ``feed``. ``step``, ``append`` and ``mask`` compute the same in a full
     table too, so a caller that has made room still advances by one step when other threads fill it.
     """
@@ -47,6 +52,9 @@ class TokenAutomaton:
         self.rule = finish_rule(finish)
         self.after: LruDict[int, int] = LruDict(self._find_after, limits.cached_steps)
         self.words: LruDict[int, Bitmask] = LruDict(self._find_words, masks.mask_capacity)
+        self.only_byte: LruDict[int, tuple[int, int] | None] = LruDict(
+            self._find_only_byte, limits.cached_steps
+        )
         self._no_words = np.zeros(word_count(masks.vocabulary.size), np.uint32)
         self._no_words.setflags(write=False)
 
@@ -138,6 +146,31 @@ class TokenAutomaton:
         """Compute the tokens allowed at a position, bypassing the cache."""
         words = self.rule.mask(self.masks, position) if position >= 0 else self._no_words
         return words if words.any() else self._no_words
+
+    @cached_property
+    def forced_tokens(self) -> "ForcedTokens":
+        """The finder of forced tokens, with what it remembers."""
+        from kbnf_core.mask.forced import ForcedTokens
+
+        return ForcedTokens(self)
+
+    def _find_only_byte(self, position: int) -> tuple[int, int] | None:
+        """Return the byte that must come, and the position after it; None where there is none."""
+        states = self.masks.states
+        if position < 0 or self.can_finish(position) or states.token_terminals(position):
+            return None
+        live = states.live_classes(position)
+        if len(live) != 1 or live[0] not in self._single_bytes:
+            return None
+        return self._single_bytes[live[0]], self.settle(states.step(position, live[0]))
+
+    @cached_property
+    def _single_bytes(self) -> dict[int, int]:
+        """The byte classes that hold one byte, each with that byte."""
+        classes = self.masks.states.classes
+        found, first, sizes = np.unique(classes, return_index=True, return_counts=True)
+        single = sizes == 1
+        return dict(zip(found[single].tolist(), first[single].tolist(), strict=True))
 
     def _find_after(self, key: int) -> int:
         position, token_id = key >> TOKEN_BITS, key & _TOKEN_MASK

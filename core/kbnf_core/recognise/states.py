@@ -201,6 +201,8 @@ class StateTable:
 
     def token_terminals(self, state: int) -> frozenset[int]:
         """Return the token terminals expected in a state."""
+        if not self.tables.token_terminals:
+            return frozenset()
         with self.lock:
             moves = (m for _, items in self.sources(state) for m in self.items.token_moves(items))
             return frozenset(move.terminal for move in moves)
@@ -222,6 +224,10 @@ class StateTable:
 
     def live_classes(self, state: int) -> list[int]:
         """Return the byte classes with a transition from a state, ascending."""
+        return self.explorer.live_classes(state)
+
+    def live_plainly(self, state: int) -> list[int]:
+        """Do what ``live_classes`` does, in Python."""
         with self.lock:
             sets = [item_set for _, item_set in self.sources(state)]
             return sorted({c for item_set in sets for c in self.items.classes(item_set)})

@@ -1,12 +1,20 @@
 """The result of a conversion: the new text, and everything that it could not keep."""
 
+import re
 from dataclasses import dataclass
 
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.source import Source, Span
 
+_NO_TEXT = re.compile(r"(\\\\)|\\udc([89a-f][0-9a-f])")
+"""A byte that is no text as ``repr`` shows it, or a backslash of the text itself."""
+
 _SHOWN = 60
 """How much of an example a message shows, in characters."""
+
+
+OF_CONVERSION = frozenset({"W424"})
+"""Codes of notes that depend on how one converts, so that a check of the original lacks them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +29,9 @@ class Example:
     kept_out: bool
 
     def __str__(self) -> str:
-        text = self.data.decode("utf-8", "backslashreplace")
-        shown = repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
+        text = self.data.decode("utf-8", "surrogateescape")
+        whole = repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
+        shown = _NO_TEXT.sub(lambda byte: byte[1] or f"\\x{byte[2]}", whole)
         fault = "is refused" if self.kept_out else "is accepted"
         return f"{shown} {fault} wrongly"
 

@@ -149,6 +149,11 @@ class Vocabulary:
         _log(oddities)
         return vocabulary
 
+    @property
+    def can_encode(self) -> bool:
+        """Whether it is known how the tokenizer cuts a text."""
+        return self._encode is not None
+
     def encode(self, text: str | _Bytes) -> list[int]:
         """Return the ids of a text as the tokenizer writes it, no special tokens added or read.
 

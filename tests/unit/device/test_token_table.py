@@ -17,7 +17,8 @@ from kbnf_core import (
 )
 from kbnf_core.container import digest, read_container, write_container
 from kbnf_core.device import TableTooLargeError, TokenTable
-from kbnf_core.device.table import DEAD, MISS
+from kbnf_core.device.build import MISS
+from kbnf_core.device.table import DEAD
 
 GRAMMARS = {
     "list": 'start ::= "[" [item {"," item}] "]"; item ::= #"[0-9]+";',

@@ -20,6 +20,10 @@ TEXTS = {
     "Lark": '// kbnf: start=start finish=eager\nstart: "a" start | "a" | /[0-9]+/\nunused: "x"\n',
 }
 
+TEXTS["Structural tag"] = """{"type": "structural_tag", "format": {"type": "or", "elements": [
+  {"type": "const_string", "value": "a", "values": []}, {"type": "const_string", "value": "a"}]}}
+"""
+
 
 def _told(path: str | None, language: Language | None) -> list[tuple[object, ...]]:
     return [

@@ -6,6 +6,7 @@ excluded text; KBNF then takes such a text by whatever tokens spell it.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kbnf_core.errors import GrammarError
@@ -19,6 +20,7 @@ from kbnf_core.languages.kbnf.language import KBNF
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax.conversion import Conversion
+from kbnf_core.syntax.language import Parsed
 from kbnf_core.syntax.tree import Alternation, ByteString, Definition, Expression, Terminal, Text
 
 if TYPE_CHECKING:
@@ -47,6 +49,24 @@ def from_bnf(
         return rough
     filler = _Filler(rough.text, reading, vocabulary)
     return write_kbnf(reading, [filler.fill(each) for each in definitions], (), limits)
+
+
+def read_over(reading: Reading, vocabulary: "Vocabulary", limits: Limits) -> Reading:
+    """Return a reading of the same text in which ``vocabulary`` is known.
+
+    ``reading`` is one without errors.
+    """
+    rough = write_kbnf(reading, reading.document.definitions, (), limits)
+    filler = _Filler(rough.text, reading, vocabulary)
+    definitions = tuple(map(filler.fill, reading.document.definitions))
+    document = replace(reading.document, definitions=definitions)
+    known = tuple(each for each in reading.diagnostics if each.code not in LOSSES)
+
+    def reader(*_: object) -> Parsed:
+        return Parsed(document, known, reading.start)
+
+    language = replace(BNF, reader=reader)
+    return read_grammar(document.source, limits=limits, language=language)
 
 
 class _Filler:

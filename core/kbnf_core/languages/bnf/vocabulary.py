@@ -5,10 +5,12 @@ span several tokens. A conversion that has the vocabulary puts its tokens in the
 """
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Sequence as Sequence_
 
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.languages.bnf.build import ANY, EXCEPT
 from kbnf_core.languages.bnf.escapes import decode
+from kbnf_core.languages.conversion.regexes import escaped
 from kbnf_core.source import Source
 from kbnf_core.syntax.tree import (
     Definition,
@@ -85,17 +87,19 @@ def _excludes_itself(name: str, called: Mapping[str, set[str]]) -> bool:
     return False
 
 
-def _body(name: Name, definitions: Iterable[Definition]) -> Expression:
+def _body(name: Name, definitions: Sequence_[Definition]) -> Expression:
     if name.value != ANY:
         text = excluded_text(name.value)
-        if text is None:
-            inner = excluded_name(name.value)
-            if _is_plain(inner, definitions):
-                return Exception_(Name(inner, name.span), 0, name.span)
-        else:
-            value = text.decode("utf-8", "replace")
-            terminal = Terminal(_text(value, name), name.span)
+        if text is not None:
+            terminal = Terminal(_text(text.decode("utf-8", "replace"), name), name.span)
             return Exception_(terminal, 0, name.span)
+        inner = excluded_name(name.value)
+        if _is_plain(inner, definitions):
+            return Exception_(Name(inner, name.span), 0, name.span)
+        words = _words(inner, definitions)
+        if words:
+            pattern = _text("|".join(map(escaped, words)), name)
+            return Pattern(PatternKind.COMPLEMENT, pattern, name.span)
     return Pattern(PatternKind.REGEX, _text(_ANY_TEXT, name), name.span)
 
 
@@ -104,6 +108,25 @@ def _is_plain(name: str, definitions: Iterable[Definition]) -> bool:
     branches = [b for d in definitions if d.name.value == name for b in d.branches]
     parts = [p for b in branches for p in (b.items if isinstance(b, Sequence) else (b,))]
     return bool(parts) and all(isinstance(part, Terminal) for part in parts)
+
+
+def _words(name: str, definitions: Sequence_[Definition]) -> list[str]:
+    """Return the texts of a name whose alternatives are texts and such names; else none."""
+    words: list[str] = []
+    waiting, seen = [name], {name}
+    while waiting:
+        each = waiting.pop()
+        for branch in (b for d in definitions if d.name.value == each for b in d.branches):
+            parts = branch.items if isinstance(branch, Sequence) else (branch,)
+            texts = [part.text.value for part in parts if isinstance(part, Terminal)]
+            if len(texts) == len(parts):
+                words.append("".join(texts))
+            elif isinstance(branch, Reference) and not is_vocabulary(branch.name.value):
+                waiting += {branch.name.value} - seen
+                seen.add(branch.name.value)
+            else:
+                return []
+    return words
 
 
 def _text(value: str, name: Name) -> Text:
@@ -125,5 +148,5 @@ def _finding(source: Source, name: Name, called: Mapping[str, set[str]]) -> Diag
         source,
         name.span,
         notes=("without it any text is taken that fits, of several tokens too",),
-        helps=("`kbnf convert-bnf --vocab FILE` keeps it",),
+        helps=("commands that take `--vocab FILE` read it over that vocabulary",),
     )

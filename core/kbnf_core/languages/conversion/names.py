@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 TABLE_HEAD = "Renamed:"
 """Begins the comment with the table of new names; it is not carried over to a third text."""
@@ -32,6 +33,33 @@ def gbnf_names(names: Iterable[str], fixed: Mapping[str, str]) -> dict[str, str]
 
     made = [name for name in ordered if "-" in name]
     return _distinct(made, chosen, change, "-")
+
+
+@dataclass(slots=True)
+class Names:
+    """Gives out identifiers of KBNF, each once; what is asked for again gets the same name."""
+
+    _given: dict[object, str] = field(default_factory=dict)
+    _used: set[str] = field(default_factory=set)
+
+    def copy(self) -> "Names":
+        """Return the same state, to come back to."""
+        return Names(dict(self._given), set(self._used))
+
+    def of(self, key: object, wanted: str) -> str:
+        """Return the name of ``key``, as close to ``wanted`` as is left."""
+        if key not in self._given:
+            self._given[key] = self.fresh(wanted)
+        return self._given[key]
+
+    def fresh(self, wanted: str) -> str:
+        """Return a name that nothing has yet; an underscore in front is kept."""
+        base = _NO_IDENTIFIER.sub("_", wanted).strip("_") or "rule"
+        if wanted.startswith("_") or base[0].isdigit():
+            base = f"_{base}"
+        name = _free(base, self._used, "_")
+        self._used.add(name)
+        return name
 
 
 def _identifier(name: str) -> str:

@@ -1,7 +1,7 @@
 """From a reading of another language, whose tree is one of KBNF already, to KBNF text."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from kbnf_core.diagnostics import Diagnostic
@@ -13,6 +13,7 @@ from kbnf_core.languages.conversion.rewrite import rename
 from kbnf_core.languages.conversion.verify import verified
 from kbnf_core.languages.kbnf.language import KBNF
 from kbnf_core.limits import Limits
+from kbnf_core.source import Source
 from kbnf_core.syntax.conversion import Conversion, Loss
 from kbnf_core.syntax.printer import print_expression
 from kbnf_core.syntax.tree import Comment, Definition
@@ -39,16 +40,22 @@ def write_kbnf(
         raise GrammarError(reading.diagnostics)
     kept = tuple(definitions)
     names = kbnf_names((d.name.value for d in kept), {reading.start: KBNF.start})
-    written = [_written(rename(definition, names)) for definition in kept]
     document = reading.document
     comments = list(filter(None, map(_without_start, document.comments)))
-    style = Style(_comment, ";", bar_first=True)
-    body = lay_out(document.source, written, comments, style)
-    text = _header(reading, names) + body
+    renamed = [rename(definition, names) for definition in kept]
+    text = _header(reading, names) + lay_out_kbnf(document.source, renamed, comments)
     verified(text, KBNF, limits)
     lost = tuple(Loss(d.code, _message(d), d.span) for d in losses)
     notes = tuple(d for d in reading.diagnostics if d.code not in LOSSES)
     return Conversion(text, not lost, lost, notes)
+
+
+def lay_out_kbnf(
+    source: Source, definitions: Iterable[Definition], comments: Sequence[Comment]
+) -> str:
+    """Return the text of ``definitions``, made of ``source``, with its comments."""
+    written = [_written(definition) for definition in definitions]
+    return lay_out(source, written, comments, Style(_comment, ";", bar_first=True))
 
 
 def _written(definition: Definition) -> Written:

@@ -12,10 +12,12 @@ from kbnf_core.languages.json_schema.options import (
     Formats,
     Options,
     Order,
+    Service,
     Standard,
     Whitespace,
     schema_options,
 )
+from kbnf_core.languages.json_schema.sources import schema_text
 from kbnf_core.languages.json_schema.to_kbnf import (
     embed_json_schema,
     from_json_schema,
@@ -28,10 +30,12 @@ __all__ = [
     "Options",
     "Order",
     "SchemaLimits",
+    "Service",
     "Standard",
     "Whitespace",
     "embed_json_schema",
     "from_json_schema",
     "json_schema_grammar",
     "schema_options",
+    "schema_text",
 ]

@@ -117,7 +117,12 @@ def _dynamic(place: Place, document: Document, keyword: str) -> Expression:
     """Follow a dynamic reference where only one schema can be meant."""
     reference = place.contents[keyword]
     anchor = reference.rpartition("#")[2] if isinstance(reference, str) else ""
-    if keyword == "$dynamicRef" and document.anchors(anchor) > 1:
+    marks = (
+        document.marked("$dynamicAnchor", anchor)
+        if keyword == "$dynamicRef"
+        else document.marked("$recursiveAnchor", True)
+    )
+    if marks > 1:
         message = f"`{reference}` means another schema depending on how it is reached"
         raise unsupported(message, pointer_to(place, keyword))
     return document.follow(place, keyword)

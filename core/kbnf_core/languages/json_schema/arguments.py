@@ -13,14 +13,24 @@ def pointer_to(place: Place, *steps: str) -> str:
 
 
 def take_count(place: Place, keyword: str, limits: SchemaLimits) -> int | None:
-    """Return a count that is not negative; None where the keyword is missing."""
+    """Return a count of items or members; None where the keyword is missing."""
+    return _count(place, keyword, limits.bound, "bound")
+
+
+def take_length(place: Place, keyword: str, limits: SchemaLimits) -> int | None:
+    """Return a count of characters; None where the keyword is missing."""
+    return _count(place, keyword, limits.length, "length")
+
+
+def _count(place: Place, keyword: str, most: int, name: str) -> int | None:
+    """Return a count that is not negative; ``name`` is the limit that it must not pass."""
     if keyword not in place.contents:
         return None
     value = _number(place.contents[keyword])
     if value is None or value < 0 or value != value.to_integral_value():
         raise invalid(f"`{keyword}` is a whole number, 0 or more", pointer_to(place, keyword))
-    if value > limits.bound:
-        raise too_large(f"as `{keyword}`", limits.bound, "bound", pointer_to(place, keyword))
+    if value > most:
+        raise too_large(f"as `{keyword}`", most, name, pointer_to(place, keyword))
     return int(value)
 
 

@@ -17,8 +17,8 @@ def text(value: str) -> Form:
 
 
 def regex(pattern: str) -> Form:
-    """Return ``#'pattern'``."""
-    return tree.Pattern(tree.PatternKind.REGEX, _text(pattern), _NOWHERE)
+    """Return ``#'pattern'``, or ``#r'pattern'`` for one with escapes of its own."""
+    return tree.Pattern(tree.PatternKind.REGEX, _text(pattern), _NOWHERE, "\\" in pattern)
 
 
 class LaterText(tree.Text):
@@ -67,6 +67,8 @@ def sequence(*parts: Form) -> Form:
                 items[-1] = text(last.text.value + item.text.value)
             else:
                 items.append(item)
+    if not items:
+        return EMPTY
     return items[0] if len(items) == 1 else tree.Sequence(tuple(items), _NOWHERE)
 
 

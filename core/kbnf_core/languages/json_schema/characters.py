@@ -38,6 +38,11 @@ class Spelling:
     letters: str = LETTERS
     is_hexadecimal: bool = False
 
+    @property
+    def is_usual(self) -> bool:
+        """Tell whether every character has the one spelling that most JSON has."""
+        return self.letters == LETTERS and not self.is_hexadecimal
+
     @cached_property
     def escape(self) -> str:
         """The spelling of a character that cannot stand for itself; empty where there is none."""
@@ -90,7 +95,7 @@ class Spelling:
     def text(self, value: str) -> str | None:
         """Return a string's JSON text where it has just one (but for digits), None otherwise."""
         special = [char for char in value if ord(char) in _SHORT or ord(char) in _CONTROLS]
-        if not special or (self.letters == LETTERS and not self.is_hexadecimal):
+        if not special or self.is_usual:
             return spell_text(value)
         return None
 
@@ -103,6 +108,7 @@ def _digits(codes: set[int]) -> list[str]:
         written = "".join(digit + (digit.upper() if digit.isalpha() else "") for digit in low)
         if len(low) == 16:
             written = "0-9A-Fa-f"
+        written = written.replace("01234567", "0-7")
         rows.append(f"{high:x}" + (f"[{written}]" if len(written) > 1 else written))
     return rows
 

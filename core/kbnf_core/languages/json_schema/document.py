@@ -5,7 +5,7 @@ must be one of the meta-schemas, which come with the library.
 """
 
 import json
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, Ref
-from kbnf_core.languages.json_schema.keywords import APPLICATORS, LOCAL
+from kbnf_core.languages.json_schema.keywords import APPLICATORS, LOCAL, UNEVALUATED
 from kbnf_core.languages.json_schema.limits import SchemaLimits
 from kbnf_core.languages.json_schema.options import Standard
 from kbnf_core.languages.json_schema.problems import (
@@ -26,8 +26,11 @@ from kbnf_core.languages.json_schema.problems import (
     without_effect,
 )
 from kbnf_core.languages.json_schema.quick_validate import is_sound
+from kbnf_core.languages.json_schema.values import key_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from jsonschema.exceptions import ValidationError
     from referencing import Registry, Specification
     from referencing._core import Resolver
@@ -117,8 +120,7 @@ class Document:
 
     def _counting(self, value: dict[str, Json], pointer: str) -> dict[str, Json]:
         """Return the keywords that count: in old drafts a reference stands alone."""
-        alone = self.by_draft and self._dialect.name in _REFERENCES_STAND_ALONE
-        if not alone or not isinstance(value.get("$ref"), str):
+        if not self._is_old or not isinstance(value.get("$ref"), str):
             return value
         beside = [keyword for keyword in value if keyword in LOCAL | APPLICATORS - {"$ref"}]
         for keyword in beside:
@@ -132,6 +134,20 @@ class Document:
     def has_whole_fractions(self) -> bool:
         """Tell whether ``1.0`` is an integer."""
         return self.by_draft and self._dialect.name not in {"draft-03", "draft-04"}
+
+    @property
+    def keywords_for_the_rest(self) -> frozenset[str]:
+        """The keywords of the draft for what nothing else evaluates."""
+        return frozenset() if self._is_old else frozenset(UNEVALUATED)
+
+    @property
+    def contains_evaluates(self) -> bool:
+        """Tell whether items that fit ``contains`` count as evaluated."""
+        return self._dialect.name != "draft2019-09"
+
+    @property
+    def _is_old(self) -> bool:
+        return self.by_draft and self._dialect.name in _REFERENCES_STAND_ALONE
 
     def follow(self, place: Place, keyword: str) -> Expression:
         """Resolve the reference in ``keyword`` of a schema."""
@@ -155,12 +171,21 @@ class Document:
         name = self._pointers.get(id(found.contents), reference)
         return self._expression(found.contents, name, found.resolver)
 
-    def anchors(self, name: str) -> int:
-        """Return the number of schemas with a dynamic anchor."""
+    def marked(self, keyword: str, value: Json) -> int:
+        """Return the number of schemas that a dynamic reference may mean by their mark."""
         return sum(
-            isinstance(value, dict) and value.get("$dynamicAnchor") == name
-            for value in _parts(self._value)
+            isinstance(part, dict) and part.get(keyword) == value for part in _parts(self._value)
         )
+
+    def refused(self, contents: dict[str, Json]) -> str | None:
+        """Return a keyword of draft 3 that is not read, and would be ignored."""
+        if not self.by_draft or self._dialect.name != "draft-03":
+            return None
+        known = [keyword for keyword in _ONLY_IN_DRAFT_3 if keyword in contents]
+        return next(iter(known), "required" if contents.get("required") is True else None)
+
+
+_ONLY_IN_DRAFT_3 = ("disallow", "divisibleBy", "extends")
 
 
 def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]:
@@ -219,17 +244,8 @@ def _repeated_items(
     from jsonschema.exceptions import ValidationError
 
     del validator, schema
-    if is_wanted and isinstance(items, list) and len(set(map(_key, items))) < len(items):
+    if is_wanted and isinstance(items, list) and len(set(map(key_of, items))) < len(items):
         yield ValidationError(f"{items!r} has non-unique elements")
-
-
-def _key(value: Json) -> Hashable:
-    """Return a key under which values equal in JSON Schema collide; truth values are no numbers."""
-    if isinstance(value, list):
-        return list, tuple(map(_key, value))
-    if isinstance(value, dict):
-        return dict, frozenset((name, _key(held)) for name, held in value.items())
-    return isinstance(value, bool), value
 
 
 def _as_number(text: str) -> int | float:
@@ -260,19 +276,37 @@ def _parts(root: Json) -> list[Json]:
     return found
 
 
+def refuse_deep(root: Json, most: int) -> None:
+    """Raise ProblemError where values are nested more than ``most`` deep."""
+    level = [root]
+    for _ in range(most + 1):
+        level = [item for value in level for item in _items(value)]
+        if not level:
+            return
+    _pointers(root, most)
+
+
+def _items(value: Json) -> Iterable[Json]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
 def _pointers(root: Json, most: int) -> dict[int, str]:
     """Return the pointer of every object, by identity; refuse what is nested too deeply."""
     found: dict[int, str] = {}
     level = [(root, "")]
     depth = 0
     while level:
-        if depth > most:
-            raise too_large("values nested in one another", most, "depth", level[0][1])
         found.update((id(value), pointer) for value, pointer in level if isinstance(value, dict))
+        items = [(at, name, item) for value, at in level for name, item in _children(value)]
+        if items and depth == most:
+            pointer = f"{items[0][0]}/{escape(items[0][1])}"
+            raise too_large("values nested in one another", most, "depth", pointer)
         level = [
-            (item, f"{pointer}/{escape(str(name))}")
-            for value, pointer in level
-            for name, item in _children(value)
+            (item, f"{pointer}/{escape(name)}")
+            for pointer, name, item in items
+            if isinstance(item, dict | list)
         ]
         depth += 1
     return found

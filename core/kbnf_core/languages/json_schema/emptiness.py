@@ -40,7 +40,7 @@ def is_part_void(schemas: "Schemas", part: Part, depth: int = DEPTH) -> bool:
     """Tell whether one part of a shape has no value."""
     match part:
         case Restricted(literals=literals):
-            return len(literals) > 1 and part.dfa(schemas.budget).is_empty
+            return len(literals) > 1 and part.is_empty(schemas.budget)
         case Objects():
             return _is_object_void(schemas, part, depth - 1)
         case Arrays():

@@ -47,7 +47,29 @@ class WithoutProperty:
     name: str
 
 
-Expression: TypeAlias = Ref | AllOf | AnyOf | Not | WithoutProperty | Constant
+@dataclass(frozen=True, slots=True)
+class Others:
+    """Objects whose members hold ``value``, but for those with some names; what is no object.
+
+    ``patterns`` are of JSON Schema: names in which one matches are left out, too.
+    """
+
+    names: tuple[str, ...]
+    patterns: tuple[str, ...]
+    value: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class OthersBehind:
+    """Arrays whose items behind the first ``count`` hold ``value``, and what is no array."""
+
+    count: int
+    value: "Expression"
+
+
+Expression: TypeAlias = (
+    Ref | AllOf | AnyOf | Not | WithoutProperty | Others | OthersBehind | Constant
+)
 
 ANYTHING = AllOf(())
 NOTHING = AnyOf(())

@@ -14,24 +14,25 @@ from kbnf_core.languages.json_schema.options import Standard
 _MONTHS = r"(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
 _LEAP_YEAR = r"(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
 _DATE = rf"(?:[0-9]{{4}}-(?:{_MONTHS}|02-(?:0[1-9]|1[0-9]|2[0-8]))|{_LEAP_YEAR}-02-29)"
-_FRACTION = r"(?:\.[0-9]+)?"
+FRACTION = r"(?:\.[0-9]+)?"
+"""The fraction of a second."""
 _OFFSET = r"(?:[Zz]|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
 
 
 def _leap_seconds() -> str:
     """Return the times that are 23:59:60 in UTC, by offsets of whole and of half hours."""
-    found = [rf"23:59:60{_FRACTION}[Zz]"]
+    found = [rf"23:59:60{FRACTION}[Zz]"]
     for hour in range(24):
         east, west = (hour + 1) % 24, 23 - hour
-        whole = rf"59:60{_FRACTION}(?:\+{east:02}|-{west:02}):00"
-        half = rf"29:60{_FRACTION}(?:\+{hour:02}|-{west:02}):30"
+        whole = rf"59:60{FRACTION}(?:\+{east:02}|-{west:02}):00"
+        half = rf"29:60{FRACTION}(?:\+{hour:02}|-{west:02}):30"
         found.append(rf"{hour:02}:(?:{whole}|{half})")
     return "|".join(found)
 
 
-_TIME = rf"(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]{_FRACTION}{_OFFSET}|{_leap_seconds()})"
+_TIME = rf"(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]{FRACTION}{_OFFSET}|{_leap_seconds()})"
 _THEIR_DATE = rf"[0-9]{{4}}-(?:{_MONTHS}|02-(?:0[1-9]|[12][0-9]))"
-_THEIR_TIME = rf"(?:[01][0-9]|2[0-3]):[0-5][0-9]:(?:[0-5][0-9]|60){_FRACTION}{_OFFSET}"
+_THEIR_TIME = rf"(?:[01][0-9]|2[0-3]):[0-5][0-9]:(?:[0-5][0-9]|60){FRACTION}{_OFFSET}"
 _CLOCK = r"T(?:[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?|[0-9]+M(?:[0-9]+S)?|[0-9]+S)"
 _DAYS = r"(?:[0-9]+D|[0-9]+M(?:[0-9]+D)?|[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?)"
 
@@ -57,13 +58,25 @@ _HOSTNAME = rf"{_LABEL}(?:\.{_LABEL})*"
 _BEYOND = r"[^\x00-\x7f\u3002\uff0e\uff61]"
 _IDN_LABEL = rf"(?:[A-Za-z0-9]|{_BEYOND})(?:(?:[A-Za-z0-9-]|{_BEYOND})*(?:[A-Za-z0-9]|{_BEYOND}))?"
 _IDN_HOSTNAME = rf"{_IDN_LABEL}(?:[.\u3002\uff0e\uff61]{_IDN_LABEL})*"
-_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
-_IDN_ATOM = rf"(?:[A-Za-z0-9!#$%&'*+/=?^_`{{|}}~-]|{_BEYOND})+"
+ATOM_CHARACTERS = r"A-Za-z0-9!#$%&'*+/=?^_`{|}~\-"
+"""What the words of the local part of an address are made of."""
+_ATOM = rf"[{ATOM_CHARACTERS}]+"
+_IDN_ATOM = rf"(?:[{ATOM_CHARACTERS}]|{_BEYOND})+"
 _QUOTED = r'"(?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\[\x20-\x7e])*"'
 _LITERAL = rf"\[(?:{_IPV4}|IPv6:(?:{_IPV6}))\]"
 
 _UNRESERVED = r"A-Za-z0-9\-._~"
 _DELIMITERS = r"!$&'()*+,;="
+
+
+BEYOND_ASCII = r"\u{a0}-\u{10ffff}"
+"""What IRIs have beside the characters of URIs."""
+
+
+def uri_characters(extra: str) -> tuple[str, str]:
+    """Return one character of a path, and the set of those of a host's name."""
+    plain = rf"(?:[{_UNRESERVED}{_DELIMITERS}:@{extra}]|%[0-9A-Fa-f]{{2}})"
+    return plain, f"{_UNRESERVED}{_DELIMITERS}{extra}"
 
 
 def _uri(extra: str, *, relative: bool) -> str:
@@ -106,8 +119,8 @@ FORMATS: dict[str, str] = {
     "uuid": "[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}",
     "uri": _uri("", relative=False),
     "uri-reference": _uri("", relative=True),
-    "iri": _uri(r"\u{a0}-\u{10ffff}", relative=False),
-    "iri-reference": _uri(r"\u{a0}-\u{10ffff}", relative=True),
+    "iri": _uri(BEYOND_ASCII, relative=False),
+    "iri-reference": _uri(BEYOND_ASCII, relative=True),
     "uri-template": _URI_TEMPLATE,
     "json-pointer": _POINTER,
     "relative-json-pointer": rf"(?:0|[1-9][0-9]*)(?:#|{_POINTER})",

@@ -5,15 +5,17 @@ NUMBERS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum
 ARRAYS = frozenset(
     {
         "prefixItems", "items", "additionalItems", "minItems", "maxItems", "uniqueItems",
-        "contains", "minContains", "maxContains", "unevaluatedItems",
+        "contains", "minContains", "maxContains",
     }
 )  # fmt: skip
 OBJECTS = frozenset(
     {
         "properties", "patternProperties", "additionalProperties", "required", "minProperties",
-        "maxProperties", "propertyNames", "unevaluatedProperties",
+        "maxProperties", "propertyNames",
     }
 )  # fmt: skip
+UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
+"""What holds for the members and items that nothing else speaks of."""
 MEMBERS = frozenset({"properties", "patternProperties", "additionalProperties"})
 """What says which members come where."""
 CONTENTS = frozenset({"contentEncoding", "contentMediaType", "contentSchema"})

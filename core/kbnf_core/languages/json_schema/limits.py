@@ -15,7 +15,8 @@ class SchemaLimits:
     share names, and other schemas that one of ``oneOf`` shares values with. ``rules``: rules of
     the grammar. ``steps``: states of a counted object or array. ``distinct``: values that
     ``uniqueItems`` keeps apart. ``orders``: properties that may come in any order. ``bound``: the
-    largest count (``maxItems``, ``minLength``, ...). ``work``: counted steps of the conversion.
+    largest count of items or members, ``length`` that of characters (``maxLength``). ``work``:
+    counted steps of the conversion.
     """
 
     depth: int = 64
@@ -27,4 +28,5 @@ class SchemaLimits:
     distinct: int = 10
     orders: int = 8
     bound: int = 65_535
+    length: int = 2**31 - 1
     work: int = DEFAULT_LIMITS.work

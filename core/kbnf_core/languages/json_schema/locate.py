@@ -15,14 +15,14 @@ def locate(text: str, pointer: str) -> Span:
     Where the pointer leads nowhere, or into another document, it is the text's first token.
     """
     first = None
-    for found, span in _pointers(text):
+    for found, span in pointers(text):
         first = first or span
         if found == pointer:
             return span
     return first or Span(0, 0)
 
 
-def _pointers(text: str) -> Iterator[tuple[str, Span]]:
+def pointers(text: str) -> Iterator[tuple[str, Span]]:
     """Yield every pointer of a text and the span that stands for it, without recursion."""
     path: list[str | int] = []
     opened: list[str] = []

@@ -26,6 +26,9 @@ class Type(enum.Enum):
     ARRAY = "array"
     OBJECT = "object"
 
+    # There is one of each; that of ``Enum`` is a function in Python.
+    __hash__ = object.__hash__
+
 
 @dataclass(frozen=True, slots=True)
 class Plain:
@@ -105,13 +108,15 @@ def _meet_parts(
     if FULL[type_] in (left[0], right[0]):
         return right if left[0] == FULL[type_] else left
     found: dict[Part, None] = {}
+    # What was listed one by one stays as many; only combinations multiply.
+    listed = max(most, len(left), len(right))
     for part in left:
         for more in right:
             # Parts of one type are of one class.
             common = cast(Callable[[Any, Budget], Part | None], part.meet)(more, budget)
             if common is not None:
                 found[common] = None
-        if len(found) > most:
+        if len(found) > listed:
             raise too_large(f"kinds of {type_.value}s in one place", most, "alternatives")
     return _merged(type_, list(found)) if found else ()
 

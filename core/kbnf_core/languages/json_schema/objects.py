@@ -116,7 +116,7 @@ def common_regions(
 
 def is_void(keys: Restricted, budget: Budget) -> bool:
     """Tell whether there is no such name; one literal alone always leaves some."""
-    return len(keys.literals) > 1 and keys.dfa(budget).is_empty
+    return len(keys.literals) > 1 and keys.is_empty(budget)
 
 
 def checked(found: Objects) -> Objects | None:

@@ -39,6 +39,13 @@ class Escapes(enum.Enum):
     ANY = "any"
 
 
+class Service(enum.Enum):
+    """A hosted service with a strict mode."""
+
+    OPENAI = "openai"
+    ANTHROPIC = "anthropic"
+
+
 class Standard(enum.Enum):
     r"""By whose word a schema is read.
 
@@ -70,7 +77,8 @@ class Options:
     instead of being an error; ``lenient`` asks for the same, and is LLGuidance's word.
     ``whitespace_pattern``, ``item_separator`` and ``key_separator`` are regular expressions: what
     may stand once in a gap, and between members and after names. ``allowed_escapes`` are the
-    letters that may follow a backslash.
+    letters that may follow a backslash. With ``strict`` the schema must be one that the strict mode
+    of a service takes; the grammar is the same.
     """
 
     whitespace: Whitespace | None = None
@@ -87,6 +95,7 @@ class Options:
     allowed_escapes: str | None = None
     coerce_one_of: bool | None = None
     lenient: bool | None = None
+    strict: Service | None = None
 
 
 _CHOICES: dict[str, type[enum.Enum]] = {
@@ -95,6 +104,7 @@ _CHOICES: dict[str, type[enum.Enum]] = {
     "escapes": Escapes,
     "standard": Standard,
     "formats": Formats,
+    "strict": Service,
 }
 
 

@@ -1,8 +1,9 @@
 r"""Patterns of JSON Schema, ECMA-262 regular expressions, in our dialect.
 
 A pattern may match anywhere in a string; the result matches the whole string. ``\d``, ``\w`` and
-``\b`` are ASCII, ``\s`` is ECMA's. Look-around and back-references stay as they are: the
-dialect's parser says what is wrong with them.
+``\b`` are ASCII, ``\s`` is ECMA's. Look-ahead at the start of a pattern is a condition of its own
+on the whole string. Other look-around and back-references stay as they are: the dialect's parser
+says what is wrong with them.
 """
 
 import re
@@ -17,6 +18,41 @@ _CONTROL = re.compile(r"c([A-Za-z])")
 _PAIR = re.compile(r"u([dD][89abAB][0-9A-Fa-f]{2})\\u([dD][c-fC-F][0-9A-Fa-f]{2})")
 _UNIT = re.compile(r"u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})")
 _ESCAPE = re.compile(rf"\\(?:{_PAIR.pattern}|{_UNIT.pattern}|{_CONTROL.pattern}|(?P<other>[\s\S]))")
+
+
+_LOOK_AHEAD = re.compile(r"\(\?([=!])")
+_STEP = re.compile(r"\\[\s\S]|\[\^?\]?(?:\\[\s\S]|[^\]\\])*\]|[\s\S]")
+
+
+def conditions(pattern: str) -> list[tuple[str, bool]]:
+    """Return regular expressions of whole strings, and whether each must match or must not.
+
+    The first is the pattern without its look-ahead, the others are that.
+    """
+    rest, found = pattern, []
+    while rest.startswith("^") and (begin := _LOOK_AHEAD.match(rest, 1)):
+        end = _closing(rest, begin.end())
+        if end is None:
+            break
+        found.append((to_whole(f"^(?:{rest[begin.end() : end]})"), begin[1] == "="))
+        rest = "^" + rest[end + 1 :]
+    # Behind a bar the condition would not hold, and what is repeated is none.
+    if not found or _translate(rest)[1] or _REPEATED.match(rest, 1):
+        return [(to_whole(pattern), True)]
+    return [(to_whole(rest), True), *found]
+
+
+_REPEATED = re.compile(r"[*+?{]")
+
+
+def _closing(pattern: str, index: int) -> int | None:
+    """Return where the group ends in which ``index`` is."""
+    depth = 0
+    for step in _STEP.finditer(pattern, index):
+        if step[0] == ")" and not depth:
+            return step.start()
+        depth += (step[0] == "(") - (step[0] == ")")
+    return None
 
 
 def to_whole(pattern: str) -> str:

@@ -36,7 +36,7 @@ NUMBER = rf"{INTEGER}(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 NAMES = frozenset(
     {
         "start", "ws", "comma", "colon", "string", "character", "integer", "number", "boolean",
-        "value", "object", "array", "member", "other_name",
+        "value", "object", "array", "member", "other_name", "escape", "name_rest", "longer_name",
     }
 )  # fmt: skip
 
@@ -84,6 +84,9 @@ class Prelude:
             "value": self._value,
             "object": lambda: self.enclosed("{", "}", self._listed("member")),
             "array": lambda: self.enclosed("[", "]", self._listed("value")),
+            "escape": lambda: regex(self.spelling.escape),
+            "name_rest": lambda: regex(f'{self.spelling.character}*"'),
+            "longer_name": lambda: regex(f'{self.spelling.character}+"'),
             "other_name": lambda: regex(self.spelling.with_needless or ""),
             "member": lambda: sequence(self.use("string"), self.colon, self.use("value")),
         }

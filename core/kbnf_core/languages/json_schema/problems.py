@@ -11,6 +11,8 @@ TOO_LARGE = "E804"
 UNRESOLVED = "E805"
 UNKNOWN_FORMAT = "W806"
 WITHOUT_EFFECT = "W807"
+NARROWED = "W808"
+NOT_FOR_SERVICE = "E809"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,11 @@ def dropped(problem: Problem) -> Problem:
 def without_effect(message: str, pointer: str, help_: str = "") -> Problem:
     """Return the note on a keyword that restricts nothing."""
     return Problem(WITHOUT_EFFECT, message, pointer, help_)
+
+
+def narrowed(message: str, pointer: str) -> Problem:
+    """Return the note on values that are allowed, and left out."""
+    return Problem(NARROWED, message, pointer)
 
 
 def invalid(message: str, pointer: str) -> ProblemError:

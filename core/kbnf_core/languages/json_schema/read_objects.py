@@ -29,14 +29,30 @@ def read_members(
     for name, value in named.items():
         matching = [held for keys, held in patterns if keys.holds(name)]
         named[name] = both([value, *matching])
-    return Objects(tuple(named.items()), _split(patterns, rest, limits, place, budget))
+    pointer = pointer_to(place, "patternProperties")
+    return Objects(tuple(named.items()), _split(patterns, rest, limits, pointer, budget))
+
+
+def read_others(
+    names: tuple[str, ...],
+    patterns: tuple[str, ...],
+    rest: Expression,
+    limits: SchemaLimits,
+    budget: Budget,
+) -> Objects:
+    """Return the objects of which all members hold ``rest`` but those with some names."""
+    kept: list[Region] = [
+        (Restricted(KEYS.kind, tuple(matching(pattern, ""))), ANYTHING) for pattern in patterns
+    ]
+    named = tuple((name, ANYTHING) for name in names)
+    return Objects(named, _split(kept, rest, limits, "", budget))
 
 
 def _read_patterns(place: Place, document: Document) -> list[Region]:
     found = []
     for pattern in take_object(place, "patternProperties"):
         pointer = pointer_to(place, "patternProperties", pattern)
-        keys = Restricted(KEYS.kind, ((matching(pattern, pointer), True),))
+        keys = Restricted(KEYS.kind, tuple(matching(pattern, pointer)))
         found.append((keys, document.inside(place, "patternProperties", pattern)))
     return found
 
@@ -45,7 +61,7 @@ def _split(
     patterns: list[Region],
     rest: Expression,
     limits: SchemaLimits,
-    place: Place,
+    pointer: str,
     budget: Budget,
 ) -> tuple[Region, ...]:
     """Return disjoint regions: for every combination of patterns the names that match just it."""
@@ -62,7 +78,6 @@ def _split(
                     split.append((left, values))
         regions = split
         if len(regions) > limits.overlaps:
-            pointer = pointer_to(place, "patternProperties")
             raise too_large("combinations of patterns", limits.overlaps, "overlaps", pointer)
     return tuple((keys, both(values) if values else rest) for keys, values in regions)
 

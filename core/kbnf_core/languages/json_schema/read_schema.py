@@ -28,6 +28,7 @@ from kbnf_core.languages.json_schema.keywords import (
     NUMBERS,
     REFUSED_BY_LLGUIDANCE,
     STRINGS,
+    UNEVALUATED,
 )
 from kbnf_core.languages.json_schema.normal_form import ANY_SHAPE, FULL, NormalForm, Type, shape_of
 from kbnf_core.languages.json_schema.objects import Objects, checked
@@ -40,6 +41,7 @@ from kbnf_core.languages.json_schema.problems import (
     without_effect,
 )
 from kbnf_core.languages.json_schema.problems import dropped as dropped_problem
+from kbnf_core.languages.json_schema.unevaluated import read_unevaluated
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted, restrict
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 _TYPES = tuple(type_.value for type_ in Type)
+_NAMES = frozenset((*_TYPES, "integer"))
 
 
 class Reader:
@@ -58,6 +61,11 @@ class Reader:
         self._options = options
         if options.lenient and options.standard is Standard.LLGUIDANCE:
             self._ignore_what_llguidance_refuses()
+        old = schemas.document.refused(place.contents)
+        if old is not None:
+            hint = "name draft 4 or later as `$schema`, and say it with the keywords of that"
+            message = f"`{old}` of draft 3 is not read"
+            raise unsupported(message, pointer_to(place, old), hint)
         for keyword in CONTENTS & place.contents.keys():
             message = f"nothing enforces `{keyword}`"
             schemas.notes.append(without_effect(message, pointer_to(place, keyword)))
@@ -84,6 +92,18 @@ class Reader:
                 shape = self._local()
                 if shape != ANY_SHAPE:
                     yield shape
+        # What they leave is known when everything else was read; it says nothing of an order.
+        for keyword in UNEVALUATED:
+            if keyword in contents:
+                yield self._unevaluated(keyword)
+
+    def _unevaluated(self, keyword: str) -> Expression:
+        if keyword not in self._schemas.document.keywords_for_the_rest:
+            return ANYTHING
+        dropped: Expression = ANYTHING
+        return self._try(
+            keyword, lambda: read_unevaluated(self._schemas, self._place, keyword), dropped
+        )
 
     def _applied(self, keyword: str) -> Expression:
         dropped: Expression = ANYTHING
@@ -124,7 +144,7 @@ class Reader:
         pointer = pointer_to(self._place, "type")
         names = (value,) if isinstance(value, str) else take_names(value, pointer)
         for name in names:
-            if name not in {*_TYPES, "integer"}:
+            if name not in _NAMES:
                 raise invalid(f"there is no type `{name}`", pointer)
         return names
 
@@ -178,7 +198,6 @@ class Reader:
         place, document, limits = self._place, self._schemas.document, self._options.limits
         if not place.contents.keys() & ARRAYS:
             return Arrays()
-        self._refuse("unevaluatedItems")
         parts = (
             read_arrays.read_size(place, limits),
             read_arrays.read_contains(place, document, limits),
@@ -192,7 +211,6 @@ class Reader:
     @cached_property
     def _objects(self) -> Objects | None:
         place, document, limits = self._place, self._schemas.document, self._options.limits
-        self._refuse("unevaluatedProperties")
         found: Objects | None = self._try(
             "patternProperties",
             lambda: read_objects.read_members(
@@ -217,13 +235,3 @@ class Reader:
         # A schema without properties of its own leaves it to others what is additional.
         closed = "properties" in self._place.contents and not self._options.additional_properties
         return NOTHING if closed else ANYTHING
-
-    def _refuse(self, keyword: str) -> None:
-        """Report a keyword that no grammar of ours keeps."""
-        if keyword not in self._place.contents:
-            return
-
-        def refuse() -> None:
-            raise unsupported(f"`{keyword}` cannot be kept", pointer_to(self._place, keyword))
-
-        self._try(keyword, refuse, None)

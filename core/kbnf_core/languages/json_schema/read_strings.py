@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 
 from kbnf_core.automata.regex import compile_regex
-from kbnf_core.languages.json_schema.arguments import pointer_to, take_count
+from kbnf_core.languages.json_schema.arguments import pointer_to, take_length
 from kbnf_core.languages.json_schema.atoms import Length, Literal, Matching
 from kbnf_core.languages.json_schema.document import Place
 from kbnf_core.languages.json_schema.formats import HALF_ENFORCED
 from kbnf_core.languages.json_schema.limits import SchemaLimits
-from kbnf_core.languages.json_schema.patterns import to_whole
+from kbnf_core.languages.json_schema.patterns import conditions
 from kbnf_core.languages.json_schema.problems import (
     UNKNOWN_FORMAT,
     Problem,
@@ -20,8 +20,8 @@ from kbnf_core.languages.json_schema.problems import (
 
 def read_length(place: Place, limits: SchemaLimits) -> Iterator[Literal]:
     """Yield the restriction of ``minLength`` and ``maxLength``."""
-    low = take_count(place, "minLength", limits) or 0
-    high = take_count(place, "maxLength", limits)
+    low = take_length(place, "minLength", limits) or 0
+    high = take_length(place, "maxLength", limits)
     if low or high is not None:
         yield Length(low, high), True
 
@@ -52,15 +52,15 @@ def read_format(
 def read_pattern(place: Place) -> Iterator[Literal]:
     """Yield the restriction of ``pattern``."""
     if "pattern" in place.contents:
-        yield matching(place.contents["pattern"], pointer_to(place, "pattern")), True
+        yield from matching(place.contents["pattern"], pointer_to(place, "pattern"))
 
 
-def matching(pattern: object, pointer: str) -> Matching:
-    """Return the strings in which a pattern, in the sense of JSON Schema, matches somewhere."""
+def matching(pattern: object, pointer: str) -> Iterator[Literal]:
+    """Yield the strings in which a pattern, in the sense of JSON Schema, matches somewhere."""
     if not isinstance(pattern, str):
         raise invalid("a pattern is a string", pointer)
-    whole = to_whole(pattern)
-    problems = compile_regex(whole).problems
-    if problems:
-        raise unsupported(f"in the pattern `{pattern}`: {problems[0].message}", pointer)
-    return Matching(whole)
+    for whole, wanted in conditions(pattern):
+        problems = compile_regex(whole).problems
+        if problems:
+            raise unsupported(f"in the pattern `{pattern}`: {problems[0].message}", pointer)
+        yield Matching(whole), wanted

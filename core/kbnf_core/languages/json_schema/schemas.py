@@ -2,20 +2,24 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.budget import Budget
 from kbnf_core.languages.json_schema import normal_form
+from kbnf_core.languages.json_schema.arrays import Arrays
 from kbnf_core.languages.json_schema.constants import constant_shape
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.emptiness import is_part_void
 from kbnf_core.languages.json_schema.expressions import (
+    ANYTHING,
     NOTHING,
     AllOf,
     AnyOf,
     Expression,
     Not,
+    Others,
+    OthersBehind,
     Ref,
     WithoutProperty,
     both,
@@ -30,6 +34,7 @@ from kbnf_core.languages.json_schema.problems import (
     too_large,
     unsupported,
 )
+from kbnf_core.languages.json_schema.read_objects import read_others
 from kbnf_core.languages.json_schema.read_schema import Reader
 from kbnf_core.languages.json_schema.value_sets import STEPS
 from kbnf_core.languages.json_schema.values import Constant
@@ -100,8 +105,12 @@ class Schemas:
         self._open[expression] = None
         self.budget.spend(STEPS * (1 + len(getattr(expression, "parts", ()))))
         try:
-            with self.working_at(_pointer_of(expression) or self.budget.part):
-                return self._work_out(expression)
+            before = self.budget.part
+            self.budget.part = _pointer_of(expression) or before
+            found = self._work_out(expression)
+            # An error leaves the name as it is.
+            self.budget.part = before
+            return found
         except LimitError as error:
             raise unsupported(f"an automaton needs {error}", _pointer_of(expression)) from None
         finally:
@@ -121,6 +130,13 @@ class Schemas:
                 return normal_form.complement(self.shape(part), most, self.budget)
             case WithoutProperty(name):
                 return {**ANY_SHAPE, Type.OBJECT: (Objects(((name, NOTHING),)),)}
+            case Others(names, patterns, value):
+                others = read_others(names, patterns, value, self.limits, self.budget)
+                return {**ANY_SHAPE, Type.OBJECT: (others,)}
+            case OthersBehind(count, value):
+                items = Arrays((ANYTHING,) * count, value)
+                closed = replace(items, high=count) if value == NOTHING else items
+                return {**ANY_SHAPE, Type.ARRAY: (closed,)}
             case Constant():
                 return constant_shape(expression)
 

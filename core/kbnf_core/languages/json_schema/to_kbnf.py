@@ -1,5 +1,6 @@
 """The entry points of the conversion: to text, to a grammar, to rules inside another grammar."""
 
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -10,13 +11,20 @@ from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError, WorkLimitError
 from kbnf_core.languages.json_schema.build_tree import document as as_document
-from kbnf_core.languages.json_schema.document import Document, Json, check_schema, read_json
+from kbnf_core.languages.json_schema.document import (
+    Document,
+    Json,
+    check_schema,
+    read_json,
+    refuse_deep,
+)
 from kbnf_core.languages.json_schema.expressions import Expression
 from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.locate import locate
 from kbnf_core.languages.json_schema.normal_form import Type
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.problems import (
+    NARROWED,
     UNSATISFIABLE,
     Problem,
     ProblemError,
@@ -51,6 +59,7 @@ class Embedded:
     notes: tuple[Problem, ...]
     eager: bool
     automata: Mapping[tree.Pattern, Dfa]
+    comments: Mapping[str, str]
 
 
 def from_json_schema(
@@ -63,14 +72,15 @@ def from_json_schema(
     JSON Pointer.
     """
     text = Source(source, path)
-    embedded = _convert(text, options)
+    embedded = _readable(text, options)
     _meaning(embedded, text)
     losses = tuple(
         Loss(problem.code, _message(problem), locate(source, problem.pointer))
         for problem in embedded.losses
     )
     notes = tuple(_diagnostic(problem, text) for problem in embedded.notes)
-    return Conversion(_written(embedded), not losses, losses, notes)
+    exact = not losses and not any(note.code == NARROWED for note in embedded.notes)
+    return Conversion(_written(embedded), exact, losses, notes)
 
 
 def json_schema_grammar(
@@ -90,21 +100,37 @@ def json_schema_grammar(
         # Losses of ``lenient`` in the schema would otherwise go unreported.
         raise GrammarError([_diagnostic(loss, text) for loss in embedded.losses])
     grammar, analysis = _meaning(embedded, text)
-    finish = _finish(embedded)
-    return Grammar.of_rules(grammar, analysis, finish, lambda: _written(embedded), limits)
+
+    def write() -> str:
+        return _written(_readable(text, options))
+
+    return Grammar.of_rules(grammar, analysis, _finish(embedded), write, limits)
 
 
-def _convert(text: Source, options: Options | None) -> Embedded:
+def _convert(text: Source, options: Options | None, writer: type[Writer] = Writer) -> Embedded:
     try:
         value = read_json(text.text)
         limits = (options or Options()).limits
-        Document(value, limits)
+        refuse_deep(value, limits.depth)
         problems = check_schema(value, text.text, limits)
         if problems:
             raise ProblemError(problems[0])
-        return embed_json_schema(value, options)
+        if options is not None and options.strict is not None:
+            from kbnf_core.languages.json_schema.services import check_service
+
+            refused = check_service(value, options.strict)
+            if refused:
+                raise GrammarError([_diagnostic(problem, text) for problem in refused])
+        return embed_json_schema(value, options, writer=writer)
     except ProblemError as error:
         raise GrammarError([_diagnostic(error.problem, text)]) from None
+
+
+def _readable(text: Source, options: Options | None) -> Embedded:
+    # Only texts need it, and with it the reader of KBNF.
+    from kbnf_core.languages.json_schema.readable import ReadableWriter
+
+    return _convert(text, options, ReadableWriter)
 
 
 def _finish(embedded: Embedded) -> Finish:
@@ -112,28 +138,45 @@ def _finish(embedded: Embedded) -> Finish:
 
 
 def _written(embedded: Embedded) -> str:
-    body = print_document(as_document(embedded.definitions))
-    return f"(* kbnf: finish={_finish(embedded).value} *)\n{body}"
+    """Return the text, laid out as ``kbnf fmt`` lays out."""
+    from kbnf_core.format.document import WIDTH, format_kbnf
+
+    parts = [f"(* kbnf: finish={_finish(embedded).value} *)\n"]
+    for definition in embedded.definitions:
+        comment = embedded.comments.get(definition.name.value)
+        if comment is not None:
+            lines = textwrap.wrap(comment.replace("*)", "* )").replace("(*", "( *"), WIDTH - 6)
+            parts.append("\n(* " + "\n   ".join(lines) + " *)\n")
+        parts.append(print_document(as_document([definition])))
+    text = "".join(parts)
+    # Brackets of a hostile schema may be nested more deeply than texts are read.
+    return format_kbnf(Source(text)).text or text
 
 
-def embed_json_schema(schema: Json, options: Options | None = None, prefix: str = "") -> Embedded:
+def embed_json_schema(
+    schema: Json,
+    options: Options | None = None,
+    prefix: str = "",
+    writer: type[Writer] = Writer,
+) -> Embedded:
     """Return rules for a schema, all names beginning with ``prefix``. Raises ProblemError.
 
     ``schema`` is as ``document.read_json`` returns it: numbers are decimals.
     """
     options = guided(schema, options or Options())
     document = Document(schema, options.limits, options.standard)
-    writer = Writer(document, options, prefix)
+    rules = writer(document, options, prefix)
     root = document.root()
     try:
-        definitions = writer.write(root)
-        eager = _is_prefix_free(writer.schemas, root)
+        definitions = rules.write(root)
+        eager = _is_prefix_free(rules.schemas, root)
     except WorkLimitError as error:
         raise too_large("steps of work", error.limit, "work", error.part) from None
-    losses = tuple(dict.fromkeys(writer.schemas.losses))
-    notes = tuple(dict.fromkeys([*document.ignored, *writer.schemas.notes]))
+    losses = tuple(dict.fromkeys(rules.schemas.losses))
+    notes = tuple(dict.fromkeys([*document.ignored, *rules.schemas.notes]))
     start = prefix + "start"
-    return Embedded(start, tuple(definitions), losses, notes, eager, writer.automata)
+    automata, comments = rules.automata, rules.comments
+    return Embedded(start, tuple(definitions), losses, notes, eager, automata, comments)
 
 
 def _meaning(embedded: Embedded, source: Source) -> tuple[ir.Grammar, Analysis]:

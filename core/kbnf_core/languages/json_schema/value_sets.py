@@ -10,6 +10,7 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.budget import Budget
 from kbnf_core.languages.json_schema.atoms import Length, Literal, Matching, OneOf
+from kbnf_core.languages.json_schema.lengths import Lengths
 
 STEPS = 8
 """What looking at one value, member or part is counted as."""
@@ -53,6 +54,28 @@ class Restricted:
     def holds(self, value: object) -> bool:
         """Tell whether a value is in the set."""
         return all(atom.holds(value) == wanted for atom, wanted in self.literals)
+
+    @property
+    def length(self) -> Length | None:
+        """The length that is asked for beside something else."""
+        if len(self.literals) == 1:
+            return None
+        lengths = (atom for atom, wanted in self.literals if wanted and isinstance(atom, Length))
+        return next(lengths, None)
+
+    @property
+    def of_any_length(self) -> "Restricted":
+        """The values without that restriction."""
+        length = self.length
+        return Restricted(self.kind, tuple(each for each in self.literals if each[0] != length))
+
+    def is_empty(self, budget: Budget) -> bool:
+        """Tell whether there is no such value; raises LimitError as ``dfa`` does."""
+        length = self.length
+        if length is None:
+            return self.dfa(budget).is_empty
+        rest = self.of_any_length.dfa(budget)
+        return rest.is_empty or not Lengths(rest).has_word(length, budget)
 
     def dfa(self, budget: Budget) -> Dfa:
         """Return the set as an automaton; raises LimitError where it is too large."""

@@ -1,7 +1,7 @@
 """JSON values as hashable data: what ``const`` and ``enum`` hold."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -17,6 +17,20 @@ class Constant:
     def value(self) -> Any:
         """The value, with decimals for numbers."""
         return json.loads(self.text, parse_float=Decimal, parse_int=Decimal)
+
+    @property
+    def key(self) -> Hashable:
+        """What equal values share, however they are written."""
+        return key_of(self.value)
+
+
+def key_of(value: Any) -> Hashable:
+    """Return a key under which values equal in JSON Schema collide; truth values are no numbers."""
+    if isinstance(value, list):
+        return list, tuple(map(key_of, value))
+    if isinstance(value, dict):
+        return dict, frozenset((name, key_of(held)) for name, held in value.items())
+    return isinstance(value, bool), value
 
 
 def constant(value: Any) -> Constant:

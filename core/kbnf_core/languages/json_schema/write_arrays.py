@@ -15,8 +15,8 @@ from kbnf_core.languages.json_schema.problems import unsupported
 from kbnf_core.languages.json_schema.value_sets import STEPS
 from kbnf_core.languages.json_schema.writer import Writer
 
-_State = tuple[int, tuple[int, ...], frozenset[int]]
-"""Items so far (as far as it matters), how many fit each ``contains``, and which values came."""
+_State = tuple[int, tuple[int, ...], tuple[int, ...]]
+"""Items so far (as far as it matters), how many fit each ``contains``, which values are left."""
 
 
 def write_array(part: Arrays, writer: Writer, wish: str) -> Form | None:
@@ -31,7 +31,7 @@ def write_array(part: Arrays, writer: Writer, wish: str) -> Form | None:
 
 def _plain(part: Arrays, writer: Writer, wish: str) -> Form | None:
     """Write prefix items, each but the first behind a comma, and then the rest."""
-    comma, items = writer.prelude.comma, f"{wish}_item"
+    comma, items = writer.prelude.comma, f"{wish.removesuffix('_value')}_item"
     count = len(part.prefix)
     rest = _rest(part, writer, items)
     if rest is None:
@@ -69,7 +69,10 @@ def _rest(part: Arrays, writer: Writer, wish: str) -> Form | None:
 
 
 class _Counted:
-    """Arrays as an automaton over items: for ``contains`` and ``uniqueItems``."""
+    """Arrays as an automaton over items: for ``contains`` and ``uniqueItems``.
+
+    Of many different values each comes or not, in their order: every subset would be a state.
+    """
 
     def __init__(self, part: Arrays, writer: Writer, wish: str) -> None:
         self._part = part
@@ -79,37 +82,42 @@ class _Counted:
         self._budget = writer.schemas.budget
         self._contains = [each for each in part.contains if each.low or each.high is not None]
         self._values = self._listed() if part.unique else ()
+        self._in_order = len(self._values) > self._limits.distinct
         self._most = max(len(part.prefix), part.low, part.high or 0)
 
     def _listed(self) -> tuple[Expression, ...]:
         found = list_values(self._writer.schemas, (*self._part.prefix, self._part.rest))
-        if found is None or len(found) > self._limits.distinct:
+        if found is None:
             raise unsupported(
-                "`uniqueItems` over more values than can be told apart", "",
-                f"list the values with `enum`, at most {self._limits.distinct}",
+                "`uniqueItems` over values that are not listed", "",
+                "list the values with `enum`, or let at most one come (`maxItems`)",
             )  # fmt: skip
+        if len(found) > self._limits.distinct:
+            message = f"more than {self._limits.distinct} different values come in one order only"
+            self._writer.left_out(message, "uniqueItems")
         return found
 
     def write(self) -> Form | None:
         """Return the whole array."""
-        start: _State = (0, (0,) * len(self._contains), frozenset())
+        start: _State = (0, (0,) * len(self._contains), tuple(range(len(self._values))))
         content = write_linear(
             start, self._step, self._writer.rules, f"{self._wish}_items", self._limits.steps
         )
         return None if content is None else self._writer.prelude.enclosed("[", "]", content)
 
     def _step(self, state: _State) -> Step[_State]:
-        count, fitting, used = state
+        count, fitting, left = state
         enough = all(n >= each.low for n, each in zip(fitting, self._contains, strict=True))
         edges: list[tuple[Form, _State]] = []
         if self._part.high is None or count < self._part.high:
-            for item, fits, value in self._choices(count, used):
-                after = self._count(fitting, fits)
-                form = None if after is None else self._writer.place(item, f"{self._wish}_item")
-                if after is not None and form is not None:
+            for item, fits, after in self._choices(count, left):
+                fit = self._count(fitting, fits)
+                form = None if fit is None else self._writer.place(item, f"{self._wish}_item")
+                if fit is not None and form is not None:
                     comma = self._writer.prelude.comma if count else EMPTY
-                    seen = used if value is None else used | {value}
-                    edges.append((sequence(comma, form), (self._after(count), after, seen)))
+                    edges.append((sequence(comma, form), (self._after(count), fit, after)))
+            if self._in_order and len(left) > 1:
+                edges.append((EMPTY, (count, fitting, left[1:])))
         return Step(count >= self._part.low and enough, edges)
 
     def _after(self, count: int) -> int:
@@ -117,9 +125,9 @@ class _Counted:
         return min(count + 1, max(self._most, 1))
 
     def _choices(
-        self, count: int, used: frozenset[int]
-    ) -> list[tuple[Expression, tuple[bool, ...], int | None]]:
-        """Return the kinds of items that may come: what, which ``contains`` fit, which value."""
+        self, count: int, left: tuple[int, ...]
+    ) -> list[tuple[Expression, tuple[bool, ...], tuple[int, ...]]]:
+        """Return the kinds of items that may come: what, which ``contains`` fit, what is left."""
         item = self._part.item(count)
         kinds: list[tuple[Expression, tuple[bool, ...]]] = [(item, ())]
         for each in self._contains:
@@ -132,13 +140,15 @@ class _Counted:
             ]
             self._budget.spend(STEPS * len(kinds) * (1 + len(self._contains)))
         if not self._part.unique:
-            return [(known, fits, None) for known, fits in kinds]
+            return [(known, fits, left) for known, fits in kinds]
         return [
-            (both((known, value)), fits, number)
+            (both((known, self._values[left[place]])), fits, self._without(left, place))
             for known, fits in kinds
-            for number, value in enumerate(self._values)
-            if number not in used
+            for place in range(min(len(left), 1 if self._in_order else len(left)))
         ]
+
+    def _without(self, left: tuple[int, ...], place: int) -> tuple[int, ...]:
+        return left[place + 1 :] if self._in_order else left[:place] + left[place + 1 :]
 
     def _count(self, fitting: tuple[int, ...], fits: tuple[bool, ...]) -> tuple[int, ...] | None:
         found = []

@@ -10,9 +10,7 @@ from kbnf_core.languages.json_schema.build_tree import (
     optional,
     repeated,
     sequence,
-    text,
 )
-from kbnf_core.languages.json_schema.characters import spell_text
 from kbnf_core.languages.json_schema.expressions import NOTHING, Expression, both
 from kbnf_core.languages.json_schema.linear import Step, write_linear
 from kbnf_core.languages.json_schema.objects import Objects, Region, without
@@ -67,10 +65,7 @@ class _Layout:
 
     def member(self, name: str, value: Expression) -> Form | None:
         """Return a named member; None if it cannot be."""
-        form = self.writer.place(value, name) if value != NOTHING else None
-        if form is None:
-            return None
-        return sequence(text(spell_text(name)), self.writer.prelude.colon, form)
+        return None if value == NOTHING else self.writer.member(name, value)
 
     def unnamed(self, present: Iterable[Region] = ()) -> Form | None:
         """Return any member that is not named, and fits ``present``; None if there is none."""

@@ -1,14 +1,16 @@
 """Writes sets of strings and of numbers: as regular expressions, or as rules where those grow."""
 
+from collections.abc import Callable
 from decimal import Decimal
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.characters import CharacterDfa, to_characters
-from kbnf_core.automata.codepoints import from_text
+from kbnf_core.automata.codepoints import CodePoints, from_text
 from kbnf_core.automata.decimals import EQUAL, compared
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.expression import (
+    NOTHING,
     Alternation,
     Builder,
     Spell,
@@ -26,6 +28,7 @@ from kbnf_core.languages.json_schema.atoms import (
     Multiple,
     OneOf,
 )
+from kbnf_core.languages.json_schema.bounded_formats import bounded_format
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
     Form,
@@ -34,32 +37,36 @@ from kbnf_core.languages.json_schema.build_tree import (
     call,
     later,
     regex,
-    repeated,
     sequence,
     text,
 )
 from kbnf_core.languages.json_schema.formats import formats_of
+from kbnf_core.languages.json_schema.lengths import Lengths
 from kbnf_core.languages.json_schema.limits import SchemaLimits
 from kbnf_core.languages.json_schema.linear import Rules, Step, write_linear
 from kbnf_core.languages.json_schema.options import Standard
 from kbnf_core.languages.json_schema.prelude import Prelude
+from kbnf_core.languages.json_schema.problems import too_large
 from kbnf_core.languages.json_schema.regexes import read_regex
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
 from kbnf_core.languages.json_schema.values import number_text
+from kbnf_core.languages.json_schema.write_counts import Counter, is_looped, write_one_loop
 from kbnf_core.syntax import tree
 
 MOST_LEAVES = 400
 """Sets of characters in one regular expression; beyond it, rules are easier to follow."""
 
+FEW_STATES = 256
+"""States that count, before a format is given in a bounded form."""
+
 LONG = 100
 """Characters of a regular expression that gets a rule of its own."""
 
-BLOCK = 64
-"""Characters that are counted together: an automaton with thousands of counts is slow to build.
+MOST_TAILS = 32
+"""Counted repetitions that each end a string after another count."""
 
-Where a token can reach from one block into the next its mask takes longer, so a block has more
-characters than nearly every token.
-"""
+LONG_SET = 40
+"""Characters of a set that gets a rule of its own where it comes again and again."""
 
 _JUST_BELOW_ZERO = Decimal("-1e-1000")
 
@@ -72,14 +79,21 @@ _FORMAT_NAMES = {
 
 
 class ScalarWriter:
-    """Writes strings, numbers and the names of members; memoises their rules."""
+    """Writes strings, numbers and the names of members; memoises their rules.
 
-    def __init__(self, prelude: Prelude, rules: Rules, limits: SchemaLimits) -> None:
+    ``note`` takes what is to be said of values that are left out.
+    """
+
+    def __init__(
+        self, prelude: Prelude, rules: Rules, limits: SchemaLimits, note: Callable[[str], None]
+    ) -> None:
         self._prelude = prelude
         self._rules = rules
         self._limits = limits
         self._builder = Builder()
-        self._blocks: dict[int, Form] = {}
+        self._counter = Counter(rules)
+        self._note = note
+        self._sets: dict[CodePoints, Form] = {}
         self._known: dict[tuple[Restricted, bool], Form] = {}
         self.automata: dict[tree.Pattern, Dfa] = {}
 
@@ -93,7 +107,8 @@ class ScalarWriter:
             return alternation(map(self._listed, part.finite))
         atom, wanted = part.literals[0]
         if len(part.literals) == 1 and wanted and isinstance(atom, Length):
-            return sequence(text('"'), self._characters(atom), text('"'))
+            character = self._prelude.use("character")
+            return sequence(text('"'), self._counter.times(character, atom), text('"'))
         return self._remembered(part, wish)
 
     def _listed(self, value: str) -> Form:
@@ -104,52 +119,20 @@ class ScalarWriter:
             return text(known)
         return regex(f'"{"".join(spelling.spell(from_text(char)) for char in value)}"')
 
-    def _characters(self, length: Length) -> Form:
-        """Return so many characters."""
-        least = self._exactly(length.low)
-        if length.high is None:
-            return sequence(least, repeated(self._prelude.use("character"), 0, None))
-        return sequence(least, self._up_to(length.high - length.low))
-
-    def _exactly(self, count: int) -> Form:
-        level = _level(count)
-        whole, rest = divmod(count, BLOCK**level)
-        more = self._exactly(rest) if rest else EMPTY
-        return sequence(repeated(self._block(level), whole, whole), more)
-
-    def _up_to(self, count: int) -> Form:
-        """Return at most so many: fewer whole blocks than fit, and then at most what is left."""
-        level = _level(count // 2)
-        if level == 0:
-            return repeated(self._block(0), 0, count)
-        whole, rest = divmod(count, BLOCK**level)
-        return sequence(
-            repeated(self._block(level), 0, whole - 1), self._up_to(BLOCK**level + rest)
-        )
-
-    def _block(self, level: int) -> Form:
-        """Return ``BLOCK ** level`` characters."""
-        if level == 0:
-            return self._prelude.use("character")
-        if level not in self._blocks:
-            inner = self._block(level - 1)
-            name = self._rules.fresh(f"characters_{BLOCK**level}")
-            self._rules.add(name, repeated(inner, BLOCK, BLOCK))
-            self._blocks[level] = call(name)
-        return self._blocks[level]
-
     def _remembered(self, part: Restricted, wish: str) -> Form | None:
         """Return strings by a regular expression; a long one, or a format's, is a rule."""
         known = self._known.get((part, False))
         if known is not None:
             return known
         atom, wanted = part.literals[0]
+        form: Form | None = None
         if len(part.literals) == 1 and wanted and isinstance(atom, Matching):
             wish = _FORMAT_NAMES.get(atom.regex, wish)
-        form = self._string(part, wish)
+            form = self._format(wish)
+        form = form or self._string(part, wish)
         if form is None:
             return None
-        if _is_long(form):
+        if is_long(form):
             name = self._rules.fresh(wish)
             self._rules.add(name, form)
             form = call(name)
@@ -164,9 +147,10 @@ class ScalarWriter:
             else None
         )
         if automaton is not None:
-            pattern = later(lambda: self._quoted(regex_but(words, self._builder)))
-            self.automata[pattern] = automaton
-            return pattern
+            return self._others(words, automaton)
+        length = part.length
+        if length is not None:
+            return self._counted(part.of_any_length, length, wish)
         found = self._readable(part)
         if found is None:
             if part.dfa(self._rules.budget).is_empty:
@@ -177,7 +161,134 @@ class ScalarWriter:
             except LimitError:
                 form = self._linear(characters, self._prelude.spelling.spell, wish)
                 return None if form is None else sequence(text('"'), form, text('"'))
+        return self._in_quotes(found)
+
+    def _others(self, words: tuple[str, ...], automaton: Dfa) -> Form:
+        """Return the names that are none of ``words``; their automaton is known."""
+        pattern = later(lambda: self._quoted(regex_but(words, self._builder)))
+        self.automata[pattern] = automaton
+        return pattern
+
+    def _format(self, name: str) -> Form | None:
+        """Return a format by rules of its own; here it is an expression as any other."""
+        del name
+        return None
+
+    def _in_quotes(self, found: Regex) -> Form:
+        """Return the JSON texts of strings."""
         return regex(self._quoted(found))
+
+    def _plain(self, found: Regex) -> Form:
+        """Return texts as they are."""
+        return regex(print_expression(found))
+
+    def _counted(self, part: Restricted, length: Length, wish: str) -> Form | None:
+        """Return the strings of a set that have one of some lengths."""
+        budget = self._rules.budget
+        dfa = part.dfa(budget)
+        if dfa.is_empty:
+            return None
+        lengths = Lengths(dfa)
+        left = lengths.left_of(length)
+        if left is None:
+            return self._remembered(part, wish)
+        if not lengths.has_word(left, budget):
+            return None
+        whole = self._expression(part, lengths)
+        if whole is not None and is_looped(whole):
+            form = self._looped(whole, left)
+            return None if form is None else sequence(text('"'), form, text('"'))
+        form = self._by_states(lengths, left, FEW_STATES, wish)
+        return form or self._narrowed(part, lengths, left, wish)
+
+    def _expression(self, part: Restricted, lengths: Lengths) -> Regex | None:
+        try:
+            return self._readable(part) or to_expression(lengths.words, self._builder, MOST_LEAVES)
+        except LimitError:
+            return None
+
+    def _narrowed(
+        self, part: Restricted, lengths: Lengths, length: Length, wish: str
+    ) -> Form | None:
+        """Count with states, as long as they are not too many; leave out what is longer."""
+        atom = part.literals[0][0]
+        usual = None
+        if len(part.literals) == 1 and isinstance(atom, Matching):
+            usual = bounded_format(atom.regex, length)
+        if usual is not None:
+            self._note(usual.says)
+            return self._in_quotes(read_regex(usual.regex, self._builder) or NOTHING)
+        most = self._limits.steps
+        low, high = max(length.low, lengths.shortest[0]), length.high
+        form = self._by_states(lengths, length, most, wish)
+        while form is None and high is not None and high > low:
+            high = max(low, high // 2)
+            bound = Length(length.low, high)
+            if lengths.has_word(bound, self._rules.budget):
+                form = self._by_states(lengths, bound, most, wish)
+        if form is None:
+            raise too_large("states of a counted value", most, "steps")
+        if high != length.high:
+            self._note(f"strings of more than {high:,} characters are left out")
+        return form
+
+    def _by_states(self, lengths: Lengths, length: Length, most: int, wish: str) -> Form | None:
+        """Return strings by an automaton that counts; None where it has too many states."""
+        tails = self._tails(lengths)
+        try:
+            states, rows = lengths.counted(length, most, self._rules.budget, tails)
+            if sum(state in tails for state, _ in states) > MOST_TAILS:
+                tails = {}
+                states, rows = lengths.counted(length, most, self._rules.budget, tails)
+        except LimitError:
+            return None
+        words = lengths.words
+        end = -1 - len(words.edges)
+
+        def step(state: int) -> Step[int]:
+            if state < 0:
+                free = words.edges[-1 - state] if state != end else ()
+                edges = [(self._set(points), -1 - to) for points, to in free]
+                return Step(state == end or words.accepting[-1 - state], edges)
+            here, count = states[state]
+            if here not in tails:
+                edges = [(self._set(points), to) for points, to in rows[state]]
+                return Step(words.accepting[here] and count >= length.low, edges)
+            high = None if length.high is None else length.high - count
+            left = Length(max(length.low - count, 0), high)
+            form = self._looped(tails[here], left)
+            return Step(form is EMPTY, [] if form is None or form is EMPTY else [(form, end)])
+
+        most += len(words.edges)
+        form = write_linear(0, step, self._rules, wish, most)
+        return None if form is None else sequence(text('"'), form, text('"'))
+
+    def _tails(self, lengths: Lengths) -> dict[int, Regex]:
+        """Return what follows the states in which one thing is repeated, where nothing else is."""
+        found = {}
+        for state in lengths.loops():
+            try:
+                tail = to_expression(lengths.behind(state), self._builder, MOST_LEAVES)
+            except LimitError:
+                continue
+            if is_looped(tail):
+                found[state] = tail
+        return found
+
+    def _looped(self, whole: Regex, length: Length) -> Form | None:
+        return write_one_loop(whole, length, self._counter, self._prelude.spelling.spell)
+
+    def _set(self, points: CodePoints) -> Form:
+        """Return one character of a set; a long one is a rule."""
+        if points not in self._sets:
+            spelled = self._prelude.spelling.spell(points)
+            form = regex(spelled)
+            if len(spelled) > LONG_SET:
+                name = self._rules.fresh("characters")
+                self._rules.add(name, form)
+                form = call(name)
+            self._sets[points] = form
+        return self._sets[points]
 
     def _quoted(self, found: Regex) -> str:
         """Return the regular expression of the JSON texts of strings."""
@@ -217,6 +328,17 @@ class ScalarWriter:
             return regex_but(part.excluded, self._builder)
         return None
 
+    def _one_number(self, value: Decimal) -> list[Form]:
+        """Return the texts of one number; zeros behind the point change nothing."""
+        plain = number_text(value)
+        if self._prelude.has_exact_decimals:
+            return [text(each) for each in dict.fromkeys((plain, str(value)))]
+        zeros = "0*" if "." in plain else self._prelude.whole_fraction
+        shown = regex(_escaped(plain) + zeros) if zeros else text(plain)
+        if str(value).strip("0123456789-.") == "":
+            return [shown]
+        return [shown, text(str(value))]
+
     def _linear(self, characters: CharacterDfa, spelling: Spell, wish: str) -> Form | None:
         def step(state: int) -> Step[int]:
             edges = [(regex(spelling(points)), to) for points, to in characters.edges[state]]
@@ -230,8 +352,7 @@ class ScalarWriter:
         if part.literals == ((INTEGER, True),):
             return self._prelude.use("integer")
         if part.finite is not None:
-            spelled = [t for value in part.finite for t in (number_text(value), str(value))]
-            return alternation(map(text, dict.fromkeys(spelled)))
+            return alternation(form for value in part.finite for form in self._one_number(value))
         dfa = operations.intersect(part.dfa(self._rules.budget), self._decimals(part))
         if dfa.is_empty:
             return None
@@ -240,28 +361,26 @@ class ScalarWriter:
             found = to_expression(characters, self._builder, MOST_LEAVES)
         except LimitError:
             return self._linear(characters, print_characters, wish)
-        return regex(print_expression(found))
+        return self._plain(found)
+
+
+def _escaped(value: str) -> str:
+    """Return a regular expression for exactly this number."""
+    return value.replace(".", "\\.")
 
 
 _INTEGER_DIGITS = "-?(?:0|[1-9][0-9]*)"
 
 
-def _level(count: int) -> int:
-    """Return the largest level whose block is not larger than ``count``."""
-    level = 0
-    while BLOCK ** (level + 1) <= count:
-        level += 1
-    return level
-
-
-def _is_long(form: Form) -> bool:
+def is_long(form: Form, most: int = LONG) -> bool:
+    """Tell whether a form is better a rule."""
     match form:
         case tree.Pattern(text=LaterText()):
             return True
         case tree.Pattern(text=text) | tree.Terminal(text=text):
-            return len(text.value) > LONG
+            return len(text.value) > most
         case _:
-            return False
+            return not isinstance(form, tree.Reference)
 
 
 def _only_leaves_out(part: Restricted) -> bool:

@@ -6,7 +6,15 @@ from dataclasses import replace
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.languages.json_schema.arrays import Arrays
-from kbnf_core.languages.json_schema.build_tree import Form, alternation, call, definition, text
+from kbnf_core.languages.json_schema.build_tree import (
+    Form,
+    alternation,
+    call,
+    definition,
+    sequence,
+    text,
+)
+from kbnf_core.languages.json_schema.characters import spell_text
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.emptiness import is_void
 from kbnf_core.languages.json_schema.expressions import (
@@ -34,6 +42,7 @@ from kbnf_core.languages.json_schema.problems import (
     Problem,
     ProblemError,
     dropped,
+    narrowed,
     too_large,
     unsupported,
 )
@@ -72,10 +81,12 @@ class Writer:
         self._prefix = prefix
         self._rules: dict[str, Form] = {}
         self.rules = Rules(self._names.fresh, self._add, self.schemas.budget)
-        self._scalars = ScalarWriter(self.prelude, self.rules, options.limits)
+        self._scalars = ScalarWriter(self.prelude, self.rules, options.limits, self.left_out)
         self._known: dict[Expression, str] = {}
         self._queue: list[Expression] = []
         self._current: Expression = ANYTHING
+        self._placed_last: Ref | None = None
+        self.comments: dict[str, str] = {}
 
     @property
     def automata(self) -> Mapping[tree.Pattern, Dfa]:
@@ -90,6 +101,7 @@ class Writer:
         self._queue.append(root)
         for expression in self._queue:
             self._current = expression
+            self._placed_last = expression if isinstance(expression, Ref) else None
             try:
                 self.schemas.budget.part = self.pointer()
                 self._rules[self._known[expression]] = self._body(expression)
@@ -114,8 +126,23 @@ class Writer:
                 return f"{place.pointer}/{keyword}"
         return places[0].pointer if places else ""
 
+    def left_out(self, message: str, keyword: str = "maxLength") -> None:
+        """Note that values are left out which the schema allows."""
+        at = self._placed_last
+        place = None if at is None else self.schemas.document.place(at)
+        if place is None:
+            pointer = self.pointer(keyword)
+        else:
+            pointer = place.pointer + (f"/{keyword}" if keyword in place.contents else "")
+        self.schemas.notes.append(narrowed(message, pointer))
+
     def _add(self, name: str, form: Form) -> None:
         self._rules[name] = form
+
+    def member(self, name: str, value: Expression) -> Form | None:
+        """Return a named member; None if it cannot be."""
+        form = self.place(value, name)
+        return None if form is None else sequence(text(spell_text(name)), self.prelude.colon, form)
 
     def place(self, expression: Expression, wish: str) -> Form | None:
         """Return how a value is written where it stands in another; None if there is none."""
@@ -127,6 +154,7 @@ class Writer:
         if is_void(self.schemas, expression):
             return None
         if isinstance(expression, Ref):
+            self._placed_last = expression
             if is_definition(expression.pointer):
                 return self._rule(expression, last_step(expression.pointer))
             alias = self.schemas.alias(expression)

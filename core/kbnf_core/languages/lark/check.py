@@ -1,20 +1,71 @@
-"""The check of Lark texts: from text to a tree of KBNF and findings."""
+"""The check of Lark texts: from text to a tree of KBNF and findings.
 
+Reading begins at the start and leaves out what it does not reach, so W101 and W102 (definitions
+unused, or unreachable) are said of what was written.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
 
-from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.diagnostics import Diagnostic, Label
 from kbnf_core.imports import BELOW, Imports
+from kbnf_core.ir.analysis import reachable
 from kbnf_core.languages.lark.read import Setting, read_lark
-from kbnf_core.languages.lark.reader.parse import parse_lark
-from kbnf_core.languages.lark.reader.tree import Definition
-from kbnf_core.languages.lark.reader.tree import Document as LarkDocument
-from kbnf_core.languages.lark.reader.unused import find_unused
-from kbnf_core.languages.lark.reader.words import comments
+from kbnf_core.languages.lark.reader.parse import comments, is_gbnf, parse_lark
+from kbnf_core.languages.lark.reader.tree import (
+    Definition,
+    Document,
+    Expression,
+    Ignore,
+    Name,
+    TemplateUse,
+    Use,
+    postorder,
+)
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source
+from kbnf_core.syntax import tree
 from kbnf_core.syntax.language import Parsed
 from kbnf_core.syntax.pragmas import read_pragmas
-from kbnf_core.syntax.tree import Comment, Document
+
+
+def find_unused(document: Document, start: str) -> Iterator[Diagnostic]:
+    """Yield a finding for each definition that does not take part in the language."""
+    uses: defaultdict[str, set[str]] = defaultdict(set)
+    users: dict[str, Name] = {}
+    names: dict[str, Name] = {}
+    ignored: set[str] = set()
+    for statement in document.statements:
+        if isinstance(statement, Ignore):
+            ignored.update(_used_in(statement.body))
+        elif isinstance(statement, Definition):
+            name = names.setdefault(statement.name.value, statement.name)
+            own = {parameter.value for parameter in statement.template}
+            uses[name.value].update(set(_used_in(statement.body)) - own)
+            for used in sorted(uses[name.value] - {name.value}):
+                users.setdefault(used, name)
+    reached = reachable({start, *ignored}, uses)
+    for value, name in names.items():
+        if value not in reached:
+            yield _finding(document, name, start, users.get(value))
+
+
+def _used_in(root: Expression) -> Iterator[str]:
+    for node in postorder(root):
+        if isinstance(node, Use | TemplateUse):
+            yield node.name.value
+
+
+def _finding(document: Document, name: Name, start: str, user: Name | None) -> Diagnostic:
+    what = f"the {'terminal' if name.is_terminal else 'rule'} `{name.value}`"
+    if user is None:
+        helps = ("remove it, or use it in a rule that the start can reach",)
+        message = f"{what} is never used"
+        return Diagnostic("W101", message, document.source, name.span, helps=helps)
+    label = Label(user.span, "used only here, which cannot be reached either")
+    message = f"{what} cannot be reached from `{start}`"
+    return Diagnostic("W102", message, document.source, name.span, labels=(label,))
 
 
 def parse_as_kbnf(
@@ -24,22 +75,23 @@ def parse_as_kbnf(
 
     Without a start it is the one that a pragma names, else ``start``, else the first rule.
     """
-    remarks = tuple(Comment(text, span) for text, span in comments(source.text))
+    remarks = tuple(tree.Comment(text, span) for text, span in comments(source.text))
     written = parse_lark(source, limits).document
-    wanted = start or read_pragmas(Document(source, (), remarks))[0].start or _start(written)
+    wanted = start or read_pragmas(tree.Document(source, (), remarks))[0].start or _start(written)
     outcome = read_lark(source, Setting(imports, None, wanted, limits))
     report = outcome.report
     losses = [loss.diagnostic(source) for loss in report.losses]
     found = [*report.errors, *report.notes, *losses]
     if outcome.document is None or report.errors:
-        document = Document(source, (), remarks, frozenset((wanted or "start",)))
+        document = tree.Document(source, (), remarks, frozenset((wanted or "start",)))
     else:
         document = replace(outcome.document, comments=remarks)
         found += find_unused(written, wanted or "start")
-    return Parsed(document, tuple(sorted(found, key=Diagnostic.sort_key)))
+    known = wanted if is_gbnf(source.text) else None
+    return Parsed(document, tuple(sorted(found, key=Diagnostic.sort_key)), known)
 
 
-def _start(document: LarkDocument) -> str | None:
+def _start(document: Document) -> str | None:
     names = [
         statement.name.value
         for statement in document.statements

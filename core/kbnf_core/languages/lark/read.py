@@ -9,18 +9,16 @@ from kbnf_core.automata.errors import LimitError
 from kbnf_core.budget import Budget
 from kbnf_core.errors import WorkLimitError
 from kbnf_core.imports import Imports
+from kbnf_core.languages.conversion.names import Names
 from kbnf_core.languages.lark.lexer.assemble import Assembly
 from kbnf_core.languages.lark.lexer.ignore_terminal import make_skipped
-from kbnf_core.languages.lark.lexer.lark_terminals import LarkTerminals
-from kbnf_core.languages.lark.lexer.llguidance_terminals import LlguidanceTerminals
-from kbnf_core.languages.lark.lexer.reachability import MOST_VARIANTS, TooManyVariantsError
-from kbnf_core.languages.lark.lexer.split_deep import make_shallow
-from kbnf_core.languages.lark.lexer.terminals import (
-    Factory,
-    LarkFactory,
+from kbnf_core.languages.lark.lexer.lark_terminals import LarkFactory, LarkTerminals
+from kbnf_core.languages.lark.lexer.llguidance_terminals import (
     LlguidanceFactory,
-    entry_of,
+    LlguidanceTerminals,
 )
+from kbnf_core.languages.lark.lexer.product import MOST_VARIANTS, TooManyVariantsError
+from kbnf_core.languages.lark.lexer.prune import make_shallow
 from kbnf_core.languages.lark.reader.dialect import (
     Dialect,
     check_dialect,
@@ -37,11 +35,10 @@ from kbnf_core.languages.lark.reader.model import (
     Repeat,
     Terminal,
 )
-from kbnf_core.languages.lark.reader.modules import Entry, Gathered, gather
-from kbnf_core.languages.lark.reader.names import Names
-from kbnf_core.languages.lark.reader.parse import parse_lark
+from kbnf_core.languages.lark.reader.modules import Gathered, gather
+from kbnf_core.languages.lark.reader.parse import is_gbnf, parse_lark
 from kbnf_core.languages.lark.reader.report import INVALID, Report
-from kbnf_core.languages.lark.reader.rules import RuleBuilder
+from kbnf_core.languages.lark.reader.rules import Factory, RuleBuilder
 from kbnf_core.languages.lark.reader.tree import Document, Expression, Use
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
@@ -167,12 +164,13 @@ class _Reader:
 
     def read(self) -> tree.Document | None:
         """Return the tree of KBNF; None after a report."""
-        dialect = dialect_of(self.document, self.setting.lexing)
+        gbnf = self.setting.lexing is None and is_gbnf(self.document.source.text)
+        dialect = Dialect.LLGUIDANCE if gbnf else dialect_of(self.document, self.setting.lexing)
         lexing = self.setting.lexing or default_lexing(dialect)
-        check_dialect(self.document, dialect, self.report)
+        check_dialect(self.document, dialect, self.report, gbnf)
         libraries = LARK_LIBRARIES if dialect is Dialect.LARK else LLGUIDANCE_LIBRARIES
         gathered = gather(self.document, libraries, self.setting.imports, self.report)
-        start = self._start(gathered)
+        start = self._start(gathered, "root" if gbnf else "start")
         if start is None:
             return None
         self.names.of(("start",), start)
@@ -226,8 +224,8 @@ class _Reader:
             " `Limits.work`",
         )
 
-    def _start(self, gathered: Gathered) -> str | None:
-        start = self.setting.start or "start"
+    def _start(self, gathered: Gathered, usual: str) -> str | None:
+        start = self.setting.start or usual
         if start in gathered.entries:
             return start
         if self.report.errors and start in gathered.broken:
@@ -248,22 +246,10 @@ class _Reader:
         return _placed(text, place, deeper, self.report, self.others)
 
     def _factory(self, dialect: Dialect, lexing: Lexing, gathered: Gathered) -> Factory:
-        def entries(flat: str) -> Entry | None:
-            return entry_of(gathered.entries, flat)
-
         limits = self.setting.limits
         if dialect is Dialect.LLGUIDANCE:
-            return LlguidanceFactory(LlguidanceTerminals(entries, self.report, limits), lexing)
-
-        def priority(flat: str) -> int:
-            found = gathered.entries.get(flat)
-            return (found[0].definition.priority or 0) if found else 0
-
-        terminals = LarkTerminals(entries, gathered.declared, self.report, limits)
-        names = [
-            flat for flat, found in gathered.entries.items() if found[0].definition.name.is_terminal
-        ]
-        return LarkFactory(terminals, names, priority, lexing, self.report, limits)
+            return LlguidanceFactory(LlguidanceTerminals(gathered, self.report, limits), lexing)
+        return LarkFactory(LarkTerminals(gathered, self.report, limits), lexing)
 
     def _options(self, gathered: Gathered) -> Mapping[str, object]:
         merged: dict[str, object] = {}

@@ -4,21 +4,22 @@ Lark's and LLGuidance's grammars let generation go on as long as they can, so th
 ``finish=eos``.
 """
 
+from textwrap import wrap
+
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import ConfigError, GrammarError
 from kbnf_core.imports import BELOW, Imports
-from kbnf_core.languages.conversion.layout import Style, Written, lay_out
+from kbnf_core.languages.conversion.to_kbnf import lay_out_kbnf
 from kbnf_core.languages.conversion.verify import verified
 from kbnf_core.languages.gbnf.to_kbnf import from_gbnf
 from kbnf_core.languages.kbnf.language import KBNF
 from kbnf_core.languages.lark.read import Setting, read_lark
 from kbnf_core.languages.lark.reader.model import Lexing
-from kbnf_core.languages.lark.reader.words import comments, is_gbnf
+from kbnf_core.languages.lark.reader.parse import comments, is_gbnf, parse_lark
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source
 from kbnf_core.syntax.conversion import Conversion
-from kbnf_core.syntax.printer import print_expression
-from kbnf_core.syntax.tree import Comment, Definition
+from kbnf_core.syntax.tree import Comment
 
 
 def from_lark(
@@ -35,26 +36,31 @@ def from_lark(
     ``path`` names the text and is where its imports are looked for, as ``imports`` permits;
     ``start`` is the start rule, ``start`` if not given. ``lexing`` (``llguidance``, ``earley``,
     ``lalr``, ``scannerless``) says how text is cut into lexemes; without it files that use
-    LLGuidance's constructs are read as LLGuidance does, all others as Lark's default parser does,
-    and a text that defines all its rules with ``::=``, ``root`` among them, is GBNF, which
-    LLGuidance once read too. Raises ``GrammarError`` with all findings for a text with errors,
-    ``ConfigError`` for an unknown ``lexing``.
+    LLGuidance's constructs are read as LLGuidance does, others as Lark's default parser does, and a
+    text that defines all its rules with ``::=``, ``root`` among them, is GBNF, or what LLGuidance
+    once read as such: Lark with ``::=``. Raises ``GrammarError`` with all findings for a text with
+    errors, ``ConfigError`` for an unknown ``lexing``.
     """
     text = Source(source, path)
+    setting = Setting(imports, _parsed(lexing), start, limits)
     if lexing is None and is_gbnf(source):
-        return from_gbnf(source, path=path, start=start, limits=limits)
-    outcome = read_lark(text, Setting(imports, _parsed(lexing), start, limits))
+        try:
+            return from_gbnf(source, path=path, start=start, limits=limits)
+        except GrammarError:
+            if parse_lark(text, limits).diagnostics:
+                raise
+    outcome = read_lark(text, setting)
     report = outcome.report
     if outcome.document is None or report.errors:
         errors = sorted(report.errors, key=Diagnostic.sort_key)
         raise GrammarError([*errors, *report.notes])
     document = outcome.document
     remarks = [Comment(value, span) for value, span in comments(source)]
-    written = [_written(each) for each in document.definitions]
-    body = lay_out(text, written, remarks, Style(_comment, ";", bar_first=True))
+    body = lay_out_kbnf(text, document.definitions, remarks)
     top = document.definitions[0].name.value
     settings = "finish=eos" if top == KBNF.start else f"finish=eos start={top}"
-    converted = f"(* kbnf: {settings} *)\n\n{body}"
+    head = f"(* kbnf: {settings} *)\n{_comment(report.remark)}"
+    converted = f"{head}\n{body}"
     verified(converted, KBNF, limits)
     losses = tuple(sorted(report.losses, key=lambda loss: loss.span))
     return Conversion(converted, not losses, losses, tuple(report.notes))
@@ -70,13 +76,8 @@ def _parsed(lexing: Lexing | str | None) -> Lexing | None:
         raise ConfigError(f"lexing must be one of {known}, not {lexing!r}") from None
 
 
-def _written(definition: Definition) -> Written:
-    branches = definition.branches
-    texts = tuple(print_expression(branch) for branch in branches)
-    places = tuple(branch.span for branch in branches)
-    return Written(definition.name.value, texts, places, definition.span)
-
-
 def _comment(text: str) -> str:
-    inner = text.strip().replace("*)", "* )")
-    return f"(* {inner} *)" if inner else "(* *)"
+    """Return a comment on as many lines as it needs; nothing for no text."""
+    if not text:
+        return ""
+    return "\n   ".join(wrap(f"(* {text.replace('*)', '* )')} *)", 96)) + "\n"

@@ -72,8 +72,23 @@ def _report(subject: Subject, counts: Counter[str], works: "list[RuleWork]") -> 
         f"and {nodes:,} trie nodes for masks over {_name(subject)}",
         reading.document.source,
         name_span(reading.document, reading.start),
-        notes=(_largest(counts), *map(_describe, works[:_SHOWN]), *_shortest(subject)),
+        notes=(
+            _largest(counts),
+            *map(_describe, works[:_SHOWN]),
+            _closing(tables),
+            *_shortest(subject),
+        ),
     )
+
+
+def _closing(tables: "Tables") -> str:
+    """Say whether all states fit into a table on the device."""
+    from kbnf_core.recognise.closing import MOST_STATES, close_grammar, why_not_closed
+
+    closing = close_grammar(tables, MOST_STATES)
+    if closing.closed:
+        return f"a device table of it is whole, with {len(closing.states):,} states at most"
+    return f"a device table of it is not whole: {why_not_closed(tables, MOST_STATES)}"
 
 
 def _classes(tables: "Tables") -> str:

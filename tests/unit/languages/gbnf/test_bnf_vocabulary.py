@@ -45,3 +45,36 @@ def test_further_names_are_excluded_in_full() -> None:
     text = "<start>::=<except!([x])>'y'\n<x>::=<z>\n<z>::='a'|'c'\n"
     vocabulary = Vocabulary({0: b"a", 1: b"ab", 2: b"x", 3: b"card", 4: b"y"})
     assert "except_x ::= 'x' | 'y';" in from_bnf(text, vocabulary=vocabulary).text
+
+
+def test_names_of_names_are_excluded_without_a_vocabulary_too() -> None:
+    text = "<start>::=<except!([x])>'!'\n<x>::=<z>|'+'<y>\n<z>::='a'|<y>\n<y>::='c'|<z>\n"
+    assert "except_x ::= #'(?s:.)+';" in from_bnf(text).text
+    text = text.replace("'+'<y>", "'+''-'")
+    assert "except_x ::= #ex'\\\\+\\\\-|a|c';" in from_bnf(text).text
+
+
+SMALL = Vocabulary({0: b"a", 1: b"b", 2: b"ab", 3: b"q", 4: b"."})
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("<start>::=<any!>'\u20ac'", ["E601", "W603"]),
+        ("<start>::=<any!>'z'|<any!>'b'", ["W603"]),
+        # Over all bytes `zz` would be one of the texts of `<any!>`.
+        ("<start>::=<z>'b'|<any!>'.'\n<z>::='zz'", ["W603"]),
+        ("<start>::=<z>|<any!>\n<z>::='a'", ["W107"]),
+        ("<start>::=<except!('q')>'.'", []),
+        ("<start>::=<any!>'.'<unused>\n<unused>::='q'\n<more>::='b'", ["W101"]),
+    ],
+)
+def test_lints_see_the_tokens_of_the_vocabulary(text: str, codes: list[str]) -> None:
+    found = check(text, "a.bnf", options=LintOptions(vocabulary=SMALL))
+    assert sorted(finding.code for finding in found) == codes
+
+
+def test_each_lint_runs_once_over_a_vocabulary() -> None:
+    options = LintOptions(vocabulary=SMALL, max_states=3)
+    found = check("<start>::=<any!>'.'", "a.bnf", options=options)
+    assert [finding.code for finding in found] == ["E703"]

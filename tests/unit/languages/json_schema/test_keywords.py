@@ -44,6 +44,61 @@ CASES: dict[str, Case] = {
     "pattern of classes": (
         {"type": "string", "pattern": r"^\d[\w-]\s\S$"}, ['"1_ x"', '"1- é"'], ['"٣a x"', '"1é x"'],
     ),
+    "look-ahead": (
+        {"type": "string", "pattern": r"^(?=.*\d)(?=.*[a-z])(?!a1).{3,}$"},
+        ['"ab1"', '"1bcd"'], ['"abc"', '"123"', '"a1b"', '"a1"', '"b1"'],
+    ),
+    "look-ahead at an end": (
+        {"type": "string", "pattern": "^(?!foo$|bar$)[a-z]+$"}, ['"fo"', '"foob"'],
+        ['"foo"', '"bar"', '""'],
+    ),
+    "look-ahead that others follow": (
+        {"patternProperties": {"^(?!x)[a-z]": {"type": "null"}}, "additionalProperties": False},
+        ['{"a": null}'], ['{"xa": null}', '{"a": 1}'],
+    ),
+    "pattern and a long length": (
+        {"type": "string", "pattern": "^[a-z]+$", "minLength": 3, "maxLength": 5000},
+        ['"abc"', f'"{"x" * 5000}"'], ['"ab"', f'"{"x" * 5001}"', '"ABC"'],
+    ),
+    "alternatives and a length": (
+        {"type": "string", "pattern": "^(ab[c-z]*|[0-9]*x)$", "maxLength": 100, "minLength": 2},
+        ['"ab"', '"1x"', f'"{"1" * 99}x"', f'"ab{"c" * 98}"'],
+        ['"x"', f'"{"1" * 100}x"', f'"ab{"c" * 99}"'],
+    ),
+    "two loops and a length": (
+        {"type": "string", "pattern": "^[a-z]+(-[a-z]+)*$", "minLength": 3, "maxLength": 20},
+        ['"a-b"', f'"a-{"b" * 18}"'], ['"a-"', '"ab"', f'"a-{"b" * 19}"'],
+    ),
+    "pattern anywhere and a length": (
+        {"type": "string", "pattern": "foo", "maxLength": 100},
+        ['"foo"', f'"{"x" * 97}foo"', f'"foo{"x" * 97}"'], ['"fo"', f'"{"x" * 98}foo"'],
+    ),
+    "length that a pattern has anyway": (
+        {"type": "string", "pattern": "^[a-z]{2,4}$", "minLength": 1, "maxLength": 2048},
+        ['"ab"'], ['"a"', '"abcde"'],
+    ),
+    "length that no text has": (
+        {"type": ["string", "null"], "pattern": "^[a-z]{4}$", "maxLength": 3}, ["null"], ['"abc"'],
+    ),
+    "a million characters": (
+        {"type": "string", "maxLength": 1_000_000, "minLength": 1}, ['"a"', f'"{"é" * 5000}"'],
+        ['""'],
+    ),
+    "email and length": (
+        {"type": "string", "format": "email", "maxLength": 255},
+        ['"a.b@example.org"', f'"{"a" * 20}@mail.dept.x-y.org"'],
+        ['"a@"', f'"{"a" * 260}@b.de"', '"a..b@c.de"'],
+    ),
+    "uri and length": (
+        {"type": "string", "format": "uri", "minLength": 1, "maxLength": 2083},
+        ['"https://example.org/a%20b?c=d#e"', '"mailto:a@b.de"', '"http://h:80"'],
+        ['""', '"x"', f'"http://{"a" * 2083}"', '"http://a/%2"'],
+    ),
+    "date-time and length": (
+        {"type": "string", "format": "date-time", "maxLength": 64},
+        ['"2024-02-29T12:00:00.123Z"', '"2024-02-29T12:00:00+01:00"'],
+        ['"2024-02-30T12:00:00Z"', f'"2024-02-29T12:00:00.{"1" * 50}Z"'],
+    ),
     "pattern and length": (
         {"type": "string", "pattern": "^[a-z]+$", "maxLength": 3}, ['"abc"'], ['"abcd"', '"ABC"'],
     ),
@@ -54,8 +109,18 @@ CASES: dict[str, Case] = {
     "format and pattern": (
         {"type": "string", "format": "ipv4", "pattern": "^10\\."}, ['"10.0.0.1"'], ['"11.0.0.1"'],
     ),
-    "enum": ({"enum": [1, "a", {"b": [1, 2]}, None]}, ["1", '"a"', '{"b": [1, 2]}', "null"],
-             ["2", '"b"', '{"b": [2, 1]}', "1.0"]),
+    "enum": ({"enum": [1, "a", {"b": [1, 2]}, None]},
+             ["1", '"a"', '{"b": [1, 2]}', "null", "1.0", '{"b": [1.0, 2.00]}'],
+             ["2", '"b"', '{"b": [2, 1]}', "1.01", "10"]),
+    "enum in draft 4": (
+        {"$schema": "http://json-schema.org/draft-04/schema#", "enum": [1, 2.5]},
+        ["1", "2.5", "2.50"], ["1.0", "2.51", "25"],
+    ),
+    "enum of many beside other keywords": (
+        {"enum": [*({"a": i} for i in range(300)), *range(300)], "required": ["a"],
+         "properties": {"a": {"minimum": 200}}},
+        ['{"a": 200}', '{"a": 299.0}', "7"], ['{"a": 199}', '{"a": 300}', "300"],
+    ),
     "const": ({"const": 1.0}, ["1.0", "1"], ["2"]),
     "enum and type": ({"enum": [1, "a"], "type": "string"}, ['"a"'], ["1"]),
     "items": ({"type": "array", "items": {"type": "integer"}}, ["[]", "[1]", "[1, 2]"], ['["a"]']),
@@ -81,6 +146,44 @@ CASES: dict[str, Case] = {
     "uniqueItems": (
         {"type": "array", "uniqueItems": True, "items": {"enum": ["a", "b", 1]}},
         ["[]", '["b", 1]', '["a", "b", 1]'], ['["a", "a"]', "[1, 1]"],
+    ),
+    "uniqueItems over many values": (
+        {"type": "array", "uniqueItems": True, "items": {"enum": [f"v{i}" for i in range(30)]},
+         "minItems": 2, "maxItems": 3},
+        ['["v0", "v29"]', '["v1", "v2", "v3"]'],
+        ["[]", '["v1"]', '["v1", "v1"]', '["v1", "v2", "v1"]', '["v1", "v2", "v3", "v4"]'],
+    ),
+    "uniqueItems over integers": (
+        {"type": "array", "uniqueItems": True, "minItems": 6,
+         "items": {"type": "integer", "minimum": 1, "maximum": 49}},
+        ["[1, 2, 3, 4, 5, 49]"], ["[1, 1, 2, 3, 4, 5]", "[1, 2]", "[0, 2, 3, 4, 5, 6]"],
+    ),
+    "uniqueItems over equal values": (
+        {"type": "array", "uniqueItems": True, "items": {"enum": [1, 1.0, 2]}},
+        ["[1, 2]", "[2]"], ["[1, 1.0]", "[1.0, 2, 1]"],
+    ),
+    "unevaluatedProperties": (
+        {"type": "object", "$ref": "#/$defs/base", "properties": {"b": {}},
+         "unevaluatedProperties": False, "$defs": {"base": {"properties": {"a": {"minimum": 1}}}}},
+        ["{}", '{"a": 1, "b": 2}', '{"b": 2}'], ['{"c": 1}', '{"a": 0}', '{"a": 1, "c": 1}'],
+    ),
+    "unevaluatedProperties and alternatives": (
+        {"type": "object", "properties": {"k": {}}, "unevaluatedProperties": {"type": "null"},
+         "anyOf": [{"properties": {"a": {"type": "integer"}}, "required": ["a"]},
+                   {"patternProperties": {"^b": {"type": "string"}}, "required": ["b"]}]},
+        ['{"k": 1, "a": 1}', '{"b": "x"}', '{"a": 1, "b": "x", "bc": "y"}', '{"a": 1, "b": null}'],
+        ["{}", '{"a": 1, "c": 1}', '{"a": 1, "b": 1}', '{"a": "x", "b": "y"}'],
+    ),
+    "unevaluatedProperties and a condition": (
+        {"type": "object", "if": {"properties": {"k": {"const": 1}}, "required": ["k"]},
+         "then": {"properties": {"x": {}}}, "else": {"properties": {"y": {}}},
+         "unevaluatedProperties": False},
+        ['{"k": 1, "x": 2}', '{"y": 3}', '{"k": 1}'], ['{"x": 1}', '{"k": 1, "y": 2}', '{"k": 2}'],
+    ),
+    "unevaluatedItems": (
+        {"type": "array", "prefixItems": [{"type": "integer"}],
+         "allOf": [{"prefixItems": [True, {"type": "null"}]}], "unevaluatedItems": False},
+        ["[]", "[1]", "[1, null]"], ["[1, 2]", "[1, null, 3]", "[null]"],
     ),
     "properties": (
         {"type": "object", "properties": {"a": {"type": "integer"}, "b": {}}, "required": ["b"]},

@@ -18,8 +18,11 @@ PROBLEMS: list[tuple[Any, str, str]] = [
     ({"properties": {"a": {"pattern": "(?=a)"}}}, "E801", "/properties/a/pattern"),
     ({"properties": {"a": {"pattern": "(a)\\1"}}}, "E801", "/properties/a/pattern"),
     ({"properties": {"a": STRINGS}}, "E801", "/properties/a/uniqueItems"),
-    ({"unevaluatedProperties": False}, "E801", "/unevaluatedProperties"),
-    ({"unevaluatedItems": False}, "E801", "/unevaluatedItems"),
+    (
+        {"unevaluatedItems": False, "contains": {"type": "null"}, "minContains": 2},
+        "E801",
+        "/unevaluatedItems",
+    ),
     ({"multipleOf": 0.123456789}, "E801", "/multipleOf"),
     ({"type": "object", "minLength": "3"}, "E802", "/minLength"),
     ({"type": "strnig"}, "E802", "/type"),
@@ -32,6 +35,25 @@ PROBLEMS: list[tuple[Any, str, str]] = [
     ({"type": "object", "required": ["a"], "properties": {"a": False}}, "E803", "the whole schema"),
     ({"type": "array", "items": {"$ref": "#"}, "minItems": 1}, "E803", "the whole schema"),
     ({"type": "array", "maxItems": 10**7}, "E804", "/maxItems"),
+    *(
+        ({"$schema": "http://json-schema.org/draft-03/schema#", keyword: value}, "E801", at)
+        for keyword, value, at in (
+            ("disallow", "integer", "/disallow"),
+            ("divisibleBy", 2, "/divisibleBy"),
+            ("extends", {"type": "null"}, "/extends"),
+            ("properties", {"a": {"required": True}}, "/properties/a/required"),
+        )
+    ),
+    (
+        {
+            "$schema": "https://json-schema.org/draft/2019-09/schema",
+            "$id": "http://a.org/a",
+            "$recursiveAnchor": True,
+            "properties": {"a": {"$id": "b", "$recursiveAnchor": True, "$recursiveRef": "#"}},
+        },
+        "E801",
+        "/properties/a/$recursiveRef",
+    ),
     ({"$ref": "https://example.org/schema"}, "E805", "/$ref"),
     ({"$ref": "#/$defs/missing"}, "E805", "/$ref"),
     ({"$ref": "file:///etc/passwd"}, "E805", "/$ref"),
@@ -105,7 +127,7 @@ def exponential(count: int) -> Any:
 HOSTILE: dict[str, Any] = {
     "many that overlap": {"oneOf": [{"properties": {f"k{i}": {}, "k": {}}} for i in range(200)]},
     "many patterns": {"patternProperties": {f"x{i}.*y{i}": {"minimum": i} for i in range(12)}},
-    "long pattern": {"type": "string", "format": "uri", "maxLength": 255},
+    "long pattern": {"type": "string", "format": "uri", "minLength": 1000},
     "deep": nested(300),
     "long chain": chain(200),
     "exponential": exponential(30),

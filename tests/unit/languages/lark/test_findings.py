@@ -1,12 +1,14 @@
 """What is wrong in a Lark file is named, with a place in it."""
 
 import json
+import re
 
 import pytest
 
 from kbnf_core import check
-from kbnf_core.convert import from_lark
+from kbnf_core.convert import Example, from_lark
 from kbnf_core.errors import ConfigError, GrammarError
+from kbnf_testing.lark_files import ROOT
 from kbnf_testing.lark_subject import accepts_of
 
 ERRORS = [
@@ -53,6 +55,12 @@ def test_declared_terminals_are_left_out_with_a_note() -> None:
     assert "'b'" not in conversion.text
 
 
+@pytest.mark.parametrize("lexing", ["earley", "lalr", "llguidance"])
+def test_a_terminal_may_be_long(lexing: str) -> None:
+    accepts = accepts_of(from_lark('start: A\nA: "a"~8191', lexing=lexing).text)
+    assert [count for count in (8190, 8191, 8192) if accepts("a" * count)] == [8191]
+
+
 def test_unknown_lexing_is_refused() -> None:
     with pytest.raises(ConfigError):
         from_lark('start: "a"', lexing="greedy")
@@ -70,6 +78,51 @@ def test_check_reads_lark_files() -> None:
 def test_rules_defined_as_in_gbnf_are_gbnf() -> None:
     accepts = accepts_of(from_lark('root ::= "a" b+\nb ::= [b-d]\n').text)
     assert [text for text in ("a", "abd", "bd") if accepts(text)] == ["abd"]
+
+
+OLD = 'root ::= "a" num // a number\nnum ::= /[0-9]+/ | %json {"type":"boolean"}\n'
+
+
+def test_the_older_dialect_of_llguidance_is_lark_with_another_sign() -> None:
+    accepts = accepts_of(from_lark(OLD).text)
+    assert [text for text in ("a12", "atrue", "a", "a1x") if accepts(text)] == ["a12", "atrue"]
+    assert [finding.code for finding in check(OLD, "x.lark") if finding.code[0] == "E"] == []
+
+
+CONFUSED = """start: x+
+x: KEY ":" VALUE
+KEY: /[a-z]+/
+VALUE: /[^,]+/
+%ignore " "
+"""
+
+
+def test_confused_terminals_are_reported_once_with_their_places() -> None:
+    text = (ROOT / "plain" / "syncode_c.lark").read_text("utf-8")
+    losses = from_lark(text, lexing="lalr").losses
+    pairs = [frozenset(re.findall("`([^`]+)`", loss.message)[:2]) for loss in losses]
+    assert len(pairs) == len(set(pairs)) > 1
+    assert any("(so at 2 places)" in loss.message for loss in losses)
+
+
+def test_a_loss_of_ignored_text_is_shown_where_it_is_ignored() -> None:
+    losses = from_lark(CONFUSED, lexing="lalr").losses
+    blanks = [loss.span for loss in losses if loss.message.startswith('`" "`')]
+    assert [CONFUSED[span.start : span.end] for span in blanks] == ['" "']
+
+
+def test_bytes_that_are_no_text_are_escaped_once() -> None:
+    assert str(Example(b"\x80", kept_out=True)) == r"'\x80' is refused wrongly"
+    assert str(Example(rb"\udc80 \x80" + b"\xff", kept_out=True)) == (
+        r"'\\udc80 \\x80\xff' is refused wrongly"
+    )
+
+
+def test_the_result_says_what_exact_lexing_costs() -> None:
+    text = (ROOT / "plain" / "optimade_1_2_0.lark").read_text("utf-8")
+    said = "(* 27 rules became 374, so that lexemes end just where the lexer (earley) ends them"
+    assert said in from_lark(text).text
+    assert " rules became " not in from_lark(text, lexing="scannerless").text
 
 
 def test_grammars_of_a_list_are_called_by_name_and_number() -> None:

@@ -1,18 +1,19 @@
 """From rules over lexemes to a document of KBNF, as exact as the limits permit."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from kbnf_core.automata.dfa import Dfa
 from kbnf_core.budget import Budget
+from kbnf_core.languages.conversion.names import Names
+from kbnf_core.languages.lark import build_tree
 from kbnf_core.languages.lark.build_tree import reference
-from kbnf_core.languages.lark.lexer.emit import Writer, definition, wanted_name
-from kbnf_core.languages.lark.lexer.ignore import end_bare, insert_skipped
+from kbnf_core.languages.lark.lexer.collisions import report_collisions
+from kbnf_core.languages.lark.lexer.ignore import end_bare, insert_skipped, open_ends
 from kbnf_core.languages.lark.lexer.lalr import Expected, TooManyExpansionsError, expected
 from kbnf_core.languages.lark.lexer.lexer import Lexed, apply_lexer
 from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
-from kbnf_core.languages.lark.lexer.product import Key, Product
+from kbnf_core.languages.lark.lexer.product import Key, Product, TooManyVariantsError
 from kbnf_core.languages.lark.lexer.prune import only_useful
-from kbnf_core.languages.lark.lexer.reachability import TooManyVariantsError
-from kbnf_core.languages.lark.lexer.trailing_ignore import open_ends
 from kbnf_core.languages.lark.reader.dialect import Dialect
 from kbnf_core.languages.lark.reader.embedded import Embedding
 from kbnf_core.languages.lark.reader.model import (
@@ -22,10 +23,62 @@ from kbnf_core.languages.lark.reader.model import (
     Terminal,
     postorder,
 )
-from kbnf_core.languages.lark.reader.names import Names
 from kbnf_core.languages.lark.reader.report import INVALID, LEXING, Report
-from kbnf_core.source import Source
+from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
+
+
+@dataclass(slots=True)
+class Writer:
+    """Writes lexemes: short ones where they stand, named ones as definitions of their own."""
+
+    names: Names
+    definitions: list[tuple[str, tree.Expression, Span]] = field(default_factory=list)
+    _written: dict[int, tuple[Dfa, tree.Expression]] = field(default_factory=dict)
+
+    def lexeme(self, node: Lexeme, dfa: Dfa, is_whole: bool) -> tree.Expression:
+        """Return ``dfa``, all or some words of the lexeme's terminal, as KBNF."""
+        if id(dfa) not in self._written:
+            self._written[id(dfa)] = (dfa, self._write(node.terminal, dfa, is_whole))
+        return self._written[id(dfa)][1]
+
+    def _write(self, terminal: Terminal, dfa: Dfa, is_whole: bool) -> tree.Expression:
+        span = terminal.span
+        symbol = terminal.written if is_whole else None
+        if symbol is None:
+            symbol = build_tree.write_dfa(dfa, span)
+        if symbol is None:
+            return self._rules(terminal, dfa)
+        if terminal.name is None or (not is_whole and isinstance(symbol, tree.Terminal)):
+            return symbol
+        name = self.names.fresh(terminal.name)
+        self.definitions.append((name, symbol, span))
+        return build_tree.reference(name, span)
+
+    def _rules(self, terminal: Terminal, dfa: Dfa) -> tree.Expression:
+        """Write an automaton whose words are no text, state by state."""
+        name = self.names.fresh(terminal.name or "bytes")
+        states = build_tree.write_rules(dfa, name, terminal.span)
+        for state, body in states:
+            self.definitions.append((state, body, terminal.span))
+        return build_tree.reference(name, terminal.span)
+
+
+def wanted_name(key: Key) -> str:
+    """Return the name of a variant."""
+    if key.rule.startswith("@"):
+        return key.rule[1:]
+    name, at_end, _ = key.rule.partition("@end")
+    return name.replace("::", "_") + ("_end" if at_end else "")
+
+
+def definition(name: str, body: tree.Expression, span: Span) -> tree.Definition:
+    """Return ``name ::= body;``."""
+    return tree.Definition(tree.Name(name, span), body, span)
+
+
+_MANY, _TIMES = 100, 3
+"""Definitions, and times as many as rules, from which on the output says what they are for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +143,8 @@ class Assembly:
         except TooManyExpansionsError:
             report.loss(LEXING, "Lark's LALR analysis of these rules is too large to know", span)
             return None
+        parts = grammar.ignored.parts if grammar.ignored else ()
+        report_collisions([{*each, *parts} for each in found.scanners], self.budget, report)
         if found.conflict is not None and found.conflict.startswith("Reduce/Reduce"):
             report.error(INVALID, f"Lark's LALR parser refuses these rules: {found.conflict}", span)
         elif found.conflict is not None:
@@ -107,10 +162,12 @@ class Assembly:
 
         def name(key: Key) -> str:
             top = key.rule == lexed.grammar.start and key.before == lexed.start
-            return names.of(key, f"{wanted_name(key)}_body" if top else wanted_name(key))
+            wanted = f"{wanted_name(key)}_body" if top else wanted_name(key)
+            return names.of(key, wanted.partition("{")[0])
 
         product = Product(lexed.grammar, lexed, writer.lexeme, name)
         written, start = product.run()
+        lexed.report_doubts()
         if start is None or not product.has_text:
             self._report_empty(grammar, report, "no" if start is None else "only the empty")
             return None
@@ -125,6 +182,9 @@ class Assembly:
             place = lexed.grammar.spans.get(key.rule, lexed.grammar.spans[start.rule])
             definitions.append(definition(name(key), body, place))
         definitions += [definition(*each) for each in writer.definitions]
+        many = len(definitions) > max(_MANY, _TIMES * len(grammar.rules))
+        if many and lexing is not Lexing.SCANNERLESS:
+            report.remark = _explosion(len(grammar.rules), len(definitions), lexed)
         definitions += self.embedding.definitions
         return tree.Document(self.source, tuple(definitions), ())
 
@@ -136,6 +196,17 @@ class Assembly:
             grammar.spans[grammar.start],
             "a terminal takes as much as it can; let it exclude what follows it",
         )
+
+
+def _explosion(before: int, after: int, lexed: Lexed) -> str:
+    """Return what exact lexing costs in rules, and what one would lose without it."""
+    conflict = lexed.conflict()
+    loss = f", even where {conflict}" if conflict else ""
+    return (
+        f"{before:,} rules became {after:,}, so that lexemes end just where the lexer"
+        f" ({lexed.lexing.value}) ends them; `--lexing scannerless` keeps them few, and takes any"
+        f" cut into lexemes{loss}"
+    )
 
 
 def _calls(body: tree.Expression, name: str) -> bool:

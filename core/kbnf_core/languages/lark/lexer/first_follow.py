@@ -1,15 +1,25 @@
-"""FIRST and FOLLOW of a grammar over lexemes: over-estimates (``may``), under-estimates (``must``).
+"""FIRST and FOLLOW of a grammar over lexemes, and the terminals that are expected together.
 
-A leaf is a use of a terminal. ``may`` over-estimates, ``must`` under-estimates what an Earley
-parser expects wherever it expects a leaf; what both say alike is exact. Returning from a rule,
-``may`` takes all callers and ``must`` only what they have in common. Sets of leaves are the bits
-of one number.
+A *site* is a use of a terminal, an embedded part or a call; a *leaf* is a site that is no call.
+Which sites may come next within a rule is Glushkov's construction (1961); FIRST and FOLLOW of
+rules are fixpoints over it. Sets of leaves are the bits of one number.
+
+``may`` over-estimates, ``must`` under-estimates what an Earley parser expects wherever it expects
+a leaf; what both say alike is exact. Returning from a rule, ``may`` takes all callers and ``must``
+only what they have in common.
+
+For ``may``: two parses that read the same lexemes in the same way are at the same position with
+the same callers. They part where two sites of one rule could come next, or one in a rule and one
+after it. Parted parses are followed for as long as they may match the same lexemes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+from typing import TypeGuard
 
-from kbnf_core.languages.lark.lexer.co_expected import Facts, Leaf, expected_together, members
+from kbnf_core.ir.analysis import fixpoint
 from kbnf_core.languages.lark.reader.model import (
     Call,
     Choice,
@@ -23,14 +33,32 @@ from kbnf_core.languages.lark.reader.model import (
     postorder,
 )
 
+Leaf = Lexeme | Embedded
+Site = Leaf | Call
+_Sites = dict[int, Site]
+"""Sites by identity."""
+
+_Seen = tuple[int, bool]
+"""Leaves that may come next, and whether the text may end."""
+
 _ALL = -1
+
+
+def members(mask: int) -> list[int]:
+    """Return the numbers in a set."""
+    found = []
+    while mask:
+        low = mask & -mask
+        found.append(low.bit_length() - 1)
+        mask ^= low
+    return found
 
 
 @dataclass(slots=True)
 class After:
-    """What follows a node within its rule: leaves, and whether the rule can end there."""
+    """What follows a node within its rule: sites, leaves that certainly do, whether it can end."""
 
-    may: int
+    sites: _Sites
     must: int
     is_open: bool
 
@@ -52,8 +80,8 @@ class Positions:
     may: tuple[int, ...]
     must: tuple[int, ...]
     last: tuple[bool, ...]
-    entering: dict[str | int, tuple[int, bool]]
-    leaving: dict[str | int, tuple[int, bool]]
+    entering: dict[str | int, _Seen]
+    leaving: dict[str | int, _Seen]
 
     def number(self, leaf: Leaf) -> int:
         """Return the number of ``leaf``."""
@@ -66,26 +94,37 @@ def analyse(grammar: LexicalGrammar, confusable: Callable[[Terminal, Terminal], 
 
 
 class Analysis:
-    """First sets and what follows within each rule; ``result`` works out the rest."""
+    """What may begin, and follow, each part of each rule; ``result`` works out the rest."""
 
     def __init__(self, grammar: LexicalGrammar) -> None:
-        self._grammar = grammar
+        self._start = grammar.start
         self._rules = grammar.rules
-        self._leaves: list[Leaf] = []
-        self._numbers: dict[int, int] = {}
-        self._calls: list[tuple[Call, str]] = []
-        self._rule_of: dict[int, str] = {}
-        for name, body in grammar.rules.items():
-            for node in postorder(body):
-                self._register(node, name)
+        self._nodes = {name: [*postorder(body)] for name, body in grammar.rules.items()}
+        self._sites: dict[str, list[Site]] = {
+            name: [node for node in nodes if isinstance(node, Lexeme | Embedded | Call)]
+            for name, nodes in self._nodes.items()
+        }
+        self._leaves = [n for sites in self._sites.values() for n in sites if _is_leaf(n)]
+        self._numbers = {id(leaf): number for number, leaf in enumerate(self._leaves)}
+        self._callees = {
+            name: [site.name for site in sites if isinstance(site, Call)]
+            for name, sites in self._sites.items()
+        }
         self._nullable: dict[int, bool] = {}
-        self._first: dict[int, int] = {}
-        self._nullable_rules = dict.fromkeys(self._rules, False)
-        self._first_rules = dict.fromkeys(self._rules, 0)
-        self._solve_firsts()
+        self._nullable_rules = fixpoint(self._callees, False, self._is_rule_nullable)
+        self._begin: dict[int, _Sites] = {}
         self._after: dict[int, After] = {}
+        for nodes in self._nodes.values():
+            for node in nodes:
+                self._nullable[id(node)] = self._is_nullable(node, self._nullable_rules)
+                self._begin[id(node)] = self._first_sites(node)
+        self._first_rules = fixpoint(self._callees, 0, self._first_of_rule)
+        self._first = {
+            key: self._union(sites.values(), self._first_rules)
+            for key, sites in self._begin.items()
+        }
         for body in grammar.rules.values():
-            self._walk_down(body, After(0, 0, True))
+            self._walk_down(body)
 
     def after(self, node: Node) -> After:
         """Return what follows ``node`` within its rule."""
@@ -95,51 +134,60 @@ class Analysis:
         """Tell whether ``node`` matches the empty text."""
         return self._nullable[id(node)]
 
-    def _register(self, node: Node, name: str) -> None:
-        if isinstance(node, Lexeme | Embedded):
-            self._numbers[id(node)] = len(self._leaves)
-            self._leaves.append(node)
-            self._rule_of[id(node)] = name
-        elif isinstance(node, Call):
-            self._calls.append((node, name))
-            self._rule_of[id(node)] = name
+    def next_sites(self, rule: str) -> Iterator[tuple[Site | None, list[Site]]]:
+        """Yield, for the beginning of a rule (None) and each site, the sites that may be next."""
+        yield None, [*self._begin[id(self._rules[rule])].values()]
+        for site in self._sites[rule]:
+            yield site, [*self._after[id(site)].sites.values()]
 
-    def _solve_firsts(self) -> None:
-        changed = True
-        while changed:
-            changed = False
-            # Rules come before those they call, so that backwards is the faster way.
-            for name, body in reversed([*self._rules.items()]):
-                for node in postorder(body):
-                    self._nullable[id(node)], self._first[id(node)] = self._first_of(node)
-                new = (self._nullable[id(body)], self._first[id(body)])
-                if new != (self._nullable_rules[name], self._first_rules[name]):
-                    self._nullable_rules[name], self._first_rules[name] = new
-                    changed = True
+    # ---- Within a rule ---------------------------------------------------------------------
 
-    def _first_of(self, node: Node) -> tuple[bool, int]:
+    def _is_rule_nullable(self, name: str, rules: Mapping[str, bool]) -> bool:
+        for node in self._nodes[name]:
+            self._nullable[id(node)] = self._is_nullable(node, rules)
+        return self._nullable[id(self._rules[name])]
+
+    def _is_nullable(self, node: Node, rules: Mapping[str, bool]) -> bool:
         match node:
-            case Lexeme() | Embedded():
-                return False, 1 << self._numbers[id(node)]
             case Call(name):
-                return self._nullable_rules[name], self._first_rules[name]
+                return rules[name]
             case Sequence(items):
-                first = 0
-                for item in items:
-                    first |= self._first[id(item)]
-                    if not self._nullable[id(item)]:
-                        return False, first
-                return True, first
+                return all(self._nullable[id(item)] for item in items)
             case Choice(branches):
-                first = 0
-                for branch in branches:
-                    first |= self._first[id(branch)]
-                return any(self._nullable[id(b)] for b in branches), first
+                return any(self._nullable[id(branch)] for branch in branches)
             case Repeat(body, low):
-                return low == 0 or self._nullable[id(body)], self._first[id(body)]
+                return low == 0 or self._nullable[id(body)]
+        return False
 
-    def _walk_down(self, root: Node, after: After) -> None:
-        stack = [(root, after)]
+    def _first_sites(self, node: Node) -> _Sites:
+        match node:
+            case Lexeme() | Embedded() | Call():
+                return {id(node): node}
+            case Repeat(body):
+                return self._begin[id(body)]
+            case Choice(parts):
+                return {key: site for part in parts for key, site in self._begin[id(part)].items()}
+            case Sequence(items):
+                found: _Sites = {}
+                for item in items:
+                    found |= self._begin[id(item)]
+                    if not self._nullable[id(item)]:
+                        break
+                return found
+
+    def _first_of_rule(self, name: str, rules: Mapping[str, int]) -> int:
+        return self._union(self._begin[id(self._rules[name])].values(), rules)
+
+    def _union(self, sites: Iterable[Site], rules: Mapping[str, int]) -> int:
+        """Return the leaves that any of ``sites`` may begin with."""
+        masks = (
+            rules[site.name] if isinstance(site, Call) else 1 << self._numbers[id(site)]
+            for site in sites
+        )
+        return reduce(or_, masks, 0)
+
+    def _walk_down(self, root: Node) -> None:
+        stack = [(root, After({}, 0, True))]
         while stack:
             node, after = stack.pop()
             self._after[id(node)] = after
@@ -151,152 +199,177 @@ class Analysis:
                 case Sequence(items):
                     for item in reversed(items):
                         stack.append((item, after))
-                        first = self._first[id(item)]
+                        begin, first = self._begin[id(item)], self._first[id(item)]
                         if self._nullable[id(item)]:
-                            after = After(after.may | first, after.must | first, after.is_open)
+                            after = After(begin | after.sites, after.must | first, after.is_open)
                         else:
-                            after = After(first, first, False)
+                            after = After(begin, first, False)
 
     def _after_round(self, node: Repeat, after: After) -> After:
-        first = self._first[id(node.body)]
         if node.high == 1:
             return after
-        may = first | after.may
         certain = node.high is None and (node.low <= 1 or self._nullable[id(node.body)])
-        return After(may, may if certain else 0, after.is_open)
+        must = after.must | self._first[id(node.body)] if certain else 0
+        return After(self._begin[id(node.body)] | after.sites, must, after.is_open)
+
+    def _may(self, node: Node) -> int:
+        """Return the leaves that may follow ``node`` within its rule."""
+        return self._union(self._after[id(node)].sites.values(), self._first_rules)
+
+    # ---- Across rules ----------------------------------------------------------------------
 
     def result(self, confusable: Callable[[Terminal, Terminal], bool]) -> Positions:
         """Return what is expected where."""
-        callers: dict[str, list[Call]] = {name: [] for name in self._rules}
-        for call, _ in self._calls:
-            callers[call.name].append(call)
-        follow, last = self._solve_follow(callers)
-        follows = tuple(self._follow_of(leaf, follow) for leaf in self._leaves)
-        lasts = tuple(
-            self._after[id(leaf)].is_open and last[self._rule_of[id(leaf)]] for leaf in self._leaves
-        )
-        first = self._first_rules[self._grammar.start]
-        facts = Facts(
+        calls: dict[str, list[tuple[str, Call]]] = {name: [] for name in self._rules}
+        for outer, sites in self._sites.items():
+            for site in sites:
+                if isinstance(site, Call):
+                    calls[site.name].append((outer, site))
+        seen = self._solve_follow(calls)
+        leaving: dict[str | int, _Seen] = dict(seen.items())
+        for name, nodes in self._nodes.items():
+            for node in nodes:
+                more, ends = seen[name] if self._after[id(node)].is_open else (0, False)
+                leaving[id(node)] = (self._may(node) | more, ends)
+        follow = tuple(leaving[id(leaf)][0] for leaf in self._leaves)
+        return Positions(
             tuple(self._leaves),
-            self._first,
+            self._numbers,
+            self._first_rules[self._start],
             follow,
-            follows,
-            lambda node: self._after[id(node)].is_open,
-            self.is_nullable,
+            self._together({name: mask for name, (mask, _) in seen.items()}, follow, confusable),
+            self._solve_must(calls),
+            tuple(leaving[id(leaf)][1] for leaf in self._leaves),
+            self._entering(leaving),
+            leaving,
         )
-        may = expected_together(self._rules, facts, confusable)
-        must = self._solve_must(callers)
-        leaves = tuple(self._leaves)
-        leaving = self._leaving(follow, last)
-        entering = self._entering(leaving)
-        return Positions(leaves, self._numbers, first, follows, may, must, lasts, entering, leaving)
 
-    def _leaving(
-        self, follow: dict[str, int], last: dict[str, bool]
-    ) -> dict[str | int, tuple[int, bool]]:
-        found: dict[str | int, tuple[int, bool]] = {n: (follow[n], last[n]) for n in self._rules}
-        for name, body in self._rules.items():
-            for node in postorder(body):
-                after = self._after[id(node)]
-                more, ends = found[name] if after.is_open else (0, False)
-                found[id(node)] = (after.may | more, ends)
-        return found
-
-    def _entering(
-        self, leaving: dict[str | int, tuple[int, bool]]
-    ) -> dict[str | int, tuple[int, bool]]:
-        found: dict[str | int, tuple[int, bool]] = {}
-        for name, body in self._rules.items():
-            for node in postorder(body):
-                more, ends = leaving[id(node)]
-                first = self._first[id(node)]
+    def _entering(self, leaving: dict[str | int, _Seen]) -> dict[str | int, _Seen]:
+        found: dict[str | int, _Seen] = {}
+        for name, nodes in self._nodes.items():
+            for node in nodes:
                 # Between two rounds there may be another one, or the end of all rounds.
                 through = self._nullable[id(node)] or isinstance(node, Repeat)
-                found[id(node)] = (first | more, ends) if through else (first, False)
-            first = self._first_rules[name]
-            more, ends = leaving[name]
-            nullable = self._nullable_rules[name]
-            found[name] = (first | more, ends) if nullable else (first, False)
+                more, ends = leaving[id(node)] if through else (0, False)
+                found[id(node)] = (self._first[id(node)] | more, ends)
+            more, ends = leaving[name] if self._nullable_rules[name] else (0, False)
+            found[name] = (self._first_rules[name] | more, ends)
         return found
 
-    def _solve_follow(
-        self, callers: dict[str, list[Call]]
-    ) -> tuple[dict[str, int], dict[str, bool]]:
+    def _solve_follow(self, calls: Mapping[str, list[tuple[str, Call]]]) -> dict[str, _Seen]:
         """Return what may follow each rule, and whether the text may end after it."""
-        follow = dict.fromkeys(self._rules, 0)
-        last = {name: name == self._grammar.start for name in self._rules}
-        changed = True
-        while changed:
-            changed = False
-            for name, calls in callers.items():
-                for call in calls:
-                    after, outer = self._after[id(call)], self._rule_of[id(call)]
-                    more = after.may | (follow[outer] if after.is_open else 0)
-                    ends = last[name] or (after.is_open and last[outer])
-                    if more & ~follow[name] or ends != last[name]:
-                        follow[name] |= more
-                        last[name] = ends
-                        changed = True
-        return follow, last
+        within = {id(call): self._may(call) for uses in calls.values() for _, call in uses}
 
-    def _follow_of(self, leaf: Leaf, follow: dict[str, int]) -> int:
-        after = self._after[id(leaf)]
-        return after.may | (follow[self._rule_of[id(leaf)]] if after.is_open else 0)
+        def evaluate(name: str, known: Mapping[str, _Seen]) -> _Seen:
+            follow, ends = 0, name == self._start
+            for outer, call in calls[name]:
+                more, last = known[outer] if self._after[id(call)].is_open else (0, False)
+                follow |= within[id(call)] | more
+                ends = ends or last
+            return follow, ends
 
-    def _solve_must(self, callers: dict[str, list[Call]]) -> tuple[int, ...]:
-        above = self._solve_above(callers)
-        below = self._solve_below()
+        return fixpoint(_callers(calls), (0, False), evaluate)
+
+    def _solve_must(self, calls: Mapping[str, list[tuple[str, Call]]]) -> tuple[int, ...]:
+        above, below = self._solve_above(calls), self._solve_below()
         must = [_ALL] * len(self._leaves)
-        start = self._first_rules[self._grammar.start]
+        start = self._first_rules[self._start]
         for leaf in members(start):
             must[leaf] = start
-        sites: list[tuple[Node, str]] = [(leaf, self._rule_of[id(leaf)]) for leaf in self._leaves]
-        sites.extend(self._calls)
-        for site, rule in sites:
-            after = self._after[id(site)]
-            expected = after.must | (above[rule] if after.is_open else 0)
-            if isinstance(site, Call):
-                expected |= below[site.name]
-            for leaf in members(after.may):
-                must[leaf] &= expected
+        for rule, sites in self._sites.items():
+            for site in sites:
+                after = self._after[id(site)]
+                expected = after.must | (above[rule] if after.is_open else 0)
+                if isinstance(site, Call) and below[site.name] != _ALL:
+                    expected |= below[site.name]
+                for leaf in members(self._may(site)):
+                    must[leaf] &= expected
         return tuple(0 if mask == _ALL else mask | 1 << n for n, mask in enumerate(must))
 
-    def _solve_above(self, callers: dict[str, list[Call]]) -> dict[str, int]:
+    def _solve_above(self, calls: Mapping[str, list[tuple[str, Call]]]) -> dict[str, int]:
         """Return what is expected after each rule for all of its callers (greatest fixed point)."""
-        above = dict.fromkeys(self._rules, _ALL)
-        changed = True
-        while changed:
-            changed = False
-            for name, calls in callers.items():
-                new = 0 if name == self._grammar.start else _ALL
-                for call in calls:
-                    after = self._after[id(call)]
-                    outer = above[self._rule_of[id(call)]] if after.is_open else 0
-                    new &= after.must | outer
-                if new != above[name]:
-                    above[name] = new
-                    changed = True
-        return above
+
+        def evaluate(name: str, known: Mapping[str, int]) -> int:
+            common = 0 if name == self._start else _ALL
+            for outer, call in calls[name]:
+                after = self._after[id(call)]
+                common &= after.must | (known[outer] if after.is_open else 0)
+            return common
+
+        return fixpoint(_callers(calls), _ALL, evaluate)
 
     def _solve_below(self) -> dict[str, int]:
-        """Return what is expected inside each rule whenever it has just ended."""
-        below = dict.fromkeys(self._rules, _ALL)
-        sites: dict[str, list[Node]] = {name: [] for name in self._rules}
-        for leaf in self._leaves:
-            sites[self._rule_of[id(leaf)]].append(leaf)
-        for call, rule in self._calls:
-            sites[rule].append(call)
-        changed = True
-        while changed:
-            changed = False
-            for name, nodes in reversed(sites.items()):
-                new = _ALL
-                for node in nodes:
-                    after = self._after[id(node)]
-                    if after.is_open:
-                        inner = below[node.name] if isinstance(node, Call) else 0
-                        new &= after.must | inner
-                if new != below[name]:
-                    below[name] = new
-                    changed = True
-        return {name: 0 if mask == _ALL else mask for name, mask in below.items()}
+        """Return what is expected inside each rule whenever it has just ended (as ``above``)."""
+
+        def evaluate(name: str, known: Mapping[str, int]) -> int:
+            common = _ALL
+            for site in self._sites[name]:
+                after = self._after[id(site)]
+                if after.is_open:
+                    common &= after.must | (known[site.name] if isinstance(site, Call) else 0)
+            return common
+
+        return fixpoint(self._callees, _ALL, evaluate)
+
+    # ---- Expected together -----------------------------------------------------------------
+
+    def _together(
+        self,
+        follow: Mapping[str, int],
+        follows: tuple[int, ...],
+        confusable: Callable[[Terminal, Terminal], bool],
+    ) -> tuple[int, ...]:
+        """Return, for each leaf, the leaves that may be expected with it, itself included."""
+        may = [1 << number for number in range(len(self._leaves))]
+        apart = [0] * len(self._leaves)
+        seen: set[tuple[int, int]] = set()
+        pending: list[tuple[int, int]] = []
+
+        def together(left: int, right: int) -> None:
+            if (left, right) in seen:
+                return
+            seen.add((left, right))
+            for leaf in members(left):
+                new = right & ~apart[leaf]
+                apart[leaf] |= right
+                may[leaf] |= right
+                pending.extend((leaf, other) for other in members(new))
+
+        for left, right in self._parting(follow):
+            together(left, right)
+            together(right, left)
+        while pending:
+            one, other = pending.pop()
+            if one == other or _confusable(self._leaves[one], self._leaves[other], confusable):
+                together(follows[one], follows[other])
+                together(follows[other], follows[one])
+        return tuple(may)
+
+    def _parting(self, follow: Mapping[str, int]) -> set[tuple[int, int]]:
+        """Return pairs of sets of leaves: parses part there, to one of each."""
+        pairs: set[tuple[int, int]] = set()
+        for name in self._rules:
+            for site, sites in self.next_sites(name):
+                others = 0
+                for each in reversed(sites):
+                    first = self._first[id(each)]
+                    if others:
+                        pairs.add((first, others))
+                    others |= first
+                if site is not None and self._after[id(site)].is_open:
+                    pairs.update((self._first[id(each)], follow[name]) for each in sites)
+        return pairs
+
+
+def _is_leaf(site: Site) -> TypeGuard[Leaf]:
+    return not isinstance(site, Call)
+
+
+def _callers(calls: Mapping[str, list[tuple[str, Call]]]) -> dict[str, list[str]]:
+    return {name: [outer for outer, _ in uses] for name, uses in calls.items()}
+
+
+def _confusable(one: Leaf, other: Leaf, confusable: Callable[[Terminal, Terminal], bool]) -> bool:
+    if not isinstance(one, Lexeme) or not isinstance(other, Lexeme):
+        return False
+    return confusable(one.terminal, other.terminal)

@@ -1,13 +1,31 @@
 """Inserts ``%ignore`` text where the lexer allows it.
 
 Lark allows it anywhere. LLGuidance allows none before the first lexeme, and after the last one
-only where the grammar could go on: so every lexeme is followed by ignored text, but not those
-that can only be the end.
+only if any of its parses could continue. So every lexeme is followed by ignored text, but not
+those that can only be the end, which takes two questions.
+
+Left corners: could a parser continue where a part has just ended the text? What began at the same
+position as that part was predicted with it: other rules that begin with the same part go on behind
+it (``e: e "+" t | t`` after an ``e``), and so may the same part at another place of the same rule
+(``x: (y ",")* y`` after a ``y``).
+
+Other parses: LLGuidance keeps all that match alike, so ignored text may follow a last lexeme where
+another terminal that is expected there matches it and goes on. A terminal that matches the empty
+text counts as a lexeme, so ignored text may follow it, even at the very beginning.
 """
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from kbnf_core.languages.lark.lexer.left_corners import Continuing
+from kbnf_core.automata import operations
+from kbnf_core.ir.analysis import reachable
+from kbnf_core.languages.lark.lexer.first_follow import (
+    Analysis,
+    Positions,
+    Site,
+    analyse,
+    members,
+)
 from kbnf_core.languages.lark.lexer.prune import only_reached
 from kbnf_core.languages.lark.reader.model import (
     Call,
@@ -22,12 +40,81 @@ from kbnf_core.languages.lark.reader.model import (
     children,
     with_children,
 )
+from kbnf_core.languages.lark.reader.report import LEXING, Report
 from kbnf_core.source import Span
+from kbnf_core.traversal import fold
 
 _END = "@end"
 
 _MOST_UNROLLED = 8
 """Rounds of a bounded repetition at the end of a text that are written one by one."""
+
+_Symbol = str | Terminal
+
+
+class _LeftCorners:
+    """The sites that each rule may begin with."""
+
+    def __init__(self, grammar: LexicalGrammar) -> None:
+        self._analysis = Analysis(grammar)
+        self._corners: dict[str, list[Site]] = {}
+        self._twins: set[int] = set()
+        for name in grammar.rules:
+            following = [sites for _, sites in self._analysis.next_sites(name)]
+            self._corners[name] = following[0]
+            self._twins |= self._with_twins(following)
+        self._callees = {
+            name: [site.name for site in sites if isinstance(site, Call)]
+            for name, sites in self._corners.items()
+        }
+        self._closures: dict[str, set[str]] = {}
+
+    def has_twin(self, node: Lexeme | Call) -> bool:
+        """Tell whether, wherever ``node`` is expected, so is the same with more to follow."""
+        return id(node) in self._twins
+
+    def _with_twins(self, following: list[list[Site]]) -> set[int]:
+        found: set[int] = set()
+        lonely: set[int] = set()
+        for sites in following:
+            for site in sites:
+                has = any(
+                    _symbol(site) is not None
+                    and _symbol(site) == _symbol(other)
+                    and self._analysis.after(other).sites
+                    for other in sites
+                    if other is not site
+                )
+                (found if has else lonely).add(id(site))
+        return found - lonely
+
+    def goes_on(self, symbol: _Symbol, origin: str) -> bool:
+        """Tell whether something may follow ``symbol`` where it and ``origin`` began together."""
+        if origin not in self._closures:
+            self._closures[origin] = reachable([origin], self._callees)
+        ended: dict[_Symbol, None] = {symbol: None}
+        pending = [symbol]
+        while pending:
+            each = pending.pop()
+            for rule in self._closures[origin]:
+                for site in self._corners[rule]:
+                    if _symbol(site) != each:
+                        continue
+                    after = self._analysis.after(site)
+                    if after.sites:
+                        return True
+                    if after.is_open and rule not in ended:
+                        ended[rule] = None
+                        pending.append(rule)
+        return False
+
+
+def _symbol(site: Site) -> _Symbol | None:
+    """Return the rule or terminal that is used there; None for what is embedded."""
+    match site:
+        case Call(symbol) | Lexeme(symbol):
+            return symbol
+    return None
 
 
 def insert_skipped(grammar: LexicalGrammar, one_by_one: bool = False) -> LexicalGrammar:
@@ -64,18 +151,18 @@ class _Inserter:
     ends: dict[str, Node] = field(default_factory=dict)
     _pending: list[tuple[str, str]] = field(default_factory=list)
     _parts: tuple[Terminal, ...] = field(init=False)
-    _continuing: Continuing = field(init=False)
+    _corners: _LeftCorners = field(init=False)
 
     def __post_init__(self) -> None:
         # Copies: where a rule uses an ignored terminal, that is another thing.
         self._parts = tuple(replace(part) for part in self.ignored.parts)
-        self._continuing = Continuing(self.grammar)
+        self._corners = _LeftCorners(self.grammar)
 
     def skip(self, span: Span) -> Node:
         """Return the text between two lexemes."""
         if not self.one_by_one:
-            return Repeat(Lexeme(self.ignored, span), 0, 1, span)
-        parts = tuple(Lexeme(part, span) for part in self._parts)
+            return Repeat(Lexeme(self.ignored, self.ignored.span), 0, 1, span)
+        parts = tuple(Lexeme(part, part.span) for part in self._parts)
         return Repeat(Choice(parts, span), 0, None, span)
 
     def skipping_first(self, grammar: LexicalGrammar) -> LexicalGrammar:
@@ -119,12 +206,12 @@ class _Inserter:
         ``origin`` is None where something stands before it.
         """
         match node:
-            case Lexeme() | Call() if self._continuing.has_twin(node):
+            case Lexeme() | Call() if self._corners.has_twin(node):
                 return self.inner(node)
-            case Lexeme(terminal) if origin and self._continuing.goes_on(terminal, origin):
+            case Lexeme(terminal) if origin and self._corners.goes_on(terminal, origin):
                 return self.inner(node)
             case Call(name, span):
-                if self._continuing.goes_on(name, origin or name):
+                if self._corners.goes_on(name, origin or name):
                     return self.inner(node)
                 return Call(self.end_rule(name, origin or name), span)
             case Sequence(items, span) if items:
@@ -162,3 +249,90 @@ class _Inserter:
             if number > node.low:
                 rounds = Repeat(rounds, 0, 1, node.span)
         return rounds
+
+
+Confusable = Callable[[Terminal, Terminal], bool]
+
+
+def open_ends(grammar: LexicalGrammar, confusable: Confusable, report: Report) -> LexicalGrammar:
+    """Return ``grammar`` with ignored text after last lexemes where another parse stays alive.
+
+    The grammar has its ignored text already. Reports where that is not certain.
+    """
+    ignored = grammar.ignored
+    if ignored is None:
+        return grammar
+    positions = analyse(grammar, confusable)
+    _check_start(grammar, positions, report)
+    opened: dict[int, Node] = {}
+    for number, leaf in enumerate(positions.leaves):
+        if not (
+            positions.last[number] and isinstance(leaf, Lexeme) and leaf.terminal is not ignored
+        ):
+            continue
+        rivals = [*_going_on(number, leaf, positions, ignored, confusable)]
+        if not rivals:
+            continue
+        certain = positions.must[number]
+        if not any(certain >> rival & 1 and _covers(positions, rival, leaf) for rival in rivals):
+            report.loss(
+                LEXING,
+                f"LLGuidance takes ignored text after this `{leaf.terminal.title}` only where the"
+                " lexemes before it can also be read as a text that goes on; here it always may"
+                " come",
+                leaf.span,
+            )
+        skip = Repeat(Lexeme(ignored, leaf.span), 0, 1, leaf.span)
+        opened[id(leaf)] = Sequence((leaf, skip), leaf.span)
+    if not opened:
+        return grammar
+    rules = {name: _replaced(body, opened) for name, body in grammar.rules.items()}
+    return replace(grammar, rules=rules)
+
+
+def _going_on(
+    number: int, leaf: Lexeme, positions: Positions, ignored: Terminal, confusable: Confusable
+) -> Iterator[int]:
+    """Yield the leaves that may match the same lexeme, and after which more may come."""
+    if _goes_on(number, positions, ignored):
+        return
+    for other in members(positions.may[number] & ~(1 << number)):
+        rival = positions.leaves[other]
+        if not isinstance(rival, Lexeme) or rival.terminal is ignored:
+            continue
+        if confusable(leaf.terminal, rival.terminal) and _goes_on(other, positions, ignored):
+            yield other
+
+
+def _goes_on(number: int, positions: Positions, ignored: Terminal) -> bool:
+    following = (positions.leaves[each] for each in members(positions.follow[number]))
+    return any(not isinstance(n, Lexeme) or n.terminal is not ignored for n in following)
+
+
+def _covers(positions: Positions, rival: int, leaf: Lexeme) -> bool:
+    other = positions.leaves[rival]
+    if not isinstance(other, Lexeme):
+        return False
+    if other.terminal is leaf.terminal:
+        return True
+    return operations.difference(leaf.terminal.dfa, other.terminal.dfa).is_empty
+
+
+def _check_start(grammar: LexicalGrammar, positions: Positions, report: Report) -> None:
+    """Report terminals at the start that are lexemes even without text."""
+    for number in members(positions.first):
+        leaf = positions.leaves[number]
+        if isinstance(leaf, Lexeme) and leaf.terminal.is_nullable and not grammar.skips_first:
+            report.loss(
+                LEXING,
+                f"`{leaf.terminal.title}` may be empty, and LLGuidance takes ignored text behind"
+                " that too; here none may come before the first text",
+                leaf.span,
+            )
+
+
+def _replaced(root: Node, new: dict[int, Node]) -> Node:
+    """Return ``root`` with some of its parts replaced, those given by their identities."""
+    return fold(
+        root, children, lambda node, parts: new.get(id(node)) or with_children(node, tuple(parts))
+    )

@@ -8,7 +8,6 @@ from kbnf_core.automata.alphabet import class_count, first_bytes, join
 from kbnf_core.automata.dfa import DEAD, Dfa, rows_over, trimmed
 from kbnf_core.automata.explore import explore
 from kbnf_core.languages.lark.build_tree import is_written, pattern, write_dfa
-from kbnf_core.languages.lark.lexer.byte_sets import exits
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
     MOST_STATES,
@@ -17,6 +16,7 @@ from kbnf_core.languages.lark.lexer.lookahead import (
     after_byte,
     both,
     either,
+    exits,
     outside,
 )
 from kbnf_core.languages.lark.reader.model import Terminal

@@ -47,11 +47,13 @@ class Expected:
     """By use of a terminal: those that Lark's lexer always, or sometimes, tries at its position.
 
     ``conflict`` is what Lark says of the rules where it would not parse all that they describe.
+    ``scanners`` are the terminals that its states look for.
     """
 
     must: Mapping[int, Terminals]
     may: Mapping[int, Terminals]
     conflict: str | None
+    scanners: tuple[Terminals, ...] = ()
 
     def together(self, leaf: Lexeme) -> tuple[Terminals, Terminals]:
         """Return what is always, and what may be, looked for with ``leaf``."""
@@ -94,11 +96,11 @@ def expected(grammar: LexicalGrammar, skipped: Terminals) -> Expected:
         for leaf in leaves:
             must[leaf] = must.get(leaf, looked_for) & looked_for
             may[leaf] = may.get(leaf, looked_for) | looked_for
-    return Expected(must, may, conflict)
+    return Expected(must, may, conflict, tuple(used))
 
 
 def _analysed(rules: Mapping[str, list[_Expansion]], start: str) -> tuple[Any, str | None]:
-    """Return Lark's analysis, None where it refuses the rules; and the first conflict."""
+    """Return Lark's analysis, None where it refuses the rules; and a conflict, if there is one."""
     from lark.common import ParserConf
     from lark.exceptions import GrammarError
     from lark.grammar import NonTerminal, Rule
@@ -115,22 +117,26 @@ def _analysed(rules: Mapping[str, list[_Expansion]], start: str) -> tuple[Any, s
         for order, expansion in enumerate(dict.fromkeys(expansions))
     ]
     conf = ParserConf(made, {}, [start])
-    conflict = None
     if sum(len(rule.expansion) ** 3 for rule in made) > _MOST_WORK:
         raise TooManyExpansionsError
-    for strict in (True, False):
-        # With `debug` the table keeps its items.
-        analyzer: Any = LALR_Analyzer(conf, debug=True, strict=strict)
-        try:
-            analyzer.compute_lalr()
-        except GrammarError as error:
-            conflict = str(error).partition("\n")[0].removesuffix(" [strict-mode]")
-        except RecursionError:
-            # Lark follows chains of rules by recursion.
-            raise TooManyExpansionsError from None
-        else:
-            return analyzer, conflict
-    return None, conflict
+    # With `debug` the table keeps its items.
+    analyzer: Any = LALR_Analyzer(conf, debug=True)
+    try:
+        analyzer.compute_lalr()
+    except GrammarError as error:
+        return None, min(re.findall("^Reduce/Reduce .*", str(error), re.MULTILINE))
+    except RecursionError:
+        # Lark follows chains of rules by recursion.
+        raise TooManyExpansionsError from None
+    both = {
+        word.name
+        for itemset in analyzer.lr0_itemsets
+        for word in itemset.lookaheads
+        if word in itemset.transitions
+    }
+    # Lark's own order is not the same from run to run.
+    first = min(both, key=lambda name: (len(name), name), default=None)
+    return analyzer, first and f"Shift/Reduce conflict for terminal {first}."
 
 
 class _Shifts:

@@ -6,15 +6,19 @@ first. Both decide what Python matches, so both are kept.
 
 import re
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from kbnf_core.languages.lark.reader.dialect import Dialect
-from kbnf_core.languages.lark.reader.modules import MOST_NESTED, Entry, Module
-from kbnf_core.languages.lark.reader.report import INVALID, Report
-from kbnf_core.languages.lark.reader.strings import InvalidStringError, decode, unescape
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.languages.lark.build_tree import is_written, pattern, terminal
+from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, rest_of
+from kbnf_core.languages.lark.reader.dialect import Dialect, InvalidStringError, decode, unescape
+from kbnf_core.languages.lark.reader.model import Lexing, Node, Order, Terminal, lexeme
+from kbnf_core.languages.lark.reader.modules import Module, NamedTerminals
+from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, UNSUPPORTED
 from kbnf_core.languages.lark.reader.tree import (
     Alternation,
+    Definition,
     Expression,
     Group,
     Range,
@@ -25,10 +29,12 @@ from kbnf_core.languages.lark.reader.tree import (
     TemplateUse,
     Use,
     children,
-    postorder,
 )
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.languages.lark.regex.backtrack import beginnings, matcher
+from kbnf_core.languages.lark.regex.parse import PatternError, parse
 from kbnf_core.source import Span
+from kbnf_core.syntax import tree
+from kbnf_core.traversal import fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,43 +71,21 @@ class Pattern:
         return int(low), int(high)
 
 
-@dataclass(slots=True)
-class LarkTerminals:
-    """Builds the patterns of terminals; those of named terminals once."""
+class LarkTerminals(NamedTerminals[Pattern]):
+    """Builds the patterns of terminals."""
 
-    entries: Callable[[str], Entry | None]
-    declared: set[str]
-    report: Report
-    limits: Limits = DEFAULT_LIMITS
-    _known: dict[str, Pattern | None] = field(default_factory=dict)
-    _open: list[str] = field(default_factory=list)
-
-    def named(self, flat: str, span: Span) -> Pattern | None:
-        """Return the pattern of a named terminal; None after a report."""
-        if flat in self._open:
-            self.report.error(INVALID, f"the terminal `{flat}` refers to itself", span)
-            return None
-        if flat not in self._known:
-            if len(self._open) > MOST_NESTED:
-                self.report.error("E012", "terminals refer to one another too deeply", span)
-                return None
-            entry = self.entries(flat)
-            if entry is None:
-                return None
-            self._open.append(flat)
-            self._known[flat] = self.build(entry.definition.body, entry.module)
-            self._open.pop()
-        return self._known[flat]
+    def define(self, definition: Definition, module: Module) -> Pattern | None:
+        """Return the pattern of a definition; None after a report."""
+        return self.build(definition.body, module)
 
     def build(self, root: Expression, module: Module) -> Pattern | None:
         """Return the pattern of a terminal expression; None after a report."""
-        values: list[Pattern | None] = []
-        for node in postorder(root):
-            first = len(values) - len(children(node))
-            parts = [part for part in values[first:] if part is not None]
-            whole = len(parts) == len(values) - first
-            values[first:] = [self._combine(node, parts, module) if whole else None]
-        return values.pop()
+
+        def combine(node: Expression, parts: list[Pattern | None]) -> Pattern | None:
+            whole = [part for part in parts if part is not None]
+            return self._combine(node, whole, module) if len(whole) == len(parts) else None
+
+        return fold(root, children, combine)
 
     def _combine(self, node: Expression, parts: list[Pattern], module: Module) -> Pattern | None:
         match node:
@@ -114,8 +98,8 @@ class LarkTerminals:
                 return Pattern(f"(?:{'|'.join(part.regexp for part in ordered)})")
             case Repeat():
                 return self._repeat(node, parts[0], module)
-            case Use(name):
-                return self._used(node, name.is_terminal, module)
+            case Use():
+                return self.used(node, module)
             case _:
                 return self.leaf(node, module)
 
@@ -127,20 +111,6 @@ class LarkTerminals:
         bounds = {(0, 1): "?", (0, None): "*", (1, None): "+"}
         operator = bounds.get((low, high)) or f"{{{low},{'' if high is None else high}}}"
         return Pattern(f"(?:{part.regexp}){operator}", part.flags)
-
-    def _used(self, node: Use, is_terminal: bool, module: Module) -> Pattern | None:
-        name = node.name.value
-        flat = module.names.get(name)
-        place = module.place(node.span)
-        if not is_terminal:
-            self.report.error(INVALID, f"rules are not allowed inside terminals: `{name}`", place)
-        elif flat is None or (self.entries(flat) is None and flat not in self.declared):
-            self.report.error("E101", f"the terminal `{name}` is not defined", place)
-        elif flat in self.declared:
-            self.report.error(INVALID, f"`{name}` is declared only, it has no pattern", place)
-        else:
-            return self.named(flat, place)
-        return None
 
     def leaf(self, node: Expression, module: Module) -> Pattern | None:
         """Return the pattern of a string, a range or a regular expression."""
@@ -178,3 +148,120 @@ class LarkTerminals:
             )
             return None
         return Pattern(f"[{re.escape(first)}-{re.escape(last)}]")
+
+
+@dataclass(slots=True)
+class LarkFactory:
+    """Lark: a terminal matches as Python's ``re`` does.
+
+    ``names`` are the named terminals: a pattern in a rule that equals one of them is that one.
+    """
+
+    terminals: LarkTerminals
+    lexing: Lexing
+    names: list[str] = field(init=False)
+    _made: dict[str, Terminal | None] = field(default_factory=dict)
+    _by_pattern: dict[Pattern, str] | None = None
+    _anonymous: dict[Pattern, str] = field(default_factory=dict)
+    _given: dict[str, Pattern] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        entries = self.terminals.gathered.entries.items()
+        self.names = [flat for flat, found in entries if found[0].definition.name.is_terminal]
+
+    def named(self, flat: str, span: Span) -> Node | None:
+        """Return a use of a named terminal; None after a report."""
+        found = self.terminals.named(flat, span)
+        return None if found is None else self._use(found, flat, flat, flat, span)
+
+    def anonymous(self, body: Expression, module: Module) -> Node | None:
+        """Return a use of a terminal that stands in a rule; None after a report."""
+        found = self.terminals.build(body, module)
+        if found is None:
+            return None
+        place = module.place(body.span)
+        same = self._known().get(found)
+        if same is not None:
+            return self._use(found, same, same, same, place)
+        title = module.source.slice(body.span)
+        return self._use(found, None, title, self._given_name(found, place), place)
+
+    def _known(self) -> dict[Pattern, str]:
+        """Return the named terminals by their patterns; of equal ones Lark takes the last."""
+        if self._by_pattern is None:
+            built = ((self.terminals.named(name, Span(0, 0)), name) for name in self.names)
+            self._by_pattern = {found: name for found, name in built if found is not None}
+        return self._by_pattern
+
+    def _given_name(self, found: Pattern, place: Span) -> str:
+        """Return the name that Lark gives to a pattern without one; it decides between equals."""
+        from lark.load_grammar import _TERMINAL_NAMES
+
+        text = found.text
+        if text is not None:
+            name = _TERMINAL_NAMES.get(text, text.upper() if text.isidentifier() else "")
+            # A text with other flags is another terminal, and one name is not given twice.
+            if name and name not in self.names and self._given.setdefault(name, found) == found:
+                return str(name)
+        return self._anonymous.setdefault(found, f"__ANON_{place.start:08}")
+
+    def _use(
+        self, found: Pattern, name: str | None, title: str, lark_name: str, span: Span
+    ) -> Node | None:
+        if lark_name not in self._made:
+            self._made[lark_name] = self._make(found, name, title, lark_name, span)
+        made = self._made[lark_name]
+        return None if made is None else lexeme(made, False, span)
+
+    def _make(
+        self, found: Pattern, name: str | None, title: str, lark_name: str, span: Span
+    ) -> Terminal | None:
+        if not found.value:
+            self.terminals.report.error(INVALID, "empty terminals are not allowed in Lark", span)
+            return None
+        try:
+            parsed = parse(found.regexp)
+            words = matcher(parsed.node)
+            by_order = self.lexing is Lexing.LALR
+            begun = rest_of(beginnings(parsed.node)) if by_order else None
+        except PatternError as error:
+            self.terminals.report.error(UNSUPPORTED, str(error), span)
+            return None
+        except LimitError as error:
+            self.terminals.report.error("E203", f"this terminal needs {error}", span)
+            return None
+        for problem in parsed.problems:
+            self.terminals.report.loss(APPROXIMATE, problem, span)
+        if words.looks_back:
+            self.terminals.report.loss(
+                APPROXIMATE, "this looks at the text before the terminal", span
+            )
+        if words.dfa.is_nullable:
+            self.terminals.report.error(
+                INVALID, f"`{title}` can be empty, which Lark refuses", span
+            )
+            return None
+        free = self.lexing is Lexing.SCANNERLESS
+        return Terminal(
+            title,
+            name,
+            words.dfa,
+            span,
+            (ANYTHING,) * words.dfa.state_count if free else words.rests,
+            _written_pattern(found, words.dfa, span),
+            self._order(found, lark_name),
+            beginnings=begun,
+        )
+
+    def _order(self, found: Pattern, name: str) -> Order:
+        entry = self.terminals.gathered.entry(name)
+        priority = entry.definition.priority or 0 if entry else 0
+        key = (-priority, -found.widths[1], -len(found.value), name)
+        keyword = None if found.text is None else found.text.encode()
+        return Order(key, keyword, found.flags, found.regexp)
+
+
+def _written_pattern(found: Pattern, dfa: Dfa, span: Span) -> tree.Expression | None:
+    if found.text is not None and not found.flags:
+        return terminal(found.text, span)
+    return pattern(found.regexp, span) if is_written(found.regexp, dfa) else None

@@ -4,8 +4,12 @@ from collections.abc import Callable
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.languages.lark.lexer.llguidance_terminals import EPSILON, Language, joined
-from kbnf_core.languages.lark.lexer.terminals import LlguidanceFactory
+from kbnf_core.languages.lark.lexer.llguidance_terminals import (
+    EPSILON,
+    Language,
+    LlguidanceFactory,
+    joined,
+)
 from kbnf_core.languages.lark.reader.model import Node, Sequence
 from kbnf_core.languages.lark.reader.modules import Module
 from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, Report
@@ -79,7 +83,9 @@ def _ended(
     if end is None:
         return None
     if end.dfa.is_nullable:
-        _lose_ending(ending, module, report)
+        if not operations.is_equal(end.dfa, EPSILON):
+            _lose_ending(ending, module, report)
+        # Of `stop=""`, LLGuidance makes an ordinary lexeme.
         return factory.of_language(body, key, place)
     whole = operations.concatenate(body.dfa, end.dfa, limits=factory.terminals.limits)
     shortest = Language(operations.shortest_matches(whole), None)

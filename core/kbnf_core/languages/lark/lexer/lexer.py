@@ -1,22 +1,38 @@
-"""Applies a lexer to rules over lexemes: where each lexeme ends, and what stays undecided."""
+"""Applies a lexer to rules over lexemes: where each lexeme ends, and what stays undecided.
+
+LLGuidance hides what ended a lexeme with ``stop``. Where every lexeme that may follow begins with
+just this text, it stands in the text once: the next lexeme is what is left of its words. LLGuidance
+sees a beginning in the expression, not in the language, and up to the first repetition only: behind
+``stop="b"`` it finds that of ``bb*``, and none in ``b+``, ``b{2}`` or an intersection.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.determinise import from_symbols
+from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.product import common_word
-from kbnf_core.languages.lark.lexer.byte_sets import END, first_bytes
-from kbnf_core.languages.lark.lexer.co_expected import members
-from kbnf_core.languages.lark.lexer.first_follow import Positions, analyse
-from kbnf_core.languages.lark.lexer.hidden import beginning, behind, common, unrepeated
+from kbnf_core.automata.regex.parse import parse_regex
+from kbnf_core.automata.regex.syntax import (
+    Alternation,
+    Characters,
+    Repetition,
+    Sequence,
+    children,
+)
+from kbnf_core.automata.regex.syntax import Node as Regex
+from kbnf_core.languages.lark.lexer.first_follow import Positions, analyse, members
 from kbnf_core.languages.lark.lexer.lalr import Expected
-from kbnf_core.languages.lark.lexer.lexer_state import State
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
+    END,
     NOTHING,
+    State,
     both,
     cut,
+    first_bytes,
     others,
     outside,
     refused,
@@ -34,7 +50,79 @@ from kbnf_core.languages.lark.reader.model import (
     Terminal,
 )
 from kbnf_core.languages.lark.reader.report import LEXING, Report
+from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.source import Span
+from kbnf_core.traversal import fold
+
+
+def beginning(dfa: Dfa) -> bytes:
+    """Return the longest text that every word begins with."""
+    found = bytearray()
+    state = 0
+    seen = {state}
+    while not dfa.is_empty and not dfa.accepting[state]:
+        row = dfa.rows[state]
+        ways = [byte for byte, symbol in enumerate(dfa.classes) if row[symbol] != DEAD]
+        if len(ways) != 1:
+            break
+        found.append(ways[0])
+        state = row[dfa.classes[ways[0]]]
+        if state in seen:
+            break
+        seen.add(state)
+    return bytes(found)
+
+
+def behind(dfa: Dfa, text: bytes) -> Dfa:
+    """Return what is left of the words that begin with ``text``."""
+    if not text or dfa.is_empty:
+        return dfa
+    state = 0
+    for byte in text:
+        state = DEAD if state == DEAD else dfa.rows[state][dfa.classes[byte]]
+    return from_symbols(SymbolDfa(dfa.rows, [*map(int, dfa.accepting)], [state]), dfa.classes)
+
+
+def common(left: bytes, right: bytes) -> bytes:
+    """Return the longest text that both begin with."""
+    length = next(
+        (place for place, (a, b) in enumerate(zip(left, right, strict=False)) if a != b),
+        min(len(left), len(right)),
+    )
+    return left[:length]
+
+
+def unrepeated(opening: str | None) -> int:
+    """Return how many bytes at least every word has before a repetition; 0 where unknown."""
+    if opening is None:
+        return 0
+    tree, problems = parse_regex(opening, DEFAULT_LIMITS)
+    return 0 if problems else fold(tree, children, _reach_of).length
+
+
+class _Reach(NamedTuple):
+    """The bytes before a repetition, and whether there is none, so that what follows counts."""
+
+    length: int
+    goes_on: bool
+
+
+def _reach_of(node: Regex, parts: list[_Reach]) -> _Reach:
+    match node:
+        case Characters():
+            least = next(iter(node.points), None)
+            return _Reach(0 if least is None else len(chr(least[0]).encode()), goes_on=True)
+        case Repetition(_, 1, 1):
+            return parts[0]
+        case Repetition(_, _, high):
+            return _Reach(0, goes_on=high == 0)
+        case Alternation():
+            length = min((part.length for part in parts), default=0)
+            return _Reach(length, length > 0 and all(part.goes_on for part in parts))
+        case Sequence():
+            stop = next((n for n, part in enumerate(parts, 1) if not part.goes_on), len(parts))
+            return _Reach(sum(p.length for p in parts[:stop]), all(p.goes_on for p in parts))
+    return _Reach(0, goes_on=True)
 
 
 @dataclass(slots=True)
@@ -53,6 +141,8 @@ class Lexed:
     _after: dict[tuple[int, State], dict[State, Dfa]] = field(default_factory=dict)
     _words: dict[tuple[int, State, frozenset[State]], Dfa] = field(default_factory=dict)
     _masks: dict[tuple[int, bool], int] = field(default_factory=dict)
+    _doubts: dict[frozenset[str], dict[Span, str]] = field(default_factory=dict)
+    """What is lost about a pair of terminals, by place."""
 
     @property
     def start(self) -> State:
@@ -294,12 +384,19 @@ class Lexed:
 
     def _lose(self, node: Lexeme, doubt: Doubt) -> None:
         before = f"before {_spelt(doubt.following)}" if doubt.following else "at the end"
-        self.report.loss(
-            LEXING,
-            f"`{node.terminal.title}` and `{doubt.companion.title}` can be confused: in some"
-            f" places {_spelt(doubt.word)} {before} is no lexeme of its own; here it always may be",
+        one, other = node.terminal.title, doubt.companion.title
+        self._doubts.setdefault(frozenset((one, other)), {}).setdefault(
             _shown(node),
+            f"`{one}` and `{other}` can be confused: in some places {_spelt(doubt.word)} {before}"
+            " is no lexeme of its own; here it always may be",
         )
+
+    def report_doubts(self) -> None:
+        """Report a loss for each pair of terminals that can be confused, at the first place."""
+        for found in self._doubts.values():
+            span = min(found)
+            places = f" (so at {len(found)} places)" if len(found) > 1 else ""
+            self.report.loss(LEXING, f"{found[span]}{places}", span)
 
 
 def _spelt(data: bytes) -> str:

@@ -2,8 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 
 from kbnf_core.automata import operations
@@ -11,13 +10,16 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.substrings import chunk_runs, substrings
-from kbnf_core.languages.lark.reader.dialect import Dialect
-from kbnf_core.languages.lark.reader.modules import MOST_NESTED, Entry, Module
+from kbnf_core.languages.lark.build_tree import pattern, terminal
+from kbnf_core.languages.lark.lexer.lookahead import exits, outside
+from kbnf_core.languages.lark.reader.dialect import Dialect, InvalidStringError, decode
+from kbnf_core.languages.lark.reader.model import Lexing, Node, Stopped, Terminal, lexeme
+from kbnf_core.languages.lark.reader.modules import Module, NamedTerminals
 from kbnf_core.languages.lark.reader.report import INVALID, Report
-from kbnf_core.languages.lark.reader.strings import InvalidStringError, decode
 from kbnf_core.languages.lark.reader.tree import (
     Alternation,
     Complement,
+    Definition,
     Expression,
     GrammarReference,
     Group,
@@ -35,10 +37,11 @@ from kbnf_core.languages.lark.reader.tree import (
     TemplateUse,
     Use,
     children,
-    postorder,
 )
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Span
+from kbnf_core.syntax import tree
+from kbnf_core.traversal import fold
 
 EPSILON = operations.literal(b"")
 _EDGES = re.compile(r"\A\^|(?<!\\)\$\Z")
@@ -52,62 +55,34 @@ class Language:
     regex: str | None
 
 
-@dataclass(slots=True)
-class LlguidanceTerminals:
-    """Evaluates terminal expressions; named terminals once.
+class LlguidanceTerminals(NamedTerminals[Language]):
+    """Evaluates terminal expressions."""
 
-    ``entries`` finds the definition of a flat name.
-    """
-
-    entries: Callable[[str], Entry | None]
-    report: Report
-    limits: Limits = DEFAULT_LIMITS
-    _known: dict[str, Language | None] = field(default_factory=dict)
-    _open: list[str] = field(default_factory=list)
-
-    def named(self, flat: str, span: Span) -> Language | None:
-        """Return the language of a named terminal; None after a report."""
-        if flat in self._open:
-            self.report.error(INVALID, f"circular reference in token `{flat}`", span)
-            return None
-        if flat not in self._known:
-            if len(self._open) > MOST_NESTED:
-                self.report.error("E012", "terminals refer to one another too deeply", span)
-                return None
-            entry = self.entries(flat)
-            self._open.append(flat)
-            self._known[flat] = self._defined(entry)
-            self._open.pop()
-        return self._known[flat]
-
-    def _defined(self, entry: Entry | None) -> Language | None:
-        if entry is None:
-            return None
-        definition = entry.definition
+    def define(self, definition: Definition, module: Module) -> Language | None:
+        """Return the language of a definition; None after a report."""
         if definition.attributes:
             self.report.error(
                 INVALID,
                 "attributes belong to rules, not to terminals; name it in small letters",
-                entry.module.place(definition.attributes[0].span),
+                module.place(definition.attributes[0].span),
             )
-        return self.evaluate(definition.body, entry.module)
+        return self.evaluate(definition.body, module)
 
     def evaluate(self, root: Expression, module: Module) -> Language | None:
         """Return the language of a terminal expression; None after a report."""
-        values: list[Language | None] = []
-        for node in postorder(root):
-            first = len(values) - len(children(node))
-            parts = values[first:]
+
+        def combine(node: Expression, parts: list[Language | None]) -> Language | None:
             whole = [part for part in parts if part is not None]
-            value = None
-            if len(whole) == len(parts):
-                try:
-                    value = self._combine(node, whole, module)
-                except LimitError as error:
-                    place = module.place(node.span)
-                    self.report.error("E203", f"this terminal needs {error}", place)
-            values[first:] = [value]
-        return values.pop()
+            if len(whole) < len(parts):
+                return None
+            try:
+                return self._combine(node, whole, module)
+            except LimitError as error:
+                place = module.place(node.span)
+                self.report.error("E203", f"this terminal needs {error}", place)
+                return None
+
+        return fold(root, children, combine)
 
     def _combine(self, node: Expression, parts: list[Language], module: Module) -> Language | None:
         dfas = [part.dfa for part in parts]
@@ -131,20 +106,9 @@ class LlguidanceTerminals:
                 dfa = operations.repeat(dfas[0], low, high, self.limits)
                 return Language(dfa, counted(parts[0].regex, low, high))
             case Use():
-                return self._used(node, module)
+                return self.used(node, module)
             case _:
                 return self.leaf(node, module)
-
-    def _used(self, node: Use, module: Module) -> Language | None:
-        flat = module.names.get(node.name.value)
-        if not node.name.is_terminal:
-            message = f"a terminal cannot contain the rule `{node.name.value}`"
-            self.report.error(INVALID, message, module.place(node.span))
-            return None
-        if flat is None or self.entries(flat) is None:
-            self.report.error("E101", f"unknown name: `{node.name.value}`", module.place(node.span))
-            return None
-        return self.named(flat, module.place(node.span))
 
     def check_counts(self, low: int, high: int | None, span: Span) -> bool:
         """Report impossible repetition counts."""
@@ -221,6 +185,82 @@ class LlguidanceTerminals:
             place,
         )
         return None
+
+
+@dataclass(slots=True)
+class LlguidanceFactory:
+    """LLGuidance's terminals: maximal munch, a match extends while the automaton lives."""
+
+    terminals: LlguidanceTerminals
+    lexing: Lexing
+    _made: dict[str, tuple[Terminal, bool]] = field(default_factory=dict)
+
+    def named(self, flat: str, span: Span) -> Node | None:
+        """Return a use of a named terminal; None after a report."""
+        if flat not in self._made:
+            language = self.terminals.named(flat, span)
+            if language is None:
+                return None
+            self._made[flat] = self.make(language, flat, flat, span)
+        return lexeme(*self._made[flat], span)
+
+    def anonymous(self, body: Expression, module: Module) -> Node | None:
+        """Return a use of a terminal that stands in a rule; None after a report."""
+        language = self.terminals.evaluate(body, module)
+        if language is None:
+            return None
+        return self.of_language(language, module.source.slice(body.span), module.place(body.span))
+
+    def of_language(
+        self,
+        language: Language,
+        key: str,
+        span: Span,
+        is_lazy: bool = False,
+        stopped: Stopped | None = None,
+        opening: str | None = None,
+    ) -> Node:
+        """Return a use of a terminal with these words; see ``Terminal`` for the last two."""
+        if key not in self._made:
+            made, nullable = self.make(language, key, None, span, is_lazy)
+            made = replace(made, stopped=stopped, opening=opening or made.opening)
+            self._made[key] = (made, nullable)
+        return lexeme(*self._made[key], span)
+
+    def make(
+        self, language: Language, key: str, name: str | None, span: Span, is_lazy: bool = False
+    ) -> tuple[Terminal, bool]:
+        """Return the terminal, without the empty word, and whether that was one of its words."""
+        nullable = language.dfa.is_nullable
+        dfa = operations.difference(language.dfa, EPSILON) if nullable else language.dfa
+        goes_on = self.lexing is Lexing.LLGUIDANCE and not is_lazy
+        stops = exits(dfa) if goes_on and not dfa.is_empty else (0,) * dfa.state_count
+        rests = tuple(outside(mask) for mask in stops)
+        written = None if nullable or language.regex is None else _written(language, dfa, span)
+        made = Terminal(
+            key,
+            name,
+            dfa,
+            span,
+            rests,
+            written,
+            is_lazy=is_lazy,
+            is_nullable=nullable,
+            opening=language.regex,
+        )
+        return made, nullable
+
+
+def _written(language: Language, dfa: Dfa, span: Span) -> tree.Expression:
+    word = operations.shortest_word(dfa)
+    if word is not None and len(word) == dfa.state_count - 1:
+        try:
+            text = word.decode()
+        except UnicodeDecodeError:
+            text = ""
+        if text and operations.is_equal(dfa, operations.literal(word)):
+            return terminal(text, span)
+    return pattern(language.regex or "", span)
 
 
 _FOREIGN: dict[type, str] = {

@@ -1,7 +1,10 @@
 """Lookahead sets: regular languages of the texts that may follow a lexeme.
 
 A lexer's lookahead is a condition on all the text that follows, often on one byte, at times on
-more; a regular language says it exactly. Equal sets are equal values, so that they can be states.
+more; a regular language says it exactly. Equal sets are equal values, so that they can be states of
+the lexer between two lexemes, with which the rules are multiplied.
+
+Sets of bytes are the bits of one number; bit 256 stands for the end of the text.
 """
 
 from array import array
@@ -11,12 +14,33 @@ from functools import lru_cache
 from itertools import chain
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.alphabet import ByteClasses, first_bytes, join
+from kbnf_core.automata.alphabet import ByteClasses, class_count, join
+from kbnf_core.automata.alphabet import first_bytes as representatives
 from kbnf_core.automata.determinise import from_symbols
 from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.explore import explore
 from kbnf_core.automata.product import Product
-from kbnf_core.languages.lark.lexer.byte_sets import ALL_BYTES, END, exits
+
+END = 1 << 256
+ALL_BYTES = END - 1
+
+
+@lru_cache(maxsize=4096)
+def exits(dfa: Dfa) -> tuple[int, ...]:
+    """Return, for each state, the bytes that lead on."""
+    by_class = [0] * class_count(dfa.classes)
+    for byte, symbol in enumerate(dfa.classes):
+        by_class[symbol] |= 1 << byte
+    return tuple(
+        sum(bits for bits, target in zip(by_class, row, strict=True) if target != DEAD)
+        for row in dfa.rows
+    )
+
+
+def first_bytes(dfa: Dfa) -> int:
+    """Return the bytes that words start with."""
+    return 0 if dfa.is_empty else exits(dfa)[0]
+
 
 _REMEMBERED = 8192
 
@@ -56,7 +80,7 @@ def numbered(automaton: SymbolDfa, classes: ByteClasses) -> Lookahead:
 def outside(mask: int) -> Lookahead:
     """Return the texts that start with no byte of ``mask``; they are not empty if END is in it."""
     classes = join([bytes(mask >> byte & 1 for byte in range(256))])
-    barred = [bool(mask >> byte & 1) for byte in first_bytes(classes)]
+    barred = [bool(mask >> byte & 1) for byte in representatives(classes)]
     first = [DEAD if bar else 1 for bar in barred]
     return numbered(SymbolDfa([first, [1] * len(barred)], [int(not mask & END), 1], [0]), classes)
 
@@ -175,3 +199,28 @@ def _joined(found: Iterable[tuple[Lookahead, Dfa]]) -> list[tuple[Lookahead, Dfa
 def union(dfas: list[Dfa]) -> Dfa:
     """Return the words of any; one automaton alone stays what it is."""
     return dfas[0] if len(dfas) == 1 else operations.union(*dfas)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Between two lexemes: what may follow.
+
+    ``is_start``: no lexeme has come yet, and no ignored text may. ``is_skipped``: ignored text
+    has come, so that no embedded grammar may, as none may follow ignored text. ``hidden`` is the
+    text of a ``stop`` that is matched again as the beginning of the next lexeme.
+    """
+
+    rest: Lookahead = ANYTHING
+    is_start: bool = False
+    is_skipped: bool = False
+    hidden: bytes = b""
+
+    @property
+    def order(self) -> tuple[int, tuple[bytes, bytes, bytes], bool, bool, bytes]:
+        """A key to sort by, the simplest first."""
+        return len(self.rest.key[1]), self.rest.key, self.is_start, self.is_skipped, self.hidden
+
+
+def in_order(states: frozenset[State]) -> list[State]:
+    """Return ``states`` in a deterministic order."""
+    return sorted(states, key=lambda state: state.order)

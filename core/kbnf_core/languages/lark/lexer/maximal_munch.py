@@ -3,7 +3,7 @@
 The automaton of a terminal runs together with those of the companions that matter. Its accepting
 states fall into classes by the texts that may follow; the words of each class are a regular
 language of their own. What only may be expected together makes a doubt, with a shortest word and
-a text after it that show it.
+a text after it that show it. In Lark's contextual lexer the first terminal in its order wins.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,20 +17,38 @@ from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.explore import explore, words_to
 from kbnf_core.automata.product import Product, States, common_word
 from kbnf_core.budget import Budget
-from kbnf_core.languages.lark.lexer.byte_sets import exits, first_bytes
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
     NOTHING,
     Lookahead,
     after,
     both,
+    exits,
+    first_bytes,
     others,
     outside,
     refused,
     relaxed,
 )
-from kbnf_core.languages.lark.lexer.terminal_priority import precedes, reserves
 from kbnf_core.languages.lark.reader.model import Lexing, Terminal
+
+
+def precedes(one: Terminal, other: Terminal) -> bool:
+    """Tell whether Lark's scanner tries ``one`` before ``other``."""
+    if one.order is None or other.order is None:
+        return False
+    return one.order.key < other.order.key
+
+
+def reserves(keyword: Terminal, pattern: Terminal) -> bool:
+    """Tell whether Lark finds the string ``keyword`` by a pattern, as it does with keywords."""
+    if pattern.order is None or keyword.order is None:
+        return False
+    text = keyword.order.keyword
+    if text is None or pattern.order.keyword is not None:
+        return False
+    same = pattern.order.key[0] == keyword.order.key[0]
+    return same and keyword.order.flags <= pattern.order.flags and pattern.dfa.accepts(text)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,15 +1,17 @@
-"""Removes parts that can consume no lexeme: every remaining position has a continuation.
+"""Rules as the later passes need them: no useless parts, none nested deep.
 
-Unproductive parts stay: they never match, but the lexer expects their lexemes.
+``only_useful`` removes parts that can consume no lexeme, so that every remaining position has a
+continuation; unproductive parts stay: they never match, but the lexer expects their lexemes.
+``make_shallow`` splits deep parts into rules of their own, since later passes recurse into parts.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 
+from kbnf_core.ir.analysis import fixpoint, reachable
 from kbnf_core.languages.lark.reader.model import (
     Call,
     Choice,
-    Embedded,
-    Lexeme,
     LexicalGrammar,
     Node,
     Repeat,
@@ -18,6 +20,8 @@ from kbnf_core.languages.lark.reader.model import (
     postorder,
     with_children,
 )
+from kbnf_core.source import Span
+from kbnf_core.traversal import fold
 
 _Matches = tuple[bool, bool]
 """Whether there is a text, and whether some lexeme is ever expected."""
@@ -25,81 +29,85 @@ _Matches = tuple[bool, bool]
 
 def only_useful(grammar: LexicalGrammar) -> LexicalGrammar:
     """Return ``grammar`` without parts in which no lexeme is ever expected."""
-    rules = dict.fromkeys(grammar.rules, (False, False))
-    changed = True
-    while changed:
-        changed = False
-        for name, body in reversed([*grammar.rules.items()]):
-            found = _matches(body, rules)[id(body)]
-            if found != rules[name]:
-                rules[name] = found
-                changed = True
-    bodies = {name: _reduced(body, _matches(body, rules)) for name, body in grammar.rules.items()}
+    rules: Mapping[str, _Matches] = fixpoint(
+        _callees(grammar),
+        (False, False),
+        lambda name, known: _reduced(grammar.rules[name], known)[1],
+    )
+    bodies = {name: _reduced(body, rules)[0] for name, body in grammar.rules.items()}
     return only_reached(replace(grammar, rules=bodies))
 
 
 def only_reached(grammar: LexicalGrammar) -> LexicalGrammar:
     """Return ``grammar`` with the rules that the start reaches."""
-    reached = {grammar.start: None}
-    queue = [grammar.start]
-    for name in queue:
-        for node in postorder(grammar.rules[name]):
-            if isinstance(node, Call) and node.name not in reached:
-                reached[node.name] = None
-                queue.append(node.name)
+    reached = reachable([grammar.start], _callees(grammar))
     kept = {name: body for name, body in grammar.rules.items() if name in reached}
     return replace(grammar, rules=kept)
 
 
-def _matches(root: Node, rules: dict[str, _Matches]) -> dict[int, _Matches]:
-    """Return what is known of each part of ``root``, by identity."""
-    known: dict[int, _Matches] = {}
-    for node in postorder(root):
-        parts = [known[id(part)] for part in children(node)]
-        known[id(node)] = _of(node, parts, rules)
-    return known
+def _callees(grammar: LexicalGrammar) -> dict[str, list[str]]:
+    return {
+        name: [node.name for node in postorder(body) if isinstance(node, Call)]
+        for name, body in grammar.rules.items()
+    }
 
 
-def _of(node: Node, parts: list[_Matches], rules: dict[str, _Matches]) -> _Matches:
+def _reduced(root: Node, rules: Mapping[str, _Matches]) -> tuple[Node, _Matches]:
+    """Return ``root`` without useless parts, and what it matches."""
+
+    def reduce(node: Node, parts: list[tuple[Node, _Matches]]) -> tuple[Node, _Matches]:
+        matches = _matches(node, [found for _, found in parts], rules)
+        kept = tuple(part for part, _ in parts)
+        if not matches[1]:
+            empty = Sequence((), node.span) if matches[0] else Choice((), node.span)
+            return empty, matches
+        if isinstance(node, Sequence):
+            kept = tuple(p for p in kept if not isinstance(p, Sequence) or p.items)
+        elif isinstance(node, Choice):
+            kept = tuple(p for p in kept if not isinstance(p, Choice) or p.branches)
+        return with_children(node, kept), matches
+
+    return fold(root, children, reduce)
+
+
+def _matches(node: Node, parts: list[_Matches], rules: Mapping[str, _Matches]) -> _Matches:
     match node:
-        case Lexeme() | Embedded():
-            return True, True
         case Call(name):
             return rules[name]
         case Sequence():
-            expects = False
-            for has_any, part_expects in parts:
-                expects = expects or part_expects
-                if not has_any:
-                    return False, expects
-            return True, expects
+            # What stands behind a part that never ends is never expected.
+            stop = next((n for n, part in enumerate(parts, 1) if not part[0]), len(parts))
+            return all(any_ for any_, _ in parts), any(expects for _, expects in parts[:stop])
         case Choice():
-            return any(has_any for has_any, _ in parts), any(expects for _, expects in parts)
+            return any(any_ for any_, _ in parts), any(expects for _, expects in parts)
         case Repeat(_, low):
-            has_any, expects = parts[0]
-            return low == 0 or has_any, expects
+            return low == 0 or parts[0][0], parts[0][1]
+    return True, True
 
 
-def _reduced(root: Node, known: dict[int, _Matches]) -> Node:
-    values: list[Node] = []
-    for node in postorder(root):
-        first = len(values) - len(children(node))
-        has_any, expects = known[id(node)]
-        if not expects:
-            new: Node = Sequence((), node.span) if has_any else Choice((), node.span)
-        elif isinstance(node, Choice):
-            new = Choice(tuple(p for p in values[first:] if not _is_nothing(p)), node.span)
-        elif isinstance(node, Sequence):
-            new = Sequence(tuple(p for p in values[first:] if not _is_empty(p)), node.span)
-        else:
-            new = with_children(node, tuple(values[first:]))
-        values[first:] = [new]
-    return values.pop()
+_DEEPEST = 12
+"""Parts inside one another in one rule."""
 
 
-def _is_nothing(node: Node) -> bool:
-    return isinstance(node, Choice) and not node.branches
+def make_shallow(
+    rules: Mapping[str, Node], spans: Mapping[str, Span]
+) -> tuple[dict[str, Node], dict[str, Span]]:
+    """Return the rules, none deeper than the limit, and where they stand."""
+    shallow: dict[str, Node] = {}
+    places = dict(spans)
+    for name, body in rules.items():
+        count = len(shallow)
 
+        def split(
+            node: Node, parts: list[tuple[Node, int]], name: str = name, count: int = count
+        ) -> tuple[Node, int]:
+            depth = 1 + max((depth for _, depth in parts), default=0)
+            whole = with_children(node, tuple(part for part, _ in parts))
+            if depth <= _DEEPEST:
+                return whole, depth
+            part = f"{name}@part{len(shallow) - count + 1}"
+            shallow[part], places[part] = whole, node.span
+            return Call(part, node.span), 1
 
-def _is_empty(node: Node) -> bool:
-    return isinstance(node, Sequence) and not node.items
+        shallow[name] = fold(body, children, split)[0]
+    return shallow, places

@@ -38,7 +38,6 @@ from kbnf_core.languages.lark.reader.tree import (
     TemplateUse,
     Use,
 )
-from kbnf_core.languages.lark.reader.words import split_object
 from kbnf_core.source import Span
 from kbnf_core.syntax.mistake import span_of
 
@@ -177,7 +176,7 @@ class Builder:
 
     def options(self, parts: Parts) -> Options:
         """``%llguidance {...}``."""
-        return Options(split_object(parts[0])[0], span_of(parts[0]))
+        return Options(_split_object(parts[0])[0], span_of(parts[0]))
 
     def alternation(self, parts: Parts) -> Expression:
         """``x | y``, or one branch alone."""
@@ -282,15 +281,15 @@ class Builder:
 
     def json(self, parts: Parts) -> Json:
         """``%json {...}``."""
-        return Json(split_object(parts[0])[0], span_of(parts[0]))
+        return Json(_split_object(parts[0])[0], span_of(parts[0]))
 
     def regex_object(self, parts: Parts) -> RegexObject:
         """``%regex {...}``."""
-        return RegexObject(split_object(parts[0])[0], span_of(parts[0]))
+        return RegexObject(_split_object(parts[0])[0], span_of(parts[0]))
 
     def nested(self, parts: Parts) -> Nested:
         """``%lark {...}``."""
-        text, start = split_object(parts[0])
+        text, start = _split_object(parts[0])
         return Nested(text[1:-1], start + 1, span_of(parts[0]))
 
     def grammar_reference(self, parts: Parts) -> GrammarReference:
@@ -344,3 +343,10 @@ def _cover(parts: Parts) -> Span:
         for part in (parts[0], next(p for p in reversed(parts) if p is not None))
     )
     return first.cover(last)
+
+
+def _split_object(word: Token) -> tuple[str, int]:
+    """Return what follows the directive in ``%json {...}``, and where it starts."""
+    name = re.match(r"%[a-z]+\s*", word.value)
+    skipped = name.end() if name else 0
+    return word.value[skipped:], span_of(word).start + skipped

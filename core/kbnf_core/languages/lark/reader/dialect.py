@@ -1,6 +1,11 @@
-"""The dialect of a file, by detection, and what the other dialect would refuse."""
+r"""The dialect of a file, by detection, and what the other dialect would refuse.
+
+And strings: Lark decodes like Python, but leaves escapes that it does not know as two characters;
+LLGuidance reads JSON strings and, in addition, ``\xHH``.
+"""
 
 import json
+import re
 from collections.abc import Iterator
 from enum import Enum
 
@@ -84,12 +89,14 @@ def _extended(body: Expression) -> Iterator[tuple[str, Span]]:
             yield "this construct", node.span
 
 
-def check_dialect(document: Document, dialect: Dialect, report: Report) -> None:
-    """Report what the dialect does not have (E421)."""
+def check_dialect(
+    document: Document, dialect: Dialect, report: Report, is_gbnf: bool = False
+) -> None:
+    """Report what the dialect does not have (E421); ``is_gbnf``: ``::=`` defines all rules."""
     for statement in document.statements:
         if isinstance(statement, Definition):
             _check_name(statement.name, report)
-            if statement.sign != ":":
+            if statement.sign != ":" and not is_gbnf:
                 report.error(
                     INVALID,
                     "`::=` is no sign of Lark; write `:`",
@@ -185,3 +192,41 @@ def _check_llguidance(document: Document, report: Report) -> None:
                 report.error(
                     INVALID, "LLGuidance has no templates: params not supported yet", node.span
                 )
+
+
+_HEX = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
+
+
+class InvalidStringError(Exception):
+    """A string that its dialect refuses; the message says why."""
+
+
+def decode(raw: str, dialect: Dialect) -> str:
+    """Return the text that stands for itself in a string."""
+    text = _decode_lark(raw) if dialect is Dialect.LARK else _decode_llguidance(raw)
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        raise InvalidStringError("half of a surrogate pair is no character")
+    return text
+
+
+def _decode_lark(raw: str) -> str:
+    return unescape(raw).replace("\\\\", "\\")
+
+
+def unescape(raw: str) -> str:
+    """Return ``raw`` as Lark's loader sees it, for strings and regular expressions alike."""
+    from lark.exceptions import GrammarError
+    from lark.load_grammar import eval_escaping
+
+    try:
+        return str(eval_escaping(raw))  # type: ignore[no-untyped-call]
+    except (GrammarError, SyntaxError, ValueError) as error:
+        raise InvalidStringError(f"Lark cannot read this: {error}") from None
+
+
+def _decode_llguidance(raw: str) -> str:
+    spelt = _HEX.sub(lambda m: f"\\u00{m[1]}" if m[1] else m[0], raw)
+    try:
+        return str(json.loads(f'"{spelt}"'))
+    except json.JSONDecodeError as error:
+        raise InvalidStringError(f"LLGuidance reads strings as JSON: {error.msg}") from None

@@ -2,23 +2,56 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import or_
 
 from kbnf_core import ir
+from kbnf_core.ir.analysis import fixpoint
+from kbnf_core.languages.conversion.names import Names
 from kbnf_core.languages.conversion.rewrite import rename
+from kbnf_core.languages.json_schema.keywords import REFUSED_BY_LLGUIDANCE
 from kbnf_core.languages.lark.build_tree import reference, text_of
-from kbnf_core.languages.lark.lexer.byte_sets import ALL_BYTES, exits
+from kbnf_core.languages.lark.lexer.lookahead import ALL_BYTES, first_bytes
 from kbnf_core.languages.lark.reader.model import Embedded, Node, Repeat, Sequence
-from kbnf_core.languages.lark.reader.names import Names
 from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, UNSUPPORTED, Report
-from kbnf_core.languages.lark.reader.schema_keys import unimplemented
 from kbnf_core.languages.lark.reader.tree import GrammarReference, Json, Nested, Special
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import analyse
 from kbnf_core.lower.translate import translate
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
+
+_BY_NAME = frozenset({"properties", "patternProperties", "$defs", "definitions"})
+_LISTS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
+_SCHEMAS = frozenset({"items", "additionalItems", "additionalProperties"})
+
+
+def unimplemented(schema: object) -> list[str]:
+    """Return the refused keywords of a schema and those below it, sorted."""
+    guide = schema.get("x-guidance") if isinstance(schema, dict) else None
+    if isinstance(guide, dict) and guide.get("lenient") is True:
+        return []
+    found: set[str] = set()
+    pending = [schema]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, dict):
+            found.update(REFUSED_BY_LLGUIDANCE & current.keys())
+            pending.extend(_below(current))
+    return sorted(found)
+
+
+def _below(schema: dict[str, object]) -> Iterator[object]:
+    for key, value in schema.items():
+        if key in _BY_NAME and isinstance(value, dict):
+            yield from value.values()
+        elif key in _LISTS and isinstance(value, list):
+            yield from value
+        elif key in _SCHEMAS:
+            yield from value if isinstance(value, list) else [value]
+
 
 _TOKEN_SET = re.compile(r"<\[(?P<negated>\^)?(?P<body>[^\]]*)\]>")
 _IDS = re.compile(r"(\d+)(?:-(\d+))?")
@@ -139,58 +172,28 @@ def _first(document: tree.Document, start: str, limits: Limits) -> tuple[int, bo
     grammar = translate(document, start, limits).grammar
     if grammar is None:
         return ALL_BYTES, False
-    facts = analyse(grammar).facts
-    firsts = dict.fromkeys(grammar.rules, 0)
-    changed = True
-    while changed:
-        changed = False
-        for name, body in grammar.rules.items():
-            mask, _ = _first_of(body, firsts, {n: f.nullable for n, f in facts.items()})
-            if mask != firsts[name]:
-                firsts[name] = mask
-                changed = True
-    return firsts[start], start in facts and facts[start].nullable
+    facts = analyse(grammar)
+
+    def evaluate(name: str, known: Mapping[str, int]) -> int:
+        masks: dict[int, tuple[int, bool]] = {}
+        for node, fact in facts.within(grammar.rules[name]):
+            parts = [masks[id(part)] for part in ir.children(node)]
+            masks[id(node)] = (_first_of(node, parts, known), fact.nullable)
+        return masks[id(grammar.rules[name])][0]
+
+    firsts = fixpoint(facts.callees, 0, evaluate)
+    return firsts[start], start in facts.facts and facts.facts[start].nullable
 
 
-def _first_of(root: ir.Node, firsts: dict[str, int], nullable: dict[str, bool]) -> tuple[int, bool]:
-    values: list[tuple[int, bool]] = []
-    for node in ir.postorder(root):
-        start = len(values) - len(ir.children(node))
-        parts = values[start:]
-        values[start:] = [_combine(node, parts, firsts, nullable)]
-    return values.pop()
-
-
-def _combine(
-    node: ir.Node,
-    parts: list[tuple[int, bool]],
-    firsts: dict[str, int],
-    nullable: dict[str, bool],
-) -> tuple[int, bool]:
+def _first_of(node: ir.Node, parts: list[tuple[int, bool]], rules: Mapping[str, int]) -> int:
     match node:
         case ir.Literal(data):
-            return (1 << data[0], False) if data else (0, True)
+            return 1 << data[0] if data else 0
         case ir.Regular(dfa):
-            return (0, False) if dfa.is_empty else (exits(dfa)[0], dfa.is_nullable)
-        case ir.Token():
-            return 0, False
+            return first_bytes(dfa)
         case ir.Call(name):
-            return firsts[name], nullable.get(name, False)
+            return rules[name]
         case ir.Sequence():
-            return _of_sequence(parts)
-        case ir.Choice():
-            mask = 0
-            for part, _ in parts:
-                mask |= part
-            return mask, any(empty for _, empty in parts)
-        case ir.Repeat(_, low):
-            return parts[0][0], low == 0 or parts[0][1]
-
-
-def _of_sequence(parts: list[tuple[int, bool]]) -> tuple[int, bool]:
-    mask = 0
-    for part, empty in parts:
-        mask |= part
-        if not empty:
-            return mask, False
-    return mask, True
+            # What stands behind a part that is never empty is never first.
+            parts = parts[: next((n for n, part in enumerate(parts, 1) if not part[1]), None)]
+    return reduce(or_, (mask for mask, _ in parts), 0)

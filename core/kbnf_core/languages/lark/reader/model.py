@@ -35,12 +35,13 @@ class Lexing(Enum):
 class Order:
     """Lark's order of terminals in one scanner: the first in order wins.
 
-    ``keyword`` holds the text of a terminal that is a plain string.
+    ``keyword`` holds the text of a terminal that is a plain string, ``regexp`` the pattern.
     """
 
     key: tuple[int, int, int, str]
     keyword: bytes | None = None
     flags: frozenset[str] = frozenset()
+    regexp: str = ""
 
 
 Stopped: TypeAlias = Callable[[bytes], Dfa]
@@ -158,6 +159,14 @@ class LexicalGrammar:
     embedded: tuple[tree.Definition, ...] = field(default=())
 
 
+def lexeme(made: Terminal, nullable: bool, span: Span) -> Node:
+    """Return a use of a terminal, which may also be empty."""
+    if made.dfa.is_empty:
+        return Repeat(Choice((), span), 0, 1, span) if nullable else Choice((), span)
+    use = Lexeme(made, span)
+    return Repeat(use, 0, 1, span) if nullable else use
+
+
 def children(node: Node) -> tuple[Node, ...]:
     """Return the direct parts of ``node``."""
     match node:
@@ -173,7 +182,7 @@ def children(node: Node) -> tuple[Node, ...]:
 
 def with_children(node: Node, parts: tuple[Node, ...]) -> Node:
     """Return ``node`` with other parts; itself if they are the same."""
-    if all(new is old for new, old in zip(parts, children(node), strict=True)):
+    if parts == children(node):
         return node
     match node:
         case Sequence():

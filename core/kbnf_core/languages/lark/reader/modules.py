@@ -5,14 +5,16 @@ As in Lark, what an imported rule needs comes along as ``module__name``, and a m
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from posixpath import dirname, join, normpath
+from typing import Generic, TypeVar
 
 from kbnf_core.imports import Imports
 from kbnf_core.languages.lark.reader.parse import parse_lark
 from kbnf_core.languages.lark.reader.report import IMPORT, INVALID, Report
 from kbnf_core.languages.lark.reader.tree import (
+    Alternation,
     Declare,
     Definer,
     Definition,
@@ -21,10 +23,12 @@ from kbnf_core.languages.lark.reader.tree import (
     Ignore,
     Import,
     Options,
+    Use,
 )
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
 
-MOST_NESTED = 100
+_MOST_NESTED = 100
 """Terminals that refer to one another in a chain."""
 
 _DEEPEST = 32
@@ -67,6 +71,62 @@ class Gathered:
     declared: set[str] = field(default_factory=set)
     options: list[Options] = field(default_factory=list)
     broken: frozenset[str] = frozenset()
+
+    def entry(self, flat: str | None) -> Entry | None:
+        """Return the definition of a flat name; those of ``%extend`` are joined to one."""
+        found = self.entries.get(flat or "")
+        if not found or len(found) == 1:
+            return found[0] if found else None
+        first = found[0].definition
+        body = Alternation(tuple(entry.definition.body for entry in found), first.body.span)
+        return Entry(replace(first, body=body), found[0].module)
+
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class NamedTerminals(Generic[T]):
+    """Builds what named terminals stand for, each once; ``define`` is the dialect's."""
+
+    gathered: Gathered
+    report: Report
+    limits: Limits = DEFAULT_LIMITS
+    _known: dict[str, T | None] = field(default_factory=dict)
+    _open: list[str] = field(default_factory=list)
+
+    def define(self, definition: Definition, module: Module) -> T | None:
+        """Return what a definition stands for; None after a report."""
+        raise NotImplementedError
+
+    def named(self, flat: str, span: Span) -> T | None:
+        """Return what a named terminal stands for; None after a report."""
+        if flat in self._open:
+            self.report.error(INVALID, f"circular reference in terminal `{flat}`", span)
+            return None
+        entry = self.gathered.entry(flat)
+        if flat not in self._known and entry is not None:
+            if len(self._open) > _MOST_NESTED:
+                self.report.error("E012", "terminals refer to one another too deeply", span)
+                return None
+            self._open.append(flat)
+            self._known[flat] = self.define(entry.definition, entry.module)
+            self._open.pop()
+        return self._known.get(flat)
+
+    def used(self, use: Use, module: Module) -> T | None:
+        """Return what a name within a terminal stands for; None after a report."""
+        name, place = use.name.value, module.place(use.span)
+        flat = module.names.get(name, "")
+        if not use.name.is_terminal:
+            self.report.error(INVALID, f"rules are not allowed inside terminals: `{name}`", place)
+        elif flat in self.gathered.declared:
+            self.report.error(INVALID, f"`{name}` is declared only, it has no pattern", place)
+        elif self.gathered.entry(flat) is None:
+            self.report.error("E101", f"unknown name: `{name}`", place)
+        else:
+            return self.named(flat, place)
+        return None
 
 
 def gather(

@@ -1,9 +1,15 @@
 """Parses Lark and LLGuidance-Lark: text in, tree and findings out. Never raises.
 
 Each statement is parsed for itself, so that every mistake of a file is found.
+
+A statement ends with its line, unless the next line that has text starts with ``|``. Objects
+(``%json {...}``), nested grammars and conditions go on to their closing bracket. Every text
+falls into words, so nothing here can fail: what is no word is ``JUNK``.
 """
 
-from collections.abc import Iterable
+import json
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,12 +19,173 @@ from lark import Lark, Token
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.languages.lark.reader import tree
 from kbnf_core.languages.lark.reader.build import Builder
-from kbnf_core.languages.lark.reader.words import statements
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax.mistake import Mistake, span_of
 from kbnf_core.syntax.parser import load_parser
 from kbnf_core.syntax.statements import Metasyntax, Statement, parse_statements, too_deep
+
+_WORDS = re.compile(
+    r"""
+    (?P<COMMENT>(?://|\#)[^\n]*)
+  | (?P<BLANK>(?:[ \t\f\r]|\\[ \t]*\r?\n)+)
+  | (?P<LINE>\n)
+  | (?P<REGEXP>/(?!/)(?:\\.|[^/\\\n])+/[imslux]*
+      |/(?!/)(?:\\.|[^/\\])+?/(?=[imslux]*x)[imslux]*)
+  | (?P<STRING>"(?:\\.|[^"\\\n])*"i?)
+  | (?P<DIRECTIVE>%[a-z]+)
+  | (?P<SPECIAL><[^<>\s]+>)
+  | (?P<PARAMETER>::(?![=])[ \t]*)
+  | (?P<DEFINE>::=)
+  | (?P<COLON>:)
+  | (?P<ARROW>->)
+  | (?P<COUNT>\{[ \t]*(?:-?\d+[ \t]*(?:,[ \t]*(?:-?\d+)?)?|,[ \t]*-?\d+)[ \t]*\})
+  | (?P<TIMES>~(?=[ \t]*-?\d))
+  | (?P<TILDE>~)
+  | (?P<GRAMMAR>@[A-Za-z0-9_-]+)
+  | (?P<NUMBER>[+-]?\d+(?:\.\d+)?(?![A-Za-z_]))
+  | (?P<NAME>[A-Za-z_](?:\w|-(?=\w))*)
+  | (?P<DOTDOT>\.\.)
+  | (?P<DOT>\.)
+  | (?P<QUESTION>\?) | (?P<BANG>!) | (?P<STAR>\*) | (?P<PLUS>\+)
+  | (?P<LPAR>\() | (?P<RPAR>\)) | (?P<LSQB>\[) | (?P<RSQB>\]) | (?P<LBRACE>\{) | (?P<RBRACE>\})
+  | (?P<COMMA>,) | (?P<EQUALS>=) | (?P<VBAR>\|) | (?P<AMPERSAND>&)
+  | (?P<JUNK>.)
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+
+_STATEMENTS = {
+    "%ignore": "IGNORE",
+    "%import": "IMPORT",
+    "%declare": "DECLARE",
+    "%override": "OVERRIDE",
+    "%extend": "EXTEND",
+}
+_OBJECTS = {"%json": "JSON", "%regex": "REGEX_OBJECT", "%llguidance": "OPTIONS"}
+
+_STARTS = frozenset(_STATEMENTS.values()) | {"OPTIONS"}
+
+_BLANKS = re.compile(r"\s*")
+_PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|0x[0-9A-Fa-f]+|\d+")
+_CONDITION = re.compile(r"[ \t]*[A-Za-z_][A-Za-z0-9_]*[ \t]*")
+_NESTED_PART = re.compile(
+    r'"(?:\\.|[^"\\\n])*"|/(?!/)(?:\\.|[^/\\\n])+/|(?://|\#)[^\n]*|[{}]|\n|.', re.DOTALL
+)
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads the words of ``text`` from ``place`` on."""
+
+    text: str
+    place: int = 0
+
+    def words(self) -> Iterator[Token]:
+        while self.place < len(self.text):
+            match = _WORDS.match(self.text, self.place)
+            assert match is not None  # noqa: S101 - the last branch takes any character
+            kind = match.lastgroup or "JUNK"
+            start, end = match.span()
+            if kind == "DIRECTIVE":
+                kind, end = self._directive(match[0], end)
+            elif kind == "PARAMETER":
+                end = self._parameter(end)
+            self.place = end
+            if kind != "BLANK":
+                yield Token(kind, self.text[start:end], start_pos=start, end_pos=end)
+
+    def _directive(self, word: str, end: int) -> tuple[str, int]:
+        if word in _OBJECTS:
+            return self._object(_OBJECTS[word], end)
+        if word == "%lark":
+            return self._nested(end)
+        if word == "%if":
+            return self._condition(end)
+        return (_STATEMENTS[word], end) if word in _STATEMENTS else ("JUNK", end)
+
+    def _object(self, kind: str, end: int) -> tuple[str, int]:
+        """Take the JSON value behind the directive; if there is none, it is junk."""
+        place = _skip_blanks(self.text, end)
+        try:
+            _, stop = json.JSONDecoder().raw_decode(self.text, place)
+        except (json.JSONDecodeError, RecursionError):
+            return "JUNK", end
+        return kind, stop
+
+    def _nested(self, end: int) -> tuple[str, int]:
+        place = _skip_blanks(self.text, end)
+        if not self.text.startswith("{", place):
+            return "JUNK", end
+        depth = 0
+        for part in _NESTED_PART.finditer(self.text, place):
+            depth += {"{": 1, "}": -1}.get(part[0], 0)
+            if depth == 0:
+                return "NESTED", part.end()
+        return "JUNK", end
+
+    def _condition(self, end: int) -> tuple[str, int]:
+        match = _CONDITION.match(self.text, end)
+        if match is None:
+            return "JUNK", end
+        return "CONDITION", self._arguments(match.end())
+
+    def _parameter(self, end: int) -> int:
+        match = _PARAMETER.match(self.text, end)
+        return self._arguments(match.end()) if match else end
+
+    def _arguments(self, end: int) -> int:
+        """Return the end of the bracketed arguments that start at ``end``, if any do."""
+        depth = 0
+        for place in range(end, len(self.text)):
+            char = self.text[place]
+            depth += {"(": 1, ")": -1}.get(char, 0)
+            if depth == 0:
+                return place + 1 if char == ")" else end
+        return end
+
+
+def _skip_blanks(text: str, place: int) -> int:
+    match = _BLANKS.match(text, place)
+    return match.end() if match else place
+
+
+def statements(text: str) -> Iterator[list[Token]]:
+    """Yield the words of each statement."""
+    words = [word for word in _words(text) if word.type != "COMMENT"]
+    current: list[Token] = []
+    for index, word in enumerate(words):
+        if word.type != "LINE":
+            current.append(word)
+        elif current and not _goes_on(words, index):
+            yield current
+            current = []
+    if current:
+        yield current
+
+
+def _words(text: str) -> Iterator[Token]:
+    return _Reader(text, 1 if text.startswith("\ufeff") else 0).words()
+
+
+def comments(text: str) -> Iterator[tuple[str, Span]]:
+    """Yield what stands in each comment, without its mark, and its span."""
+    for word in _words(text):
+        if word.type == "COMMENT":
+            yield word.value.removeprefix("#").removeprefix("//"), span_of(word)
+
+
+def is_gbnf(text: str) -> bool:
+    """Tell whether a text defines its rules, ``root`` among them, with ``::=`` alone."""
+    heads = [words[:2] for words in statements(text) if len(words) > 1]
+    signs = {second.type for first, second in heads if first.type == "NAME"}
+    return signs == {"DEFINE"} and any(first.value == "root" for first, _ in heads)
+
+
+def _goes_on(words: list[Token], line: int) -> bool:
+    """Tell whether the next line that has text starts with ``|``."""
+    following = (words[index].type for index in range(line, len(words)))
+    return next((kind for kind in following if kind != "LINE"), "") == "VBAR"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ UNSUPPORTED = "E423"
 LEXING = "W421"
 APPROXIMATE = "W422"
 NEVER = "W423"
+COLLISION = "W424"
 
 
 @dataclass(slots=True)
@@ -22,6 +23,8 @@ class Report:
     errors: list[Diagnostic] = field(default_factory=list)
     notes: list[Diagnostic] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
+    remark: str = ""
+    """What to say at the head of the result."""
     _said: set[tuple[str, Span]] = field(default_factory=set)
 
     def error(self, code: str, message: str, span: Span, *helps: str) -> None:
@@ -41,6 +44,7 @@ class Report:
 
     def add(self, other: "Report") -> None:
         """Note everything that ``other`` has noted about the same source."""
+        self.remark = other.remark or self.remark
         self.errors.extend(e for e in other.errors if self._is_new(e.message, e.span))
         self.notes.extend(n for n in other.notes if self._is_new(n.message, n.span))
         self.losses.extend(loss for loss in other.losses if self._is_new(loss.message, loss.span))

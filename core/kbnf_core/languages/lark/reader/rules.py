@@ -3,12 +3,14 @@
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Protocol
+from typing import TypeAlias
 
+from kbnf_core.languages.lark.lexer.lark_terminals import LarkFactory
 from kbnf_core.languages.lark.lexer.lexeme_rules import is_stopped, lexeme_rule
-from kbnf_core.languages.lark.lexer.terminals import Factory, LlguidanceFactory, entry_of
+from kbnf_core.languages.lark.lexer.llguidance_terminals import LlguidanceFactory
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect
+from kbnf_core.languages.lark.reader.embedded import Embedding
 from kbnf_core.languages.lark.reader.model import Call, Choice, Node, Repeat, Sequence
 from kbnf_core.languages.lark.reader.modules import Entry, Gathered, Module
 from kbnf_core.languages.lark.reader.parameters import ParameterError, evaluate, holds
@@ -36,27 +38,14 @@ from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Span
 from kbnf_core.traversal import resolve
 
+Factory: TypeAlias = LarkFactory | LlguidanceFactory
+"""Makes lexemes of one dialect."""
+
 MOST_RULES = 5_000
 """Rules that templates and parameters may give rise to."""
 
 _SPELT = 2_000
 """Characters of a template's arguments; beyond it they grow with every use."""
-
-
-class Embedder(Protocol):
-    """Makes nodes of what is no rule of this grammar."""
-
-    def special(self, node: Special, place: Span) -> Node | None:
-        """Return a special token."""
-
-    def json(self, node: Json, place: Span) -> Node | None:
-        """Return the texts of a JSON schema."""
-
-    def nested(self, node: Nested, place: Span) -> Node | None:
-        """Return a nested grammar."""
-
-    def reference(self, node: GrammarReference, place: Span) -> Node | None:
-        """Return another grammar of a list."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +86,7 @@ class RuleBuilder:
     gathered: Gathered
     dialect: Dialect
     factory: Factory
-    embedder: Embedder
+    embedder: Embedding
     report: Report
     limits: Limits = DEFAULT_LIMITS
     rules: dict[str, Node] = field(default_factory=dict)
@@ -107,7 +96,7 @@ class RuleBuilder:
 
     def build(self, start: str) -> None:
         """Build ``start`` and all rules that it reaches."""
-        entry = entry_of(self.gathered.entries, start)
+        entry = self.gathered.entry(start)
         if entry is None:
             return
         self._call(start, entry, _Scope(entry.module, {}, None), start)
@@ -243,7 +232,7 @@ class RuleBuilder:
         if flat in self.gathered.declared:
             self.report.note(NEVER, f"`{name}` is declared only; no text ever matches it", place)
             return Choice((), place)
-        entry = None if flat is None else entry_of(self.gathered.entries, flat)
+        entry = self.gathered.entry(flat)
         if flat is None or entry is None:
             if name not in self.gathered.broken:
                 self.report.error("E101", f"unknown name: `{name}` is used but not defined", place)
@@ -286,7 +275,7 @@ class RuleBuilder:
             if isinstance(body, Use):
                 name, module = body.name.value, argument.scope.module
         flat = module.names.get(name)
-        entry = None if flat is None else entry_of(self.gathered.entries, flat)
+        entry = self.gathered.entry(flat)
         if flat is None or entry is None:
             self.report.error("E101", f"the template `{name}` is used but not defined", place)
             return None

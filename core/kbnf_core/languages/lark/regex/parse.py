@@ -1,69 +1,163 @@
-r"""Parses regular expressions as Python's ``re`` reads them.
+r"""Python's regular expressions as trees, read by Python's own parser.
 
-Single characters and classes become pieces of text in the syntax of our own regular expressions;
-what is around them becomes a tree. What an automaton cannot do (references back, conditions) is a
-problem; a reference back stands for anything that its group matches.
+``re._parser`` is what ``re`` compiles from, so flags, escapes and groups mean here what they mean
+there. Single characters and classes become pieces of text in the syntax of our own regular
+expressions; what is around them becomes a tree. What an automaton cannot do (conditions, word
+boundaries, possessive repetition) is a ``PatternError``; a reference back stands for anything that
+its group matches, which is a problem to report.
 """
 
 import re
 import warnings
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, TypeAlias
 
-from kbnf_core.languages.lark.regex.tree import (
-    Character,
-    Choice,
-    Edge,
-    Look,
-    Node,
-    PatternError,
-    Repeat,
-    Sequence,
-    stops_early,
-)
+from kbnf_core import traversal
+
+_MOST_NESTED = 64
+"""Groups inside one another; what is made of the tree recurses."""
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """What a pattern has that cannot be honoured, so that something else stands in for it."""
+class Character:
+    """One character out of a set; ``regex`` writes the set, flags included."""
 
-    message: str
+    regex: str
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """``(?=x)``, ``(?!x)``, ``(?<=x)``, ``(?<!x)``."""
+
+    body: "Node"
+    is_ahead: bool
+    is_negated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    r"""``^`` and ``\A`` (``is_start``), and ``\Z``."""
+
+    is_start: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """One part after the other."""
+
+    items: tuple["Node", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The first branch that leads to a match."""
+
+    branches: tuple["Node", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """The body, as often as possible, or as seldom if it is not greedy."""
+
+    body: "Node"
+    low: int
+    high: int | None
+    is_greedy: bool
+
+
+Node: TypeAlias = Character | Look | Edge | Sequence | Choice | Repeat
+
+
+class PatternError(Exception):
+    """A pattern that Python refuses, or that has a construct without a meaning here."""
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """Return the direct parts of ``node``."""
+    match node:
+        case Sequence():
+            return node.items
+        case Choice():
+            return node.branches
+        case Look() | Repeat():
+            return (node.body,)
+        case _:
+            return ()
+
+
+def postorder(root: Node) -> Iterator[Node]:
+    """Yield every part of ``root``, parts before wholes."""
+    return traversal.postorder(root, children)
+
+
+def stops_early(root: Node) -> bool:
+    """Tell whether a repetition may end with a round that is empty though others were left.
+
+    Python ends a repetition after an empty round; that cannot be seen in an automaton.
+    """
+    rounds = (part for part in postorder(root) if isinstance(part, Repeat) and part.high != 1)
+    return any(not _prefers_text(part.body) for part in rounds)
+
+
+def _is_nullable(root: Node) -> bool:
+    return traversal.fold(root, children, _may_be_empty)
+
+
+def _may_be_empty(node: Node, parts: list[bool]) -> bool:
+    match node:
+        case Sequence():
+            return all(parts)
+        case Choice():
+            return any(parts)
+        case Repeat(_, low):
+            return low == 0 or parts[0]
+    return not isinstance(node, Character)
+
+
+def _prefers_text(body: Node) -> bool:
+    """Tell whether ``body`` matches the empty text only where it can match nothing else."""
+    match body:
+        case Sequence(items):
+            return not _is_nullable(body) or all(_prefers_text(item) for item in items)
+        case Repeat(inner, _, _, is_greedy):
+            return not _is_nullable(body) or (is_greedy and _prefers_text(inner))
+        case Choice(branches):
+            *others, last = branches
+            return not any(_is_nullable(b) for b in others) and _prefers_text(last)
+        case Look() | Edge():
+            return False
+        case Character():
+            return True
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """The tree, and what it leaves out."""
+    """The tree, and in words what cannot be honoured, so that something else stands in for it."""
 
     node: Node
-    problems: tuple[Problem, ...]
+    problems: tuple[str, ...]
 
 
-def parse(pattern: str, flags: str = "") -> Parsed:
-    """Parse ``pattern``; raises PatternError. ``flags`` are those behind the closing slash."""
+def parse(pattern: str) -> Parsed:
+    """Parse ``pattern``; raises PatternError."""
     try:
         with warnings.catch_warnings():
             # Python warns of `[[` and `--` in a class, which it takes as they stand; so do we.
             warnings.simplefilter("ignore", FutureWarning)
-            re.compile(pattern, _python_flags(flags))
+            re.compile(pattern)
+            parsed = import_module("re._parser").parse(pattern)
     except (re.error, OverflowError, RecursionError) as error:
         raise PatternError(f"Python does not take this regular expression: {error}") from None
-    parser = _Parser(pattern, frozenset(flags) & frozenset("imsx"))
-    node = parser.parse()
+    translator = _Translator(parsed.state)
+    node = translator.sequence(parsed, parsed.state.flags, 0)
     if stops_early(node):
-        parser.problems.append(
-            Problem("where a round of a repetition is empty, more rounds may follow here")
+        translator.problems.append(
+            "where a round of a repetition is empty, more rounds may follow here"
         )
-    return Parsed(node, tuple(parser.problems))
+    return Parsed(node, tuple(translator.problems))
 
-
-def _python_flags(flags: str) -> int:
-    bits = 0
-    for flag in set(flags) & set("imsx"):
-        bits |= int(getattr(re, flag.upper()))
-    return bits
-
-
-_MOST_OPEN = 64
-"""Brackets open at one place; Python's own parser, and what is made of the tree, recurse."""
 
 _LINE_END = Look(
     Sequence((Repeat(Character(r"\n"), 0, 1, is_greedy=True), Edge(is_start=False))),
@@ -72,229 +166,118 @@ _LINE_END = Look(
 )
 """``$``: the end of the text, or a line end just before it."""
 
-_CLASSES = {
-    "d": r"\d",
-    "D": r"\D",
-    "w": r"[\p{L}\p{N}_]",
-    "W": r"[^\p{L}\p{N}_]",
-    "s": r"[\s\x1c-\x1f]",
-    "S": r"[^\s\x1c-\x1f]",
+_EDGES: dict[str, Node] = {
+    "AT_BEGINNING": Edge(is_start=True),
+    "AT_BEGINNING_STRING": Edge(is_start=True),
+    "AT_END": _LINE_END,
+    "AT_END_STRING": Edge(is_start=False),
 }
-_CONTROLS = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
-_HEX = re.compile(r"x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([0-7]{3}|0[0-7]{0,2})")
-_COUNT = re.compile(r"\{(\d*)(,?)(\d*)\}")
-_GROUP = re.compile(
-    r"\(\?(?:(?P<on>[aiLmsux]*)(?:-(?P<off>[imsx]+))?(?P<end>[:)])"
-    r"|P<(?P<name>\w+)>|(?P<look><?[=!])|P=(?P<back>\w+)\)|#(?P<comment>[^)]*)\))"
-)
+_CLASSES = {
+    "DIGIT": r"\d",
+    "NOT_DIGIT": r"\D",
+    "WORD": r"[\p{L}\p{N}_]",
+    "NOT_WORD": r"[^\p{L}\p{N}_]",
+    "SPACE": r"[\s\x1c-\x1f]",
+    "NOT_SPACE": r"[^\s\x1c-\x1f]",
+}
+_ASCII = {
+    "DIGIT": "[0-9]",
+    "WORD": "[0-9A-Za-z_]",
+    "SPACE": r"[ \t-\r]",
+    "NOT_DIGIT": "[^0-9]",
+    "NOT_WORD": "[^0-9A-Za-z_]",
+    "NOT_SPACE": r"[^ \t-\r]",
+}
+_NO_COUNTERPART = {
+    "POSSESSIVE_REPEAT": "possessive repetition",
+    "ATOMIC_GROUP": "an atomic group",
+    "GROUPREF_EXISTS": "a condition",
+}
 
 
-@dataclass(slots=True)
-class _Frame:
-    """An open group: its finished branches, the current one, and how to close it."""
+class _Translator:
+    """Turns Python's parsed pattern into the tree; ``flags`` are those in force at each part."""
 
-    kind: str
-    flags: frozenset[str]
-    branches: list[Node] = field(default_factory=list)
-    items: list[Node] = field(default_factory=list)
-    number: int = 0
-    name: str = ""
+    def __init__(self, state: Any) -> None:
+        self.problems: list[str] = []
+        self._names = {number: name for name, number in state.groupdict.items()}
+        self._groups: dict[int, Node] = {}
 
-    def close(self) -> Node:
-        branches = [*self.branches, _sequence(self.items)]
-        return branches[0] if len(branches) == 1 else Choice(tuple(branches))
-
-
-def _sequence(items: list[Node]) -> Node:
-    return items[0] if len(items) == 1 else Sequence(tuple(items))
-
-
-class _Parser:
-    """Reads one pattern that Python has already accepted; open groups are on a stack."""
-
-    def __init__(self, pattern: str, flags: frozenset[str]) -> None:
-        self._text = pattern
-        self._place = 0
-        self._stack = [_Frame("group", flags)]
-        self._groups: dict[str, Node] = {}
-        self._count = 0
-        self.problems: list[Problem] = []
-
-    def parse(self) -> Node:
-        while self._place < len(self._text):
-            self._step()
-        return self._stack[0].close()
-
-    @property
-    def _top(self) -> _Frame:
-        return self._stack[-1]
-
-    def _step(self) -> None:
-        char = self._text[self._place]
-        if "x" in self._top.flags and self._skip_blank(char):
-            return
-        if char == "(":
-            self._open()
-        elif char == ")":
-            self._close()
-        elif char == "|":
-            self._top.branches.append(_sequence(self._top.items))
-            self._top.items = []
-            self._place += 1
-        elif char in "*+?" or (char == "{" and self._is_count()):
-            self._repeat()
-        else:
-            self._top.items.append(self._atom(char))
-
-    def _skip_blank(self, char: str) -> bool:
-        if char == "#":
-            end = self._text.find("\n", self._place)
-            self._place = len(self._text) if end < 0 else end + 1
-            return True
-        if char.isspace():
-            self._place += 1
-            return True
-        return False
-
-    def _open(self) -> None:
-        if len(self._stack) > _MOST_OPEN:
+    def sequence(self, parts: Any, flags: int, depth: int) -> Node:
+        """Return the parts one after the other."""
+        if depth > _MOST_NESTED:
             raise PatternError("this regular expression is nested too deeply")
-        match = _GROUP.match(self._text, self._place)
-        flags = self._top.flags
-        if match is None:
-            if self._text.startswith("(?", self._place):
-                raise PatternError(
-                    f"`{self._text[self._place : self._place + 3]}` has no counterpart"
+        items = tuple(self._part(op.name, value, flags, depth + 1) for op, value in parts)
+        return items[0] if len(items) == 1 else Sequence(items)
+
+    def _part(self, kind: str, value: Any, flags: int, depth: int) -> Node:
+        if kind in _CHARACTERS:
+            return _character(kind, value, flags)
+        match kind:
+            case "AT" if value.name in _EDGES and not _is_by_line(value.name, flags):
+                return _EDGES[value.name]
+            case "BRANCH":
+                return Choice(tuple(self.sequence(each, flags, depth) for each in value[1]))
+            case "SUBPATTERN":
+                number, added, removed, body = value
+                self._groups[number] = self.sequence(body, (flags | added) & ~removed, depth)
+                return self._groups[number]
+            case "MAX_REPEAT" | "MIN_REPEAT":
+                low, high, body = value
+                most = None if str(high) == "MAXREPEAT" else high
+                return Repeat(self.sequence(body, flags, depth), low, most, kind == "MAX_REPEAT")
+            case "ASSERT" | "ASSERT_NOT":
+                node = self.sequence(value[1], flags, depth)
+                return Look(node, value[0] > 0, kind == "ASSERT_NOT")
+            case "GROUPREF":
+                name = self._names.get(value, value)
+                self.problems.append(
+                    f"the reference back to group `{name}` may match another text here"
                 )
-            self._count += 1
-            self._place += 1
-            self._stack.append(_Frame("group", flags, number=self._count))
-            return
-        self._place = match.end()
-        if match["name"]:
-            self._count += 1
-            frame = _Frame("group", flags, number=self._count, name=match["name"])
-            self._stack.append(frame)
-        elif match["look"]:
-            self._stack.append(_Frame(match["look"], flags))
-        elif match["back"]:
-            self._top.items.append(self._back(match["back"]))
-        elif match["end"] == ":":
-            on, off = frozenset(match["on"] or ""), frozenset(match["off"] or "")
-            self._stack.append(_Frame("group", (flags | on) - off))
-        elif match["comment"] is None:
-            self._top.flags = flags | frozenset(match["on"] or "")
+                return self._groups[value]
+            case "FAILURE":
+                return Choice(())
+        what = _NO_COUNTERPART.get(kind) or _anchor(value)
+        raise PatternError(f"{what} has no counterpart")
 
-    def _close(self) -> None:
-        frame = self._stack.pop()
-        self._place += 1
-        node = frame.close()
-        if frame.kind != "group":
-            node = Look(node, "<" not in frame.kind, "!" in frame.kind)
-        if frame.number:
-            self._groups[str(frame.number)] = node
-        if frame.name:
-            self._groups[frame.name] = node
-        self._top.items.append(node)
 
-    def _back(self, name: str) -> Node:
-        self.problems.append(
-            Problem(f"the reference back to group `{name}` may match another text here")
-        )
-        return self._groups[name]
+def _is_by_line(anchor: str, flags: int) -> bool:
+    return bool(flags & re.MULTILINE) and anchor in ("AT_BEGINNING", "AT_END")
 
-    def _is_count(self) -> bool:
-        match = _COUNT.match(self._text, self._place)
-        return match is not None and bool(match[1] or match[3])
 
-    def _repeat(self) -> None:
-        low, high = {"*": (0, None), "+": (1, None), "?": (0, 1)}.get(
-            self._text[self._place], (0, None)
-        )
-        if self._text[self._place] == "{":
-            match = _COUNT.match(self._text, self._place)
-            assert match is not None  # noqa: S101 - `_is_count` has looked
-            low = int(match[1] or 0)
-            high = low if not match[2] else int(match[3]) if match[3] else None
-            self._place = match.end()
-        else:
-            self._place += 1
-        mark = self._text[self._place : self._place + 1]
-        if mark == "+":
-            raise PatternError("possessive repetition has no counterpart")
-        if mark == "?":
-            self._place += 1
-        self._top.items[-1] = Repeat(self._top.items[-1], low, high, mark != "?")
+def _anchor(value: Any) -> str:
+    shown = {"AT_BOUNDARY": r"`\b`", "AT_NON_BOUNDARY": r"`\B`"}
+    return shown.get(str(value)) or f"`{'^' if 'BEGIN' in str(value) else '$'}` with the flag m"
 
-    def _atom(self, char: str) -> Node:
-        if char == ".":
-            self._place += 1
-            return Character("(?s:.)" if "s" in self._top.flags else ".")
-        if char in "^$":
-            self._place += 1
-            if "m" in self._top.flags:
-                raise PatternError(f"`{char}` with the flag m has no counterpart")
-            return Edge(is_start=True) if char == "^" else _LINE_END
-        if char == "[":
-            return self._character(self._class())
-        if char == "\\":
-            return self._escape()
-        self._place += 1
-        return self._character(_one(ord(char)))
 
-    def _character(self, regex: str) -> Character:
-        return Character(f"(?i:{regex})" if "i" in self._top.flags else regex)
+_CHARACTERS = frozenset({"LITERAL", "NOT_LITERAL", "ANY", "IN"})
 
-    def _escape(self) -> Node:
-        char = self._text[self._place + 1]
-        if char in "AZ":
-            self._place += 2
-            return Edge(char == "A")
-        if char in "bB":
-            raise PatternError(f"`\\{char}` has no counterpart")
-        if char in "123456789" and not _HEX.match(self._text, self._place + 1):
-            digits = re.compile(r"\d{1,2}").match(self._text, self._place + 1)
-            assert digits is not None  # noqa: S101 - there is a digit
-            self._place = digits.end()
-            return self._back(digits[0])
-        return self._character(self._escaped())
 
-    def _escaped(self) -> str:
-        """Take an escape, inside or outside of a class."""
-        char = self._text[self._place + 1]
-        if char in _CLASSES:
-            self._place += 2
-            return _CLASSES[char]
-        match = _HEX.match(self._text, self._place + 1)
-        if match is not None:
-            self._place = match.end()
-            hexadecimal = match[1] or match[2] or match[3]
-            return _one(int(hexadecimal, 16) if hexadecimal else int(match[4], 8))
-        if char == "N":
-            raise PatternError("`\\N{...}` has no counterpart")
-        self._place += 2
-        return _one(_CONTROLS.get(char, ord(char)))
+def _character(kind: str, value: Any, flags: int) -> Character:
+    if kind == "ANY":
+        return Character("(?s:.)" if flags & re.DOTALL else ".")
+    if kind == "IN":
+        regex = _class(value, flags)
+    else:
+        regex = _one(value) if kind == "LITERAL" else f"[^{_one(value)}]"
+    return Character(f"(?i:{regex})" if flags & re.IGNORECASE else regex)
 
-    def _class(self) -> str:
-        self._place += 1
-        negated = self._text.startswith("^", self._place)
-        self._place += negated
-        members: list[str] = []
-        while self._text[self._place] != "]" or not members:
-            member = self._member()
-            if self._text[self._place] == "-" and self._text[self._place + 1] != "]":
-                self._place += 1
-                member = f"{member}-{self._member()}"
-            members.append(member)
-        self._place += 1
-        return f"[{'^' if negated else ''}{''.join(members)}]"
 
-    def _member(self) -> str:
-        char = self._text[self._place]
-        if char == "\\":
-            return self._escaped()
-        self._place += 1
-        return _one(ord(char))
+def _class(members: Any, flags: int) -> str:
+    """Return a class of characters in the syntax of our own regular expressions."""
+    written = []
+    for op, value in members:
+        match op.name:
+            case "NEGATE":
+                written.append("^")
+            case "LITERAL":
+                written.append(_one(value))
+            case "RANGE":
+                written.append(f"{_one(value[0])}-{_one(value[1])}")
+            case _:
+                by_name = _ASCII if flags & re.ASCII else _CLASSES
+                written.append(by_name[value.name.removeprefix("CATEGORY_")])
+    return f"[{''.join(written)}]"
 
 
 def _one(point: int) -> str:

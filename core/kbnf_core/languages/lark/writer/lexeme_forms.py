@@ -20,10 +20,8 @@ from kbnf_core.automata.regex import compile_regex
 from kbnf_core.budget import Budget
 from kbnf_core.errors import WorkLimitError
 from kbnf_core.languages.lark.build_tree import terminal as empty_terminal
-from kbnf_core.languages.lark.lexer.byte_sets import END, exits, first_bytes
-from kbnf_core.languages.lark.lexer.co_expected import members
-from kbnf_core.languages.lark.lexer.first_follow import Positions, analyse
-from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, outside
+from kbnf_core.languages.lark.lexer.first_follow import Positions, analyse, members
+from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, END, exits, first_bytes, outside
 from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
 from kbnf_core.languages.lark.reader.model import (
     Call,
@@ -39,6 +37,7 @@ from kbnf_core.languages.lark.reader.model import (
 )
 from kbnf_core.limits import Limits
 from kbnf_core.source import Span
+from kbnf_core.traversal import fold
 
 _MOST_JOINED = 200
 """States of a rule that becomes one terminal; larger ones read better in parts."""
@@ -106,28 +105,29 @@ def _regular_rules(grammar: ir.Grammar, texts: Mapping[int, Dfa]) -> dict[str, D
 
 
 def _language(root: ir.Node, texts: Mapping[int, Dfa], rules: Mapping[str, Dfa]) -> Dfa | None:
-    values: list[Dfa] = []
-    for node in ir.postorder(root):
-        first = len(values) - len(ir.children(node))
-        parts = values[first:]
-        try:
-            match node:
-                case ir.Literal() | ir.Regular():
-                    value = texts[id(node)]
-                case ir.Call(name):
-                    value = rules[name]
-                case ir.Sequence():
-                    value = operations.concatenate(*parts)
-                case ir.Choice():
-                    value = operations.union(*parts)
-                case ir.Repeat(_, low, high):
-                    value = operations.repeat(parts[0], low, high)
-                case ir.Token():
-                    return None
-        except LimitError:
-            return None
-        values[first:] = [value]
-    return values.pop()
+    """Return the language of a part whose calls are known; None for tokens, or too many states."""
+
+    def combine(node: ir.Node, parts: list[Dfa]) -> Dfa:
+        match node:
+            case ir.Literal() | ir.Regular():
+                return texts[id(node)]
+            case ir.Call(name):
+                return rules[name]
+            case ir.Sequence():
+                return operations.concatenate(*parts)
+            case ir.Choice():
+                return operations.union(*parts)
+            case ir.Repeat(_, low, high):
+                return operations.repeat(parts[0], low, high)
+            case ir.Token():
+                return operations.empty()
+
+    if any(isinstance(node, ir.Token) for node in ir.postorder(root)):
+        return None
+    try:
+        return fold(root, ir.children, combine)
+    except LimitError:
+        return None
 
 
 def _conflicts(
@@ -192,13 +192,9 @@ class _Draft:
         return LexicalGrammar(self.source.start, self._rules, spans, None, False)
 
     def _node(self, root: ir.Node) -> Node:
-        values: list[Node] = []
-        for node in ir.postorder(root):
-            first = len(values) - len(ir.children(node))
-            values[first:] = [self._one(node, tuple(values[first:]))]
-        return values.pop()
+        return fold(root, ir.children, self._one)
 
-    def _one(self, node: ir.Node, parts: tuple[Node, ...]) -> Node:
+    def _one(self, node: ir.Node, parts: list[Node]) -> Node:
         match node:
             case ir.Literal() | ir.Regular():
                 if id(node) in self.split:
@@ -211,9 +207,9 @@ class _Draft:
                     return self._lexeme(name, self.regular[name], span)
                 return Call(name, span)
             case ir.Sequence(_, span):
-                return Sequence(parts, span)
+                return Sequence(tuple(parts), span)
             case ir.Choice(_, span):
-                return Choice(parts, span)
+                return Choice(tuple(parts), span)
             case ir.Repeat(_, low, high, span):
                 return Repeat(parts[0], low, high, span)
 

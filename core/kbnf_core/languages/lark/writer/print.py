@@ -10,6 +10,7 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import print_characters
 from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.languages.lark.build_tree import is_written
+from kbnf_core.traversal import fold
 
 EMPTY = '""'
 """An expression of the empty text."""
@@ -39,12 +40,7 @@ def lay_out(name: str, branches: Iterable[str]) -> str:
 
 def print_expression(root: ir.Node, leaf: Leaf, room: int = _CHOICE) -> str:
     """Return ``root``, in brackets where it binds looser than ``room``."""
-    values: list[tuple[str, int]] = []
-    for node in ir.postorder(root):
-        first = len(values) - len(ir.children(node))
-        values[first:] = [_printed(node, values[first:], leaf)]
-    text, level = values.pop()
-    return text if level >= room else f"({text})"
+    return _within(fold(root, ir.children, lambda node, parts: _printed(node, parts, leaf)), room)
 
 
 def _printed(node: ir.Node, parts: list[tuple[str, int]], leaf: Leaf) -> tuple[str, int]:

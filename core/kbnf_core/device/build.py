@@ -1,0 +1,155 @@
+"""Building a token table: states are closed, and every token's effect on all of them is found.
+
+What a token does is a *column*, the state after it from each state; tokens with one column are a
+class. Columns of trie nodes are computed from those of their parents by one byte, once for all
+nodes that share them, so the whole costs little more than a pass over the trie
+(``Kernel.columns``). It is the transition monoid of the automaton, as far as the vocabulary goes.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from kbnf_core.errors import KbnfError, RejectedError
+from kbnf_core.kernel.chosen import KERNEL
+from kbnf_core.mask.token_automaton import TokenAutomaton
+from kbnf_core.recognise.closing import close_states, why_not_closed
+from kbnf_core.recognise.states import DEAD
+
+MISS = -1
+"""An entry that leads to a state which a partial table does not hold."""
+
+MAX_WORK = 2**29
+"""Transitions that building one table may follow."""
+
+_OVER = ~DEAD
+"""A position at which the text is over; which one does not matter."""
+
+_Index = npt.NDArray[np.int32]
+
+
+class TableTooLargeError(KbnfError, ValueError):
+    """A grammar with more states than asked for; ``states`` were met before it was given up."""
+
+    def __init__(self, states: int, reason: str) -> None:
+        self.states = states
+        super().__init__(f"the grammar does not close: {reason}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BuiltTable:
+    """The arrays of a table: row 0 is dead, the last is over; see ``table.TokenTable``."""
+
+    transitions: _Index
+    token_class: _Index
+    accepting: npt.NDArray[np.bool_]
+
+
+def build_table(
+    automaton: TokenAutomaton, max_states: int, partial: bool, width: int
+) -> BuiltTable:
+    """Return the table of ``automaton`` over ``width`` token ids.
+
+    Raises ``TableTooLargeError`` beyond ``max_states`` states, unless ``partial``, and where
+    ``MAX_WORK`` is used up.
+    """
+    kept = _kept_states(automaton, max_states, partial)
+    columns = _Columns(automaton, kept, width)
+    token_class, distinct = columns.classes()
+    transitions = np.concatenate((np.zeros((1, len(distinct)), np.int32), distinct.T))
+    complete = (automaton.can_finish(state) for state in kept.tolist())
+    return BuiltTable(transitions, token_class, np.array([False, *complete, True]))
+
+
+def _kept_states(automaton: TokenAutomaton, max_states: int, partial: bool) -> _Index:
+    """Return the states that get a row: those after which the text is not over."""
+    states, rule = automaton.masks.states, automaton.rule
+    readable = np.unique(states.tables.classes[automaton.masks.vocabulary.trie.byte[1:]])
+    odd = [ids[0] for ids in _odd_tokens(automaton)]
+
+    def by_token(state: int) -> list[int]:
+        return [each for each in _steps(automaton, [state], odd).tolist() if each > DEAD]
+
+    eager = rule.ends_at_bytes
+    closing = close_states(states, max_states, readable.tolist(), by_token, eager)
+    if not closing.closed and not partial:
+        raise TableTooLargeError(max_states + 1, why_not_closed(states.tables, max_states))
+    kept = np.array(closing.states, np.int32)
+    return kept[states.has_exits[kept] == 0] if rule.ends_at_tokens else kept
+
+
+def _odd_tokens(automaton: TokenAutomaton) -> list[list[int]]:
+    """Return the tokens that are more than their bytes, those that are alike together.
+
+    They are those that end a sequence, and those that a token terminal names.
+    """
+    vocabulary, terminals = automaton.masks.vocabulary, automaton.masks.terminals
+    ends = vocabulary.eos_token_ids
+    alike: dict[object, list[int]] = {}
+    for each in sorted(ends | terminals.ids()):
+        key = (vocabulary.token(each), terminals.matching(each), each in ends)
+        alike.setdefault(key, []).append(each)
+    return list(alike.values())
+
+
+def _steps(automaton: TokenAutomaton, states: list[int], tokens: list[int]) -> _Index:
+    """Return the position after each token from each state, DEAD where it cannot come."""
+    return np.array(
+        [_step(automaton, state, each) for each in tokens for state in states], np.int32
+    )
+
+
+def _step(automaton: TokenAutomaton, state: int, token_id: int) -> int:
+    try:
+        return automaton.step(state, token_id)
+    except RejectedError:
+        return DEAD
+
+
+class _Columns:
+    """The columns of all tokens: ``of[token]`` is the row of ``after`` that a token has.
+
+    Their last entry is for the state in which the text is over: ends of sequence go on.
+    """
+
+    def __init__(self, automaton: TokenAutomaton, kept: _Index, width: int) -> None:
+        vocabulary, states = automaton.masks.vocabulary, automaton.masks.states
+        rule = automaton.rule
+        found = KERNEL.columns(states, vocabulary.trie, kept, rule.ends_at_bytes, MAX_WORK)
+        if found is None:
+            raise TableTooLargeError(len(kept), f"its tokens take more than {MAX_WORK:,} steps")
+        of, after = found
+        if rule.ends_at_tokens:
+            after = np.where(states.has_exits[after] != 0, ~after, after)
+        self._of = np.zeros(width, np.int32)
+        self._of[vocabulary.trie.token_ids] = of
+        columns = [np.pad(after, ((0, 0), (0, 1)))]
+        for number, ids in enumerate(_odd_tokens(automaton), start=len(after)):
+            self._of[ids] = number
+            over = _OVER if ids[0] in vocabulary.eos_token_ids else DEAD
+            columns.append(np.append(_steps(automaton, kept.tolist(), ids[:1]), over)[None, :])
+        self._after = _numbered(np.concatenate(columns), kept, len(states))
+
+    def classes(self) -> tuple[_Index, _Index]:
+        """Return the class of each token, int32[width], and the distinct columns.
+
+        Class 0 is for tokens that can come nowhere; the others are in the order of their ids.
+        """
+        contents = [column.tobytes() for column in self._after]
+        numbers = {contents[0]: 0}
+        used, first = np.unique(self._of, return_index=True)
+        for number in used[np.argsort(first)].tolist():
+            numbers.setdefault(contents[number], len(numbers))
+        of_column = np.array([numbers.get(each, 0) for each in contents], np.int32)
+        distinct = np.frombuffer(b"".join(numbers), np.int32).reshape(-1, self._after.shape[1])
+        return of_column[self._of], distinct
+
+
+def _numbered(positions: _Index, kept: _Index, count: int) -> _Index:
+    """Return the table's row of each position; behind those that are kept comes what is over."""
+    row = np.full(count, MISS, np.int32)
+    row[DEAD] = DEAD
+    row[kept] = np.arange(1, len(kept) + 1, dtype=np.int32)
+    rows = np.where(positions < 0, len(kept) + 1, row[np.maximum(positions, DEAD)])
+    return rows.astype(np.int32)

@@ -1,0 +1,310 @@
+"""Comparing the languages of two grammars: a proof, a shortest witness, or how far was searched.
+
+Inclusion of context-free languages is undecidable, but grammars for generation are rarely that
+wild. What is regular, or nests visibly (``nesting``), is decided; of all others the texts are
+searched in the order of their lengths until a budget is used up.
+
+Most of two versions of a grammar is the same. So the search reads components that both have
+(``machine.merge``) as single symbols at first, without walking them. That is safe: what differs in
+bytes differs in symbols, so that nothing found means that there is nothing, and a witness over
+symbols is never longer than one over bytes. It may be no witness, though, when its bytes can be
+read in another way. Then the components in question are walked at the places that it passed, and
+the search begins again (abstraction refinement, Clarke et al. 2000).
+"""
+
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+
+from kbnf_core.budget import Budget
+from kbnf_core.config import Finish
+from kbnf_core.diff.machine import Machine, absorb, merge, side_by_side, write_tables
+from kbnf_core.diff.nesting import VIEWS, View, cut
+from kbnf_core.diff.result import Answer, Comparison, Verdict
+from kbnf_core.diff.search import LEFT, RIGHT, Outcome, Search, ShortestTexts, Text, Witness
+from kbnf_core.errors import WorkLimitError
+from kbnf_core.grammar import Grammar
+from kbnf_core.ir import TokenTerminal
+from kbnf_core.ir.analysis import cyclic_components
+from kbnf_core.lower.inline import Inlined
+from kbnf_core.lower.tables import Tables
+from kbnf_core.recognise.states import DEAD, StateTable
+
+WORK = 500_000
+"""Steps that a comparison takes before it gives up: a few seconds."""
+
+_ROUNDS = 12
+"""Refinements before all components are walked; and rounds of writing out unbalanced ones."""
+
+_ROUNDS_BY_PLACE = 3
+"""Refinements that walk a component only where a doubtful witness passed it."""
+
+
+def compare(old: Grammar, new: Grammar, work: int = WORK) -> Comparison:
+    """Return how the texts of two grammars differ, each with its own way to finish.
+
+    ``work`` bounds the steps of the search. Raises ``GrammarError`` where a grammar cannot be
+    built.
+    """
+    return _Comparison(old, new, Budget(work)).run()
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """What all searches of a comparison share."""
+
+    machine: Machine
+    states: StateTable
+    texts: ShortestTexts
+    eager: tuple[bool, bool]
+
+    def takes(self, text: Text) -> tuple[bool, bool]:
+        """Tell for each side whether a text that is not empty is one of its texts."""
+        states, starts = self.states, self.machine.starts
+        state = states.begin(states.items.entry(sorted(set(starts))))
+        over = [False, False]
+        takes = [False, False]
+        for symbol in self._symbols(text):
+            if isinstance(symbol, int):
+                state = states.step(state, symbol)
+            else:
+                state = states.step_token(state, symbol)
+            over = [o or (t and e) for o, t, e in zip(over, takes, self.eager, strict=True)]
+            ends = () if state == DEAD else states.completions(state)
+            takes = [start in ends and not o for start, o in zip(starts, over, strict=True)]
+        return takes[LEFT], takes[RIGHT]
+
+    def _symbols(self, text: Text) -> Iterator[int | frozenset[int]]:
+        for piece in text:
+            if isinstance(piece, bytes):
+                yield from piece.translate(self.machine.classes)
+            else:
+                yield frozenset((self.machine.terminals.index(piece),))
+
+
+class _Comparison:
+    def __init__(self, old: Grammar, new: Grammar, budget: Budget) -> None:
+        self._grammars = (old, new)
+        self._budget = budget
+        left, right = (each.finish is Finish.EAGER for each in self._grammars)
+        self._eager = (left, right)
+
+    def run(self) -> Comparison:
+        machine = merge(self._machine())
+        answers = [Answer(Verdict.NONE), Answer(Verdict.NONE)]
+        same = machine.starts[LEFT] == machine.starts[RIGHT] and len(set(self._eager)) == 1
+        if not same:
+            answers = self._search(machine)
+        self._compare_empty(answers)
+        return Comparison(
+            answers[LEFT], answers[RIGHT], min(self._budget.spent, self._budget.limit)
+        )
+
+    def _compare_empty(self, answers: list[Answer]) -> None:
+        """Put the empty text first: it is shorter than any other."""
+        takes = [
+            each.finish is Finish.EOS and each.analysis.facts[each.start].nullable
+            for each in self._grammars
+        ]
+        for side in (LEFT, RIGHT):
+            if takes[side] and not takes[1 - side]:
+                answers[side] = Answer(Verdict.SOME)
+
+    def _machine(self) -> Machine:
+        """Return both grammars cut at brackets in the first view that fits, or as they are."""
+        for view in VIEWS:
+            found = self._cut(view)
+            if found is not None:
+                return found
+        left, right = (_Parts(grammar).tables() for grammar in self._grammars)
+        return side_by_side(left, right, b"")[0]
+
+    def _cut(self, view: View) -> Machine | None:
+        """Return both grammars cut at brackets, None where they do not nest in this view.
+
+        Components that do not balance are made parts of their callers, if that is possible.
+        """
+        parts = tuple(_Parts(grammar) for grammar in self._grammars)
+        for _ in range(_ROUNDS):
+            left, right = (each.tables() for each in parts)
+            machine, owners = side_by_side(left, right, view.special)
+            for side, tables, first in zip(parts, (left, right), (0, len(left.names)), strict=True):
+                absorb(machine, side.right_linear(tables, first))
+            try:
+                found = cut(machine, view, owners, self._budget)
+            except WorkLimitError:
+                return None
+            if isinstance(found, Machine):
+                return found
+            names = (*left.names, *right.names)
+            for component in found.components:
+                if not parts[component >= len(left.names)].add(names[component]):
+                    return None
+        return None
+
+    def _search(self, machine: Machine) -> list[Answer]:
+        tables = write_tables(machine, lambda _state, _component: False)
+        texts = ShortestTexts(machine, tables)
+        ends_itself = [
+            not eager or _is_closed(machine, side) for side, eager in enumerate(self._eager)
+        ]
+        eager = (False, False) if all(ends_itself) else self._eager
+        subject = _Subject(machine, StateTable(tables), texts, eager)
+        refinement = _Refinement(subject, all(ends_itself), self._budget)
+        return refinement.run()
+
+
+class _Refinement:
+    """Searches again and again, each time with fewer components as symbols."""
+
+    def __init__(self, subject: _Subject, abstract: bool, budget: Budget) -> None:
+        machine = subject.machine
+        left, right = (machine.called_from(start) for start in machine.starts)
+        self._subject = subject
+        self._symbols = frozenset(left & right) if abstract else frozenset[int]()
+        self._walked: set[tuple[int, int]] = set()
+        self._budget = budget
+        self._known: list[Witness | None] = [None, None]
+        self._first: dict[int, Set[int]] = {}
+
+    def run(self) -> list[Answer]:
+        for number in range(_ROUNDS):
+            outcome, search = self._search()
+            doubtful = self._keep(outcome)
+            if not doubtful or not self._symbols or self._budget.left <= 0:
+                return self._answers(outcome, doubtful)
+            if not self._walk(search, doubtful):
+                break
+            if number >= _ROUNDS_BY_PLACE:
+                self._symbols -= {component for _, component in self._walked}
+        self._symbols = frozenset()
+        outcome, _ = self._search()
+        return self._answers(outcome, self._keep(outcome))
+
+    def _search(self) -> tuple[Outcome, Search]:
+        subject, walked, symbols = self._subject, self._walked, self._symbols
+        nests = subject.machine.nests
+
+        def is_symbol(state: int, component: int) -> bool:
+            shared = component in symbols and (state, component) not in walked
+            return component in nests or shared
+
+        search = Search(
+            subject.machine, is_symbol, subject.texts, subject.eager, self._known, self._budget
+        )
+        return search.run(), search
+
+    def _keep(self, outcome: Outcome) -> list[Witness]:
+        """Keep the witnesses that are ones; return the others."""
+        doubtful = []
+        for side in (LEFT, RIGHT):
+            witness = outcome.witnesses[side]
+            if witness is None or witness is self._known[side]:
+                continue
+            takes = self._subject.takes(witness.text)
+            if takes[side] and not takes[1 - side]:
+                self._known[side] = witness
+            else:
+                doubtful.append(witness)
+        return doubtful
+
+    def _walk(self, search: Search, doubtful: list[Witness]) -> bool:
+        """Walk, from now on, what may be read on the way to a witness; tell whether that is new."""
+        before = len(self._walked)
+        for competing_only in (True, False):
+            for witness in doubtful:
+                for state, symbol in witness.passed:
+                    self._walk_at(search, state, symbol, competing_only)
+            if len(self._walked) > before:
+                return True
+        return False
+
+    def _walk_at(self, search: Search, state: int, symbol: int, competing_only: bool) -> None:
+        machine, texts = self._subject.machine, self._subject.texts
+        first = texts.spelt(symbol)[0]
+        read = symbol - texts.class_count - len(machine.terminals)
+        for _, item_set in search.states.sources(state):
+            for item in search.states.items.items(item_set):
+                at = search.states.items.unpack(item)[0]
+                for component, _ in machine.calls[at]:
+                    if component not in self._symbols or (competing_only and component == read):
+                        continue
+                    if isinstance(first, bytes) and machine.classes[first[0]] in self._begins(
+                        component
+                    ):
+                        self._walked.add((at, component))
+
+    def _begins(self, component: int) -> Set[int]:
+        """Return the byte classes that texts of a component begin with."""
+        if component not in self._first:
+            states = self._subject.states
+            begin = states.begin(states.items.entry([component]))
+            self._first[component] = frozenset(states.live_classes(begin))
+        return self._first[component]
+
+    def _answers(self, outcome: Outcome, doubtful: list[Witness]) -> list[Answer]:
+        searched = min([outcome.below, *(witness.length - 1 for witness in doubtful)])
+        answers = []
+        for side in (LEFT, RIGHT):
+            known = self._known[side]
+            if known is not None and _is_certain(known.text, self._subject.machine.terminals):
+                answers.append(Answer(Verdict.SOME, known.text))
+            elif known is not None:
+                answers.append(Answer(Verdict.UNKNOWN, searched=min(searched, known.length - 1)))
+            elif outcome.complete and outcome.witnesses[side] is None:
+                answers.append(Answer(Verdict.NONE))
+            else:
+                answers.append(Answer(Verdict.UNKNOWN, searched=max(searched, 0)))
+        return answers
+
+
+def _is_certain(text: Text, terminals: tuple[TokenTerminal, ...]) -> bool:
+    """Tell whether no token of a text can be one that another terminal matches, too."""
+    ranges = sum(1 for terminal in terminals if terminal.name is None)
+    return ranges < 2 or all(isinstance(piece, bytes) or piece.name for piece in text)
+
+
+def _is_closed(machine: Machine, side: int) -> bool:
+    """Tell whether all texts of a start are one nest, so that none begins another."""
+    entry = machine.entry[machine.starts[side]]
+    if machine.steps[entry] or machine.tokens[entry]:
+        return False
+    return all(
+        callee in machine.nests
+        and not (machine.steps[to] or machine.calls[to] or machine.tokens[to])
+        for callee, to in machine.calls[entry]
+    )
+
+
+class _Parts:
+    """The nonterminals of a grammar that are to be parts of those that call them."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self._grammar = grammar
+        self._calls = grammar.analysis.callees
+        self._recursive = frozenset[str]().union(*cyclic_components(self._calls))
+        self._inlined: set[str] = set()
+        self._absorbed: set[str] = set()
+
+    def add(self, name: str) -> bool:
+        """Make a nonterminal a part of its callers; tell whether that is possible and new.
+
+        What large rules were split into (``lower.split``) has no name of its own.
+        """
+        known = self._inlined | self._absorbed | {self._grammar.start}
+        if name in known or name not in self._calls:
+            return False
+        (self._absorbed if name in self._recursive else self._inlined).add(name)
+        return True
+
+    def tables(self) -> Tables:
+        """Return tables in which every other nonterminal stands for itself."""
+        names = self._inlined
+        graph = {name: names.intersection(self._calls[name]) for name in sorted(names)}
+        order = TopologicalSorter(graph).static_order()
+        return self._grammar.tables_with(Inlined(frozenset(names), tuple(order)))
+
+    def right_linear(self, tables: Tables, first: int) -> frozenset[int]:
+        """Return the components of those that call themselves; the first one is ``first``."""
+        numbers = enumerate(tables.names, first)
+        return frozenset(number for number, name in numbers if name in self._absorbed)

@@ -1,0 +1,241 @@
+"""Recursive state machines: both grammars as one set of automata that call each other.
+
+A machine is what ``lower.tables`` are, as lists that are easily taken apart, for two grammars over
+one alphabet (Alur et al., "Analysis of Recursive State Machines", 2005). A *component* is the
+automaton of a nonterminal. A *nest* is a component made by ``nesting``: what stands between two
+brackets, with both. A call reads at least one byte.
+
+``merge`` makes one state of those that do the same (bisimulation, by partition refinement), so that
+whatever both grammars have in common is there once, and is equal without being compared.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from kbnf_core.automata.alphabet import ByteClasses, class_count, first_bytes, join, separate
+from kbnf_core.automata.chosen_kernel import AUTOMATA
+from kbnf_core.ir import TokenTerminal
+from kbnf_core.lower.tables import Ids, Tables
+
+Edges = list[tuple[int, int]]
+"""Of a state: what is read or called, and the state behind it."""
+
+
+@dataclass(slots=True)
+class Machine:
+    """States with three kinds of edges, as in ``Tables``; ``starts`` are the components compared.
+
+    ``nests`` maps the components that are nests to the class of their first byte.
+    """
+
+    classes: ByteClasses
+    terminals: tuple[TokenTerminal, ...]
+    starts: tuple[int, int] = (0, 0)
+    entry: list[int] = field(default_factory=list)
+    accepting: list[bool] = field(default_factory=list)
+    steps: list[Edges] = field(default_factory=list)
+    calls: list[Edges] = field(default_factory=list)
+    tokens: list[Edges] = field(default_factory=list)
+    nests: dict[int, int] = field(default_factory=dict)
+
+    def add_state(self, accepting: bool = False) -> int:
+        """Add a state without edges and return its number."""
+        self.accepting.append(accepting)
+        self.steps.append([])
+        self.calls.append([])
+        self.tokens.append([])
+        return len(self.accepting) - 1
+
+    def is_last(self, state: int) -> bool:
+        """Tell whether a component is complete in a state, and nothing can follow."""
+        edges = (self.steps[state], self.calls[state], self.tokens[state])
+        return self.accepting[state] and not any(edges)
+
+    def called_from(self, component: int) -> set[int]:
+        """Return the component and all that it leads to."""
+        components, states = {component}, {self.entry[component]}
+        queue = list(states)
+        for state in queue:
+            fresh = [to for edges in (self.steps, self.tokens) for _, to in edges[state]]
+            for callee, back in self.calls[state]:
+                components.add(callee)
+                fresh += [back, self.entry[callee]]
+            new = set(fresh) - states
+            states |= new
+            queue.extend(new)
+        return components
+
+
+def side_by_side(left: Tables, right: Tables, apart: Iterable[int]) -> tuple[Machine, list[int]]:
+    """Return the machine of two grammars, which tells the bytes ``apart`` from all others.
+
+    Also returns the component that each state belongs to; components are numbered as the
+    nonterminals are, those of the right grammar behind those of the left.
+    """
+    sides = (left, right)
+    parts = [each.classes.tobytes() for each in sides]
+    classes = join([separate(apart), *parts])
+    terminals = tuple(dict.fromkeys((*left.token_terminals, *right.token_terminals)))
+    machine = Machine(classes, terminals, (left.start, len(left.names) + right.start))
+    owners: list[int] = []
+    for tables, part in zip(sides, parts, strict=True):
+        columns: list[list[int]] = [[] for _ in range(class_count(part))]
+        for number, byte in enumerate(first_bytes(classes)):
+            columns[part[byte]].append(number)
+        numbers = [terminals.index(each) for each in tables.token_terminals]
+        owners += _add(machine, tables, columns, numbers)
+    return machine, owners
+
+
+def _add(
+    machine: Machine, tables: Tables, columns: list[list[int]], terminals: list[int]
+) -> list[int]:
+    by, component = len(machine.accepting), len(machine.entry)
+    entry = tables.entry.tolist()
+    machine.entry += [by + state for state in entry]
+    machine.accepting += tables.accepting.tolist()
+    for start, symbol, target, numbers, found in (
+        (tables.edge_start, tables.edge_class, tables.edge_target, columns, machine.steps),
+        (tables.token_start, tables.token_terminal, tables.token_target, terminals, machine.tokens),
+        (tables.call_start, tables.call_nonterminal, tables.call_return, None, machine.calls),
+    ):
+        symbols, targets = symbol.tolist(), target.tolist()
+        for low, high in pairwise(start.tolist()):
+            edges: Edges = []
+            for i in range(low, high):
+                if numbers is None:
+                    edges.append((component + symbols[i], by + targets[i]))
+                elif isinstance(number := numbers[symbols[i]], int):
+                    edges.append((number, by + targets[i]))
+                else:
+                    edges.extend((each, by + targets[i]) for each in number)
+            found.append(edges)
+    order = sorted(range(len(entry)), key=entry.__getitem__)
+    ends = [*(entry[each] for each in order[1:]), tables.state_count]
+    owners: list[int] = []
+    for each, end in zip(order, ends, strict=True):
+        owners += [component + each] * (end - len(owners))
+    return owners
+
+
+def absorb(machine: Machine, components: Collection[int]) -> None:
+    """Replace calls of ``components`` that nothing can follow by what these begin with.
+
+    Where all calls of a component by itself are such, it is right-linear, and calls itself no more.
+    """
+    for state in range(len(machine.accepting)):
+        absorbed: set[int] = set()
+        calls = machine.calls[state]
+        for edge in calls:
+            callee, back = edge
+            if callee in components and machine.is_last(back) and callee not in absorbed:
+                absorbed.add(callee)
+                entry = machine.entry[callee]
+                machine.steps[state] = [*machine.steps[state], *machine.steps[entry]]
+                machine.tokens[state] = [*machine.tokens[state], *machine.tokens[entry]]
+                calls.extend(machine.calls[entry] if entry != state else ())
+        machine.calls[state] = [
+            (callee, back)
+            for callee, back in dict.fromkeys(calls)
+            if callee not in absorbed or not machine.is_last(back)
+        ]
+
+
+def merge(machine: Machine) -> Machine:
+    """Return the machine with one state for those that do the same, and one component likewise.
+
+    A call becomes a state of its own, with an edge to what is called and one to where it returns;
+    so calls are alike where callees and returns are.
+    """
+    count, classes = len(machine.accepting), class_count(machine.classes)
+    call, nest, entered, back = range(classes, classes + 4)
+    edges: list[tuple[int, int, int]] = []
+    places: dict[tuple[int, int], int] = {}
+    for state in range(count):
+        edges += [(state, symbol, to) for symbol, to in machine.steps[state]]
+        edges += [(state, back + 1 + symbol, to) for symbol, to in machine.tokens[state]]
+        for callee, to in machine.calls[state]:
+            place = places.setdefault((callee, to), count + len(places))
+            edges.append((state, nest if callee in machine.nests else call, place))
+    for (callee, to), place in places.items():
+        edges += [(place, entered, machine.entry[callee]), (place, back, to)]
+    source, symbol, target = np.array(edges, np.int32).reshape(-1, 3).T
+    flags = bytes(machine.accepting) + bytes(len(places))
+    rounds = len(flags)
+    source, symbol, target = map(np.ascontiguousarray, (source, symbol, target))
+    return _quotient(machine, AUTOMATA.blocks(source, symbol, target, flags, rounds)[:count])
+
+
+def _quotient(machine: Machine, block: Sequence[int]) -> Machine:
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(block))}
+    components: dict[tuple[int, int | None], int] = {}
+    renamed = [
+        components.setdefault((numbers[block[entry]], machine.nests.get(each)), len(components))
+        for each, entry in enumerate(machine.entry)
+    ]
+    left, right = machine.starts
+    found = Machine(machine.classes, machine.terminals, (renamed[left], renamed[right]))
+    found.entry = [entry for entry, _ in components]
+    found.nests = {renamed[each]: opening for each, opening in machine.nests.items()}
+    firsts: dict[int, int] = {}
+    for state, name in enumerate(block):
+        firsts.setdefault(name, state)
+    for state in firsts.values():
+        found.add_state(machine.accepting[state])
+        found.steps[-1] = _renamed(machine.steps[state], block, numbers)
+        found.tokens[-1] = _renamed(machine.tokens[state], block, numbers)
+        calls = [(renamed[callee], to) for callee, to in machine.calls[state]]
+        found.calls[-1] = _renamed(calls, block, numbers)
+    return found
+
+
+def _renamed(edges: Edges, block: Sequence[int], numbers: dict[int, int]) -> Edges:
+    return sorted({(symbol, numbers[block[to]]) for symbol, to in edges})
+
+
+def write_tables(machine: Machine, is_symbol: Callable[[int, int], bool]) -> Tables:
+    """Return the tables of a machine, in which some calls are tokens: read as one symbol.
+
+    ``is_symbol`` tells of a state and a component whether the call is one. The token terminals are
+    those of the machine, and behind them one for each component.
+    """
+    first = len(machine.terminals)
+    calls: list[Edges] = []
+    tokens: list[Edges] = []
+    for state, edges in enumerate(machine.calls):
+        symbols = [(first + each, to) for each, to in edges if is_symbol(state, each)]
+        calls.append([edge for edge in edges if not is_symbol(state, edge[0])])
+        tokens.append([*machine.tokens[state], *symbols])
+    edge_start, edge_class, edge_target = _columns(machine.steps)
+    call_start, called, returns = _columns(calls)
+    token_start, terminal, token_target = _columns(tokens)
+    tails = [machine.is_last(to) for to in returns.tolist()]
+    every = [TokenTerminal(f"component {number}") for number in range(len(machine.entry))]
+    return Tables(
+        names=tuple(map(str, range(len(machine.entry)))),
+        start=machine.starts[0],
+        start_is_nullable=False,
+        classes=np.frombuffer(machine.classes, np.uint8),
+        entry=np.array(machine.entry, np.int32),
+        accepting=np.array(machine.accepting, np.bool_),
+        edge_start=edge_start,
+        edge_class=edge_class,
+        edge_target=edge_target,
+        call_start=call_start,
+        call_nonterminal=called,
+        call_return=returns,
+        call_tail=np.array(tails, np.bool_),
+        token_start=token_start,
+        token_terminal=terminal,
+        token_target=token_target,
+        token_terminals=(*machine.terminals, *every),
+    )
+
+
+def _columns(edges: list[Edges]) -> tuple[Ids, Ids, Ids]:
+    starts = np.cumsum([0, *map(len, edges)], dtype=np.int32)
+    flat = np.array([edge for row in edges for edge in row], np.int32).reshape(-1, 2)
+    return starts, np.ascontiguousarray(flat[:, 0]), np.ascontiguousarray(flat[:, 1])

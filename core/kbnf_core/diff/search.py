@@ -1,0 +1,393 @@
+"""The search for texts that tell two components apart: shortest first, until there are no more.
+
+Both components are recognised at once: the item sets of ``recognise`` run all their derivations in
+parallel, which is the subset construction, made as far as it is needed. A nest is not walked at
+each place where it stands. What a place needs of it is which of the nests that may come there a
+text between brackets is: its *kind*, a set of nests. For each set that may come somewhere, a
+*level* of its own finds the kinds that there are, each with a shortest text, and every place that
+waits for the set goes on with each of them. Levels wait for each other, and for themselves, so
+kinds are a least fixpoint: the summaries of Sharir & Pnueli (1981), which make determinised visibly
+pushdown automata finite. Where one nest alone may come there is nothing to find out.
+
+Texts are met in the order of their lengths (Knuth 1977, "A Generalization of Dijkstra's
+Algorithm"). When all places have been looked at, the languages differ in what was met and in
+nothing else; that the search ends is the proof.
+"""
+
+import heapq
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from math import inf
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from kbnf_core.automata.alphabet import legible_bytes
+from kbnf_core.budget import Budget
+from kbnf_core.diff.machine import Machine, write_tables
+from kbnf_core.errors import WorkLimitError
+from kbnf_core.ir import TokenTerminal
+from kbnf_core.lower.tables import Tables
+from kbnf_core.recognise.distance import lengths_to_end
+from kbnf_core.recognise.stack import BOTTOM
+from kbnf_core.recognise.states import DEAD, StateTable
+
+Kind: TypeAlias = frozenset[int]
+"""Nests that a text between brackets is, all at once."""
+
+Text: TypeAlias = tuple[bytes | TokenTerminal, ...]
+"""A text; tokens that a grammar names by id have no bytes."""
+
+TOP: Kind = frozenset()
+"""The level of whole texts."""
+
+LEFT, RIGHT = 0, 1
+
+MOST_BYTES = 100_000
+"""The longest witness that is written down; nests double texts easily. A longer one ends a search.
+"""
+
+_EXACT = 2**53
+"""Lengths are floating-point numbers: up to this one they are exact."""
+
+_POSITIONS = 16
+"""Positions of a state that a transition looks at in the time of a step."""
+
+
+Over: TypeAlias = tuple[bool, bool]
+"""Which sides have ended, as eager ones do."""
+
+
+class _Place(NamedTuple):
+    """Where a search is: in a level, at a state of the recogniser; sides that were over before."""
+
+    level: Kind
+    state: int
+    over: Over = (False, False)
+
+
+class _Read(NamedTuple):
+    """What was read to come to a place: a byte class, a token, a component; or a text of a kind."""
+
+    symbol: int
+    nests: Kind = frozenset()
+    kind: Kind = frozenset()
+
+
+_START = _Read(-1)
+
+
+@dataclass(slots=True)
+class _Level:
+    """The kinds found for a set of nests, where each was, and the places that wait for more."""
+
+    kinds: dict[Kind, tuple[int, _Place]] = field(default_factory=dict)
+    waiting: list[tuple[_Place, Over, int]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A text on one side only; ``passed`` are states on the way, and the symbols read there."""
+
+    text: Text
+    length: int
+    passed: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a search found: a shortest text on the left only, and on the right only.
+
+    ``complete`` tells that there are no others; if not, all texts of ``below`` bytes and fewer
+    have been looked at.
+    """
+
+    witnesses: tuple[Witness | None, Witness | None]
+    complete: bool
+    below: int
+
+
+class Search:
+    """Compares the starts of a machine; ``is_symbol`` as in ``write_tables``, nests always are.
+
+    ``eager[side]`` tells that texts of a side end where they are complete first. ``known``
+    witnesses are not looked for.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        is_symbol: Callable[[int, int], bool],
+        texts: "ShortestTexts",
+        eager: Over,
+        known: Sequence[Witness | None],
+        budget: Budget,
+    ) -> None:
+        self._machine = machine
+        self._texts = texts
+        self._eager = eager
+        self._budget = budget
+        self.states = StateTable(write_tables(machine, is_symbol))
+        self._first = len(machine.terminals)
+        self._levels: dict[Kind, _Level] = {}
+        self._length: dict[_Place, int] = {}
+        self._way: dict[_Place, tuple[_Place, _Read]] = {}
+        self._heap: list[tuple[int, int, _Place]] = []
+        self._order = count()
+        self._is_beyond = False
+        self._reported: dict[tuple[int, frozenset[int]], frozenset[int]] = {}
+        self._found = list(known)
+
+    def run(self) -> Outcome:
+        """Search until both sides have a witness, all is seen, or the budget is used up."""
+        begin = self._begin(frozenset(self._machine.starts))
+        self._reach(_Place(TOP, begin), 0, (_Place(TOP, begin), _START))
+        below = -1
+        try:
+            while self._heap and None in self._found and not self._is_beyond:
+                length, _, place = heapq.heappop(self._heap)
+                if length == self._length[place]:
+                    if place.level == TOP:
+                        below = min(length - 1, _EXACT)
+                    self._visit(place, length)
+        except WorkLimitError:
+            return Outcome((self._found[0], self._found[1]), False, below)
+        return Outcome((self._found[0], self._found[1]), not self._is_beyond, below)
+
+    def _begin(self, components: Kind) -> int:
+        return self.states.begin(self.states.items.entry(sorted(components)))
+
+    def _reach(self, place: _Place, length: int, way: tuple[_Place, _Read]) -> None:
+        if place.state != DEAD and length < self._length.get(place, length + 1):
+            self._length[place] = length
+            self._way[place] = way
+            heapq.heappush(self._heap, (length, next(self._order), place))
+
+    def _visit(self, place: _Place, length: int) -> None:
+        states, state = self.states, place.state
+        positions = sum(1 + len(states.items.items(items)) for _, items in states.pairs(state))
+        self._budget.spend(1 + positions)
+        ends = frozenset(states.completions(state))
+        over = place.over
+        if place.level != TOP:
+            if ends:
+                self._settle(place, ends & place.level, length)
+        else:
+            over = self._end(place, ends)
+            if self._is_pointless(state, over):
+                return
+        for symbol in states.live_classes(state):
+            self._budget.spend(1 + positions // _POSITIONS)
+            after = _Place(place.level, states.step(state, symbol), over)
+            self._reach(after, length + 1, (place, _Read(symbol)))
+        self._visit_symbols(place, over, length)
+
+    def _end(self, place: _Place, ends: Kind) -> Over:
+        """Note a difference; return which sides are over."""
+        starts = self._machine.starts
+        takes = [start in ends and not o for start, o in zip(starts, place.over, strict=True)]
+        for side in (LEFT, RIGHT):
+            if takes[side] and not takes[1 - side] and self._found[side] is None:
+                if self._length[place] > MOST_BYTES:
+                    self._is_beyond = True
+                else:
+                    self._found[side] = self._witness(place)
+        ended = zip(place.over, takes, self._eager, strict=True)
+        left, right = (before or (now and eager) for before, now, eager in ended)
+        return left, right
+
+    def _is_pointless(self, state: int, over: Over) -> bool:
+        """Tell whether what comes can be on no side, or on one only that has its witness."""
+        if all(over):
+            return True
+        if self._found == [None, None]:
+            return False
+        alive = self._alive(state)
+        sides = [
+            side for side in (LEFT, RIGHT) if not over[side] and self._machine.starts[side] in alive
+        ]
+        return len(sides) < 2 and all(self._found[side] is not None for side in sides)
+
+    def _visit_symbols(self, place: _Place, over: tuple[bool, bool], length: int) -> None:
+        groups: dict[int, set[int]] = {}
+        for terminal in sorted(self.states.token_terminals(place.state)):
+            component = terminal - self._first
+            if component in self._machine.nests:
+                groups.setdefault(self._machine.nests[component], set()).add(component)
+                continue
+            size = 1 if component < 0 else self._texts.length(component)
+            if size is not None:
+                read = _Read(self._texts.class_count + terminal)
+                self._go_on(place, over, frozenset((terminal,)), length + size, read)
+        for nests in groups.values():
+            self._visit_nests(place, over, frozenset(nests), length)
+
+    def _go_on(
+        self, place: _Place, over: tuple[bool, bool], terminals: Kind, length: int, read: _Read
+    ) -> None:
+        self._budget.spend(5)
+        after = self.states.step_token(place.state, terminals)
+        self._reach(_Place(place.level, after, over), length, (place, read))
+
+    def _visit_nests(
+        self, place: _Place, over: tuple[bool, bool], nests: Kind, length: int
+    ) -> None:
+        level = self._levels.get(nests)
+        if level is None:
+            level = self._levels[nests] = _Level()
+            if len(nests) > 1:
+                begin = _Place(nests, self._begin(nests))
+                self._reach(begin, 0, (begin, _START))
+        if len(nests) == 1:
+            size = self._texts.length(next(iter(nests)))
+            if size is not None:
+                self._resume(place, over, nests, nests, length + size)
+            return
+        level.waiting.append((place, over, length))
+        for kind, (size, _) in level.kinds.items():
+            self._resume(place, over, nests, kind, length + size)
+
+    def _settle(self, place: _Place, kind: Kind, length: int) -> None:
+        level = self._levels[place.level]
+        if kind in level.kinds and level.kinds[kind][0] <= length:
+            return
+        level.kinds[kind] = (length, place)
+        for waiting, over, before in level.waiting:
+            self._resume(waiting, over, place.level, kind, before + length)
+
+    def _resume(
+        self, place: _Place, over: tuple[bool, bool], nests: Kind, kind: Kind, length: int
+    ) -> None:
+        terminals = frozenset(self._first + each for each in kind)
+        self._go_on(place, over, terminals, length, _Read(-1, nests, kind))
+
+    def _alive(self, state: int) -> frozenset[int]:
+        """Return the starts that have not died."""
+        found: frozenset[int] = frozenset()
+        for origin, item_set in self.states.pairs(state):
+            found |= self._below(origin, self.states.items.reports(item_set))
+        return found
+
+    def _below(self, origin: int, reports: frozenset[int]) -> frozenset[int]:
+        """Return the starts that something reports to, from stack node to stack node."""
+        known = self._reported.get((origin, reports))
+        if known is not None:
+            return known
+        found: set[int] = set()
+        seen = {(origin, report) for report in reports}
+        queue = list(seen)
+        for node, report in queue:
+            if node == BOTTOM:
+                found.add(report)
+                continue
+            waiting = self.states.origins.waiting(node, report)
+            self._budget.spend(1 + len(waiting) // _POSITIONS)
+            fresh = {
+                (to, more) for to, items in waiting for more in self.states.items.reports(items)
+            }
+            queue.extend(fresh - seen)
+            seen |= fresh
+        self._reported[origin, reports] = frozenset(found)
+        return self._reported[origin, reports]
+
+    def _witness(self, place: _Place) -> Witness:
+        """Return the text that led to a place; texts between brackets are looked up."""
+        pieces: list[Text] = []
+        passed: list[tuple[int, int]] = []
+        stack = [iter(self._reads(place))]
+        while stack:
+            state, read = next(stack[-1], (DEAD, _START))
+            if state == DEAD:
+                stack.pop()
+            elif len(read.nests) > 1:
+                stack.append(iter(self._reads(self._levels[read.nests].kinds[read.kind][1])))
+            elif read.nests:
+                pieces.append(self._texts.of(next(iter(read.nests))))
+            else:
+                passed.append((state, read.symbol))
+                pieces.append(self._texts.spelt(read.symbol))
+        text = joined(piece for each in pieces for piece in each)
+        return Witness(text, self._length[place], tuple(passed))
+
+    def _reads(self, place: _Place) -> list[tuple[int, _Read]]:
+        """Return the states on the way to a place within its level, and what was read there."""
+        found: list[tuple[int, _Read]] = []
+        before, read = self._way[place]
+        while read != _START:
+            found.append((before.state, read))
+            before, read = self._way[before]
+        return found[::-1]
+
+
+def joined(pieces: Iterable[bytes | TokenTerminal]) -> Text:
+    """Return a text in which neighbouring bytes are one piece."""
+    found: list[bytes | TokenTerminal] = []
+    for piece in pieces:
+        last = found[-1] if found else None
+        if isinstance(piece, bytes) and isinstance(last, bytes):
+            found[-1] = last + piece
+        else:
+            found.append(piece)
+    return tuple(found)
+
+
+class ShortestTexts:
+    """A shortest text of each component, none for those without any; spelt legibly."""
+
+    def __init__(self, machine: Machine, tables: Tables) -> None:
+        self._machine = machine
+        self._spelling = [bytes([byte]) for byte in legible_bytes(machine.classes)]
+        self.class_count = len(self._spelling)
+        self._count = len(machine.accepting)
+        self._lengths = lengths_to_end(tables, np.ones(self.class_count), 1).tolist()
+        self._known: dict[int, Text] = {}
+
+    def length(self, component: int) -> int | None:
+        """Return the length of a shortest text."""
+        found = self._lengths[self._count + component]
+        return None if found == inf else int(found)
+
+    def of(self, component: int) -> Text:
+        """Return a shortest text, which there must be."""
+        stack = [component]
+        while stack:
+            way = self._way(stack[-1])
+            called = (each for each in map(self._called, way) if each is not None)
+            missing = [each for each in called if each not in self._known]
+            if missing:
+                stack.extend(missing)
+                continue
+            pieces = [piece for symbol in way for piece in self.spelt(symbol)]
+            self._known[stack.pop()] = joined(pieces)
+        return self._known[component]
+
+    def spelt(self, symbol: int) -> Text:
+        """Return the text of a symbol: a byte class, a token, or a component that is known."""
+        if symbol < self.class_count:
+            return (self._spelling[symbol],)
+        component = self._called(symbol)
+        if component is None:
+            return (self._machine.terminals[symbol - self.class_count],)
+        return self.of(component) if component not in self._known else self._known[component]
+
+    def _called(self, symbol: int) -> int | None:
+        component = symbol - self.class_count - len(self._machine.terminals)
+        return component if component >= 0 else None
+
+    def _way(self, component: int) -> list[int]:
+        """Return the symbols on a shortest way through a component."""
+        machine, lengths = self._machine, self._lengths
+        first = self.class_count + len(machine.terminals)
+        state, left = machine.entry[component], lengths[self._count + component]
+        way: list[int] = []
+        while left:
+            costs = (
+                *((symbol, 1.0, to) for symbol, to in machine.steps[state]),
+                *((self.class_count + t, 1.0, to) for t, to in machine.tokens[state]),
+                *((first + c, lengths[self._count + c], to) for c, to in machine.calls[state]),
+            )
+            symbol, cost, state = next(each for each in costs if each[1] + lengths[each[2]] == left)
+            left -= cost
+            way.append(symbol)
+        return way

@@ -1,0 +1,232 @@
+# The masks of a batch, copied into the rows of one bitmask by threads that outlive the call.
+
+from os import getpid
+
+from libcpp.memory cimport make_shared, shared_ptr
+
+cdef extern from *:
+    """
+    #include <atomic>
+    #include <chrono>
+    #include <condition_variable>
+    #include <cstring>
+    #include <deque>
+    #include <memory>
+    #include <mutex>
+    #include <system_error>
+    #include <thread>
+    #include <vector>
+
+    namespace kbnf {
+
+    /* Without a source everything is allowed. */
+    struct Row {
+        char *target;
+        const char *source;
+        std::ptrdiff_t length;
+
+        void copy(std::ptrdiff_t width) const {
+            if (source == nullptr) {
+                std::memset(target, 0xFF, width);
+            } else {
+                std::memcpy(target, source, length);
+                std::memset(target + length, 0, width - length);
+            }
+        }
+    };
+
+    /* What is to be copied, while the list is still being made. Whoever asks for the next rows
+       gets them, so a thread that comes late or never holds up nobody: the caller copies all that
+       is left, and waits only for rows that somebody has begun. */
+    class Rows {
+        static constexpr std::ptrdiff_t at_once = 8;
+        std::vector<Row> rows;
+        const std::ptrdiff_t width;
+        std::atomic<std::ptrdiff_t> listed{0}, begun{0}, done{0};
+        std::atomic<bool> complete{false};
+
+        bool copy_some() {
+            std::ptrdiff_t first = begun.load(), end;
+            do {
+                end = listed.load(std::memory_order_acquire);
+                if (first >= end) return false;
+                if (end - first > at_once) end = first + at_once;
+            } while (!begun.compare_exchange_weak(first, end));
+            for (std::ptrdiff_t place = first; place < end; ++place) rows[place].copy(width);
+            done.fetch_add(end - first, std::memory_order_release);
+            return true;
+        }
+
+    public:
+        std::atomic<unsigned> gone{0};
+
+        Rows(std::ptrdiff_t count, std::ptrdiff_t bytes) : width(bytes) { rows.reserve(count); }
+
+        void add(const Row &row) {
+            rows.push_back(row);
+            listed.store(rows.size(), std::memory_order_release);
+        }
+
+        /* Where masks are computed first the list may take long: then a helper goes. */
+        void help() {
+            using clock = std::chrono::steady_clock;
+            auto late = clock::now() + std::chrono::microseconds(100);
+            while (!complete.load()) {
+                if (copy_some()) {
+                    late = clock::now() + std::chrono::microseconds(100);
+                } else if (clock::now() > late) {
+                    ++gone;
+                    return;
+                } else {
+                    std::this_thread::yield();
+                }
+            }
+            while (copy_some()) {}
+        }
+
+        void finish() {
+            complete.store(true);
+            while (copy_some()) {}
+            while (done.load(std::memory_order_acquire) < listed.load())
+                std::this_thread::yield();
+        }
+    };
+
+    /* Threads that wait for rows. They are never joined, and what they wait on is never freed:
+       they end with the process. */
+    class Helpers {
+        std::mutex lock;
+        std::condition_variable wanted;
+        std::deque<std::shared_ptr<Rows>> waiting;
+        unsigned started = 0;
+
+        void serve() {
+            for (;;) {
+                std::unique_lock<std::mutex> held(lock);
+                wanted.wait(held, [this] { return !waiting.empty(); });
+                const std::shared_ptr<Rows> rows = std::move(waiting.front());
+                waiting.pop_front();
+                held.unlock();
+                rows->help();
+            }
+        }
+
+    public:
+        /* A fork leaves the threads behind, and perhaps the lock taken: then there are new ones. */
+        static Helpers &of_process(long process) {
+            static Helpers *helpers = nullptr;
+            static long owner = -1;
+            if (owner != process) {
+                helpers = new Helpers;
+                owner = process;
+            }
+            return *helpers;
+        }
+
+        void call(const std::shared_ptr<Rows> &rows, unsigned count) {
+            {
+                const std::lock_guard<std::mutex> held(lock);
+                try {
+                    for (; started < count; ++started)
+                        std::thread([this] { serve(); }).detach();
+                } catch (const std::system_error &) {
+                    count = started;
+                }
+                for (unsigned i = 0; i < count; ++i) waiting.push_back(rows);
+            }
+            for (unsigned i = 0; i < count; ++i) wanted.notify_one();
+        }
+
+        void call_back(const std::shared_ptr<Rows> &rows) { call(rows, rows->gone); }
+    };
+
+    }
+    """
+    cppclass Row "kbnf::Row":
+        char* target
+        const char* source
+        Py_ssize_t length
+
+    cppclass Rows "kbnf::Rows":
+        Rows(Py_ssize_t count, Py_ssize_t width) except +
+        void add(const Row& row) noexcept
+        void finish() noexcept nogil
+
+    cppclass Helpers "kbnf::Helpers":
+        @staticmethod
+        Helpers& of_process(long process) except +
+        void call(const shared_ptr[Rows]& rows, unsigned count) except +
+        void call_back(const shared_ptr[Rows]& rows) except +
+
+    unsigned processors "std::thread::hardware_concurrency" () noexcept
+
+
+def fill_rows(
+    cnp.ndarray out not None,
+    const int64_t[::1] rows,
+    list engines not None,
+    Py_ssize_t threads,
+):
+    """See ``interface.Kernel``."""
+    cdef shared_ptr[Rows] work
+    cdef Helpers* helpers = NULL
+    cdef list masks = []
+    if (
+        cnp.PyArray_TYPE(out) != cnp.NPY_INT32
+        or cnp.PyArray_NDIM(out) != 2
+        or not cnp.PyArray_ISCARRAY(out)
+        or rows.shape[0] != len(engines)
+    ):
+        raise ValueError("bitmasks are the rows of a contiguous int32 array")
+    work = make_shared[Rows](<Py_ssize_t> len(engines), <Py_ssize_t> cnp.PyArray_DIM(out, 1) * 4)
+    # Waking a helper takes as long as making the list, so it is done first.
+    threads = min(threads, processors() or threads)
+    if threads > 1:
+        helpers = &Helpers.of_process(getpid())
+        helpers.call(work, threads - 1)
+    try:
+        _check_rows(cnp.PyArray_DIM(out, 0), cnp.PyArray_DIM(out, 1), rows, engines)
+        _list_rows(work.get(), out, rows, engines, masks)
+        if helpers is not NULL:
+            helpers.call_back(work)
+    finally:
+        with nogil:
+            work.get().finish()
+
+
+cdef int _check_rows(
+    Py_ssize_t count, Py_ssize_t width, const int64_t[::1] rows, list engines
+) except -1:
+    cdef Py_ssize_t place
+    for place in range(rows.shape[0]):
+        if not 0 <= rows[place] < count:
+            raise ValueError(f"the bitmask has no row {rows[place]}")
+        if engines[place] is not None:
+            _check_width((<EngineCore?> engines[place]).nothing, width)
+    return 0
+
+
+cdef int _check_width(cnp.ndarray words, Py_ssize_t width) except -1:
+    if cnp.PyArray_DIM(words, 0) > width:
+        raise ValueError(f"a bitmask of {width} words is too short for {len(words)}")
+    return 0
+
+
+cdef int _list_rows(
+    Rows* work, cnp.ndarray out, const int64_t[::1] rows, list engines, list masks
+) except -1:
+    """List what is to be copied; ``masks`` keeps the masks until they are."""
+    cdef Py_ssize_t place, width = cnp.PyArray_DIM(out, 1)
+    cdef cnp.ndarray words
+    cdef Row row
+    for place in range(rows.shape[0]):
+        row.target = <char*> cnp.PyArray_DATA(out) + rows[place] * width * 4
+        row.source = NULL
+        if engines[place] is not None:
+            words = (<EngineCore> engines[place])._row_words()
+            _check_width(words, width)
+            masks.append(words)
+            row.source = <const char*> cnp.PyArray_DATA(words)
+            row.length = cnp.PyArray_DIM(words, 0) * 4
+        work.add(row)
+    return 0

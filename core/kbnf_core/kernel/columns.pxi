@@ -1,0 +1,133 @@
+# What every token does to a list of states, all at once; see ``interface.Kernel.columns``.
+
+cdef enum:
+    _NOWHERE = 0
+    _IDENTITY = 1
+    # Numbers in all vectors together; a number takes four bytes.
+    _MOST_STORED = 1 << 26
+
+
+cdef class _Vectors:
+    """Interns vectors of states, as (place, state) of the live ones, and steps them by bytes.
+
+    Each is computed once for a byte class, however many trie nodes it belongs to: that is what
+    makes a table cost little more than one pass over the trie.
+    """
+
+    cdef LazyTable explorer
+    cdef bint eager
+    cdef int64_t left
+    cdef size_t stored
+    cdef Py_ssize_t classes
+    cdef deque[vector[int32_t]] contents
+    cdef unordered_map[uint64_t, vector[int32_t]] places
+    # By vector and byte class: the vector after it.
+    cdef vector[int32_t] after
+
+    def __cinit__(self, LazyTable explorer, const int32_t[::1] states, bint eager, int64_t work):
+        cdef vector[int32_t] content
+        cdef Py_ssize_t i
+        explorer.refresh()
+        self.explorer = explorer
+        self.eager = eager
+        self.left = work
+        self.classes = explorer.width
+        self._place(content)
+        for i in range(states.shape[0]):
+            content.push_back(<int32_t> i)
+            content.push_back(states[i])
+        # Not to be found by content: only here may a complete state go on under ``eager``.
+        self.contents.push_back(content)
+        self.after.resize(2 * self.classes, UNKNOWN)
+
+    cdef inline int32_t step(self, int32_t number, uint8_t byte_class) except -2:
+        """The vector after a byte of a class, -1 once the work is used up."""
+        cdef int32_t found = self.after[number * self.classes + byte_class]
+        return found if found != UNKNOWN else self._find(number, byte_class)
+
+    cdef int32_t _find(self, int32_t number, uint8_t byte_class) except -2:
+        cdef vector[int32_t]* before = &self.contents[number]
+        cdef vector[int32_t] content
+        cdef int32_t state
+        cdef size_t i
+        self.left -= before.size() // 2 + 1
+        if self.left < 0 or self.stored > _MOST_STORED:
+            return -1
+        for i in range(0, before.size(), 2):
+            state = before[0][i + 1]
+            if self.eager and number != _IDENTITY and self.explorer.completions[state]:
+                continue
+            state = self.explorer.step(state, byte_class)
+            if state != DEAD:
+                content.push_back(before[0][i])
+                content.push_back(state)
+        self.after[number * self.classes + byte_class] = self._number(content)
+        return self.after[number * self.classes + byte_class]
+
+    cdef int32_t _number(self, vector[int32_t]& content) except -1:
+        cdef vector[int32_t]* numbers
+        cdef size_t i
+        if content.empty():
+            return _NOWHERE
+        numbers = &self.places[_hash(content)]
+        for i in range(numbers.size()):
+            if self.contents[numbers[0][i]] == content:
+                return numbers[0][i]
+        numbers.push_back(<int32_t> self.contents.size())
+        return self._place(content)
+
+    cdef int32_t _place(self, vector[int32_t]& content) except -1:
+        self.contents.push_back(content)
+        self.stored += content.size()
+        self.after.resize(self.contents.size() * self.classes, UNKNOWN)
+        return <int32_t> self.contents.size() - 1
+
+
+def columns(table, trie, const int32_t[::1] states, bint eager, int64_t work):
+    """See ``interface.Kernel``."""
+    cdef _Vectors vectors = _Vectors(table.explorer, states, eager, work)
+    cdef const uint8_t[::1] byte = trie.byte
+    cdef const int32_t[::1] skip = trie.skip
+    cdef const uint16_t[::1] depth = trie.depth
+    cdef const int32_t[::1] token_start = trie.token_start
+    cdef const uint8_t* classes = vectors.explorer.classes
+    cdef vector[int32_t] at = vector[int32_t](<size_t> trie.max_depth + 1, _IDENTITY)
+    cdef vector[int32_t] of = vector[int32_t](<size_t> trie.token_ids.shape[0], 0)
+    cdef int32_t node = 1, count = byte.shape[0], after, k
+    while node < count:
+        after = vectors.step(at[depth[node] - 1], classes[byte[node]])
+        if after < 0:
+            return None
+        if after == _NOWHERE:
+            node = skip[node]
+            continue
+        at[depth[node]] = after
+        for k in range(token_start[node], token_start[node + 1]):
+            of[k] = after
+        node += 1
+    return _dense(vectors, of, states.shape[0])
+
+
+cdef _dense(_Vectors vectors, vector[int32_t]& of, Py_ssize_t width):
+    """The vectors in use, numbered as they come, as rows of a matrix behind a row of zeros."""
+    cdef vector[int32_t] number = vector[int32_t](vectors.contents.size(), 0)
+    cdef vector[int32_t] used = vector[int32_t](1, _NOWHERE)
+    cdef vector[int32_t]* content
+    cdef int32_t[:, ::1] view
+    cdef size_t i, j
+    for i in range(of.size()):
+        if of[i] != _NOWHERE:
+            if not number[of[i]]:
+                number[of[i]] = <int32_t> used.size()
+                used.push_back(of[i])
+            of[i] = number[of[i]]
+    if used.size() * <size_t> width > _MOST_STORED:
+        return None
+    cdef cnp.npy_intp[2] shape = [<cnp.npy_intp> used.size(), width]
+    matrix = cnp.PyArray_ZEROS(2, shape, cnp.NPY_INT32, 0)
+    view = matrix
+    for i in range(1, used.size()):
+        content = &vectors.contents[used[i]]
+        for j in range(0, content.size(), 2):
+            view[i, content[0][j]] = content[0][j + 1]
+    return _as_array(of), matrix

@@ -1,0 +1,146 @@
+"""Automata over characters, and how many characters their words have.
+
+A bound on the length of words multiplies the states of an automaton, so it is put into one only
+where words may pass it, and no longer than they may.
+"""
+
+from collections.abc import Container, Sequence
+from functools import cached_property
+
+from kbnf_core.automata.characters import CharacterDfa, Edge, to_characters
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.explore import explore
+from kbnf_core.budget import Budget
+from kbnf_core.languages.json_schema.atoms import Length
+
+Counted = tuple[int, int]
+"""A state, and how many characters came; FREE where that cannot matter any more."""
+
+FREE = -1
+
+
+class Lengths:
+    """The lengths of the words of an automaton, which is trimmed and has words."""
+
+    def __init__(self, dfa: Dfa) -> None:
+        self.words: CharacterDfa = to_characters(dfa)
+
+    @cached_property
+    def shortest(self) -> Sequence[int]:
+        """The characters that each state needs at least."""
+        far = len(self.words.edges)
+        found = [0 if end else far for end in self.words.accepting]
+        sources = self._sources
+        queue = [state for state, end in enumerate(self.words.accepting) if end]
+        for state in queue:
+            for source in sources[state]:
+                if found[source] == far:
+                    found[source] = found[state] + 1
+                    queue.append(source)
+        return found
+
+    @cached_property
+    def longest(self) -> Sequence[int | None]:
+        """The characters that each state leads to at most; None where there is no bound."""
+        waiting = [len(edges) for edges in self.words.edges]
+        sources = self._sources
+        order = [state for state, count in enumerate(waiting) if not count]
+        found: list[int | None] = [None] * len(waiting)
+        for state in order:
+            ends = [found[target] or 0 for _, target in self.words.edges[state]]
+            found[state] = 1 + max(ends) if ends else 0
+            for source in sources[state]:
+                waiting[source] -= 1
+                if not waiting[source]:
+                    order.append(source)
+        return found
+
+    @cached_property
+    def _sources(self) -> Sequence[Sequence[int]]:
+        found: list[list[int]] = [[] for _ in self.words.edges]
+        for state, edges in enumerate(self.words.edges):
+            for _, target in edges:
+                found[target].append(state)
+        return found
+
+    def left_of(self, length: Length) -> Length | None:
+        """Return what of a restriction the words do not fulfil anyway; None for nothing."""
+        low = 0 if length.low <= self.shortest[0] else length.low
+        longest = self.longest[0]
+        implied = length.high is None or (longest is not None and longest <= length.high)
+        high = None if implied else length.high
+        return Length(low, high) if low or high is not None else None
+
+    def has_word(self, length: Length, budget: Budget) -> bool:
+        """Tell whether a word has a length that is allowed."""
+        here = {0}
+        for count in range(length.low + 1 if length.high is None else length.high + 1):
+            budget.spend(1 + len(here))
+            if count >= length.low and any(self._fits(state, count, length) for state in here):
+                return True
+            if not here:
+                return False
+            here = {target for state in here for _, target in self.words.edges[state]}
+        return False
+
+    def _fits(self, state: int, count: int, length: Length) -> bool:
+        return length.high is None or count + self.shortest[state] <= length.high
+
+    def behind(self, state: int) -> CharacterDfa:
+        """Return the automaton of what may follow a state."""
+        states, rows = explore([state], lambda here: [to for _, to in self.words.edges[here]])
+        edges = tuple(
+            tuple((points, to) for (points, _), to in zip(self.words.edges[here], row, strict=True))
+            for here, row in zip(states, rows, strict=True)
+        )
+        return CharacterDfa(edges, tuple(self.words.accepting[here] for here in states))
+
+    def loops(self) -> list[int]:
+        """Return the states that a character leaves as they are."""
+        return [
+            state
+            for state, edges in enumerate(self.words.edges)
+            if any(target == state for _, target in edges)
+        ]
+
+    def counted(
+        self, length: Length, most: int, budget: Budget, ends: Container[int]
+    ) -> tuple[Sequence[Counted], Sequence[Sequence[Edge]]]:
+        """Return the states that count, and their edges; a target is a number, or free.
+
+        A target that is free is ``-1 - state``. States of ``ends`` have no edges. Raises
+        LimitError beyond ``most`` states.
+        """
+        found: list[list[tuple[Edge, Counted]]] = []
+
+        def step(state: Counted) -> list[Counted]:
+            here, count = state
+            budget.spend(1 + len(self.words.edges[here]))
+            edges = [
+                (edge, self._after(edge[1], count + 1, length))
+                for edge in self.words.edges[here]
+                if here not in ends and self._fits(edge[1], count + 1, length)
+            ]
+            found.append(edges)
+            return [after for _, after in edges if after[1] != FREE]
+
+        start = self._after(0, 0, length)
+        states, _ = explore([start], step, most)
+        numbers = {state: number for number, state in enumerate(states)}
+        rows = [
+            [
+                (points, -1 - after[0] if after[1] == FREE else numbers[after])
+                for (points, _), after in edges
+            ]
+            for edges in found
+        ]
+        return states, rows
+
+    def _after(self, state: int, count: int, length: Length) -> Counted:
+        longest = self.longest[state]
+        enough = count + self.shortest[state] >= length.low
+        if enough and (
+            length.high is None or (longest is not None and count + longest <= length.high)
+        ):
+            return state, FREE
+        return state, count

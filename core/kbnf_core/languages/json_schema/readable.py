@@ -1,0 +1,227 @@
+"""Writes schemas for a person: a rule for each property, named formats, short lines, comments.
+
+The language is that of ``writer``, the rules are not: those there are for a program to run.
+"""
+
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+
+from kbnf_core.automata.codepoints import ANY, CodePoints
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.expression import (
+    Alternation,
+    Characters,
+    Repetition,
+    Sequence,
+    Spell,
+    print_characters,
+    print_expression,
+)
+from kbnf_core.automata.expression import Expression as Regex
+from kbnf_core.languages.json_schema.build_tree import (
+    EMPTY,
+    Form,
+    alternation,
+    call,
+    regex,
+    repeated,
+    sequence,
+    text,
+)
+from kbnf_core.languages.json_schema.characters import spell_text
+from kbnf_core.languages.json_schema.document import Document
+from kbnf_core.languages.json_schema.expressions import Expression, Ref
+from kbnf_core.languages.json_schema.format_rules import FORMAT_RULES, format_rules
+from kbnf_core.languages.json_schema.limits import SchemaLimits
+from kbnf_core.languages.json_schema.linear import Rules
+from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema.other_names import OtherNames
+from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
+from kbnf_core.languages.json_schema.write_scalars import LONG_SET, ScalarWriter, is_long
+from kbnf_core.languages.json_schema.writer import Writer
+from kbnf_core.syntax import tree
+
+WIDTH = 72
+"""Columns of a regular expression that stays in one piece; a longer one becomes several."""
+
+_VALUE = "_value"
+_LONGEST_REMARK = 240
+
+
+class ReadableWriter(Writer):
+    """Writes rules for a person to read; ``comments`` are what to say of them, by name."""
+
+    def __init__(self, document: Document, options: Options, prefix: str = "") -> None:
+        super().__init__(document, options, prefix)
+        self._properties: dict[tuple[str, Expression], Form] = {}
+        self._readable = ReadableScalars(self.prelude, self.rules, self.limits, self.left_out)
+        self._scalars = self._readable
+
+    def write(self, root: Expression) -> list[tree.Definition]:
+        """Return the rules for ``root``, its own first, called ``start``. Raises ProblemError."""
+        found = {each.name.value: each for each in super().write(root)}
+        self._remark(self._known[root], root)
+        shared = self.prelude.rules.keys()
+        sections = {
+            "Formats": self._readable.format_names.values(),
+            "Keys that have no rule of their own": self._readable.other_names.names,
+            "JSON": [self._prefix + name for name in shared],
+        }
+        behind = dict.fromkeys(name for names in sections.values() for name in names)
+        order = [name for name in in_order(self._known[root], found) if name not in behind]
+        for title, names in sections.items():
+            used = [name for name in names if name in found]
+            order += used
+            if used:
+                self.comments[used[0]] = title
+        return [found[name] for name in order]
+
+    def member(self, name: str, value: Expression) -> Form | None:
+        """Return a named member: a rule, which equal members share."""
+        key = name, value
+        if key not in self._properties:
+            rule = self.rules.fresh(f"{name}_property" if name in {*NAMES, ""} else name)
+            form = self.place(value, f"{rule}{_VALUE}")
+            if form is None:
+                return None
+            self.rules.add(rule, sequence(text(spell_text(name)), self.prelude.colon, form))
+            self._remark(rule, value)
+            self._properties[key] = call(rule)
+        return self._properties[key]
+
+    def _rule(self, expression: Expression, wish: str) -> Form:
+        form = super()._rule(expression, wish)
+        if isinstance(expression, Ref) and not wish.endswith(_VALUE):
+            self._remark(self._known[expression], expression)
+        return form
+
+    def _remark(self, rule: str, expression: Expression) -> None:
+        """Comment on a rule: where its schema stands, and what the schema says of itself."""
+        parts = (expression, *getattr(expression, "parts", ()))
+        place = next((self.schemas.document.place(e) for e in parts if isinstance(e, Ref)), None)
+        if place is None:
+            return
+        told = [place.contents.get(keyword) for keyword in ("title", "description")]
+        said = [" ".join(each.split()).rstrip(".") for each in told if isinstance(each, str)]
+        remark = textwrap.shorten(". ".join(each for each in said if each), _LONGEST_REMARK)
+        pointer = place.pointer or "the whole schema"
+        self.comments[rule] = f"{pointer}: {remark}" if remark else pointer
+
+
+class ReadableScalars(ScalarWriter):
+    """Writes strings and numbers in short pieces.
+
+    ``format_names`` are the rules of formats, by their names in the library.
+    """
+
+    def __init__(
+        self, prelude: Prelude, rules: Rules, limits: SchemaLimits, note: Callable[[str], None]
+    ) -> None:
+        super().__init__(prelude, rules, limits, note)
+        self.other_names = OtherNames(prelude, rules)
+        self.format_names: dict[str, str] = {}
+
+    def _others(self, words: tuple[str, ...], automaton: Dfa) -> Form:
+        del automaton
+        return self.other_names.write(words)
+
+    def _format(self, name: str) -> Form | None:
+        if name not in FORMAT_RULES or not self._prelude.spelling.is_usual:
+            return None
+        rules = format_rules(name)
+        fresh = [(rule, body) for rule, body in rules if rule not in self.format_names]
+        self.format_names.update((rule, self._rules.fresh(rule)) for rule, _ in fresh)
+        for rule, body in fresh:
+            self._rules.add(self.format_names[rule], renamed(body, self.format_names))
+        return call(self.format_names[rules[0][0]])
+
+    def _in_quotes(self, found: Regex) -> Form:
+        whole = super()._in_quotes(found)
+        if not is_long(whole, WIDTH):
+            return whole
+        return sequence(text('"'), self._pieces(found, self._prelude.spelling.spell), text('"'))
+
+    def _plain(self, found: Regex) -> Form:
+        return self._pieces(found, print_characters)
+
+    def _pieces(self, root: Regex, spell: Spell) -> Form:
+        """Return a regular expression as a form in which no piece is long."""
+        written = print_expression(root, spell)
+        match root:
+            case Characters(points) if len(written) > LONG_SET:
+                return self._set(points)
+            case _ if len(written) <= WIDTH:
+                return _piece(root, written)
+            case Alternation(items):
+                return alternation(self._pieces(item, spell) for item in items)
+            case Repetition(item, low, high):
+                return repeated(self._pieces(item, spell), low, high)
+            case Sequence(items):
+                return sequence(*self._joined(items, spell))
+            case _:
+                return _piece(root, written)
+
+    def _joined(self, items: tuple[Regex, ...], spell: Spell) -> Iterator[Form]:
+        """Yield items, as many in one piece as fit."""
+        pending: list[Regex] = []
+        for item in items:
+            if pending and len(_printed([*pending, item], spell)) > WIDTH:
+                yield self._together(pending, spell)
+                pending = []
+            pending.append(item)
+        yield self._together(pending, spell)
+
+    def _together(self, items: list[Regex], spell: Spell) -> Form:
+        if len(items) == 1:
+            return self._pieces(items[0], spell)
+        return _piece(Sequence(tuple(items), 0), _printed(items, spell))
+
+    def _set(self, points: CodePoints) -> Form:
+        return self._prelude.use("character") if points == ANY else super()._set(points)
+
+
+def in_order(start: str, definitions: Mapping[str, tree.Definition]) -> list[str]:
+    """Return the rules in the order in which a reader meets them, depth first."""
+    found: dict[str, None] = {}
+    pending = [start]
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found[name] = None
+            nodes = tree.postorder(definitions[name].body)
+            called = [node.name.value for node in nodes if isinstance(node, tree.Reference)]
+            pending.extend(reversed(called))
+    return list(found)
+
+
+def _printed(items: list[Regex], spell: Spell) -> str:
+    return print_expression(Sequence(tuple(items), 0), spell)
+
+
+def _piece(root: Regex, written: str) -> Form:
+    """Return a regular expression, or the text that it is."""
+    items = root.items if isinstance(root, Sequence) else (root,)
+    letters = []
+    for item in items:
+        points = item.points if isinstance(item, Characters) else ()
+        if len(points) != 1 or points[0][0] != points[0][1]:
+            return regex(written)
+        letters.append(chr(points[0][0]))
+    return text(spell_text("".join(letters))[1:-1]) if letters else EMPTY
+
+
+def renamed(form: Form, names: dict[str, str]) -> Form:
+    """Return a form of the library of formats with other names in it."""
+    match form:
+        case tree.Reference(name):
+            return call(names[name.value])
+        case tree.Sequence(items):
+            return sequence(*(renamed(item, names) for item in items))
+        case tree.Alternation(branches):
+            return alternation(renamed(branch, names) for branch in branches)
+        case tree.Repetition(body, low, high):
+            return repeated(renamed(body, names), low, high)
+        case tree.Bracket(_, body):
+            return renamed(body, names)
+        case _:
+            return form

@@ -1,0 +1,160 @@
+"""What hosted services refuse in strict schemas: checks, each with what to do.
+
+The rules are those that the services documented by the end of 2025; they change.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kbnf_core.languages.json_schema.document import Json, escape
+from kbnf_core.languages.json_schema.options import Service
+from kbnf_core.languages.json_schema.problems import NOT_FOR_SERVICE, Problem
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """The bounds of a service; None has no bound. ``refused`` are keywords, with what to do."""
+
+    refused: dict[str, str]
+    all_required: bool = False
+    root_is_object: bool = False
+    properties: int | None = None
+    depth: int | None = None
+    enum_values: int | None = None
+    characters: int | None = None
+    optional: int | None = None
+    unions: int | None = None
+    recursion: bool = True
+
+
+_COMBINING = dict.fromkeys(
+    ("allOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"),
+    "write out what it means, with `anyOf` where there are several cases",
+)
+_BY_VALUE = dict.fromkeys(
+    ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength",
+     "maxLength", "maxItems", "uniqueItems"),
+    "say it in the description, and check the value afterwards",
+)  # fmt: skip
+
+_RULES = {
+    Service.OPENAI: _Rules(
+        _COMBINING,
+        all_required=True,
+        root_is_object=True,
+        properties=5_000,
+        depth=10,
+        enum_values=1_000,
+        characters=120_000,
+    ),
+    Service.ANTHROPIC: _Rules(_BY_VALUE, optional=24, unions=16, recursion=False),
+}
+
+
+def check_service(schema: Json, service: Service) -> list[Problem]:
+    """Return what the strict mode of a service refuses in a schema, in the order of the text."""
+    rules = _RULES[service]
+    counts = _Counts()
+    found = list(_root(schema, rules))
+    pending: list[tuple[Json, str, int]] = [(schema, "", 0)]
+    while pending:
+        value, pointer, depth = pending.pop()
+        if not isinstance(value, dict):
+            continue
+        found += _one(value, pointer, rules, counts)
+        is_object = "properties" in value
+        counts.depth = max(counts.depth, depth + is_object)
+        inner = [
+            (held, f"{pointer}/{step}", depth + is_object) for step, held in _schemas_in(value)
+        ]
+        pending += reversed(inner)
+    found += _totals(counts, rules)
+    by = f"{service.value} refuses this in strict mode: "
+    return [Problem(NOT_FOR_SERVICE, by + message, at, help_) for at, message, help_ in found]
+
+
+_Finding = tuple[str, str, str]
+"""A pointer, what is wrong there, what to do."""
+
+
+@dataclass(slots=True)
+class _Counts:
+    properties: int = 0
+    depth: int = 0
+    enum_values: int = 0
+    characters: int = 0
+    optional: int = 0
+    unions: int = 0
+
+
+def _root(schema: Json, rules: _Rules) -> Iterator[_Finding]:
+    if rules.root_is_object and not (
+        isinstance(schema, dict) and schema.get("type") == "object" and "anyOf" not in schema
+    ):
+        yield "", "the root is no object", "put it into a property of an object"
+
+
+def _one(
+    value: dict[str, Json], pointer: str, rules: _Rules, counts: _Counts
+) -> Iterator[_Finding]:
+    """Yield what is wrong with one schema object; count what has bounds of its own."""
+    for keyword in value.keys() & rules.refused.keys():
+        yield f"{pointer}/{keyword}", f"`{keyword}`", rules.refused[keyword]
+    properties = value.get("properties")
+    names = list(properties) if isinstance(properties, dict) else []
+    listed = value.get("required")
+    required = set(listed) if isinstance(listed, list) else set()
+    missing = [name for name in names if name not in required]
+    if value.get("type") == "object" and value.get("additionalProperties") is not False:
+        yield (
+            pointer,
+            "`additionalProperties` is not false",
+            'add `"additionalProperties": false`',
+        )
+    if rules.all_required and missing:
+        shown = ", ".join(f"`{name}`" for name in missing[:3])
+        yield (
+            pointer,
+            f"{shown} not in `required`",
+            "list it there, and let its type be `null`, too",
+        )
+    if not rules.recursion and isinstance(value.get("$ref"), str):
+        reference = value["$ref"].removeprefix("#")
+        if reference == "" or f"{pointer}/".startswith(f"{reference}/"):
+            yield f"{pointer}/$ref", "a schema that holds itself", "nest it as often as it may come"
+    values = value.get("enum")
+    listed_values = values if isinstance(values, list) else []
+    counts.properties += len(names)
+    counts.optional += len(missing)
+    counts.unions += "anyOf" in value or isinstance(value.get("type"), list)
+    counts.enum_values += len(listed_values)
+    words = [*names, *listed_values, value.get("const")]
+    counts.characters += sum(len(word) for word in words if isinstance(word, str))
+
+
+def _totals(counts: _Counts, rules: _Rules) -> Iterator[_Finding]:
+    for count, most, what in (
+        (counts.properties, rules.properties, "properties"),
+        (counts.depth, rules.depth, "objects nested in one another"),
+        (counts.enum_values, rules.enum_values, "values in `enum`"),
+        (counts.characters, rules.characters, "characters of names and constants"),
+        (counts.optional, rules.optional, "optional properties"),
+        (counts.unions, rules.unions, "unions (`anyOf`, several types)"),
+    ):
+        if most is not None and count > most:
+            yield "", f"{count:,} {what}, where {most:,} are allowed", "split the schema"
+
+
+_NAMED = ("$defs", "definitions", "properties", "patternProperties")
+_LISTED = ("anyOf", "oneOf", "allOf", "prefixItems")
+_SINGLE = ("items", "additionalProperties", "not", "if", "then", "else", "contains")
+
+
+def _schemas_in(value: dict[str, Json]) -> Iterator[tuple[str, Json]]:
+    for keyword, held in value.items():
+        if keyword in _NAMED and isinstance(held, dict):
+            yield from ((f"{keyword}/{escape(name)}", inner) for name, inner in held.items())
+        elif keyword in _LISTED and isinstance(held, list):
+            yield from ((f"{keyword}/{number}", inner) for number, inner in enumerate(held))
+        elif keyword in _SINGLE:
+            yield keyword, held

@@ -1,0 +1,52 @@
+"""What a schema may be given as: a text, a value, a pydantic model, a type that pydantic knows."""
+
+import json
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from kbnf_core.errors import ConfigError
+
+
+def schema_text(source: object) -> str:
+    """Return the JSON text of a schema.
+
+    ``source`` is a text, a dict, a bool, a pydantic model or ``TypeAdapter``, or a type for which
+    pydantic makes a schema: a dataclass, a ``TypedDict``, ``list[int]``. Raises ``ConfigError``
+    where that needs pydantic and it is not installed, or where it makes none.
+    """
+    if isinstance(source, str):
+        return source
+    if isinstance(source, Mapping | bool):
+        return _as_json(source)
+    for method in ("model_json_schema", "json_schema"):
+        make = getattr(source, method, None)
+        if callable(make):
+            return _made(make)
+    return _made(lambda: _adapter(source).json_schema())
+
+
+def _adapter(source: object) -> Any:
+    try:
+        return import_module("pydantic").TypeAdapter(source)
+    except ImportError:
+        raise ConfigError(
+            "a schema of a Python type needs pydantic: pip install 'kbnf-toolkit[pydantic]'"
+        ) from None
+
+
+def _made(make: Any) -> str:
+    try:
+        return _as_json(make())
+    except ConfigError:
+        raise
+    except Exception as error:
+        said = str(error).split("\n", 1)[0]
+        raise ConfigError(f"there is no JSON Schema of this: {said}") from None
+
+
+def _as_json(value: object) -> str:
+    try:
+        return json.dumps(value)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"the schema is not JSON: {error}") from None

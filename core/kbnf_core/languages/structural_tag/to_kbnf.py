@@ -1,0 +1,70 @@
+"""The entry points of the conversion: to a tree of KBNF, and to its text.
+
+A structural tag lets generation go on as long as it allows more, so the result says ``finish=eos``.
+"""
+
+from typing import TYPE_CHECKING
+
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.errors import GrammarError
+from kbnf_core.languages.conversion.verify import verified
+from kbnf_core.languages.kbnf.language import KBNF
+from kbnf_core.languages.structural_tag.places import placed
+from kbnf_core.languages.structural_tag.read import Report, read_tag
+from kbnf_core.languages.structural_tag.write import START, write_rules
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.source import Source
+from kbnf_core.syntax.conversion import Conversion, Loss
+from kbnf_core.syntax.language import Parsed
+from kbnf_core.syntax.printer import print_document
+from kbnf_core.syntax.tree import Definition, Document
+
+if TYPE_CHECKING:
+    from kbnf_core.vocab.vocabulary import Vocabulary
+
+
+def parse_structural_tag(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
+    """Read ``source`` into a tree of KBNF; never raises."""
+    report = Report(source)
+    rules = _rules(source, report, limits, None)
+    broken = frozenset((START,)) if report.errors else frozenset[str]()
+    kept = () if report.errors else tuple(placed(each, each.span) for each in rules)
+    document = Document(source, kept, (), broken)
+    found = [*report.errors, *report.losses, *report.notes]
+    return Parsed(document, tuple(sorted(found, key=Diagnostic.sort_key)))
+
+
+def from_structural_tag(
+    source: str,
+    *,
+    path: str | None = None,
+    start: str | None = None,
+    vocabulary: "Vocabulary | None" = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Conversion:
+    """Return the KBNF for a structural tag of XGrammar's, a JSON text, also in its older form.
+
+    ``path`` names the text in messages. With a ``vocabulary`` tokens that are named by their texts
+    become ids, which all that excludes tokens needs. Raises ``GrammarError`` with all findings for
+    a tag with errors; each finding begins with the JSON Pointer of its place.
+    """
+    del start  # there is but one; all converters take it
+    text = Source(source, path)
+    report = Report(text)
+    rules = _rules(text, report, limits, vocabulary)
+    if report.errors:
+        errors = sorted(report.errors, key=Diagnostic.sort_key)
+        raise GrammarError([*errors, *report.losses, *report.notes])
+    body = print_document(Document(Source(""), rules, ()))
+    converted = f"(* kbnf: finish=eos *)\n\n{body}"
+    verified(converted, KBNF, limits)
+    lost = sorted(report.losses, key=Diagnostic.sort_key)
+    losses = tuple(Loss(each.code, each.message, each.span) for each in lost)
+    return Conversion(converted, not losses, losses, tuple(report.notes))
+
+
+def _rules(
+    source: Source, report: Report, limits: Limits, vocabulary: "Vocabulary | None"
+) -> tuple[Definition, ...]:
+    nodes = read_tag(source, report, limits)
+    return write_rules(nodes, report, limits, vocabulary) if nodes else ()

@@ -1,0 +1,418 @@
+"""From the nodes of a structural tag to rules of KBNF.
+
+A tag, the JSON in it and free text are rules of their own, named after the tag's beginning; all
+else stands where it is used.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.languages.json_schema.build_tree import (
+    EMPTY,
+    Form,
+    alternation,
+    definition,
+    optional,
+    regex,
+    repeated,
+    sequence,
+    text,
+)
+from kbnf_core.languages.json_schema.names import Names
+from kbnf_core.languages.structural_tag import free_text
+from kbnf_core.languages.structural_tag.contents import Contents, options_of
+from kbnf_core.languages.structural_tag.formats import Token
+from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Node, Report
+from kbnf_core.languages.structural_tag.xml import Arguments
+from kbnf_core.limits import Limits
+from kbnf_core.source import Span
+from kbnf_core.syntax import tree
+
+if TYPE_CHECKING:
+    from kbnf_core.vocab.vocabulary import Vocabulary
+
+START = "start"
+_NOWHERE = Span(0, 0)
+_MOST_TOKENS = 2**32 - 1
+_WISHES = {"json_schema": "json", "qwen_xml_parameter": "parameters", "grammar": "grammar"}
+
+
+def write_rules(
+    nodes: Sequence[Node], report: Report, limits: Limits, vocabulary: "Vocabulary | None"
+) -> tuple[tree.Definition, ...]:
+    """Return the rules of a structural tag, whose outermost node is the first, ``start`` ahead."""
+    writer = _Writer(nodes, report, limits, vocabulary)
+    for node in reversed(nodes):
+        writer.write(node)
+    return writer.definitions()
+
+
+class _Writer:
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        report: Report,
+        limits: Limits,
+        vocabulary: "Vocabulary | None",
+    ) -> None:
+        self._nodes = nodes
+        self._report = report
+        self._limits = limits
+        self._vocabulary = vocabulary
+        names = Names("", frozenset({START}))
+        self._wishes = _wishes(nodes, names)
+        self._contents = Contents(names, report, limits)
+        self._forms: dict[int, Form] = {}
+        self._rules: list[tuple[tree.Definition, Span]] = []
+
+    def definitions(self) -> tuple[tree.Definition, ...]:
+        """Return all rules, those of outer formats first."""
+        top = self._nodes[0]
+        start = definition(START, self._forms[id(top)])
+        found = [*self._rules, (start, self._report.span(top.pointer))]
+        return tuple(replace(each, span=span) for each, span in reversed(found))
+
+    def write(self, node: Node) -> None:
+        """Make the expression of a node; those inside have theirs."""
+        kind = "json_schema" if node.kind == "qwen_xml_parameter" else node.kind
+        write = getattr(self, f"_{kind}")
+        self._forms[id(node)] = write(node, *(self._forms[id(part)] for part in node.parts))
+        span = self._report.span(node.pointer)
+        self._rules += [(each, span) for each in reversed(self._contents.take())]
+
+    # Texts
+
+    def _const_string(self, node: Node) -> Form:
+        return text(node.fields["value"])
+
+    def _regex(self, node: Node) -> Form:
+        return regex(self._contents.regex(node.fields["pattern"], f"{node.pointer}/pattern"))
+
+    def _grammar(self, node: Node) -> Form:
+        text_, wish = node.fields["grammar"], self._wishes[id(node)]
+        return self._contents.grammar(text_, f"{node.pointer}/grammar", wish)
+
+    def _json_schema(self, node: Node) -> Form:
+        self._losses_of_schema(node)
+        fields = {"style": "qwen_xml", **node.fields}
+        options, wish = options_of(fields), self._wishes[id(node)]
+        if fields["style"] != "json":
+            return Arguments(self._contents, fields, options, node.pointer).write(wish)
+        schema, pointer = fields["json_schema"], f"{node.pointer}/json_schema"
+        return self._contents.schema(schema, options, pointer, wish)
+
+    def _losses_of_schema(self, node: Node) -> None:
+        if node.fields["any_order"]:
+            self._report.loss(
+                f"{node.pointer}/any_order",
+                "required properties and single ones stay required and single, in any order",
+                "XGrammar counts the properties only",
+            )
+        if node.fields["excludes"] and node.fields.get("style") == "json":
+            self._report.loss(
+                f"{node.pointer}/excludes", "what strings of JSON may not hold is left out"
+            )
+
+    def _any_text(self, node: Node) -> Form:
+        if node.fields["max_tokens"] == 0 or node.fields["max_chars"] == 0:
+            return EMPTY
+        if node.fields["max_tokens"] is not None:
+            self._report.loss(
+                f"{node.pointer}/max_tokens",
+                "no rule can count the tokens of a text: there is no bound",
+                "`any_tokens` has tokens that are counted, `max_chars` counts characters",
+            )
+        words = _with_ends(node)
+        most = node.fields["max_chars"]
+        if most is None:
+            return optional(self._text(words))
+        return self._short_text(node, words, most)
+
+    def _text(self, words: tuple[str, ...]) -> Form:
+        """Return nonempty text without ``words``, a rule that all such texts share."""
+        return self._contents.shared("text", free_text.avoiding(sorted(set(words))))
+
+    def _short_text(self, node: Node, words: tuple[str, ...], most: int) -> Form:
+        """Return text of at most so many characters, or, with ``words``, bytes."""
+        pointer = f"{node.pointer}/max_chars"
+        highest = self._limits.exception_length if words else self._limits.repetition
+        if most > highest:
+            self._report.loss(pointer, f"at most {highest:,} characters can be counted")
+            most = highest
+        if not words:
+            return repeated(self._contents.shared("character", regex("(?s:.)")), 0, most)
+        self._report.loss(
+            pointer,
+            f"{most:,} bytes are counted, not characters, as some texts are excluded",
+            "all characters but those of ASCII have two to four bytes",
+        )
+        stop = self._contents.shared_name("stop", free_text.listed(words))
+        return optional(tree.Exception_(tree.Name(stop, _NOWHERE), most, _NOWHERE))
+
+    # Compositions
+
+    def _sequence(self, node: Node, *parts: Form) -> Form:
+        del node
+        return _joined(*parts)
+
+    def _or(self, node: Node, *parts: Form) -> Form:
+        del node
+        return alternation(parts)
+
+    def _optional(self, node: Node, part: Form) -> Form:
+        del node
+        return optional(part)
+
+    def _plus(self, node: Node, part: Form) -> Form:
+        del node
+        return repeated(part, 1, None)
+
+    def _star(self, node: Node, part: Form) -> Form:
+        del node
+        return repeated(part, 0, None)
+
+    def _repeat(self, node: Node, part: Form) -> Form:
+        low, high = node.fields["min"], node.fields["max"]
+        if high is not None and high < low:
+            self._report.error(f"{node.pointer}/min", "`min` is larger than `max`")
+            return EMPTY
+        most = self._limits.repetition
+        if max(low, high or 0) > most:
+            self._report.error(node.pointer, f"counts beyond {most:,} are not supported")
+            return EMPTY
+        return repeated(part, low, high)
+
+    # Tags
+
+    def _tag(self, node: Node, content: Form) -> Form:
+        whole = _joined(self._begin(node), content, self._end(node))
+        return self._contents.add(definition(self._wishes[id(node)], whole))
+
+    def _begin(self, node: Node, skipped: int = 0) -> Form:
+        begin = node.fields["begin"]
+        if isinstance(begin, Token):
+            return self._one_token(begin, f"{node.pointer}/begin/token")
+        return text(begin[skipped:])
+
+    def _end(self, node: Node) -> Form:
+        end = node.fields["end"]
+        if isinstance(end, Token):
+            return self._one_token(end, f"{node.pointer}/end/token")
+        return alternation(map(text, dict.fromkeys(end)))
+
+    def _tags_with_separator(self, node: Node, *tags: Form) -> Form:
+        one = alternation(tags)
+        if node.fields["stop_after_first"]:
+            found = one
+        else:
+            found = _joined(one, repeated(_joined(text(node.fields["separator"]), one), 0, None))
+        return found if node.fields["at_least_one"] else optional(found)
+
+    def _triggered_tags(self, node: Node, *tags: Form) -> Form:
+        triggers: dict[str, list[int]] = {each: [] for each in node.fields["triggers"]}
+        for index, tag in enumerate(node.parts):
+            begin = tag.fields["begin"]
+            where = f"{tag.pointer}/begin"
+            if isinstance(begin, Token):
+                self._report.error(where, "a tag that a text triggers begins with a text")
+                return EMPTY
+            found = [trigger for trigger in triggers if begin.startswith(trigger)]
+            if len(found) != 1:
+                what = "more than one trigger" if found else "none of the triggers"
+                self._report.error(where, f"this tag begins with {what}, and should with just one")
+                return EMPTY
+            triggers[found[0]].append(index)
+        if node.fields["at_least_one"] and node.fields["stop_after_first"]:
+            return alternation(tags)
+        words = _with_ends(node)
+        calls = [
+            self._triggered(node, trigger, (*triggers, *words), indices, tags)
+            for trigger, indices in triggers.items()
+        ]
+        return self._dispatched(node, calls, (*triggers, *words), alternation(tags))
+
+    def _triggered(
+        self,
+        node: Node,
+        trigger: str,
+        words: tuple[str, ...],
+        indices: Sequence[int],
+        tags: Sequence[Form],
+    ) -> "_Call":
+        """Return the call of a trigger's tags; a trigger without tags is text."""
+        if free_text.is_clean(trigger, words):
+            calls = [tags[index] for index in indices]
+            return _Call(None, alternation(calls) if calls else text(trigger))
+        rests = [self._rest(node.parts[index], len(trigger)) for index in indices]
+        return _Call(self._up_to(node, trigger, words), alternation(rests))
+
+    def _rest(self, tag: Node, skipped: int) -> Form:
+        """Return a tag without the first characters of its beginning."""
+        content = self._forms[id(tag.parts[0])]
+        return _joined(self._begin(tag, skipped), content, self._end(tag))
+
+    def _up_to(self, node: Node, trigger: str, words: tuple[str, ...]) -> Form:
+        try:
+            return free_text.up_to(trigger, words)
+        except LimitError:
+            message = f"the texts that end with `{trigger}` are too many to be written"
+            self._report.error(node.pointer, message, code=UNSUPPORTED)
+            return EMPTY
+
+    def _dispatch(self, node: Node, *parts: Form) -> Form:
+        triggers: dict[str, list[Form]] = {}
+        for trigger, part in zip(node.fields["rules"], parts, strict=True):
+            triggers.setdefault(trigger, []).append(part)
+        words = (*triggers, *node.fields["excludes"])
+        calls = []
+        for trigger, contents in triggers.items():
+            content = alternation(contents)
+            if free_text.is_clean(trigger, words):
+                calls.append(_Call(None, _joined(text(trigger), content)))
+            else:
+                calls.append(_Call(self._up_to(node, trigger, words), content))
+        return self._dispatched(node, calls, words, EMPTY)
+
+    def _dispatched(
+        self, node: Node, calls: Sequence["_Call"], words: tuple[str, ...], first: Form
+    ) -> Form:
+        """Return free text with calls in it, as often as ``node`` says; ``first`` may lead it."""
+        free = optional(self._text(words))
+        plain = [each.called for each in calls if each.before is None]
+        steps = [_joined(each.before, each.called) for each in calls if each.before is not None]
+        if plain:
+            steps.append(_joined(free, alternation(plain)))
+        step = alternation(steps)
+        loops = node.fields.get("loop", not node.fields.get("stop_after_first"))
+        if not loops:
+            return alternation([step, free])
+        body = _joined(repeated(step, 0, None), free)
+        return _joined(first, body) if node.fields.get("at_least_one") else body
+
+    # Tokens
+
+    def _token(self, node: Node) -> Form:
+        return self._one_token(node.fields["token"], f"{node.pointer}/token")
+
+    def _exclude_token(self, node: Node) -> Form:
+        return self._other_tokens(node, node.fields["exclude_tokens"])
+
+    def _any_tokens(self, node: Node) -> Form:
+        most = node.fields["max_tokens"]
+        highest = self._limits.repetition
+        if most is not None and most > highest:
+            where = f"{node.pointer}/max_tokens"
+            self._report.loss(where, f"at most {highest:,} tokens can be counted")
+            most = highest
+        return repeated(self._other_tokens(node, node.fields["exclude_tokens"]), 0, most)
+
+    def _token_triggered_tags(self, node: Node, *tags: Form) -> Form:
+        triggers = [self._resolved(each) for each in node.fields["trigger_tokens"]]
+        for tag in node.parts:
+            begin = tag.fields["begin"]
+            where = f"{tag.pointer}/begin"
+            if not isinstance(begin, Token):
+                self._report.error(where, "a tag that a token triggers begins with a token")
+                return EMPTY
+            if triggers.count(self._resolved(begin)) != 1:
+                self._report.error(where, "a tag begins with just one of the trigger tokens")
+                return EMPTY
+        one = alternation(tags)
+        fields = node.fields
+        if fields["at_least_one"] and fields["stop_after_first"]:
+            return one
+        excluded = (*fields["trigger_tokens"], *fields["exclude_tokens"])
+        other = self._other_tokens(node, excluded)
+        if fields["stop_after_first"]:
+            return _joined(repeated(other, 0, None), optional(one))
+        rest = repeated(alternation([one, other]), 0, None)
+        return _joined(one, rest) if fields["at_least_one"] else rest
+
+    def _token_dispatch(self, node: Node, *parts: Form) -> Form:
+        triggers = node.fields["rules"]
+        other = self._other_tokens(node, (*triggers, *node.fields["exclude_tokens"]), around=False)
+        calls = alternation(
+            _joined(self._one_token(each, f"{node.pointer}/rules/{index}/0"), part)
+            for index, (each, part) in enumerate(zip(triggers, parts, strict=True))
+        )
+        if node.fields["loop"]:
+            return repeated(alternation([calls, other]), 0, None)
+        return _joined(repeated(other, 0, None), optional(calls))
+
+    def _one_token(self, token: Token, pointer: str) -> Form:
+        name = self._resolved(token).name
+        if isinstance(name, int):
+            return tree.TokenSet(((name, name),), False, _NOWHERE)
+        if self._vocabulary is not None:
+            self._report.error(pointer, f"the vocabulary has no token {name!r}")
+        return tree.TokenName(tree.Text(name, _NOWHERE, ()), _NOWHERE)
+
+    def _other_tokens(self, node: Node, excluded: Iterable[Token], *, around: bool = True) -> Form:
+        """Return any token but some, and but the one that ends the tag around it."""
+        tokens = [*excluded]
+        if around and isinstance(node.ends, Token):
+            tokens.append(node.ends)
+        ids = set[int]()
+        for token in tokens:
+            name = self._resolved(token).name
+            if isinstance(name, int):
+                ids.add(name)
+            elif self._vocabulary is not None:
+                self._report.error(node.pointer, f"the vocabulary has no token {name!r}")
+            else:
+                self._report.loss(
+                    node.pointer,
+                    f"the token {name!r} is excluded by its text, which needs the vocabulary",
+                    "give the vocabulary, or the token's id",
+                    code="W402",
+                )
+        if not ids:
+            return tree.TokenSet(((0, _MOST_TOKENS),), False, _NOWHERE)
+        return tree.TokenSet(tuple((each, each) for each in sorted(ids)), True, _NOWHERE)
+
+    def _resolved(self, token: Token) -> Token:
+        """Return a token by its id, if the vocabulary tells it."""
+        if isinstance(token.name, int) or self._vocabulary is None:
+            return token
+        special = self._vocabulary.special_id(token.name)
+        if special is not None:
+            return Token(special)
+        ids = self._vocabulary.token_ids(token.name.encode())
+        return Token(min(ids)) if ids else token
+
+
+class _Call(NamedTuple):
+    """What is called, and the texts that lead to it; None is free text, which all share."""
+
+    before: Form | None
+    called: Form
+
+
+def _with_ends(node: Node) -> tuple[str, ...]:
+    """Return what a text excludes, and the ends of the tag around it."""
+    ends = () if isinstance(node.ends, Token) else node.ends
+    return tuple(dict.fromkeys([*node.fields["excludes"], *filter(None, ends)]))
+
+
+def _joined(*parts: Form) -> Form:
+    """Return the sequence of the parts."""
+    found = sequence(*parts)
+    return EMPTY if isinstance(found, tree.Sequence) and not found.items else found
+
+
+def _wishes(nodes: Iterable[Node], names: Names) -> dict[int, str]:
+    """Return the names of tags' rules, and wishes for those of contents, after their tags."""
+    found: dict[int, str] = {}
+    for node in nodes:
+        if node.kind == "tag":
+            begin = node.fields["begin"]
+            wish = str(begin.name) if isinstance(begin, Token) else begin
+            found[id(node)] = names.fresh(wish if any(map(str.isalpha, wish)) else "tag")
+            content = node.parts[0] if node.parts else None
+            if content is not None and content.kind in _WISHES:
+                found[id(content)] = f"{found[id(node)]}_{_WISHES[content.kind]}"
+        elif node.kind in _WISHES and id(node) not in found:
+            found[id(node)] = _WISHES[node.kind]
+    return found

@@ -1,0 +1,326 @@
+"""Arguments of tools in XML: each property an element, in the style of a family of models.
+
+A value that is a string is written as it is, up to the element's end; other values are JSON. The
+``deepseek`` styles tell in an attribute which of both a value is, ``kimi_k3_xml`` its type.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from kbnf_core.languages.json_schema.build_tree import (
+    EMPTY,
+    Form,
+    alternation,
+    call,
+    definition,
+    optional,
+    regex,
+    repeated,
+    sequence,
+    text,
+)
+from kbnf_core.languages.json_schema.document import escape
+from kbnf_core.languages.json_schema.formats import formats_of
+from kbnf_core.languages.json_schema.options import Options, Standard
+from kbnf_core.languages.json_schema.values import constant
+from kbnf_core.languages.structural_tag.contents import SPACE, Contents
+from kbnf_core.languages.structural_tag.free_text import avoiding
+from kbnf_core.languages.structural_tag.read import UNSUPPORTED
+
+_DSML = "｜DSML｜"
+_NAME = "[a-zA-Z_][a-zA-Z0-9_]*"
+_TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
+_MOST_CASES = 1_000
+_OUTSIDE = frozenset(
+    {
+        "type", "properties", "required", "additionalProperties", "$defs", "definitions",
+        "title", "description", "$schema", "$id", "default", "examples", "$comment",
+    }
+)  # fmt: skip
+"""Keywords of the schema of all arguments that are read."""
+
+
+class Style(NamedTuple):
+    """How a style writes an element: around the name, before the value, and after it."""
+
+    opening: str
+    named: str
+    value: str
+    closing: str
+
+
+STYLES: Mapping[str, Style] = {
+    "qwen_xml": Style("<parameter=", ">", "", "</parameter>"),
+    "minimax_xml": Style('<parameter name="', '">', "", "</parameter>"),
+    "deepseek_xml": Style(f'<{_DSML}parameter name="', "", "", f"</{_DSML}parameter>"),
+    "deepseek_v4_1_xml": Style(f'<{_DSML} parameter name="', "", "", f"</{_DSML} parameter>"),
+    "glm_xml": Style("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"),
+    "kimi_k3_xml": Style('<|open|>argument key="', "", "", "<|close|>argument<|sep|>"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A kind of value: its form, its type in JSON, and whether it is written as it is."""
+
+    form: Form
+    kind: str | None
+    is_text: bool
+
+
+class Arguments:
+    """Writes the arguments of a tool in one style."""
+
+    def __init__(
+        self, contents: Contents, fields: Mapping[str, Any], options: Options, pointer: str
+    ) -> None:
+        self._contents = contents
+        self._report = contents.report
+        self._schema = fields["json_schema"]
+        self._any_order = fields["any_order"]
+        self._excludes = fields["excludes"]
+        self._name = fields["style"]
+        self._options = options
+        self._pointer = pointer
+        gap = options.whitespace_pattern
+        self._gap = regex(gap or f"{SPACE}*")
+
+    def write(self, wish: str) -> Form:
+        """Return all arguments, a rule called like ``wish``."""
+        if self._name not in STYLES:
+            message = f"values in the style `{self._name}` are not supported"
+            self._report.error(self._pointer, message, code=UNSUPPORTED)
+            return EMPTY
+        self._style = STYLES[self._name]
+        self._space = self._contents.shared("space", self._gap)
+        words = sorted({self._style.closing, *self._excludes})
+        self._plain = optional(self._contents.shared("argument", avoiding(words)))
+        top = self._outermost()
+        if top is None:
+            return EMPTY
+        schema, pointer = top
+        elements, needed = self._elements(schema, pointer, wish)
+        other = self._other(schema, pointer, wish)
+        if self._any_order:
+            any_one = alternation([*elements.values(), *([] if other is EMPTY else [other])])
+            body = repeated(self._spaced(any_one), len(needed), None)
+        else:
+            body = sequence(
+                *(
+                    self._spaced(form) if name in needed else optional(self._spaced(form))
+                    for name, form in elements.items()
+                ),
+                *([] if other is EMPTY else [repeated(self._spaced(other), 0, None)]),
+            )
+        whole = definition(self._contents.names.fresh(wish), sequence(body, self._space))
+        return self._contents.add(whole, ahead=True)
+
+    def _spaced(self, form: Form) -> Form:
+        return sequence(self._space, form)
+
+    def _outermost(self) -> tuple[dict[str, Any], str] | None:
+        """Return the schema of all arguments, references followed, and its pointer."""
+        schema, pointer = self._schema, f"{self._pointer}/json_schema"
+        for _ in range(_MOST_CASES):
+            if schema is True:
+                return {}, pointer
+            if not isinstance(schema, dict) or "$ref" not in schema:
+                break
+            schema, pointer = self._followed(schema["$ref"], f"{pointer}/$ref")
+        if not isinstance(schema, dict) or schema.get("type", "object") != "object":
+            self._report.error(pointer, "arguments in XML are those of an object", code=UNSUPPORTED)
+            return None
+        strange = [name for name in schema if name not in _OUTSIDE]
+        for name in strange:
+            where = f"{pointer}/{escape(name)}"
+            message = f"`{name}` beside arguments in XML is not supported"
+            self._report.error(where, message, code=UNSUPPORTED)
+        return None if strange else (schema, pointer)
+
+    def _followed(self, reference: Any, pointer: str) -> tuple[Any, str]:
+        """Return the schema that a reference to this document leads to, ``False`` for none."""
+        found = self._schema
+        if isinstance(reference, str) and (reference == "#" or reference.startswith("#/")):
+            for step in reference[2:].split("/") if reference != "#" else ():
+                name = step.replace("~1", "/").replace("~0", "~")
+                found = found.get(name) if isinstance(found, dict) else None
+            if isinstance(found, dict | bool):
+                return found, f"{self._pointer}/json_schema{reference[1:]}"
+        self._report.error(pointer, f"`{reference}` leads nowhere in this schema", code="E805")
+        return False, pointer
+
+    def _elements(
+        self, schema: dict[str, Any], pointer: str, wish: str
+    ) -> tuple[dict[str, Form], frozenset[str]]:
+        """Return the elements of the properties, and the names of those that must be there."""
+        properties = schema.get("properties", {})
+        required = schema.get("required", [])
+        if not isinstance(properties, dict) or not isinstance(required, list):
+            self._report.error(pointer, "`properties` is an object, `required` a list", code="E802")
+            return {}, frozenset()
+        elements = {}
+        for name, each in properties.items():
+            where = f"{pointer}/properties/{escape(name)}"
+            rule = self._contents.names.fresh(f"{wish}_{name}")
+            key = text(self._style.opening + self._spelled(name))
+            self._contents.add(definition(rule, self._element(key, each, where, rule)))
+            elements[name] = call(rule)
+        missing = [name for name in required if name not in properties]
+        for name in missing:
+            where = f"{pointer}/required"
+            self._report.error(where, f"`{name}` is required and no property", code=UNSUPPORTED)
+        return elements, frozenset(map(str, required))
+
+    def _other(self, schema: dict[str, Any], pointer: str, wish: str) -> Form:
+        """Return the element of a property that is not listed; nothing where there is none."""
+        value = schema.get("additionalProperties", "properties" not in schema)
+        if value is False:
+            return EMPTY
+        rule = self._contents.names.fresh(f"{wish}_other")
+        key = sequence(text(self._style.opening), regex(_NAME))
+        where = f"{pointer}/additionalProperties"
+        return self._contents.add(definition(rule, self._element(key, value, where, rule)))
+
+    def _spelled(self, name: str) -> str:
+        if self._name != "kimi_k3_xml":
+            return name
+        return name.replace("&", "&amp;").replace('"', "&quot;")
+
+    def _element(self, key: Form, schema: Any, pointer: str, wish: str) -> Form:
+        cases = list(self._cases(schema, pointer, wish))
+        closing = text(self._style.closing)
+        if self._name.startswith("deepseek"):
+            return sequence(key, alternation(self._told(case, closing) for case in cases))
+        forms = [case.form for case in cases]
+        if len(cases) == 1 and cases[0].form is self._plain:
+            value: Form = forms[0]
+        else:
+            value = sequence(self._space, alternation(forms), self._space)
+        return sequence(key, self._attribute(cases), value, closing)
+
+    def _told(self, case: _Case, closing: Form) -> Form:
+        """Return a value of ``deepseek_xml`` after the attribute that tells what it is."""
+        if case.is_text:
+            return sequence(text('" string="true">'), case.form, closing)
+        spaced = sequence(self._space, case.form, self._space)
+        return sequence(text('" string="false">'), spaced, closing)
+
+    def _attribute(self, cases: list[_Case]) -> Form:
+        """Return what stands between a name and its value."""
+        if self._name != "kimi_k3_xml":
+            if not self._style.value:
+                return text(self._style.named)
+            return sequence(text(self._style.named), self._space, text(self._style.value))
+        kinds = {case.kind for case in cases}
+        known = [kind for kind in kinds if kind is not None]
+        types = known if len(kinds) == 1 and known else _TYPES
+        return sequence(text('" type="'), alternation(map(text, types)), text('"<|sep|>'))
+
+    def _cases(self, schema: Any, pointer: str, wish: str) -> Iterator[_Case]:
+        """Yield the kinds of values that a schema allows, without recursion."""
+        waiting = [(schema, pointer, True)]
+        for step, (each, where, is_single) in enumerate(waiting):
+            if step > _MOST_CASES:
+                self._report.error(pointer, "too many alternatives", code=UNSUPPORTED)
+                return
+            inner = list(self._inside(each, where))
+            if not inner:
+                yield from self._leaf(each, where, wish, is_single=is_single)
+            # What is not one schema has no type that ``kimi_k3_xml`` could tell.
+            waiting += [(*part, False) for part in inner]
+
+    def _inside(self, schema: Any, pointer: str) -> Iterator[tuple[Any, str]]:
+        """Yield the schemas one of which a value has; nothing where it is a plain one."""
+        if not isinstance(schema, dict):
+            return
+        if "$ref" in schema:
+            yield self._followed(schema["$ref"], f"{pointer}/$ref")
+        elif isinstance(schema.get("type"), list) and not {"const", "enum"} & schema.keys():
+            for each in schema["type"]:
+                yield {**schema, "type": each}, f"{pointer}/type"
+        else:
+            for keyword in ("anyOf", "oneOf", "allOf"):
+                parts = schema.get(keyword)
+                if isinstance(parts, list) and (keyword != "allOf" or len(parts) == 1):
+                    for index, each in enumerate(parts):
+                        yield each, f"{pointer}/{keyword}/{index}"
+                    return
+
+    def _leaf(self, schema: Any, pointer: str, wish: str, *, is_single: bool) -> Iterator[_Case]:
+        values = self._constants(schema)
+        if values is not None:
+            for value in values:
+                written = value if isinstance(value, str) else constant(value).text
+                if self._excluded(written):
+                    continue
+                kind = _kind(value) if is_single else None
+                yield _Case(text(written), kind, isinstance(value, str))
+        elif schema is True or (isinstance(schema, dict) and "type" not in schema):
+            yield _Case(self._plain, None, True)
+            tagged = self._name.startswith("deepseek")
+            kinds = ("number", "boolean", "null", "array", "object") if tagged else _TYPES[4:6]
+            for kind in kinds:
+                yield _Case(self._json({"type": kind}, pointer, kind), None, False)
+        elif isinstance(schema, dict) and schema["type"] == "string":
+            yield _Case(self._string(schema, pointer), "string" if is_single else None, True)
+        else:
+            kind = schema["type"] if isinstance(schema, dict) else None
+            told = "number" if kind == "integer" else kind
+            form = self._json(self._whole(schema), pointer, f"{wish}_value")
+            yield _Case(form, told if is_single and isinstance(told, str) else None, False)
+
+    def _constants(self, schema: Any) -> list[Any] | None:
+        if isinstance(schema, dict) and "const" in schema:
+            return [schema["const"]]
+        values = schema.get("enum") if isinstance(schema, dict) else None
+        return values if isinstance(values, list) and values else None
+
+    def _excluded(self, value: str) -> bool:
+        return any(word in value for word in self._excludes)
+
+    def _string(self, schema: dict[str, Any], pointer: str) -> Form:
+        """Return a string as it is; what restricts it is all that it must keep to."""
+        formats = formats_of(Standard.LLGUIDANCE)
+        low, high = (schema.get(name) for name in ("minLength", "maxLength"))
+        if isinstance(schema.get("format"), str) and schema["format"] in formats:
+            return regex(f"(?:{formats[schema['format']]})")
+        if isinstance(schema.get("pattern"), str):
+            where = f"{pointer}/pattern"
+            return regex(self._contents.regex(schema["pattern"], where))
+        if self._excludes or (low is None and high is None):
+            return self._plain
+        character = self._contents.shared("character", regex("(?s:.)"))
+        return repeated(character, int(low or 0), None if high is None else int(high))
+
+    def _json(self, schema: Any, pointer: str, wish: str) -> Form:
+        if self._excludes and schema.get("type") not in ("integer", "number", "boolean", "null"):
+            where = f"{self._pointer}/excludes"
+            self._report.loss(where, f"what strings inside of {pointer} may not hold is left out")
+        return self._contents.schema(schema, self._options, pointer, wish)
+
+    def _whole(self, schema: Any) -> Any:
+        """Return a schema with the definitions that its references may lead to."""
+        if not isinstance(schema, dict) or not isinstance(self._schema, dict):
+            return schema
+        shared = {
+            name: self._schema[name] for name in ("$defs", "definitions") if name in self._schema
+        }
+        return {**shared, **schema}
+
+
+def _kind(value: Any) -> str:
+    """Return the type of a value of JSON, by ``kimi_k3_xml``."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case str():
+            return "string"
+        case list():
+            return "array"
+        case dict():
+            return "object"
+        case _:
+            return "number"

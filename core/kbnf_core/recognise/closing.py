@@ -1,0 +1,148 @@
+"""Closing: whether the states of a grammar are finitely many, which they are, and what if not.
+
+States are numbered by content, so a text that comes back to an earlier situation comes back to its
+state, and a grammar without recursion in the midst of a rule has finitely many. Such recursion,
+``value ::= '[' value ']'``, has a state for every depth; left recursion and tail calls have not.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from kbnf_core.ir.analysis import cyclic_components
+from kbnf_core.lower.tables import Tables
+from kbnf_core.recognise.states import DEAD, StateTable
+
+MOST_STATES = 4096
+"""States of a table, unless more are asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """The states met, breadth first from the initial one; all there are if ``closed``."""
+
+    states: list[int]
+    closed: bool
+
+
+def close_states(
+    states: StateTable,
+    most: int,
+    classes: Iterable[int],
+    by_token: Callable[[int], Iterable[int]],
+    eager: bool = False,
+) -> Closing:
+    """Return the first ``most`` states that bytes of ``classes`` and tokens lead to.
+
+    ``by_token(state)``: the states after tokens that are more than their bytes. ``eager``: nothing
+    follows what is complete.
+    """
+    readable = frozenset(classes)
+    met = {states.initial}
+    order = [states.initial]
+    for state in order:
+        if eager and states.has_exits[state]:
+            continue
+        after = (
+            states.step(state, each) for each in states.live_classes(state) if each in readable
+        )
+        for found in (*after, *by_token(state)):
+            if found != DEAD and found not in met:
+                if len(order) == most:
+                    return Closing(order, False)
+                met.add(found)
+                order.append(found)
+    return Closing(order, True)
+
+
+def close_grammar(tables: Tables, most: int) -> Closing:
+    """Return the first ``most`` states of a grammar over every vocabulary that has all bytes."""
+    states = StateTable(tables)
+
+    def by_token(state: int) -> Iterable[int]:
+        return [states.step_token(state, frozenset((t,))) for t in states.token_terminals(state)]
+
+    return close_states(states, most, range(tables.class_count), by_token)
+
+
+def endless_rules(tables: Tables) -> list[int]:
+    """Return the nonterminals that nest: that call themselves, with text before and behind.
+
+    There depth has no bound, and every depth is a state. A call in front of all text (left
+    recursion) alone goes no deeper, and neither does one behind all text (a tail call).
+    """
+    calls = _calls(tables)
+    graph: dict[int, list[int]] = {each: [] for each in range(len(tables.entry))}
+    for call in calls:
+        graph[call.caller].append(call.callee)
+    found: list[int] = []
+    for members in cyclic_components(graph):
+        within = [each for each in calls if each.caller in members and each.callee in members]
+        if any(each.follows for each in within) and any(each.is_followed for each in within):
+            found.extend(members)
+    return sorted(found)
+
+
+def why_not_closed(tables: Tables, most: int) -> str:
+    """Return in a sentence why a grammar has more than ``most`` states, and what to change."""
+    beyond = f"it has more than {most:,} states"
+    nesting = [tables.names[each].partition("#")[0] for each in endless_rules(tables)]
+    if nesting:
+        distinct = list(dict.fromkeys(nesting))
+        named = ", ".join(f"`{name}`" for name in distinct[:3]) + (", ..." if distinct[3:] else "")
+        return (
+            f"{beyond}, since {named} can nest without end; bound the depth, or in a JSON Schema"
+            " close objects (`additionalProperties: false`) and give every value a type"
+        )
+    number, positions = longest_rule(tables)
+    name = tables.names[number].partition("#")[0]
+    return (
+        f"{beyond}; most are in `{name}`, which has {positions:,} positions: lower its bounds"
+        " (`{m,n}`, `maxLength`), or allow more states"
+    )
+
+
+def longest_rule(tables: Tables) -> tuple[int, int]:
+    """Return the nonterminal with the most positions, and how many it has."""
+    counts = [len(_states_of(tables, entry)) for entry in tables.entry.tolist()]
+    most = max(counts)
+    return counts.index(most), most
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call: whether it may follow text of the caller, and be followed by text."""
+
+    caller: int
+    callee: int
+    follows: bool
+    is_followed: bool
+
+
+def _calls(tables: Tables) -> list[_Call]:
+    return [
+        _Call(
+            caller,
+            int(tables.call_nonterminal[call]),
+            state != entry,
+            not tables.call_tail[call],
+        )
+        for caller, entry in enumerate(tables.entry.tolist())
+        for state in _states_of(tables, entry)
+        for call in range(tables.call_start[state], tables.call_start[state + 1])
+    ]
+
+
+def _states_of(tables: Tables, entry: int) -> list[int]:
+    """Return the automaton states of the nonterminal with this entry."""
+    met, order = {entry}, [entry]
+    for state in order:
+        for start, target in (
+            (tables.edge_start, tables.edge_target),
+            (tables.call_start, tables.call_return),
+            (tables.token_start, tables.token_target),
+        ):
+            after = target[start[state] : start[state + 1]].tolist()
+            fresh = [each for each in dict.fromkeys(after) if each not in met]
+            met.update(fresh)
+            order.extend(fresh)
+    return order

@@ -1,0 +1,176 @@
+"""SGLang's grammar backend and grammar object over an engine."""
+
+import logging
+from collections.abc import Collection
+from copy import copy
+from typing import Any
+
+import torch
+from sglang.srt.constrained.base_grammar_backend import (
+    BaseGrammarBackend,
+    BaseGrammarObject,
+    GrammarRow,
+    InvalidGrammarObject,
+    register_vocab_mask_buffer,
+)
+from sglang.srt.runtime_context import get_serving
+
+from kbnf_core import (
+    Compiler,
+    Engine,
+    KbnfError,
+    Vocabulary,
+    allocate_bitmask,
+    apply_bitmask,
+    fill_bitmasks,
+)
+from kbnf_core.convert import detect
+
+ANY_JSON = "$$ANY$$"
+"""SGLang's name for JSON without a schema."""
+
+_logger = logging.getLogger(__name__)
+
+
+class KbnfGrammar(BaseGrammarObject):  # type: ignore[misc] # the host is not typed
+    """The position of a request in its grammar."""
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__()
+        self.engine = engine
+
+    def accept_token(self, token: int) -> None:
+        """Append a token; ``ValueError`` for one that cannot come. After the end all are passed."""
+        if not self.engine.is_finished() and not self.engine.accept_tokens([token]):
+            raise ValueError(f"token {token} cannot come here")
+
+    def rollback(self, k: int) -> None:
+        """Undo tokens."""
+        self.engine.rollback(k)
+
+    def is_terminated(self) -> bool:
+        """Tell whether the text is over."""
+        return self.engine.is_finished()
+
+    def allocate_vocab_mask(self, vocab_size: int, batch_size: int, device: Any) -> torch.Tensor:
+        """Return a bitmask in the memory of the host."""
+        del device
+        return torch.from_numpy(allocate_bitmask(batch_size, vocab_size))
+
+    def fill_vocab_mask(self, vocab_mask: torch.Tensor, idx: int) -> None:
+        """Write what can come here into a row."""
+        self.engine.fill_bitmask(vocab_mask, idx)
+
+    @staticmethod
+    def fill_vocab_mask_batched(entries: list[GrammarRow], vocab_mask: torch.Tensor) -> None:
+        """Write many rows at once; others keep what they hold."""
+        if not all(isinstance(entry.grammar, KbnfGrammar) for entry in entries):
+            BaseGrammarObject.fill_vocab_mask_batched(entries, vocab_mask)
+            return
+        engines = [entry.grammar.engine for entry in entries]
+        fill_bitmasks(engines, vocab_mask, rows=[entry.row for entry in entries], threads=2)
+
+    @staticmethod
+    def reset_vocab_mask(vocab_mask: torch.Tensor) -> None:
+        """Allow everything."""
+        vocab_mask.fill_(-1)
+
+    @staticmethod
+    def move_vocab_mask(vocab_mask: torch.Tensor, device: Any) -> torch.Tensor:
+        """Return the bitmask on a device."""
+        return vocab_mask.to(device, non_blocking=True)
+
+    @staticmethod
+    def apply_vocab_mask(logits: torch.Tensor, vocab_mask: torch.Tensor) -> None:
+        """Set what cannot come to minus infinity, in place."""
+        apply_bitmask(logits, vocab_mask)
+
+    def copy(self) -> "KbnfGrammar":
+        """Return another position at the same place."""
+        return KbnfGrammar(copy(self.engine))
+
+    def try_jump_forward(self, tokenizer: Any) -> tuple[list[int], str] | None:
+        """Return the tokens that have to come, if any."""
+        del tokenizer
+        tokens = self.engine.forced_tokens()
+        return (tokens, "") if tokens else None
+
+    def jump_forward_str_state(self, helper: tuple[list[int], str]) -> tuple[str, int]:
+        """Return no text: jumps are by tokens."""
+        del helper
+        return "", -1
+
+    def jump_and_retokenize(
+        self, old_output_ids: list[int], new_output_ids: list[int], next_state: int
+    ) -> None:
+        """Do nothing: tokens that were jumped over are accepted like others."""
+
+
+class KbnfBackend(BaseGrammarBackend):  # type: ignore[misc] # the host is not typed
+    """Compiles in a process of its own, so that the scheduler's loop goes on."""
+
+    def __init__(
+        self, vocabulary: Vocabulary, whitespace: str | None = None, workers: int = 1
+    ) -> None:
+        super().__init__()
+        self._compiler = Compiler(vocabulary, workers=workers)
+        self._whitespace = whitespace
+
+    def initialize_vocab_mask_buffer(
+        self, name: str, vocab_size: int, max_rows: int, device: Any
+    ) -> torch.Tensor:
+        """Return a bitmask that is used again and again."""
+        del device
+        mask = torch.from_numpy(allocate_bitmask(max_rows, vocab_size))
+        return register_vocab_mask_buffer(name, mask, max_rows)
+
+    def dispatch_json(self, key_string: str) -> BaseGrammarObject:
+        """Compile a JSON Schema."""
+        schema = True if key_string == ANY_JSON else key_string
+        return self._grammar("json_schema", schema, whitespace=self._whitespace)
+
+    def dispatch_regex(self, key_string: str) -> BaseGrammarObject:
+        """Compile a regular expression."""
+        return self._grammar("regex", key_string)
+
+    def dispatch_ebnf(self, key_string: str) -> BaseGrammarObject:
+        """Compile a grammar in GBNF (SGLang's EBNF), Lark, KBNF, ..., by what it looks like."""
+        return self._grammar("grammar", key_string, language=detect(key_string, "").lower())
+
+    def dispatch_structural_tag(self, key_string: str) -> BaseGrammarObject:
+        """Compile a structural tag."""
+        return self._grammar("structural_tag", key_string)
+
+    def _grammar(self, kind: str, source: Any, **options: Any) -> BaseGrammarObject:
+        try:
+            grammar = self._compiler.submit(kind, source, **options).result()
+            return KbnfGrammar(Engine(grammar, self._compiler.vocabulary, finish="eos"))
+        except (KbnfError, ValueError) as error:
+            _logger.warning("refused: %s", error)
+            return InvalidGrammarObject(str(error))
+
+
+def create(
+    server_args: Any, tokenizer: Any, vocab_size: int, eos_token_ids: Collection[int] | None = None
+) -> BaseGrammarBackend:
+    """Return the backend of a server, which waits for the end of reasoning where there is some."""
+    del server_args
+    serving = get_serving()
+    if serving.constrained_json_whitespace_pattern:
+        raise ValueError("the backend kbnf has no --constrained-json-whitespace-pattern")
+    compact = serving.constrained_json_disable_any_whitespace
+    eos = sorted(eos_token_ids) if eos_token_ids else None
+    vocabulary = Vocabulary.of(tokenizer, size=vocab_size, eos=eos)
+    backend = KbnfBackend(vocabulary, "compact" if compact else None)
+    if not serving.reasoning_parser:
+        return backend
+    # SGLang wraps its own backends so, and leaves it to others to do the same.
+    from sglang.srt.constrained.reasoner_grammar_backend import ReasonerGrammarBackend
+    from sglang.srt.parser.reasoning_parser import ReasoningParser
+
+    parser = ReasoningParser(
+        model_type=serving.reasoning_parser, stream_reasoning=False, tokenizer=tokenizer
+    )
+    return ReasonerGrammarBackend(
+        backend, parser, tokenizer, enable_strict_thinking=serving.enable_strict_thinking
+    )

@@ -1,0 +1,115 @@
+"""vLLM's structured output backend and grammar over an engine."""
+
+import json
+from typing import Any
+
+import torch
+from vllm.exceptions import VLLMValidationError
+from vllm.v1.structured_output.backend_types import (
+    StructuredOutputBackend,
+    StructuredOutputGrammar,
+    StructuredOutputOptions,
+)
+from vllm.v1.structured_output.request import get_structured_output_key
+
+from kbnf_core import Compiler, Engine, Grammar, KbnfError, Vocabulary, allocate_bitmask
+from kbnf_core.convert import detect
+
+
+class KbnfGrammar(StructuredOutputGrammar):  # type: ignore[misc] # the host is not typed
+    """The position of a request in its grammar."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def accept_tokens(self, request_id: str, tokens: list[int]) -> bool:
+        """Append tokens and tell whether they can come; those behind the end are passed over."""
+        del request_id
+        return self.engine.accept_tokens(tokens) == len(tokens) or self.engine.is_finished()
+
+    def validate_tokens(self, tokens: list[int]) -> list[int]:
+        """Return the tokens that can come, up to the first that cannot."""
+        return tokens[: self.engine.validate_tokens(tokens)]
+
+    def rollback(self, num_tokens: int) -> None:
+        """Undo tokens."""
+        self.engine.rollback(num_tokens)
+
+    def fill_bitmask(self, bitmask: torch.Tensor, batch_index: int) -> None:
+        """Write what can come here into a row."""
+        self.engine.fill_bitmask(bitmask, batch_index)
+
+    def is_terminated(self) -> bool:
+        """Tell whether the text is over."""
+        return self.engine.is_finished()
+
+    def reset(self) -> None:
+        """Go back to the beginning."""
+        self.engine.reset()
+
+
+class KbnfBackend(StructuredOutputBackend):  # type: ignore[misc] # the host is not typed
+    """Compiles in a process of its own, so that the scheduler's loop goes on."""
+
+    def __init__(self, vllm_config: Any, tokenizer: Any, vocab_size: int) -> None:
+        super().__init__(vllm_config, tokenizer, vocab_size)
+        settings = vllm_config.structured_outputs_config
+        self._whitespace = "compact" if settings.disable_any_whitespace else None
+        self._compiler = Compiler(Vocabulary.of(tokenizer, size=vocab_size), workers=1)
+
+    # vLLM validates requests by the class whose place this one takes.
+    @staticmethod
+    def is_tokenizer_supported(tokenizer: Any) -> bool:
+        """Tell whether a tokenizer can be read; all that vLLM has can."""
+        del tokenizer
+        return True
+
+    def compile_grammar(
+        self,
+        request_type: StructuredOutputOptions,
+        grammar_spec: str,
+        stop_token_ids: set[int] | None = None,
+    ) -> KbnfGrammar:
+        """Compile a request's grammar; raises ``ValueError`` for one that cannot be used."""
+        kind, source, options = request(request_type, grammar_spec, self._whitespace)
+        grammar = self._compiler.submit(kind, source, **options).result()
+        stops = sorted(stop_token_ids) if stop_token_ids else None
+        engine = Engine(grammar, self._compiler.vocabulary, finish="eos", stop_token_ids=stops)
+        return KbnfGrammar(engine)
+
+    def allocate_token_bitmask(self, max_num_seqs: int) -> torch.Tensor:
+        """Return a bitmask in the memory of the host."""
+        return torch.from_numpy(allocate_bitmask(max_num_seqs, self.vocab_size))
+
+    def destroy(self) -> None:
+        """End the process that compiles."""
+        self._compiler.close()
+
+
+def request(
+    kind: StructuredOutputOptions, spec: str, whitespace: str | None = None
+) -> tuple[str, Any, dict[str, Any]]:
+    """Return what a ``Compiler`` is asked for: the kind, the source and options."""
+    name = kind.name
+    if name in ("JSON", "JSON_OBJECT"):
+        schema = spec if name == "JSON" else {"type": "object"}
+        return "json_schema", schema, {"whitespace": whitespace}
+    if name == "CHOICE":
+        return "choice", json.loads(spec), {}
+    if name == "GRAMMAR":
+        return "grammar", spec, {"language": detect(spec, "").lower()}
+    return name.lower(), spec, {}
+
+
+def validate(sampling_params: Any, tokenizer: Any = None) -> None:
+    """Refuse what this backend would refuse, before the request reaches the engine."""
+    del tokenizer
+    if sampling_params.structured_outputs is None:
+        return
+    kind, source, options = request(*get_structured_output_key(sampling_params.structured_outputs))
+    try:
+        with Compiler(Vocabulary.bytes()) as compiler:
+            grammar: Grammar = compiler.submit(kind, source, **options).result()
+            grammar.tables  # noqa: B018 - what passes a limit is refused here
+    except (KbnfError, ValueError) as error:
+        raise VLLMValidationError(f"Grammar error: {error}") from error

@@ -1,0 +1,330 @@
+"""Structural tags: the masks of XGrammar and those of the converted grammar, token by token.
+
+Every tag is walked at random, and at each step the same tokens must be allowed. The vocabulary
+holds characters and words of which some run across the borders of tags.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from itertools import product
+from random import Random
+from typing import Any
+
+import pytest
+
+from kbnf_core import Engine, Vocabulary
+from kbnf_core.convert import from_structural_tag
+from kbnf_core.languages.structural_tag.presets import (
+    CHOICES,
+    REASONING,
+    tool_calls,
+)
+from kbnf_core.languages.structural_tag.presets import (
+    EXAMPLES as CALLS,
+)
+
+xgrammar = pytest.importorskip("xgrammar", reason="the peer is an extra of the tests")
+
+_JOINED = """
+é ab aba <t <t> </t> </ <f= a< >< {" ": "} true null x<t> </t>x <|s|> 1} tool <parameter= string
+</parameter> <parameter "> false <｜DSML｜ </｜DSML｜ <arg_key> </arg_key> <arg_value> </arg_value>
+<|open|> argument "<|sep|> <|close|> <|sep|> boolean object
+"""
+_SPACED = (" name=", " parameter", " string=", " key=", '" type="')
+_CHARACTERS = 'abcdefghijklmnopqrstuvwxyz<>/="{}[]:,. \n0123456789-_|'
+_OF_CALLS = re.compile(r"<[^<>]*>|[A-Za-z_]+|.", re.DOTALL)
+_IN_CALLS = [word for call in CALLS.values() for word in _OF_CALLS.findall(call)]
+WORDS = list(
+    dict.fromkeys([*_CHARACTERS, *_JOINED.split(), *_SPACED, *_IN_CALLS, "</think>", "<think>"])
+)
+EOS = len(WORDS)
+VOCABULARY = Vocabulary(
+    {index: word.encode() for index, word in enumerate(WORDS)}, eos_token_id=EOS
+)
+PEER = xgrammar.TokenizerInfo([*WORDS, "</s>"], stop_token_ids=[EOS])
+SPECIAL = WORDS.index("<|s|>")
+STEPS = 30
+WALKS = 3
+
+
+def tag(fmt: Any) -> str:
+    return json.dumps({"type": "structural_tag", "format": fmt})
+
+
+def first_difference(text: str, random: Random) -> str | None:
+    """Return where the masks differ, after which tokens."""
+    compiled = xgrammar.GrammarCompiler(PEER).compile_structural_tag(text)
+    conversion = from_structural_tag(text, vocabulary=VOCABULARY)
+    assert conversion.exact
+    for _ in range(WALKS):
+        found = _walk(compiled, Engine(conversion.text, VOCABULARY), random)
+        if found is not None:
+            return f"{found}\n{conversion.text}"
+    return None
+
+
+def _walk(compiled: Any, engine: Engine, random: Random, wanted: Sequence[int] = ()) -> str | None:
+    """Go ``wanted`` ways first, and then any."""
+    matcher = xgrammar.GrammarMatcher(compiled)
+    mask = xgrammar.allocate_token_bitmask(1, EOS + 1)
+    taken: list[str] = []
+    for step in range(STEPS + len(wanted)):
+        mask.fill_(-1)
+        matcher.fill_next_token_bitmask(mask)
+        theirs = {each for each in range(EOS + 1) if int(mask[0, each // 32]) >> each % 32 & 1}
+        engine.compute_allowed_token_ids()
+        ours = set(engine.get_allowed_token_ids_from_last_computation())
+        if ours != theirs:
+            names = {each: [*WORDS, "EOS"][each] for each in ours ^ theirs}
+            return f"after {taken}: only here {sorted(ours - theirs)} of {names}"
+        going = sorted(ours - {EOS})
+        if not going:
+            return None
+        token = random.choices(going, [len(WORDS[each]) for each in going])[0]
+        token = wanted[step] if step < len(wanted) else token
+        taken.append(WORDS[token])
+        assert matcher.accept_token(token)
+        engine.try_accept_new_token(token)
+    return None
+
+
+def const(value: str) -> dict[str, Any]:
+    return {"type": "const_string", "value": value}
+
+
+def json_of(schema: Any, **settings: Any) -> dict[str, Any]:
+    return {"type": "json_schema", "json_schema": schema, **settings}
+
+
+def tagged(begin: Any, content: Any, end: Any) -> dict[str, Any]:
+    return {"type": "tag", "begin": begin, "content": content, "end": end}
+
+
+TEXT = {"type": "any_text"}
+CITY = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"enum": ["ab", None]}}}
+ARGUMENTS = {
+    "type": "object",
+    "properties": {
+        "s": {"type": "string"},
+        "b": {"type": "boolean"},
+        "e": {"enum": ["ab", None, "x"]},
+        "n": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        "l": {"type": "string", "maxLength": 2},
+        "p": {"type": "string", "pattern": "^a+b$"},
+        "r": {"$ref": "#/$defs/d"},
+        "o": {"type": "object", "properties": {"q": {"type": "boolean"}}, "required": ["q"]},
+        "y": {"type": ["null", "boolean"]},
+    },
+    "required": ["b"],
+    "$defs": {"d": {"type": "string"}},
+}
+TAGS = [tagged("<t>a", const("x"), "</t>"), tagged("<t>b", TEXT, ["</t>", "."])]
+TOKEN = {"type": "token", "token": SPECIAL}
+EXAMPLES = {
+    "const": const('ab<"'),
+    "empty const": {"type": "sequence", "elements": [const(""), const("a")]},
+    "text": TEXT,
+    "text without": {"type": "any_text", "excludes": ["ab", "<t>"]},
+    "text without one": {"type": "any_text", "excludes": ["aba"]},
+    "characters": {"type": "any_text", "max_chars": 3},
+    "no characters": {"type": "sequence", "elements": [{**TEXT, "max_chars": 0}, const("a")]},
+    "no tokens": {"type": "sequence", "elements": [{**TEXT, "max_tokens": 0}, const("a")]},
+    "json": json_of(CITY),
+    "json, required": json_of({**CITY, "required": ["b"]}),
+    "json, whitespace": json_of({**CITY, "required": ["b"]}, max_whitespace_cnt=1),
+    "json, any": json_of({"type": "array", "items": {"type": "boolean"}}),
+    "grammar": {"type": "grammar", "grammar": 'root ::= a "b" | "c"*\na ::= [a-c] a?'},
+    "regex": {"type": "regex", "pattern": "a.b|[^a-z]{2,3}x?"},
+    "regex, anchored": {"type": "regex", "pattern": "^a\\d+$"},
+    "sequence": {"type": "sequence", "elements": [const("a"), {**TEXT, "max_chars": 1}]},
+    "or": {"type": "or", "elements": [const("ab"), const("a"), const("")]},
+    "optional": {"type": "optional", "content": const("ab")},
+    "plus": {"type": "plus", "content": const("ab")},
+    "star": {"type": "star", "content": const("ab")},
+    "repeat": {"type": "repeat", "min": 2, "max": 3, "content": const("ab")},
+    "repeat, no end": {"type": "repeat", "min": 1, "max": -1, "content": const("ab")},
+    "repeat, never": {
+        "type": "sequence",
+        "elements": [{"type": "repeat", "min": 0, "max": 0, "content": const("ab")}, const("a")],
+    },
+    "tag": tagged("<t>", TEXT, "</t>"),
+    "tag, two ends": tagged("<t>", TEXT, ["</t>", "x"]),
+    "tag, an empty end": tagged("<t>", const("a"), ["</t>", ""]),
+    "tag in a tag": tagged("<t>", tagged("a", TEXT, "b"), "</t>"),
+    "text in a sequence in a tag": tagged(
+        "<t>", {"type": "sequence", "elements": [const("a"), {**TEXT, "excludes": ["x"]}]}, "</t>"
+    ),
+    "triggers": {"type": "triggered_tags", "triggers": ["<t>"], "tags": TAGS},
+    "triggers, excluding": {
+        "type": "triggered_tags", "triggers": ["<t>"], "tags": TAGS, "excludes": ["ab", "tool"],
+    },
+    "triggers, at least one": {
+        "type": "triggered_tags", "triggers": ["<t>"], "tags": TAGS, "at_least_one": True,
+    },
+    "triggers, one at most": {
+        "type": "triggered_tags", "triggers": ["<t>"], "tags": TAGS, "stop_after_first": True,
+    },
+    "triggers, just one": {
+        "type": "triggered_tags", "triggers": ["<t>"], "tags": TAGS,
+        "at_least_one": True, "stop_after_first": True,
+    },
+    "triggers in a tag": tagged(
+        "<f=", {"type": "triggered_tags", "triggers": ["<t>"], "tags": TAGS}, "</"
+    ),
+    "triggers that overlap": {
+        "type": "triggered_tags", "triggers": ["aba", "ba"],
+        "tags": [tagged("abax", const("."), "</t>"), tagged("bay", const(","), "")],
+    },
+    "separated": {"type": "tags_with_separator", "separator": ",", "tags": TAGS},
+    "separated by nothing": {
+        "type": "tags_with_separator", "separator": "", "tags": TAGS, "at_least_one": True,
+    },
+    "separated, one at most": {
+        "type": "tags_with_separator", "separator": ",", "tags": TAGS, "stop_after_first": True,
+    },
+    "dispatch": {"type": "dispatch", "rules": [["<t>", const("a")], ["ab", const("")]]},
+    "dispatch once": {
+        "type": "dispatch", "rules": [["<t>", const("a")]], "loop": False, "excludes": ["x"],
+    },
+    "dispatch, twice the same": {
+        "type": "dispatch", "rules": [["<t>", const("a")], ["<t>", const("b")]],
+    },
+    "token": TOKEN,
+    "token by text": {"type": "token", "token": "tool"},
+    "any other token": {"type": "exclude_token", "exclude_tokens": [0, "ab"]},
+    "tokens": {"type": "any_tokens", "exclude_tokens": [SPECIAL, "x"]},
+    "some tokens": {"type": "any_tokens", "exclude_tokens": [SPECIAL], "max_tokens": 2},
+    "tokens in a tag": tagged(TOKEN, {"type": "any_tokens"}, {"type": "token", "token": "</t>"}),
+    "token triggers": {
+        "type": "token_triggered_tags", "trigger_tokens": [SPECIAL, "tool"],
+        "tags": [tagged(TOKEN, const("a"), "b"), tagged({"token": "tool"}, const("x"), TOKEN)],
+        "exclude_tokens": ["x"],
+    },
+    "token triggers, at least one": {
+        "type": "token_triggered_tags", "trigger_tokens": [SPECIAL],
+        "tags": [tagged(TOKEN, const("a"), "b")], "at_least_one": True,
+    },
+    "token triggers, one at most": {
+        "type": "token_triggered_tags", "trigger_tokens": [SPECIAL],
+        "tags": [tagged(TOKEN, const("a"), "b")], "stop_after_first": True,
+    },
+    "token dispatch": {"type": "token_dispatch", "rules": [[SPECIAL, const("ab")]]},
+    "token dispatch once": {
+        "type": "token_dispatch", "rules": [["tool", const("ab")]], "loop": False,
+        "exclude_tokens": ["x"],
+    },
+    "XML, excluding": json_of(
+        {
+            "type": "object",
+            "properties": {
+                "s": {"type": "string"}, "e": {"enum": ["xa", "xb"]}, "b": {"type": "boolean"},
+            },
+        },
+        style="kimi_k3_xml", excludes=["a", "<|open|>"],
+    ),
+    "older name of XML": {"type": "qwen_xml_parameter", "json_schema": ARGUMENTS},
+    **{
+        f"{style}, {name}": json_of(schema, style=style)
+        for style in (
+            "qwen_xml", "minimax_xml", "deepseek_xml", "deepseek_v4_1_xml", "glm_xml",
+            "kimi_k3_xml",
+        )
+        for name, schema in {
+            "arguments": ARGUMENTS,
+            "others": {**ARGUMENTS, "additionalProperties": {"type": "boolean"}},
+            "anything": {"type": "object"},
+            "true": True,
+        }.items()
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_format_allows_the_tokens_that_xgrammar_allows(name: str) -> None:
+    assert first_difference(tag(EXAMPLES[name]), Random(name)) is None
+
+
+def random_format(random: Random, depth: int) -> dict[str, Any]:
+    """Return some format, others inside."""
+    simple = [lambda: const(_text(random)), lambda: {**TEXT, "excludes": _texts(random)}, _pattern]
+    if depth == 0 or random.random() < 0.2:
+        return random.choice(simple)() if random.random() < 0.9 else dict(TOKEN)
+    kind = random.choice(["sequence", "or", "optional", "star", "repeat", "tag", "calls", "list"])
+    if kind in ("sequence", "or"):
+        parts = [random_format(random, depth - 1) for _ in range(random.randint(1, 3))]
+        return {"type": kind, "elements": parts}
+    if kind in ("optional", "star"):
+        return {"type": kind, "content": random_format(random, depth - 1)}
+    if kind == "repeat":
+        low = random.randint(0, 2)
+        high = random.choice([-1, low + 1])
+        return {"type": kind, "min": low, "max": high, "content": random_format(random, depth - 1)}
+    if kind == "tag":
+        return _tag(random, depth, _text(random))
+    settings = {name: random.random() < 0.4 for name in ("at_least_one", "stop_after_first")}
+    if kind == "list":
+        tags = [_tag(random, depth, _text(random)) for _ in range(2)]
+        return {"type": "tags_with_separator", "separator": ",", "tags": tags, **settings}
+    tags = [_tag(random, depth, f"<{_text(random)}") for _ in range(2)]
+    excludes = [f"x{word}" for word in _texts(random)]
+    return {
+        "type": "triggered_tags", "triggers": ["<"], "tags": tags, "excludes": excludes, **settings,
+    }  # fmt: skip
+
+
+def _tag(random: Random, depth: int, begin: str) -> dict[str, Any]:
+    return tagged(begin, random_format(random, depth - 1), random.choice(["</", ".", ["|", "</"]]))
+
+
+def _pattern() -> dict[str, Any]:
+    return {"type": "regex", "pattern": "[ab]+c?|x"}
+
+
+def _text(random: Random) -> str:
+    return "".join(random.choices("abx<é", k=random.randint(1, 3)))
+
+
+def _texts(random: Random) -> list[str]:
+    return [_text(random) for _ in range(random.randint(0, 2))]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_tags_allow_the_tokens_that_xgrammar_allows(seed: int) -> None:
+    random = Random(seed)
+    text = tag(random_format(random, 3))
+    assert first_difference(text, random) is None, text
+
+
+WEATHER = {
+    "type": "function",
+    "function": {
+        "name": "get_weather",
+        "parameters": {
+            "type": "object",
+            "properties": {"city": {"type": "string"}, "full": {"type": "boolean"}},
+            "required": ["city"],
+        },
+    },
+}
+TIME = {"type": "function", "function": {"name": "get_time", "parameters": {"type": "object"}}}
+FORCED = {"type": "function", "function": {"name": "get_weather"}}
+
+
+@pytest.mark.parametrize("preset", CALLS)
+def test_a_preset_allows_the_tokens_that_xgrammars_own_allows(preset: str) -> None:
+    random = Random(preset)
+    tools = [WEATHER, TIME]
+    call = [WORDS.index(word) for word in _OF_CALLS.findall(CALLS[preset])]
+    for choice, reasoning, parallel in product((*CHOICES, FORCED), REASONING, (True, False)):
+        theirs = xgrammar.get_model_structural_tag(
+            preset, tools, choice, reasoning, parallel_tool_calls=parallel
+        )
+        compiled = xgrammar.GrammarCompiler(PEER).compile_structural_tag(theirs)
+        name = choice if isinstance(choice, str) else "get_weather"
+        made = tool_calls(preset, tools, choice=name, reasoning=reasoning, parallel=parallel)
+        engine = Engine(from_structural_tag(json.dumps(made)).text, VOCABULARY)
+        wanted = call if reasoning == "disabled" and name != "none" else []
+        if preset == "minimax" and wanted:
+            wanted = [WORDS.index(word) for word in _OF_CALLS.findall("\n</think>\n\n\n\n")] + call
+        assert _walk(compiled, engine, random, wanted) is None, (choice, reasoning, parallel)

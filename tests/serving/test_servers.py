@@ -1,0 +1,420 @@
+"""vLLM and SGLang: their distributions, driven as the servers drive them.
+
+Against stand-ins of the servers' protocols, and against the protocols' own files where
+``hosts.py`` has fetched them from the wheels; the rest of the servers is a stand-in in both.
+"""
+
+import enum
+import importlib
+import importlib.util
+import logging
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from types import ModuleType, SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from kbnf_core import Vocabulary
+
+tokenizers = pytest.importorskip(
+    "tokenizers", reason="tokenizers is not installed (extra `transformers`)"
+)
+torch = pytest.importorskip("torch", reason="torch is not installed (extra `torch`)")
+
+ROOT = Path(__file__).resolve().parents[2]
+HOSTS = ROOT / ".hosts"
+PLACES = [ROOT / "integrations" / name for name in ("kbnf-vllm", "kbnf-sglang")]
+WIDTH = 70
+EOS, STOP = 35, 36
+SPELLINGS = {**{chr(97 + i): i for i in range(8)}, "ab": 8, "Ġ": 10, "1": 40, "{": 41, "}": 42}
+TOKENIZER = tokenizers.Tokenizer(tokenizers.models.BPE(SPELLINGS, [("a", "b")]))
+TOKENIZER.decoder = tokenizers.decoders.ByteLevel()
+VOCABULARY = Vocabulary.of(TOKENIZER)
+PATTERN = r"[a-h]{2,6}( [a-h]{2,4}){0,2}"
+
+
+class _Object:
+    """SGLang's ``BaseGrammarObject``."""
+
+    def __init__(self) -> None:
+        self.finished = False
+
+    @staticmethod
+    def fill_vocab_mask_batched(entries: Any, vocab_mask: Any) -> None:
+        for entry in entries:
+            entry.grammar.fill_vocab_mask(vocab_mask, entry.row)
+
+
+class _Invalid(_Object):
+    def __init__(self, error_message: str) -> None:
+        super().__init__()
+        self.error_message = error_message
+
+
+class _Row(NamedTuple):
+    row: int
+    grammar: Any
+
+
+class _Options(enum.Enum):
+    JSON = 1
+    JSON_OBJECT = 2
+    REGEX = 3
+    GRAMMAR = 4
+    CHOICE = 5
+    STRUCTURAL_TAG = 6
+
+
+class _Backend:
+    """vLLM's ``StructuredOutputBackend``, SGLang's ``BaseGrammarBackend``."""
+
+    def __init__(self, *settings: Any) -> None:
+        self.vllm_config, self.tokenizer, self.vocab_size = settings or (None, None, 0)
+
+
+class _Reasoner:
+    def __init__(
+        self, backend: Any, parser: Any, tokenizer: Any, enable_strict_thinking: bool
+    ) -> None:
+        self.inner = backend
+        self.settings = parser, tokenizer, enable_strict_thinking
+
+
+class _ValidationError(ValueError):
+    pass
+
+
+def _buffer(name: str, mask: Any, rows: int) -> Any:
+    assert (len(mask), bool(name)) == (rows, True)
+    return mask
+
+
+def _key(outputs: Any) -> Any:
+    return outputs
+
+
+SERVING = SimpleNamespace(
+    constrained_json_whitespace_pattern=None,
+    constrained_json_disable_any_whitespace=False,
+    reasoning_parser="",
+    enable_strict_thinking=False,
+)
+REGISTRY: dict[str, Any] = {}
+CHOICES: list[str] = []
+
+STANDINS: dict[str, dict[str, Any]] = {
+    "sglang.srt.constrained.base_grammar_backend": {
+        "BaseGrammarBackend": _Backend, "BaseGrammarObject": _Object, "GrammarRow": _Row,
+        "InvalidGrammarObject": _Invalid, "GRAMMAR_BACKEND_REGISTRY": REGISTRY,
+        "register_vocab_mask_buffer": _buffer,
+        "register_grammar_backend": REGISTRY.__setitem__,
+    },
+    "sglang.srt.constrained.reasoner_grammar_backend": {"ReasonerGrammarBackend": _Reasoner},
+    "sglang.srt.parser.reasoning_parser": {"ReasoningParser": lambda **settings: settings},
+    "sglang.srt.runtime_context": {
+        "get_serving": lambda: SERVING, "get_exec": None, "get_context": None,
+        "get_resources": lambda: SimpleNamespace(buffers={}),
+    },
+    "sglang.srt.server_args": {"ServerArgs": object},
+    "sglang.srt.arg_groups.choices": {
+        "add_grammar_backend_choices": CHOICES.extend, "GRAMMAR_BACKEND_CHOICES": CHOICES,
+    },
+    "vllm.exceptions": {"VLLMValidationError": _ValidationError},
+    "vllm.v1.structured_output": {"GuidanceBackend": object},
+    "vllm.v1.structured_output.backend_guidance": {"validate_guidance_grammar": None},
+    "vllm.v1.structured_output.request": {"get_structured_output_key": _key},
+    "vllm.v1.structured_output.backend_types": {
+        "StructuredOutputBackend": _Backend, "StructuredOutputGrammar": object,
+        "StructuredOutputOptions": _Options,
+    },
+}  # fmt: skip
+REAL = (
+    "sglang.srt.constrained.base_grammar_backend",
+    "sglang.srt.arg_groups.choices",
+    "vllm.v1.structured_output.backend_types",
+)
+
+
+def _load(name: str) -> ModuleType:
+    path = HOSTS / f"{name.replace('.', '/')}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _put(name: str, members: dict[str, Any]) -> None:
+    """Put a module and those that hold it where they are imported from."""
+    parts = name.split(".")
+    for count in range(1, len(parts) + 1):
+        whole = ".".join(parts[:count])
+        module = sys.modules.setdefault(whole, ModuleType(whole))
+        if count > 1:
+            setattr(sys.modules[".".join(parts[: count - 1])], parts[count - 1], module)
+    for member, value in members.items():
+        setattr(sys.modules[name], member, value)
+
+
+def _forget() -> None:
+    for name in list(sys.modules):
+        if name.split(".")[0] in ("vllm", "sglang", "kbnf_vllm", "kbnf_sglang"):
+            del sys.modules[name]
+
+
+@pytest.fixture(params=["stand-in", pytest.param("wheel", marks=pytest.mark.slow)])
+def host(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    is_real = request.param == "wheel"
+    if is_real and not HOSTS.exists():
+        pytest.skip("tests/serving/hosts.py has fetched no files of servers")
+    monkeypatch.setattr(sys, "path", [*map(str, PLACES), *sys.path])
+    _forget()
+    for name, members in STANDINS.items():
+        _put(name, members)
+    for name in REAL if is_real else ():
+        _load(name)
+    REGISTRY.clear()
+    CHOICES.clear()
+    yield
+    _forget()
+
+
+def pick(row: Any, random: Random) -> int:
+    bits = np.unpackbits(row.numpy().view(np.uint8), bitorder="little")
+    return int(random.choice(np.flatnonzero(bits).tolist()))
+
+
+def spelled(ids: list[int]) -> str:
+    return b"".join(VOCABULARY.token(each) or b"" for each in ids).decode()
+
+
+@pytest.fixture
+def vllm(host: None) -> Iterator[Any]:
+    settings = SimpleNamespace(
+        structured_outputs_config=SimpleNamespace(disable_any_whitespace=False)
+    )
+    backend = importlib.import_module("kbnf_vllm.backend").KbnfBackend(settings, TOKENIZER, WIDTH)
+    yield backend
+    backend.destroy()
+
+
+def options() -> Any:
+    types = importlib.import_module("vllm.v1.structured_output.backend_types")
+    return types.StructuredOutputOptions
+
+
+def test_vllm_plays_drafts_ends_and_ways_back(vllm: Any) -> None:
+    grammar = vllm.compile_grammar(options().REGEX, PATTERN, {EOS, STOP})
+    bitmask = vllm.allocate_token_bitmask(4)
+    assert (bitmask.dtype, tuple(bitmask.shape)) == (torch.int32, (4, 3))
+    for seed in range(30):
+        random = Random(seed)
+        grammar.reset()
+        tokens: list[int] = []
+        while not grammar.is_terminated():
+            grammar.fill_bitmask(bitmask, 2)
+            tokens.append(pick(bitmask[2], random))
+            assert grammar.validate_tokens([tokens[-1], 43]) == tokens[-1:]
+            assert not grammar.accept_tokens("request", [43])
+            assert grammar.accept_tokens("request", tokens[-1:])
+            if random.random() < 0.2:
+                grammar.rollback(1)
+                tokens.pop()
+        assert tokens[-1] in (EOS, STOP)
+        assert re.fullmatch(PATTERN, spelled(tokens[:-1]))
+        assert grammar.accept_tokens("request", [EOS])
+        assert grammar.validate_tokens([EOS]) == []
+        grammar.rollback(2)
+        assert not grammar.is_terminated()
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "text"),
+    [("JSON", '{"const": {}}', "{}"), ("JSON_OBJECT", "", "{}"), ("CHOICE", '["ab", "ba"]', "ab"),
+     ("GRAMMAR", 'root ::= "ab" | "c"', "ab"), ("GRAMMAR", 'start: "ab"', "ab"),
+     ("GRAMMAR", "start ::= 'ab';", "ab")],
+)  # fmt: skip
+def test_vllm_takes_every_kind_of_request(vllm: Any, kind: str, spec: str, text: str) -> None:
+    grammar = vllm.compile_grammar(options()[kind], spec, {EOS})
+    spellings = {VOCABULARY.token(i): i for i in range(WIDTH)}
+    assert grammar.accept_tokens("r", [spellings[bytes([each])] for each in text.encode()])
+    assert grammar.accept_tokens("r", [EOS])
+    assert grammar.is_terminated()
+
+
+def test_vllm_refuses_before_the_engine_and_at_it(vllm: Any) -> None:
+    backend = sys.modules["kbnf_vllm.backend"]
+    with pytest.raises(ValueError, match="E"):
+        vllm.compile_grammar(options().REGEX, "(")
+    for spec in ("(", "a"):
+        asked = SimpleNamespace(structured_outputs=(options().REGEX, spec))
+        if spec == "a":
+            backend.validate(asked)
+        else:
+            with pytest.raises(_ValidationError, match="Grammar error"):
+                backend.validate(asked)
+    backend.validate(SimpleNamespace(structured_outputs=None))
+
+
+@pytest.mark.usefixtures("host")
+@pytest.mark.parametrize(
+    ("wanted", "version", "changed"), [("1", "0.33.0", True), ("1", "0.34.0", False),
+                                       ("", "0.33.0", False), ("1", None, False)],
+)  # fmt: skip
+def test_vllm_is_changed_only_on_request_and_in_a_version_that_is_known(
+    monkeypatch: pytest.MonkeyPatch, wanted: str, version: str | None, changed: bool
+) -> None:
+    package = importlib.import_module("kbnf_vllm")
+    monkeypatch.setenv("KBNF_VLLM", wanted)
+    _installed(monkeypatch, package, version)
+    structured = sys.modules["vllm.v1.structured_output"]
+    package.register()
+    assert (structured.GuidanceBackend is not object) == changed
+    guidance = sys.modules["vllm.v1.structured_output.backend_guidance"]
+    assert (guidance.validate_guidance_grammar is not None) == changed
+
+
+def _installed(monkeypatch: pytest.MonkeyPatch, package: Any, version: str | None) -> None:
+    def found(name: str) -> str:
+        if version is None:
+            raise package.PackageNotFoundError(name)
+        return version
+
+    monkeypatch.setattr(package, "version", found)
+
+
+@pytest.mark.slow
+def test_what_is_changed_in_vllm_is_there() -> None:
+    if not HOSTS.exists():
+        pytest.skip("tests/serving/hosts.py has fetched no files of servers")
+    manager = (HOSTS / "vllm/v1/structured_output/__init__.py").read_text(encoding="utf-8")
+    assert "import GuidanceBackend" in manager
+    assert "self.backend = GuidanceBackend(" in manager
+    params = (HOSTS / "vllm/sampling_params.py").read_text(encoding="utf-8")
+    assert re.search(r"backend_guidance import \([^)]*validate_guidance_grammar", params)
+    request = (HOSTS / "vllm/v1/structured_output/request.py").read_text(encoding="utf-8")
+    assert "def get_structured_output_key(" in request
+    exllama = (HOSTS / "exllamav3/generator/filter/filter.py").read_text(encoding="utf-8")
+    for name in ("reset", "accept_token", "is_completed", "get_next_logit_mask", "rollback_tokens"):
+        assert f"def {name}(" in exllama
+
+
+@pytest.fixture
+def sglang(host: None) -> Iterator[Any]:
+    module = importlib.import_module("kbnf_sglang.backend")
+    backend = module.create(None, TOKENIZER, WIDTH, {EOS, STOP})
+    yield backend
+    backend._compiler.close()
+
+
+def test_sglang_plays_drafts_ends_and_ways_back(sglang: Any) -> None:
+    template = sglang.dispatch_regex(PATTERN)
+    for seed in range(30):
+        random = Random(seed)
+        grammar = template.copy()
+        mask = grammar.allocate_vocab_mask(WIDTH, 3, "cpu")
+        tokens: list[int] = []
+        while not grammar.is_terminated():
+            grammar.reset_vocab_mask(mask)
+            row = sys.modules["sglang.srt.constrained.base_grammar_backend"].GrammarRow
+            grammar.fill_vocab_mask_batched([row(1, grammar)], mask)
+            assert (mask[0] == -1).all()
+            tokens.append(pick(mask[1], random))
+            logits = torch.zeros(3, WIDTH)
+            grammar.apply_vocab_mask(logits, grammar.move_vocab_mask(mask, "cpu"))
+            assert logits[1, tokens[-1]] == 0
+            assert logits[1, 43] == -torch.inf
+            with pytest.raises(ValueError, match="43"):
+                grammar.accept_token(43)
+            grammar.accept_token(tokens[-1])
+            if random.random() < 0.2:
+                grammar.rollback(1)
+                tokens.pop()
+        assert tokens[-1] in (EOS, STOP)
+        assert re.fullmatch(PATTERN, spelled(tokens[:-1]))
+        grammar.accept_token(EOS)
+        grammar.rollback(2)
+        assert not grammar.is_terminated()
+
+
+def test_sglang_takes_every_kind_of_request_and_refuses_by_a_value(sglang: Any) -> None:
+    for kind, source in [("json", '{"const": {}}'), ("json", "$$ANY$$"), ("regex", r"\{\}"),
+                         ("ebnf", 'root ::= "{}"')]:  # fmt: skip
+        grammar = getattr(sglang, f"dispatch_{kind}")(source)
+        for token_id in (41, 42, EOS):
+            grammar.accept_token(token_id)
+        assert grammar.is_terminated()
+    for kind, source in [("json", "{"), ("regex", "("), ("ebnf", "root ::= x")]:
+        refused = getattr(sglang, f"dispatch_{kind}")(source)
+        assert type(refused).__name__ in ("InvalidGrammarObject", "_Invalid")
+        assert refused.error_message
+
+
+def test_sglang_jumps_by_tokens(sglang: Any) -> None:
+    grammar = sglang.dispatch_regex("[ab]1 1 1")
+    assert grammar.try_jump_forward(None) is None
+    grammar.accept_token(0)
+    tokens, text = grammar.try_jump_forward(None)
+    assert (spelled(tokens[:5]), text) == ("1 1 1", "")
+    assert grammar.jump_forward_str_state((tokens, text)) == ("", -1)
+
+
+@pytest.mark.usefixtures("host")
+def test_sglang_waits_for_the_end_of_reasoning_where_there_is_some(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module = importlib.import_module("kbnf_sglang.backend")
+    monkeypatch.setattr(SERVING, "reasoning_parser", "deepseek-r1")
+    backend = module.create(None, TOKENIZER, WIDTH, None)
+    assert isinstance(backend.inner, module.KbnfBackend)
+    backend.inner._compiler.close()
+    monkeypatch.setattr(SERVING, "constrained_json_whitespace_pattern", " ?")
+    with pytest.raises(ValueError, match="whitespace"):
+        module.create(None, TOKENIZER, WIDTH, None)
+
+
+@pytest.mark.usefixtures("host")
+@pytest.mark.parametrize(("version", "added"), [("0.5.23", ["kbnf"]), ("0.6.0", []), (None, [])])
+def test_sglang_has_a_choice_more_in_a_version_that_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    version: str | None,
+    added: list[str],
+) -> None:
+    package = importlib.import_module("kbnf_sglang")
+    _installed(monkeypatch, package, version)
+    choices = sys.modules["sglang.srt.arg_groups.choices"]
+    registry = sys.modules["sglang.srt.constrained.base_grammar_backend"]
+    with caplog.at_level(logging.WARNING):
+        package.register()
+    known: list[str] = choices.GRAMMAR_BACKEND_CHOICES
+    assert known[-1:] == added or (not added and "kbnf" not in known)
+    assert list(registry.GRAMMAR_BACKEND_REGISTRY) == added
+    assert bool(caplog.records) != bool(added)
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.name)
+def test_no_entry_point_is_one_that_can_stop_a_server(place: Path) -> None:
+    """One of vllm.logits_processors that does not fit stops every server where it is installed."""
+    project = tomllib.loads((place / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    groups = {"kbnf-vllm": "vllm.general_plugins", "kbnf-sglang": "sglang.srt.plugins"}
+    assert list(project["entry-points"]) == [groups[place.name]]
+    ours = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert not [name for name in ours.get("entry-points", {}) if "vllm" in name]
+
+
+def test_a_server_that_is_not_there_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    for place, name in zip(PLACES, ("kbnf_vllm", "kbnf_sglang"), strict=True):
+        monkeypatch.syspath_prepend(str(place))
+        package = importlib.import_module(name)
+        monkeypatch.setenv("KBNF_VLLM", "1")
+        _installed(monkeypatch, package, next(iter(package.KNOWN_VERSIONS)))
+        package.register()

@@ -1,0 +1,91 @@
+"""Closing states and columns of tokens: both kernels agree, and what is too large says why."""
+
+import re
+
+import numpy as np
+import pytest
+
+from kbnf_core import Finish, Grammar, Vocabulary
+from kbnf_core.device import TableTooLargeError, TokenTable, build
+from kbnf_core.kernel import numpy_kernel
+from kbnf_core.kernel.chosen import KERNEL
+from kbnf_core.recognise.closing import close_grammar, close_states, endless_rules
+from kbnf_core.recognise.states import StateTable
+
+TOKENS = ["a", "b", "ab", "ba", "aab", "abb", "é", "x", "(", ")", "()", "))", "1", "12", "+1"]
+VOCABULARY = Vocabulary({i: t.encode() for i, t in enumerate(TOKENS)}, eos_token_id=20)
+
+TEXTS = [
+    "start ::= ('ab' | 'a' 'b'*)+ 'é'? ;",
+    "start ::= start '+' term | term; term ::= #'[0-9]+';",
+    "start ::= 'a'{2,30} 'b';",
+]
+
+
+@pytest.mark.parametrize("eager", [False, True])
+@pytest.mark.parametrize("text", TEXTS)
+def test_both_kernels_find_the_same_columns(text: str, eager: bool) -> None:
+    states = StateTable(Grammar(text).tables)
+    closing = close_states(states, 200, range(states.tables.class_count), lambda _: ())
+    kept = np.array(closing.states, np.int32)
+    found = []
+    for kernel in (KERNEL, numpy_kernel):
+        columns = kernel.columns(states, VOCABULARY.trie, kept, eager, 10**6)
+        assert columns is not None
+        found.append(columns)
+    assert found[0][0].tolist() == found[1][0].tolist()
+    assert found[0][1].tolist() == found[1][1].tolist()
+    assert len(np.unique(found[0][1], axis=0)) == len(found[0][1])
+
+
+@pytest.mark.parametrize("kernel", [KERNEL, numpy_kernel])
+def test_work_beyond_the_bound_is_given_up(kernel: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "KERNEL", kernel)
+    monkeypatch.setattr(build, "MAX_WORK", 5)
+    with pytest.raises(TableTooLargeError, match="take more than 5 steps"):
+        TokenTable.build(Grammar(TEXTS[0]), VOCABULARY)
+
+
+@pytest.mark.parametrize("finish", list(Finish))
+@pytest.mark.parametrize("text", TEXTS)
+def test_both_kernels_build_the_same_table(
+    text: str, finish: Finish, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = TokenTable.build(Grammar(text), VOCABULARY, finish)
+    monkeypatch.setattr(build, "KERNEL", numpy_kernel)
+    other = TokenTable.build(Grammar(text), VOCABULARY, finish)
+    assert one.transitions.tolist() == other.transitions.tolist()
+    assert one.token_class.tolist() == other.token_class.tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("start ::= '(' [start] ')' | 'a';", ["start"]),
+        ("start ::= pair; pair ::= '(' inner ')'; inner ::= pair | 'a';", ["pair"]),
+        ("start ::= start '+' 'a' | 'a';", []),
+        ("start ::= 'a' start | 'b';", []),
+        ("start ::= start 'b' | 'a' start | '1';", ["start"]),
+    ],
+)
+def test_rules_that_nest_are_named(text: str, names: list[str]) -> None:
+    tables = Grammar(text).tables
+    found = [tables.names[each] for each in endless_rules(tables)]
+    assert found == names or (names and set(found) >= set(names))
+    assert close_grammar(tables, 500).closed == (not names)
+
+
+def test_an_error_names_the_rule_and_what_to_change() -> None:
+    nested = Grammar("start ::= list; list ::= '(' [list 'a'] ')';")
+    with pytest.raises(TableTooLargeError, match=r"`list` can nest without end; bound the depth"):
+        TokenTable.build(nested, VOCABULARY, max_states=50)
+    long = Grammar("start ::= 'x' 'a'{1,500} 'b';")
+    with pytest.raises(TableTooLargeError, match=re.escape("lower its bounds (`{m,n}`")):
+        TokenTable.build(long, VOCABULARY, max_states=50)
+
+
+def test_a_partial_table_may_be_small() -> None:
+    grammar = Grammar("start ::= 'a'{1,500};", finish="eos")
+    table = TokenTable.build(grammar, VOCABULARY, max_states=50, partial=True)
+    assert table.is_partial
+    assert len(table.transitions) == 52

@@ -1,0 +1,76 @@
+"""What differs from draft to draft, and the seconds of RFC 3339."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+Judge = Callable[[str], bool]
+
+OLD = ["draft-04", "draft-06", "draft-07"]
+NEW = ["draft/2019-09", "draft/2020-12"]
+
+SIBLINGS: dict[str, Any] = {
+    "beside": {"$ref": "#/definitions/text", "maxLength": 2},
+    "under not": {"not": {"$ref": "#/definitions/text", "maxLength": 2}},
+    "under oneOf": {
+        "oneOf": [
+            {"$ref": "#/definitions/text", "maxLength": 2},
+            {"type": "string", "minLength": 3},
+        ]
+    },
+    "under items": {"items": {"$ref": "#/definitions/text", "enum": ["a"]}},
+    "beside properties": {
+        "properties": {"a": {"$ref": "#/definitions/text", "type": "integer"}},
+    },
+}
+VALUES = ["a", "ab", "abc", 1, None, ["a"], ["abc"], {"a": "x"}, {"a": 1}, {}]
+
+
+@pytest.mark.parametrize("draft", [*OLD, *NEW])
+@pytest.mark.parametrize("name", SIBLINGS)
+def test_what_stands_beside_a_reference(name: str, draft: str, judge: Callable[..., Judge]) -> None:
+    scheme = "http" if draft in OLD else "https"
+    schema = {
+        "$schema": f"{scheme}://json-schema.org/{draft}/schema",
+        "definitions": {"text": {"type": ["string", "null"]}},
+        **({"allOf": [SIBLINGS[name]]} if name == "beside" else SIBLINGS[name]),
+    }
+    allows = judge(schema)
+    for value in VALUES:
+        assert allows(json.dumps(value)) is jsonschema_rs.is_valid(schema, value), value
+
+
+@pytest.mark.parametrize("draft", [*OLD, *NEW])
+@pytest.mark.parametrize("text", ["1", "1.0", "2.50", "2.5", "-1", "10", "[1]", "[1.0]", "true"])
+def test_constants_that_are_equal(text: str, draft: str, judge: Callable[..., Judge]) -> None:
+    scheme = "http" if draft in OLD else "https"
+    schema = {
+        "$schema": f"{scheme}://json-schema.org/{draft}/schema",
+        "enum": [1, 2.5, [1]],
+    }
+    valid = jsonschema_rs.is_valid(schema, json.loads(text))
+    # Draft 4 tells 1.0 from an integer; there the narrow reading is taken.
+    assert judge(schema)(text) is (valid and not (draft == "draft-04" and "1.0" in text))
+
+
+@pytest.mark.parametrize(
+    ("time", "valid"),
+    [
+        ("23:59:60Z", True),
+        ("23:59:60.25+00:00", True),
+        ("00:59:60+01:00", True),
+        ("15:59:60-08:00", True),
+        ("05:29:60+05:30", True),
+        ("22:59:60Z", False),
+        ("23:59:60+01:00", False),
+        ("23:58:60Z", False),
+        ("23:59:61Z", False),
+        ("05:29:60Z", False),
+    ],
+)
+def test_leap_seconds(time: str, valid: bool, judge: Callable[..., Judge]) -> None:
+    assert judge({"type": "string", "format": "time"})(f'"{time}"') is valid
+    assert judge({"type": "string", "format": "date-time"})(f'"1998-12-31T{time}"') is valid

@@ -1,0 +1,95 @@
+"""Texts of converted schemas: formats as rules, short lines, comments, what `fmt` would write."""
+
+import json
+from typing import Any
+
+import pytest
+
+from kbnf_core.automata.characters import to_characters
+from kbnf_core.automata.expression import Builder, print_expression
+from kbnf_core.automata.operations import difference, is_equal
+from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.to_regex import to_expression
+from kbnf_core.format.document import format_kbnf
+from kbnf_core.grammar import Grammar
+from kbnf_core.languages.json_schema import from_json_schema
+from kbnf_core.languages.json_schema.atoms import Length, Matching
+from kbnf_core.languages.json_schema.bounded_formats import bounded_format
+from kbnf_core.languages.json_schema.characters import Spelling
+from kbnf_core.languages.json_schema.format_rules import FORMAT_RULES
+from kbnf_core.languages.json_schema.formats import FORMATS
+from kbnf_core.languages.json_schema.lengths import Lengths
+from kbnf_core.languages.json_schema.regexes import read_regex
+from kbnf_core.lower.regular import Regulars
+from kbnf_core.source import Source
+
+EVENT: dict[str, Any] = {
+    "title": "Event",
+    "type": "object",
+    "properties": {
+        "title": {"type": "string", "minLength": 1, "description": "What it is about. *) (* "},
+        "where": {"$ref": "#/$defs/Place"},
+        "value": {"type": "string", "pattern": "^fo{2}11-a$"},
+    },
+    "required": ["title"],
+    "$defs": {"Place": {"type": "object", "properties": {"city": {}}, "title": "kbnf: start=x"}},
+}
+
+
+@pytest.mark.parametrize("name", sorted(FORMAT_RULES))
+def test_the_rules_of_a_format_have_its_language(name: str) -> None:
+    grammar = Grammar(from_json_schema(json.dumps({"type": "string", "format": name})).text)
+    rules = grammar._rules[0].rules
+    builder = Builder()
+    found = read_regex(FORMATS[name], builder)
+    assert found is not None
+    spelled = compile_regex(f'"(?:{print_expression(found, Spelling().spell)})"').dfa
+    assert spelled is not None
+    assert is_equal(Regulars(rules).of(rules["start"]), spelled)
+
+
+@pytest.mark.parametrize("most", [48, 64, 100, 255, 2083])
+@pytest.mark.parametrize(
+    "name", ["email", "hostname", "uri", "uri-reference", "iri", "date-time", "time"]
+)
+def test_a_bounded_format_is_part_of_the_format(name: str, most: int) -> None:
+    bounded = bounded_format(FORMATS[name], Length(0, most))
+    assert bounded is not None
+    part, whole = Matching(bounded.regex).dfa(), Matching(FORMATS[name]).dfa()
+    assert difference(part, whole).is_empty
+    longest = Lengths(part).longest[0]
+    assert longest is not None
+    assert longest <= most
+
+
+def test_lengths_of_words() -> None:
+    lengths = Lengths(Matching("a(?:bc|d)?|x{2,4}").dfa())
+    assert (lengths.shortest[0], lengths.longest[0]) == (1, 4)
+    assert Lengths(Matching("ab*").dfa()).longest[0] is None
+
+
+def test_a_property_has_a_rule_and_a_comment() -> None:
+    text = from_json_schema(json.dumps(EVENT)).text
+    assert "(* the whole schema: Event *)\nstart ::= '{' ws title" in text
+    assert "(* /properties/where *)\nwhere ::= '\"where\"' colon Place;" in text
+    assert "(* /$defs/Place: kbnf: start=x *)\nPlace ::= " in text
+    assert "colon '\"' character+ '\"';" in text
+    assert "#'\"foo11-a\"'" in text or "'\"foo11-a\"'" in text
+
+
+@pytest.mark.parametrize("name", ["event", *sorted(FORMATS)])
+def test_the_text_is_laid_out_as_fmt_would(name: str) -> None:
+    schema = EVENT if name == "event" else {"properties": {"a": {"format": name}}}
+    text = from_json_schema(json.dumps(schema)).text
+    assert format_kbnf(Source(text)).text == text
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 200
+    assert [line for line in lines if len(line) > 120 and line.count("#r'") != 1] == []
+
+
+def test_one_character_is_written_out_and_no_escape_is_needless() -> None:
+    builder = Builder()
+    dfa = compile_regex("foo11[-._~#&/]~-").dfa
+    assert dfa is not None
+    found = to_expression(to_characters(dfa), builder)
+    assert print_expression(found) == "foo11[#&./_~-]~-"

@@ -1,0 +1,103 @@
+"""Schemas from Python types, and what the strict modes of services refuse."""
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from kbnf_core import Engine, Grammar, Vocabulary
+from kbnf_core.errors import ConfigError, EngineError, GrammarError
+from kbnf_core.languages.json_schema import schema_text
+
+pydantic = pytest.importorskip("pydantic")
+typing_extensions = pytest.importorskip("typing_extensions")
+
+
+@dataclass
+class Point:
+    """Two numbers, of which one has a default."""
+
+    x: int
+    y: int = 0
+
+
+def takes(grammar: Grammar, text: str) -> bool:
+    engine = Engine(grammar, Vocabulary.bytes())
+    try:
+        engine.try_accept_new_bytes(text.encode())
+    except EngineError:
+        return False
+    return engine.is_finished() or engine.can_finish()
+
+
+def test_a_pydantic_model() -> None:
+    model = pydantic.create_model("Item", name=(str, ...), size=(int, 3))
+    grammar = Grammar.from_json_schema(model)
+    assert takes(grammar, '{"name": "a", "size": 4}')
+    assert not takes(grammar, '{"size": 4}')
+    assert takes(Grammar.from_json_schema(pydantic.TypeAdapter(list[int])), "[1]")
+
+
+def test_dataclasses_typed_dicts_and_other_types() -> None:
+    sizes = typing_extensions.TypedDict("sizes", {"w": int})
+    assert takes(Grammar.from_json_schema(Point), '{"x": 1}')
+    assert not takes(Grammar.from_json_schema(Point), '{"y": 1}')
+    assert takes(Grammar.from_json_schema(sizes), '{"w": 1}')
+    assert takes(Grammar.from_json_schema(set[bool]), "[true, false]")
+
+
+@pytest.mark.parametrize("source", [object(), {"a": {1}}, 3.5])
+def test_what_has_no_schema_is_refused(source: object) -> None:
+    with pytest.raises(ConfigError):
+        schema_text(source)
+
+
+def test_without_pydantic_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pydantic", None)
+    with pytest.raises(ConfigError, match=r"kbnf-toolkit\[pydantic\]"):
+        Grammar.from_json_schema(Point)
+
+
+CLOSED = {"type": "object", "additionalProperties": False}
+NESTED: dict[str, Any] = {"type": "integer"}
+for _ in range(11):
+    NESTED = {**CLOSED, "properties": {"a": NESTED}, "required": ["a"]}
+
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("openai", {"type": "string"}, "the root is no object"),
+    ("openai", {"type": "object"}, "`additionalProperties` is not false"),
+    ("openai", {**CLOSED, "properties": {"a": {}}}, "`a` not in `required`"),
+    ("openai", {**CLOSED, "allOf": [{}]}, "`allOf`"),
+    ("openai", NESTED, "11 objects nested in one another, where 10"),
+    (
+        "openai",
+        {**CLOSED, "properties": {"a": {"enum": [*range(1001)]}}, "required": ["a"]},
+        "1,001 values in `enum`",
+    ),
+    ("anthropic", {"type": "integer", "minimum": 3}, "`minimum`"),
+    ("anthropic", {**CLOSED, "properties": {"a": {"$ref": "#"}}}, "a schema that holds itself"),
+    ("anthropic", {**CLOSED, "properties": {f"p{i}": {} for i in range(25)}}, "25 optional"),
+    (
+        "anthropic",
+        {"prefixItems": [{"type": ["null", "integer"]}] * 17},
+        "17 unions",
+    ),
+]
+
+
+@pytest.mark.parametrize(("service", "schema", "message"), REFUSED)
+def test_strict_modes_explain(service: str, schema: dict[str, Any], message: str) -> None:
+    with pytest.raises(GrammarError) as caught:
+        Grammar.from_json_schema(schema, strict=service)
+    found = caught.value.diagnostics
+    assert {finding.code for finding in found} == {"E809"}
+    assert any(message in finding.message and finding.helps for finding in found)
+
+
+def test_strict_schemas_pass() -> None:
+    schema = {**CLOSED, "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    for service in ("openai", "anthropic"):
+        assert takes(Grammar.from_json_schema(schema, strict=service), '{"a": 1}')
+    with pytest.raises(ConfigError):
+        Grammar.from_json_schema(schema, strict="nobody")

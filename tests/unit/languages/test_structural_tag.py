@@ -1,0 +1,347 @@
+"""Structural tags of XGrammar as KBNF; `tests/differential` asks XGrammar itself."""
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from kbnf_core import Engine, Grammar, GrammarError, Vocabulary, check
+from kbnf_core.convert import detect, from_structural_tag
+from kbnf_core.languages import STRUCTURAL_TAG
+from kbnf_core.limits import Limits
+from kbnf_core.source import Source
+from kbnf_testing.membership import Language
+
+HEAD = "(* kbnf: finish=eos *)\n\n"
+
+
+def const(value: str) -> dict[str, Any]:
+    return {"type": "const_string", "value": value}
+
+
+def tagged(begin: Any, content: Any, end: Any) -> dict[str, Any]:
+    return {"type": "tag", "begin": begin, "content": content, "end": end}
+
+
+def of(fmt: Any) -> str:
+    return json.dumps({"type": "structural_tag", "format": fmt})
+
+
+TEXT = {"type": "any_text"}
+CALLS = {
+    "type": "triggered_tags",
+    "triggers": ["<f="],
+    "tags": [tagged("<f=a>", const("x"), "</f>"), tagged("<f=b>", const("y"), "</f>")],
+}
+TOKEN = {"type": "token", "token": 7}
+TOKEN_CALLS = {
+    "type": "token_triggered_tags",
+    "trigger_tokens": [7],
+    "tags": [tagged(TOKEN, const("x"), {"token": 8})],
+    "exclude_tokens": [1],
+}
+WRITTEN = [
+    (const("a'b"), 'start ::= "a\'b";\n'),
+    (TEXT, "start ::= text?;\ntext ::= #'(?s:.)+';\n"),
+    ({**TEXT, "excludes": ["a.b"]}, "start ::= text?;\ntext ::= except!('a.b');\n"),
+    ({**TEXT, "excludes": ["<b", "a"]}, "start ::= text?;\ntext ::= #ex'<b|a';\n"),
+    ({**TEXT, "max_chars": 9}, "start ::= character{,9};\ncharacter ::= #'(?s:.)';\n"),
+    ({"type": "regex", "pattern": "^a|b$"}, "start ::= #'(?s:(?:^a|b$))';\n"),
+    (
+        {"type": "grammar", "grammar": 'root ::= a "!"\na ::= "x" | "y"'},
+        "start ::= grammar;\ngrammar ::= grammar_a '!';\ngrammar_a ::= 'x' | 'y';\n",
+    ),
+    (
+        {"type": "json_schema", "json_schema": {"enum": ["a"]}},
+        "start ::= json;\njson ::= '\"a\"';\n",
+    ),
+    ({"type": "sequence", "elements": [const("a"), const("b")]}, "start ::= 'ab';\n"),
+    ({"type": "or", "elements": [const("a"), const("b")]}, "start ::= 'a' | 'b';\n"),
+    ({"type": "optional", "content": const("a")}, "start ::= 'a'?;\n"),
+    ({"type": "plus", "content": const("a")}, "start ::= 'a'+;\n"),
+    ({"type": "star", "content": const("a")}, "start ::= 'a'*;\n"),
+    ({"type": "repeat", "min": 2, "max": -1, "content": const("a")}, "start ::= 'a'{2,};\n"),
+    (tagged("<t>", const("a"), ["</t>", "."]), "start ::= t;\nt ::= '<t>a' ('</t>' | '.');\n"),
+    (
+        tagged("<t>", TEXT, "</t>"),
+        "start ::= t;\nt ::= '<t>' text? '</t>';\ntext ::= except!('</t>');\n",
+    ),
+    (
+        CALLS,
+        "start ::= (text? (f_a | f_b))* text?;\ntext ::= except!('<f=');\n"
+        "f_a ::= '<f=a>x</f>';\nf_b ::= '<f=b>y</f>';\n",
+    ),
+    (
+        {"type": "tags_with_separator", "separator": ",", "tags": CALLS["tags"]},
+        "start ::= ((f_a | f_b) (',' (f_a | f_b))*)?;\n"
+        "f_a ::= '<f=a>x</f>';\nf_b ::= '<f=b>y</f>';\n",
+    ),
+    (
+        {"type": "dispatch", "rules": [["<f>", const("x")]], "loop": False, "excludes": ["#"]},
+        "start ::= text? '<f>x' | text?;\ntext ::= #ex'\\\\#|<f>';\n",
+    ),
+    (TOKEN, "start ::= #token[7];\n"),
+    ({"type": "token", "token": "<|s|>"}, "start ::= #token'<|s|>';\n"),
+    ({"type": "exclude_token", "exclude_tokens": [3, 1]}, "start ::= #token[^1,3];\n"),
+    ({"type": "any_tokens", "max_tokens": 4}, "start ::= #token[0-4294967295]{,4};\n"),
+    (
+        tagged(TOKEN, {"type": "any_tokens"}, TOKEN),
+        "start ::= tag;\ntag ::= #token[7] #token[^7]* #token[7];\n",
+    ),
+    (TOKEN_CALLS, "start ::= (tag | #token[^1,7])*;\ntag ::= #token[7] 'x' #token[8];\n"),
+    (
+        {"type": "token_dispatch", "rules": [[7, const("x")]]},
+        "start ::= (#token[7] 'x' | #token[^7])*;\n",
+    ),
+    (
+        {"type": "qwen_xml_parameter", "json_schema": {"properties": {"a": {"type": "string"}}}},
+        "start ::= parameters;\nparameters ::= (space parameters_a)? space;\n"
+        "space ::= #r'[ \\t\\n\\r]*';\nargument ::= except!('</parameter>');\n"
+        "parameters_a ::= '<parameter=a>' argument? '</parameter>';\n",
+    ),
+]
+
+
+@pytest.mark.parametrize(("fmt", "kbnf"), WRITTEN, ids=lambda each: str(each)[:60])
+def test_a_format_is_written_as_rules(fmt: Any, kbnf: str) -> None:
+    conversion = from_structural_tag(of(fmt))
+    assert conversion.text == HEAD + kbnf
+    assert conversion.exact
+    assert not conversion.notes
+
+
+INVALID: list[tuple[str, str, str]] = [
+    ("{", "E441", "this is none: Expecting property name"),
+    ("[]", "E441", "is an object"),
+    ('{"format": NaN}', "E441", "it holds `NaN`"),
+    ("{}", "E441", "the whole text: a structural tag has a field `format`"),
+    ('{"type": "tag", "format": {}}', "E441", "/type: the type of a structural tag is"),
+    (of([]), "E441", "/format: a format is an object"),
+    (of({"type": "texts"}), "E441", "/format/type: there is no format 'texts'"),
+    (of({"a": 1}), "E441", "/format: a format names its `type`"),
+    (of({"type": "const_string"}), "E441", "`const_string` has a field `value`, which is missing"),
+    (of(const(1)), "E441", "/format/value: `value` is a text"),  # type: ignore[arg-type]
+    (of({**TEXT, "max_chars": -1}), "E441", "/format/max_chars: `max_chars` is a whole number"),
+    (of({**TEXT, "max_tokens": 1.5}), "E441", "/format/max_tokens: `max_tokens` is a whole number"),
+    (of({**TEXT, "excludes": [""]}), "E441", "/format/excludes: `excludes` is a text that is not"),
+    (of({"type": "or", "elements": []}), "E441", "`elements` is a list that is not empty"),
+    (of({"type": "sequence", "elements": [const("a"), 1]}), "E441", "/format/elements/1: a format"),
+    (of({**CALLS, "tags": [TEXT]}), "E441", "/format/tags/0/type: only tags stand here"),
+    (of({**CALLS, "triggers": ["<g"]}), "E441", "/format/tags/0/begin: this tag begins with none"),
+    (of({**CALLS, "triggers": ["<", "<f"]}), "E441", "begins with more than one trigger"),
+    (of({**CALLS, "triggers": []}), "E441", "/format/triggers: `triggers` is a list that is not"),
+    (
+        of({**CALLS, "tags": [tagged(TOKEN, TEXT, "")]}),
+        "E441",
+        "that a text triggers begins with a",
+    ),
+    (of({**TOKEN_CALLS, "trigger_tokens": [6]}), "E441", "begins with just one of the trigger"),
+    (of({"type": "token", "token": True}), "E441", "/format/token: `token` is a whole number"),
+    (
+        of({"type": "dispatch", "rules": [["a"]]}),
+        "E441",
+        "/format/rules: `rules` is a list of pairs",
+    ),
+    (of(tagged("a", TEXT, [])), "E441", "/format/end: `end` is a text, or"),
+    (of({"type": "repeat", "min": 2, "max": 1, "content": TEXT}), "E441", "`min` is larger"),
+    (of({"type": "regex", "pattern": "(a"}), "E201", "/format/pattern: in this regular expression"),
+    (
+        of({"type": "grammar", "grammar": "root ::= b"}),
+        "E101",
+        "/format/grammar: line 1, column 10",
+    ),
+    (of({"type": "json_schema", "json_schema": {"type": "x"}}), "E802", "/format/json_schema/type"),
+    (
+        of({"type": "json_schema", "json_schema": {"items": {"$ref": "#/x"}}}),
+        "E805",
+        "/format/json_schema/items/$ref",
+    ),
+    (of({"type": "json_schema", "json_schema": 1}), "E441", "`json_schema` is a JSON Schema"),
+    (
+        of({"type": "json_schema", "json_schema": {}, "style": "xml"}),
+        "E441",
+        "/format/style: `style` is one of json, qwen_xml",
+    ),
+    (
+        of({"type": "json_schema", "json_schema": {}, "style": "cohere_xml"}),
+        "E442",
+        "values in the style `cohere_xml` are not supported",
+    ),
+    (
+        of({"type": "qwen_xml_parameter", "json_schema": {"patternProperties": {}}}),
+        "E442",
+        "/format/json_schema/patternProperties: ",
+    ),
+    ('{"structures": [{"begin": "a", "end": "b"}], "triggers": ["a"]}', "E441", "/structures/0: "),
+    ('{"structures": 1, "triggers": ["a"]}', "E441", "/structures: `structures` is a list"),
+    ('{"structures": [], "triggers": ["a"]}', "E441", "`tags` is a list that is not empty"),
+]
+
+
+@pytest.mark.parametrize(("text", "code", "message"), INVALID, ids=lambda each: str(each)[:60])
+def test_what_is_wrong_is_told_with_its_pointer(text: str, code: str, message: str) -> None:
+    with pytest.raises(GrammarError) as caught:
+        from_structural_tag(text)
+    finding = caught.value.diagnostics[0]
+    assert finding.code == code
+    assert message in finding.message
+
+
+def test_a_finding_stands_where_its_pointer_leads() -> None:
+    text = of({"type": "sequence", "elements": [const("a"), {**const("b"), "value": 1}]})
+    found = check(text, language=STRUCTURAL_TAG)
+    assert [(each.code, each.source.slice(each.span)) for each in found] == [("E441", '"value"')]
+    assert found[0].span.start == text.rindex('"value"')
+
+
+def test_a_lint_stands_at_the_format_that_it_is_about() -> None:
+    pattern = {"type": "regex", "pattern": "[0-9]+"}
+    text = of({"type": "sequence", "elements": [const("a"), pattern]})
+    found = check(text, language=STRUCTURAL_TAG)
+    assert [each.code for each in found] == ["I303"]
+    text = of(tagged("<a>", {"type": "json_schema", "json_schema": {"type": "integer"}}, "</a>"))
+    found = check(text, language=STRUCTURAL_TAG)
+    assert {each.source.slice(each.span) for each in found} == {'"content"'}
+
+
+LOST: list[tuple[Any, str, str]] = [
+    ({**TEXT, "max_tokens": 9}, "W441", "/format/max_tokens: no rule can count the tokens"),
+    ({**TEXT, "max_chars": 9, "excludes": ["a"]}, "W441", "/format/max_chars: 9 bytes are counted"),
+    ({**TEXT, "max_chars": 70_000}, "W441", "/format/max_chars: at most 65,535 characters"),
+    ({"type": "exclude_token", "exclude_tokens": ["a"]}, "W402", "/format: the token 'a'"),
+    ({"type": "any_tokens", "max_tokens": 70_000}, "W441", "/format/max_tokens: at most 65,535"),
+    (
+        {"type": "json_schema", "json_schema": {}, "any_order": True},
+        "W441",
+        "/format/any_order: required properties",
+    ),
+    (
+        {"type": "json_schema", "json_schema": {}, "excludes": ["a"]},
+        "W441",
+        "/format/excludes: what strings of JSON",
+    ),
+]
+
+
+@pytest.mark.parametrize(("fmt", "code", "message"), LOST, ids=lambda each: str(each)[:60])
+def test_what_is_not_kept_is_a_loss(fmt: Any, code: str, message: str) -> None:
+    conversion = from_structural_tag(of(fmt))
+    assert [loss.code for loss in conversion.losses] == [code]
+    assert message in conversion.losses[0].message
+    with pytest.raises(GrammarError):
+        Grammar.from_structural_tag(of(fmt))
+    Grammar.from_structural_tag(of(fmt), lossy=True)
+
+
+def test_a_field_that_means_nothing_is_noted() -> None:
+    conversion = from_structural_tag(of({**TEXT, "exclude": ["a"]}))
+    assert conversion.exact
+    assert [(each.code, each.message) for each in conversion.notes] == [
+        ("W442", "/format/exclude: `any_text` has no field `exclude`: ignored")
+    ]
+
+
+def test_the_older_form_is_that_of_triggered_tags() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "boolean"}}, "required": ["a"]}
+    for written in (schema, json.dumps(schema)):
+        older = {
+            "type": "structural_tag",
+            "structures": [{"begin": "<f=g>", "schema": written, "end": "</f>"}],
+            "triggers": ["<f="],
+        }
+        language = Language(from_structural_tag(json.dumps(older)).text)
+        assert language.has('so: <f=g>{"a": true}</f> done')
+        assert not language.has("so: <f=h>")
+        assert not language.has('so: <f=g>{"a": 1}</f>')
+
+
+def test_a_format_without_a_type_is_known_by_its_fields() -> None:
+    bare = {"triggers": ["<f="], "tags": [{"begin": "<f=a>", "content": {"value": "x"}, "end": ""}]}
+    assert from_structural_tag(of(bare)).text == from_structural_tag(
+        of({**CALLS, "tags": [tagged("<f=a>", const("x"), "")]})
+    ).text  # fmt: skip
+
+
+def test_triggers_that_overlap_lead_to_the_tag_whose_trigger_ends_first() -> None:
+    tags = [tagged("abax", const("."), "|"), tagged("bcy", const(","), "|")]
+    fmt = {"type": "triggered_tags", "triggers": ["aba", "bc"], "tags": tags, "excludes": ["xab"]}
+    language = Language(from_structural_tag(of(fmt)).text)
+    assert language.has("babbcy,|ab")
+    assert language.has("abcy,|babax.|")
+    assert not language.has("ababcy,|")
+    assert not language.has("xabax.|")
+    assert not language.has("abab")
+
+
+def test_a_vocabulary_turns_texts_of_tokens_into_ids() -> None:
+    vocabulary = Vocabulary({0: b"a", 1: b"b", 2: b"ab"}, special_tokens={"<|s|>": 3})
+    fmt = {"type": "any_tokens", "exclude_tokens": ["ab", "<|s|>"]}
+    conversion = from_structural_tag(of(fmt), vocabulary=vocabulary)
+    assert conversion.exact
+    assert conversion.text == f"{HEAD}start ::= #token[^2,3]*;\n"
+    with pytest.raises(GrammarError, match="the vocabulary has no token 'c'"):
+        from_structural_tag(of({**fmt, "exclude_tokens": ["c"]}), vocabulary=vocabulary)
+
+
+def test_a_grammar_is_made_of_a_tag(tmp_path: Path) -> None:
+    tag = {"type": "structural_tag", "format": tagged("<t>", TEXT, "</t>")}
+    assert Grammar.from_structural_tag(tag).finish.value == "eos"
+
+    class Model:
+        """A tag as an object of pydantic, such as XGrammar's own."""
+
+        def model_dump_json(self) -> str:
+            return json.dumps(tag)
+
+    assert Grammar.from_structural_tag(Model()).source.text == (
+        Grammar.from_structural_tag(json.dumps(tag)).source.text
+    )
+    file = tmp_path / "tag.json"
+    file.write_text(json.dumps(tag), encoding="utf-8")
+    grammar = Grammar.from_file(file)
+    engine = Engine(grammar, Vocabulary.bytes())
+    engine.try_accept_new_bytes(b"<t>a</t>")
+    assert engine.can_finish()
+
+
+def test_what_is_a_structural_tag_is_told_by_its_content() -> None:
+    assert detect(of(TEXT), "x.json") == "Structural tag"
+    assert detect('{"structures": [], "triggers": []}', "x.json") == "Structural tag"
+    assert detect('{"format": {"type": "any_text"}}', "x.json") == "Structural tag"
+    assert detect('{"type": "string", "format": "date"}', "x.json") == "JSON Schema"
+    assert detect('{"type": "object", "format": {}}', "x.json") == "JSON Schema"
+
+
+def test_what_is_shared_is_written_once() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+    contents = {"type": "json_schema", "json_schema": schema}
+    tags = [tagged(f"<f={name}>", contents, "</f>") for name in "ab"]
+    text = from_structural_tag(of({**CALLS, "tags": tags})).text
+    names = [line.split()[0] for line in text.splitlines()[2:]]
+    assert sorted(names) == sorted(
+        ["start", "text", "f_a", "f_b", "f_b_json", "string", "colon", "ws"]
+    )
+
+
+def test_formats_inside_one_another_are_limited_and_take_no_recursion() -> None:
+    fmt: dict[str, Any] = const("a")
+    for _ in range(200):
+        fmt = {"type": "optional", "content": fmt}
+    assert Language(from_structural_tag(of(fmt)).text).has("a")
+    with pytest.raises(GrammarError, match="more than 20 formats inside each other"):
+        from_structural_tag(of(fmt), limits=Limits(nesting_depth=20))
+    with pytest.raises(GrammarError, match="nested too deeply"):
+        from_structural_tag('{"format": ' + '{"content": ' * 100_000)
+
+
+def test_no_text_makes_the_reader_raise() -> None:
+    random = Random(7)
+    whole = of({"type": "sequence", "elements": [CALLS, TOKEN_CALLS, tagged("a", TEXT, "b")]})
+    values = ["{}", "[]", "1", "-1", '"x"', "null", "true", "1e999"]
+    for _ in range(300):
+        start = random.randrange(len(whole))
+        end = min(len(whole), start + random.randrange(12))
+        text = whole[:start] + random.choice(["", *values]) + whole[end:]
+        STRUCTURAL_TAG.read(Source(text), Limits())
