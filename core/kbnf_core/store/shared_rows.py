@@ -9,8 +9,8 @@ digest of what it is. The *skeleton* of an artifact has the list of the digests 
 import hashlib
 import zlib
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -46,18 +46,16 @@ def _split(artifact: Path, skeleton: Path) -> dict[str, bytes]:
     if "masks" not in arrays:
         write_container(skeleton, arrays, metadata)
         return rows
+    masks, start = arrays.pop("masks"), arrays["masks.start"].tolist()
     names = []
-    for row in arrays["masks"]:
-        data = np.ascontiguousarray(row, "<u4").tobytes()
+    for first, end in pairwise(start):
+        data = np.ascontiguousarray(masks[first:end], "<u4").tobytes()
         name = row_digest(data)
         names.append(name)
         if name not in rows:
             rows[name] = zlib.compress(data, 6)
-    kept = {name: array for name, array in arrays.items() if name != "masks"}
     packed = np.frombuffer(bytes.fromhex("".join(names)), np.uint8)
-    kept["rows"] = packed.reshape(len(names), DIGEST_BYTES)
-    shape = {"rows_shape": [int(each) for each in arrays["masks"].shape]}
-    write_container(skeleton, kept, {**metadata, "store": shape})
+    write_container(skeleton, {**arrays, "rows": packed.reshape(-1, DIGEST_BYTES)}, metadata)
     return rows
 
 
@@ -82,41 +80,26 @@ class Skeleton:
             self._arrays, self._metadata = read_container(work, LARGEST)
         except ContainerError as error:
             raise DamagedError(key, f"is damaged: {error.reason}") from None
-        shape = self._metadata.pop("store", None)
-        self._shape = None if shape is None else self._checked_shape(shape)
-        self._names = [digest.tobytes().hex() for digest in self._arrays.pop("rows", ())]
+        packed = self._arrays.pop("rows", None)
+        if packed is not None and (packed.dtype != np.uint8 or packed.shape[1:] != (DIGEST_BYTES,)):
+            raise DamagedError(key, "is damaged: its list of rows is none")
+        self._has_rows = packed is not None
+        self._names = [] if packed is None else [digest.tobytes().hex() for digest in packed]
         self.rows = tuple(dict.fromkeys(self._names))
 
     def join(self, rows: Mapping[str, bytes], artifact: Path) -> None:
         """Write the artifact; ``rows`` are what ``unpacked`` returned, by their digests."""
         arrays = dict(self._arrays)
-        if self._shape is not None:
-            data = b"".join(rows[name] for name in self._names)
-            if len(data) != 4 * self._shape[0] * self._shape[1]:
-                raise DamagedError(self._key, "is damaged: its rows have another width")
-            arrays["masks"] = np.frombuffer(data, "<u4").reshape(self._shape)
+        if self._has_rows:
+            # What does not fit the rest has another digest than the artifact.
+            arrays["masks"] = np.frombuffer(b"".join(rows[name] for name in self._names), "<u4")
         write_container(artifact, arrays, self._metadata)
-
-    def _checked_shape(self, metadata: Any) -> tuple[int, int]:
-        shape = metadata.get("rows_shape") if isinstance(metadata, dict) else None
-        rows = self._arrays.get("rows")
-        fits = (
-            isinstance(shape, list)
-            and len(shape) == 2
-            and all(type(each) is int and each >= 0 for each in shape)
-            and rows is not None
-            and rows.dtype == np.uint8
-            and rows.shape == (shape[0], DIGEST_BYTES)
-        )
-        if not fits or not isinstance(shape, list):
-            raise DamagedError(self._key, "is damaged: its list of rows is none")
-        return shape[0], shape[1]
 
 
 def unpacked(key: str, packed: bytes) -> bytes:
     """Return the row that ``packed`` is, if it is the one that its name says."""
     data = _decompressed(packed, LARGEST_ROW)
-    if data is None or row_digest(data) != key.rpartition("/")[2]:
+    if data is None or len(data) % 4 or row_digest(data) != key.rpartition("/")[2]:
         raise DamagedError(key, "is damaged")
     return data
 
