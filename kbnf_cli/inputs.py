@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kbnf_cli.config import Settings, SettingsFor, settings_source
 from kbnf_cli.console import Console
 from kbnf_cli.files import STDIN
-from kbnf_cli.grammars import UNNAMED, Opened, open_any_grammar
+from kbnf_cli.grammars import UNNAMED, Opened, Readable, open_any_grammar, open_text
 from kbnf_cli.shipped import shown_path
 from kbnf_core.config import Defaults
 
@@ -41,6 +41,10 @@ class Inputs:
     def grammar(self, path: Path, vocabulary: "Vocabulary | None") -> Opened:
         """Return the grammar in a file; raises what ``open_any_grammar`` raises."""
         return open_any_grammar(path, *self._named(path), vocabulary)
+
+    def text(self, path: Path) -> Readable:
+        """Return the text of the grammar in a file; raises what ``open_text`` raises."""
+        return open_text(path, self.name_of(path).as_posix(), self.start)
 
     def _named(self, path: Path) -> tuple[str, str | None, str | None, Defaults]:
         name = self.name_of(path)

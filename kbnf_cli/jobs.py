@@ -34,7 +34,7 @@ def run_jobs(
     # Fresh processes: a forked one would inherit locks that another thread holds.
     pool = ProcessPoolExecutor(min(jobs, len(work)), mp_context=get_context("spawn"))
     try:
-        with _interrupts_ignored():
+        with interrupts_ignored():
             # All processes are started here.
             futures = [pool.submit(task, job) for job in work]
         yield from ((job, future.result()) for job, future in zip(work, futures, strict=True))
@@ -61,7 +61,7 @@ def end_with_parent() -> None:
 
 
 @contextmanager
-def _interrupts_ignored() -> Iterator[None]:
+def interrupts_ignored() -> Iterator[None]:
     """Let processes that are started in the block leave interrupts to this one."""
     if threading.current_thread() is not threading.main_thread():
         yield

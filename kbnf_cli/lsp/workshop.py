@@ -1,20 +1,16 @@
 """Analyses of open texts: made one after the other in a process, the newest version only.
 
-A version that another follows before its turn is never looked at. A process that ends, or takes
-too long, is replaced; the text that did it stays without findings until it changes.
+A version that another follows before its turn is never looked at. A text that ends the process, or
+takes too long, stays without findings until it changes.
 """
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from multiprocessing import active_children, get_context
 from typing import TypeVar
 
-from kbnf_cli.jobs import end_with_parent
 from kbnf_cli.lsp.analysis import Analysis, Request, Result, analyse, run_examples
+from kbnf_cli.worker import Process
 from kbnf_core.source import Source
 
 PATIENCE = 60.0
@@ -23,41 +19,8 @@ PATIENCE = 60.0
 _PAUSE = 0.05
 """Seconds without typing after which a text is looked at."""
 
-_log = logging.getLogger(__name__)
 _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")
-
-
-class Process:
-    """One process for tasks, started when it is needed."""
-
-    def __init__(self) -> None:
-        self._pool: ProcessPoolExecutor | None = None
-
-    async def run(self, task: Callable[[_Given], _Made], given: _Given) -> _Made | None:
-        """Return what ``task`` makes of ``given``; None where the process ended, or was ended."""
-        if self._pool is None:
-            # A fresh process: a forked one would inherit the streams of the protocol.
-            context = get_context("spawn")
-            self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=end_with_parent)
-        loop = asyncio.get_running_loop()
-        try:
-            return await asyncio.wait_for(loop.run_in_executor(self._pool, task, given), PATIENCE)
-        except (BrokenProcessPool, TimeoutError) as error:
-            _log.warning("a text could not be looked at: %r", error)
-            self.end()
-        except Exception:
-            _log.exception("a text could not be looked at")
-        return None
-
-    def end(self) -> None:
-        """End the process, whatever it does."""
-        pool, self._pool = self._pool, None
-        if pool is None:
-            return
-        for process in active_children():
-            process.kill()
-        pool.shutdown(cancel_futures=True)
 
 
 @dataclass(slots=True)
@@ -80,7 +43,7 @@ class Workshop:
 
     def __init__(self, publish: Callable[[str, Entry], Awaitable[None]]) -> None:
         self._publish = publish
-        self._process = Process()
+        self._process = Process(PATIENCE)
         self._entries: dict[str, Entry] = {}
 
     def change(self, uri: str, request: Request) -> None:

@@ -71,6 +71,18 @@ if TYPE_CHECKING:
     help="Keep caches between steps; false is for measuring.  [default: true]",
 )
 @click.option("-n", "--start-nonterminal", metavar="NAME", help="The same as --start.")
+@click.option("--web", is_flag=True, help="Serve the playground to a browser on this machine.")
+@click.option(
+    "--also-vocab",
+    metavar="FILE",
+    multiple=True,
+    help="With --web: one more vocabulary to choose from; repeatable.",
+)
+@click.option(
+    "--host",
+    metavar="HOST",
+    help="With --web: listen there rather than at 127.0.0.1; other machines may reach it.",
+)
 @input_options
 @common_options
 @click.pass_obj
@@ -84,13 +96,27 @@ def play(
     commands: tuple[str, ...],
     replay: Path | None,
     start_nonterminal: str | None,
+    web: bool,
+    also_vocab: tuple[str, ...],
+    host: str | None,
 ) -> int:
     """Type tokens at a grammar.
 
     On a terminal it is a console: each line is one token, `:help` lists the commands. Elsewhere
     stdin is a script with one token or command a line, and the first one that fails ends it. With
-    -c those lines are run instead. GRAMMAR may be left out with --replay, which knows it.
+    -c those lines are run instead. GRAMMAR may be left out with --replay, which knows it, and with
+    --web, which begins with a small one. --web needs the extra `web`:
+    pip install 'kbnf-toolkit[web]'.
     """
+    if web:
+        if commands or replay is not None:
+            raise click.UsageError("--web excludes -c and --replay")
+        from kbnf_cli.web.serve import LOOPBACK, serve
+
+        wanted = replace(inputs, start=inputs.start or start_nonterminal)
+        return serve(console, wanted, grammar, also_vocab, host or LOOPBACK)
+    if also_vocab or host is not None:
+        raise click.UsageError("--also-vocab and --host go with --web")
     is_terminal = not commands and replay is None and _on_terminal()
     settings_for = inputs.settings_source()
     world = (TerminalWorld if is_terminal else DiskWorld)(console, settings_for)

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import regex
 
 from kbnf_core.artifact import FORMAT
 from kbnf_core.artifact.manifest import hash_of, manifest_digest
 from kbnf_core.artifact.precompute import Progress, precompute
 from kbnf_core.artifact.snapshot import pack_masks, pack_states, pack_walks
+from kbnf_core.automata.regex.tables import REGEX_VERSION
 from kbnf_core.config import Finish
 from kbnf_core.container import digest, write_container
 from kbnf_core.grammar import Grammar
@@ -122,7 +122,7 @@ def manifest(grammar: Grammar, masks: Masks | None, finish: Finish) -> Mapping[s
         ],
         "source_path": source.path,
         "source_hash": hash_of(source.text.encode("utf-8")),
-        "unicode": regex.__version__,
+        "unicode": REGEX_VERSION,
         "vocabulary": _describe(masks.vocabulary) if masks else None,
     }
 

@@ -13,13 +13,12 @@ multiplies its states by the number of bytes that may still follow; that product
 minimal form at once, as tens of thousands of counts are too many to minimise afterwards.
 """
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import overload
-
-import numpy as np
-import numpy.typing as npt
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
 
 from kbnf_core.automata.alphabet import ONE_CLASS, class_count, first_bytes, join, separate
 from kbnf_core.automata.determinise import determinise, from_symbols, minimise
@@ -35,18 +34,31 @@ from kbnf_core.automata.utf8 import TaggedDfa, to_bytes
 from kbnf_core.budget import Budget
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 
-Ints = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.int32]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
-class _TableRows(Sequence[Sequence[int]]):
-    """Rows kept as the array that they were made as: there may be a million."""
+class _Run(NamedTuple):
+    """Layers with equal rows, one behind the other.
 
-    def __init__(self, table: Rows) -> None:
-        self._table = table
+    ``first`` is the first state; ``rows`` are those of one layer, and lead to places in the next.
+    """
+
+    first: int
+    rows: list[list[int]]
+    repeats: int
+
+
+class _LayeredRows(Sequence[Sequence[int]]):
+    """The rows of runs, made when they are asked for: there may be a million."""
+
+    def __init__(self, runs: Sequence[_Run]) -> None:
+        self._runs = runs
 
     def __len__(self) -> int:
-        return len(self._table)
+        last = self._runs[-1]
+        return last.first + len(last.rows) * last.repeats
 
     @overload
     def __getitem__(self, state: int) -> Sequence[int]: ...
@@ -55,12 +67,37 @@ class _TableRows(Sequence[Sequence[int]]):
     def __getitem__(self, state: slice) -> Sequence[Sequence[int]]: ...
 
     def __getitem__(self, state: int | slice) -> Sequence[int] | Sequence[Sequence[int]]:
-        rows: list[int] | list[list[int]] = self._table[state].tolist()
-        return rows
+        if isinstance(state, slice):
+            return [self[each] for each in range(*state.indices(len(self)))]
+        state = range(len(self))[state]
+        run = self._runs[bisect_right(self._runs, state, key=attrgetter("first")) - 1]
+        layer, place = divmod(state - run.first, len(run.rows))
+        return _moved(run.rows[place], run.first + (layer + 1) * len(run.rows))
 
-    def __array__(self, dtype: object = None, copy: bool | None = None) -> Rows:
-        return self._table
+    def __iter__(self) -> Iterator[Sequence[int]]:
+        for run in self._runs:
+            for layer in range(1, run.repeats + 1):
+                following = run.first + layer * len(run.rows)
+                yield from (_moved(row, following) for row in run.rows)
 
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> "npt.NDArray[np.int32]":
+        # Only NumPy asks, so it is there.
+        import numpy as np
+
+        parts = []
+        for first, rows, count in self._runs:
+            layer = np.array(rows, np.int32)
+            following = first + len(rows) * np.arange(1, count + 1, dtype=np.int32)
+            block = np.where(layer == DEAD, DEAD, layer + following[:, None, None])
+            parts.append(block.reshape(-1, layer.shape[1]))
+        return np.concatenate(parts)
+
+
+def _moved(row: Sequence[int], offset: int) -> list[int]:
+    return [target if target == DEAD else target + offset for target in row]
+
+
+Rows: TypeAlias = Sequence[Sequence[int]]
 
 _MATCHED = 2
 """The tag of a state in which some attempt has succeeded."""
@@ -193,31 +230,33 @@ def _bounded(dfa: Dfa, limit: int, limits: Limits) -> Dfa:
     bytes left two states are equal when they have the same words of up to r bytes, which
     tells more of them apart the larger r is. Where both have settled, layers repeat.
     """
-    table = np.array(dfa.rows, np.int32)
+    rows = dfa.rows
     layers = _Layers(
-        reached=_reached_after(table, limit),
-        groups=_groups_with_left(table, limit),
+        reached=_reached_after(rows, limit),
+        groups=_groups_with_left(rows, limit),
         limit=limit,
     )
     runs = layers.runs()
     size = sum(len(layers.at(consumed).states) * count for consumed, count in runs)
     if size > limits.grammar_states:
         raise LimitError("states", limits.grammar_states)
-    rows = _TableRows(_lay_out(table, layers, size))
-    return Dfa(dfa.classes, rows, [False, *[True] * (size - 1)])
+    laid_out = _LayeredRows(_lay_out(rows, layers))
+    return Dfa(dfa.classes, laid_out, [False, *[True] * (size - 1)])
 
 
-def _lay_out(table: Rows, layers: "_Layers", size: int) -> Rows:
-    """Return the rows of all layers, one after the other; the last layer leads nowhere."""
-    laid_out = np.full((size, table.shape[1]), DEAD, dtype=np.int32)
-    offset = 0
-    for consumed, count in layers.runs()[:-1]:
-        rows = layers.at(consumed + 1).place[table[layers.at(consumed).states]]
-        following = offset + len(rows) * np.arange(1, count + 1)
-        block = np.where(rows == DEAD, DEAD, rows + following[:, None, None])
-        laid_out[offset : following[-1]] = block.reshape(-1, table.shape[1])
-        offset = following[-1]
-    return laid_out
+def _lay_out(rows: Rows, layers: "_Layers") -> list[_Run]:
+    """Return all layers, one after the other; the last layer leads nowhere."""
+    laid_out: list[_Run] = []
+    first = 0
+    *before, (last, _) = layers.runs()
+    for consumed, count in before:
+        place = layers.at(consumed + 1).place
+        states = layers.at(consumed).states
+        run = _Run(first, [[place[target] for target in rows[state]] for state in states], count)
+        laid_out.append(run)
+        first += len(states) * count
+    nowhere = [[DEAD] * len(rows[0]) for _ in layers.at(last).states]
+    return [*laid_out, _Run(first, nowhere, 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +267,8 @@ class _Layer:
     group in it, and the last element stands for DEAD.
     """
 
-    states: Ints
-    place: Ints
+    states: list[int]
+    place: list[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,8 +278,8 @@ class _Layers:
     The last element of both stands for all further ones.
     """
 
-    reached: list[Ints]
-    groups: list[Ints]
+    reached: list[list[int]]
+    groups: list[list[int]]
     limit: int
 
     def at(self, consumed: int) -> _Layer:
@@ -259,36 +298,41 @@ class _Layers:
         return [*before, (settled, unsettled - settled), *after]
 
 
-def _layer(states: Ints, group: Ints) -> _Layer:
-    _, first, index = np.unique(group[states], return_index=True, return_inverse=True)
-    place = np.full(len(group) + 1, DEAD)
-    place[states] = index
-    return _Layer(states[first], place)
+def _layer(states: list[int], group: list[int]) -> _Layer:
+    first: dict[int, int] = {}
+    for state in states:
+        first.setdefault(group[state], state)
+    numbers = {each: number for number, each in enumerate(sorted(first))}
+    place = [DEAD] * (len(group) + 1)
+    for state in states:
+        place[state] = numbers[group[state]]
+    return _Layer([first[each] for each in numbers], place)
 
 
-def _reached_after(table: Rows, limit: int) -> list[Ints]:
+def _reached_after(rows: Rows, limit: int) -> list[list[int]]:
     """Return the states after 0, 1, 2, ... bytes, until they stay the same."""
-    reached = [np.array([0])]
+    reached = [[0]]
     while len(reached) <= limit:
-        targets = np.unique(table[reached[-1]])
-        states = targets[targets != DEAD].astype(np.int64)
-        if np.array_equal(states, reached[-1]):
+        states = sorted({target for state in reached[-1] for target in rows[state]} - {DEAD})
+        if states == reached[-1]:
             break
         reached.append(states)
     return reached
 
 
-def _groups_with_left(table: Rows, limit: int) -> list[Ints]:
+def _groups_with_left(rows: Rows, limit: int) -> list[list[int]]:
     """Return the group of each state when 0, 1, 2, ... bytes are left, until all differ.
 
     The start, which alone does not accept, is a group of its own.
     """
-    group = np.ones(len(table), dtype=np.int64)
-    group[0] = 0
+    group = [0] + [1] * (len(rows) - 1)
     groups = [group]
-    while len(groups) <= limit and group.max() + 1 < len(table):
-        successors = np.append(group, DEAD)[table]
-        signatures = np.column_stack([groups[0], successors])
-        group = np.unique(signatures, axis=0, return_inverse=True)[1].reshape(-1)
+    # With DEAD, and with what tells the start: a getter of one item would not return a tuple.
+    getters = [itemgetter(-1 - (state == 0), *row) for state, row in enumerate(rows)]
+    while len(groups) <= limit and max(group) + 1 < len(rows):
+        successors = [*group, -2, DEAD]
+        signatures = [successors_of(successors) for successors_of in getters]
+        numbers = {each: number for number, each in enumerate(sorted(set(signatures)))}
+        group = [numbers[signature] for signature in signatures]
         groups.append(group)
     return groups

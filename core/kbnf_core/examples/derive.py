@@ -35,40 +35,67 @@ def visited_states(graph: Graph, start: str, data: bytes) -> frozenset[int] | No
 
     Empty where there is no derivation; None where finding out takes too long.
     """
-    chart = _Chart(graph, data)
+    chart = Chart(graph, data, MAX_STEPS)
     if not chart.fill(start):
         return None
     return chart.trace(start)
 
 
-class _Chart:
-    """The columns of one text."""
+class Chart:
+    """The columns of one text: the items at each position, and what led to them.
 
-    def __init__(self, graph: Graph, data: bytes) -> None:
+    ``unfinished`` are the items whose terminal the rest of the text begins.
+    """
+
+    def __init__(self, graph: Graph, data: bytes, max_steps: int) -> None:
         self._graph = graph
         self._data = data
         self._columns = [_Column() for _ in range(len(data) + 1)]
         self._ends: dict[tuple[int, int], list[int]] = {}
+        self._reaching: set[tuple[int, int]] = set()
         self._steps = 0
+        self._max_steps = max_steps
+        self.unfinished: list[Place] = []
 
     def fill(self, start: str) -> bool:
         """Work out all items; tell whether that came to an end."""
         self._add(0, (self._graph.entry[start], 0), ())
         for position, column in enumerate(self._columns):
             while column.work:
-                if self._steps > MAX_STEPS:
+                if self._steps > self._max_steps:
                     return False
                 self._advance(position, column.work.pop())
         return True
 
-    def trace(self, start: str) -> frozenset[int]:
-        """Return the states of the items from which the end of the text is reached."""
-        last = len(self._columns) - 1
-        pending: list[Place] = [
+    def complete(self, start: str) -> list[Place]:
+        """Return the items at which the whole text is derived."""
+        last = len(self._data)
+        return [
             ((state, 0), last)
             for state, rule in self._graph.accept.items()
             if rule == start and (state, 0) in self._columns[last].causes
         ]
+
+    def first_cause(self, place: Place) -> tuple[Place, ...]:
+        """Return what led to an item first, none where its rule begins.
+
+        Following first causes comes to an end: each was there before what it led to.
+        """
+        item, position = place
+        return next(iter(self._columns[position].causes[item]), ())
+
+    def callers(self, rule: str, position: int) -> list[Place]:
+        """Return the items that wait for a rule which begins at a position."""
+        return [(item, position) for item, _ in self._columns[position].waiting[rule]]
+
+    def at_end(self) -> list[Place]:
+        """Return the items behind the whole text."""
+        last = len(self._data)
+        return [(item, last) for item in self._columns[last].causes]
+
+    def trace(self, start: str) -> frozenset[int]:
+        """Return the states of the items from which the end of the text is reached."""
+        pending = self.complete(start)
         seen = set(pending)
         while pending:
             item, position = pending.pop()
@@ -96,6 +123,8 @@ class _Chart:
         for scan, target in moves.scans:
             for end in self._scan_ends(scan, position):
                 self._add(end, (target, origin), (here,))
+            if (id(scan), position) in self._reaching:
+                self.unfinished.append(here)
         for rule, target in moves.calls:
             self._call(position, item, rule, target)
         if state in self._graph.accept:
@@ -130,6 +159,8 @@ class _Chart:
     def _find_ends(self, scan: Scan, position: int) -> list[int]:
         if isinstance(scan, Literal):
             found = self._data.startswith(scan.data, position)
+            if not found and scan.data.startswith(self._data[position:]):
+                self._reaching.add((id(scan), position))
             return [position + len(scan.data)] if found else []
         ends = []
         state = DEAD if scan.dfa.is_empty else 0
@@ -141,4 +172,6 @@ class _Chart:
                 ends.append(end)
             if end < len(self._data):
                 state = scan.dfa.rows[state][scan.dfa.classes[self._data[end]]]
+        if state != DEAD:
+            self._reaching.add((id(scan), position))
         return ends

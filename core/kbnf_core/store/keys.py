@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core.artifact import FORMAT
+from kbnf_core.automata.regex.tables import REGEX_VERSION
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.convert import (
     JSON_SCHEMA,
@@ -61,10 +62,8 @@ class Recipe:
 
     def key(self, fingerprint: str) -> str:
         """Return the key over the vocabulary with this fingerprint, ``""`` for none."""
-        import regex
-
         parts = [
-            [FORMAT, __version__, regex.__version__, fingerprint],
+            [FORMAT, __version__, REGEX_VERSION, fingerprint],
             [self.language, self.start, self.finish, self.lossy, repr(self.options)],
             [asdict(self.limits), repr(self.defaults)],
             hashlib.blake2b(self.text.encode("utf-8", "surrogatepass")).hexdigest(),

@@ -1,18 +1,31 @@
 """The generated tables say what the regex package says."""
 
+from importlib import import_module
+
+import pytest
 import regex
 
-from kbnf_core.automata.codepoints import from_ranges
 from kbnf_core.automata.regex import generate_tables, tables, unicode
-from kbnf_core.automata.regex.unicode import every_code_point, named_property, property_value
+from kbnf_core.automata.regex.generate_tables import every_code_point, members
+from kbnf_core.automata.regex.unicode import named_property, property_value
+
+same_unicode = pytest.mark.skipif(
+    regex.__version__ != tables.REGEX_VERSION,
+    reason=f"the tables are those of regex {tables.REGEX_VERSION}, and another one is installed",
+)
+"""Another version may have another Unicode."""
 
 
+@same_unicode
 def test_tables_are_those_of_the_package() -> None:
-    if regex.__version__ != tables.REGEX_VERSION:
-        # Another version has another Unicode; then only the letters of old must agree.
-        assert unicode.perl_class("d", unicode=True)[0] == (0x30, 0x39)
-        return
-    assert generate_tables.render() == generate_tables.current()
+    assert generate_tables.TABLES.read_text(encoding="utf-8") == generate_tables.render_tables()
+
+
+@same_unicode
+@pytest.mark.slow
+def test_properties_are_those_of_the_package() -> None:
+    text = generate_tables.PROPERTIES.read_text(encoding="utf-8")
+    assert text == generate_tables.render_properties()
 
 
 def test_every_code_point_is_at_its_index() -> None:
@@ -21,10 +34,37 @@ def test_every_code_point_is_at_its_index() -> None:
     assert all(ord(text[index]) == index for index in range(0, 0x110000, 997))
 
 
-def test_properties_agree_with_the_package() -> None:
-    matches = regex.finditer(r"\p{Script=Greek}+", every_code_point())
-    greek = from_ranges((match.start(), match.end() - 1) for match in matches)
-    assert named_property("Greek") == property_value("script", "Grek") == greek
+@same_unicode
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [
+        ("L", r"\p{gc=L}"),
+        ("Uppercase_Letter", r"\p{Lu}"),
+        ("sc", r"\p{gc=Sc}"),
+        ("Emoji", r"\p{Emoji=Yes}"),
+        ("is Old Italic", r"\p{Script=Old_Italic}"),
+        ("assigned", r"\P{Cn}"),
+        ("Greek", r"\p{sc=Grek}"),
+    ],
+)
+def test_names_are_found_as_rust_finds_them(name: str, pattern: str) -> None:
+    assert named_property(name) == members(pattern)
+
+
+@pytest.mark.parametrize("name", ["", "foo", "InGreek", "Cs", "word", "blank", "age", "script"])
+def test_other_names_are_unknown(name: str) -> None:
+    assert named_property(name) is None
+    assert property_value(name, "yes") is None
+
+
+@same_unicode
+def test_every_value_is_found_by_each_of_its_names() -> None:
+    known = import_module("regex._regex_core").PROPERTIES
+    for key, name in unicode._BY_VALUE.items():
+        # Surrogates are in no text; `L&` has other names.
+        for value in filter(str.isalnum, known[key.upper()][1].keys() - {"CS"}):
+            assert property_value(name, value) is not None, (key, value)
+            assert property_value(key, value) == property_value(name, value)
 
 
 def test_folding_is_simple_and_without_turkish_i() -> None:

@@ -1,11 +1,12 @@
 """Named character classes (Perl, POSIX, Unicode), and case folding.
 
 Perl's and POSIX's classes and the orbits of simple case folding are generated tables (``tables``),
-decoded when needed; Unicode's other properties come from the ``regex`` package's tables.
+decoded when needed; so are Unicode's other properties (``properties.txt``).
 """
 
 from bisect import bisect_left
 from functools import lru_cache
+from pathlib import Path
 
 from kbnf_core.automata.codepoints import (
     ANY,
@@ -56,7 +57,7 @@ def perl_class(letter: str, unicode: bool) -> CodePoints:
 
 def _range(word: str) -> Range:
     low, _, high = word.partition("-")
-    return int(low, 16), int(high, 16)
+    return int(low, 16), int(high or low, 16)
 
 
 def fold_case(points: CodePoints, unicode: bool) -> CodePoints:
@@ -92,11 +93,15 @@ def _orbits() -> tuple[list[int], dict[int, list[Range]]]:
     return sorted(orbits), orbits
 
 
-_BY_VALUE = frozenset({
-    "gc", "generalcategory", "sc", "script", "scx", "scriptextensions",
-    "gcb", "graphemeclusterbreak", "wb", "wordbreak", "sb", "sentencebreak",
-})  # fmt: skip
-"""Names before ``=`` that Rust knows; it also knows Age, which the tables do not have."""
+_BY_VALUE = {
+    "generalcategory": "gc",
+    "script": "sc",
+    "scriptextensions": "scx",
+    "graphemeclusterbreak": "gcb",
+    "wordbreak": "wb",
+    "sentencebreak": "sb",
+}
+"""Names before ``=`` that Rust knows, by the long one; it also knows Age, which the tables lack."""
 
 _NOT_IN_RUST = frozenset({
     "cs", "surrogate",
@@ -130,17 +135,18 @@ def named_property(name: str) -> CodePoints | None:
 def property_value(name: str, value: str) -> CodePoints | None:
     r"""Return the set of ``\p{name=value}``; None when there is no such property or value."""
     key = _loose(name)
+    key = _BY_VALUE.get(key, key)
     wanted = _loose(value)
-    if key not in _BY_VALUE or not wanted:
+    if key not in _BY_VALUE.values() or not wanted:
         return None
-    if key in {"gc", "generalcategory"} and wanted in {"any", "ascii", "assigned", "cs"}:
+    if key == "gc" and wanted in {"any", "ascii", "assigned", "cs"}:
         return named_property(value)
     return _members(f"{key}={wanted}")
 
 
 def _queries(key: str) -> list[str]:
     """Rust reads ``sc`` and the like as categories, then as properties, then as scripts."""
-    return [f"gc={key}", f"{key}=yes", f"sc={key}"]
+    return [f"gc={key}", key, f"sc={key}"]
 
 
 def _loose(name: str) -> str:
@@ -150,22 +156,15 @@ def _loose(name: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _members(query: str) -> CodePoints | None:
-    import regex
-
-    if not query.replace("=", "").isalnum():
-        return None
-    try:
-        pattern = regex.compile(rf"\p{{{query}}}+")
-    except regex.error:
-        return None
-    matches = pattern.finditer(every_code_point())
-    return from_ranges((match.start(), match.end() - 1) for match in matches)
+def _members(name: str) -> CodePoints | None:
+    """Return the set that properties.txt has for ``property=value`` or a property's name."""
+    ranges = _properties().get(name)
+    return None if ranges is None else from_ranges(_range(word) for word in ranges.split())
 
 
 @lru_cache(maxsize=1)
-def every_code_point() -> str:
-    """Return the text in which the code point at index i is i."""
-    import numpy as np
-
-    return np.arange(0x110000, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
+def _properties() -> dict[str, str]:
+    # Not through importlib.resources: importing that takes longer than all of this.
+    text = Path(__file__).with_name("properties.txt").read_text("ascii")
+    lines = (line.partition(":") for line in text.splitlines())
+    return {name: ranges for names, _, ranges in lines for name in names.split()}

@@ -27,6 +27,7 @@ from kbnf_core.lint.rules import exceptions, never_entered, never_reached
 from kbnf_core.lint.rules.never_entered import pragma_fix
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.analyse import analyse
+from kbnf_core.lower.available import has_tables
 from kbnf_core.syntax.tree import Exception_
 
 RULES = (Rule("W307", "cut-by-eager", "Eager finish ends texts that the grammar would let go on."),)
@@ -47,7 +48,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     if reading.finish is not Finish.EAGER or _is_said(subject):
         return
     rules = _up_to_delimiters(reading, subject.grammar)
-    if is_plainly_prefix_free(rules, analyse(rules)):
+    if is_plainly_prefix_free(rules, analyse(rules)) or not has_tables():
         return
     # Here, because what is left takes tables, and so NumPy.
     from kbnf_core.languages.conversion.prefix_free import is_prefix_free

@@ -12,10 +12,9 @@ from kbnf_core.config import Finish
 from kbnf_core.errors import GrammarError
 from kbnf_core.frontend import Reading, name_span, not_converted, read_grammar
 from kbnf_core.ir import Grammar
-from kbnf_core.languages.conversion.difference import MOST_STATES, shortest_difference
+from kbnf_core.languages.conversion.evidence import example_of_loss, going_on
 from kbnf_core.languages.conversion.layout import Style, Written, lay_out
 from kbnf_core.languages.conversion.names import TABLE_HEAD, gbnf_names
-from kbnf_core.languages.conversion.prefix_free import is_prefix_free, shortest_longer
 from kbnf_core.languages.conversion.verify import verified
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.gbnf.writer.eliminate_left_recursion import eliminate_left_recursion
@@ -27,10 +26,8 @@ from kbnf_core.languages.gbnf.writer.prune import prune
 from kbnf_core.languages.gbnf.writer.unfold import Unfolder
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import analyse
-from kbnf_core.lower.build import build_tables
-from kbnf_core.recognise.states import StateTable
 from kbnf_core.source import Source, Span
-from kbnf_core.syntax.conversion import Conversion, Example, Loss
+from kbnf_core.syntax.conversion import Conversion, Loss
 from kbnf_core.syntax.tree import Comment, Document
 
 
@@ -64,11 +61,7 @@ def _with_example(
     """Return ``losses``, each with a shortest text on which the grammars are found to differ."""
     if not losses or converted.grammar is None:
         return losses
-    difference = shortest_difference(
-        StateTable(build_tables(grammar, limits)),
-        StateTable(build_tables(converted.grammar, limits)),
-    )
-    example = None if difference is None else Example(*difference)
+    example = example_of_loss(grammar, converted.grammar, limits)
     return [replace(loss, example=example) for loss in losses]
 
 
@@ -100,11 +93,10 @@ def _finish_losses(reading: Reading, grammar: Grammar, limits: Limits) -> list[L
     """Return the W403 of a grammar that ends before llama.cpp does."""
     if reading.finish is Finish.EOS:
         return []
-    states = StateTable(build_tables(grammar, limits))
-    if is_prefix_free(states.tables):
+    found = going_on(grammar, limits)
+    if not found.may_be:
         return []
-    longer = shortest_longer(states, MOST_STATES)
-    if longer is None:
+    if found.example is None:
         message = (
             "generation ends at the first complete text, and llama.cpp may go on; it could not be "
             "shown that no text goes on to another one"
@@ -112,9 +104,7 @@ def _finish_losses(reading: Reading, grammar: Grammar, limits: Limits) -> list[L
     else:
         message = "generation ends at the first complete text, and llama.cpp may go on"
     span = name_span(reading.document, reading.start)
-    return [
-        Loss("W403", message, span, None if longer is None else Example(longer, kept_out=False))
-    ]
+    return [Loss("W403", message, span, found.example)]
 
 
 def _print(reading: Reading, rules: Rules) -> str:

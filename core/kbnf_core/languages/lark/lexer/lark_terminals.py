@@ -5,7 +5,6 @@ first. Both decide what Python matches, so both are kept.
 """
 
 import re
-import warnings
 from dataclasses import dataclass, field
 
 from kbnf_core.automata.dfa import Dfa
@@ -31,7 +30,7 @@ from kbnf_core.languages.lark.reader.tree import (
     children,
 )
 from kbnf_core.languages.lark.regex.backtrack import beginnings, matcher
-from kbnf_core.languages.lark.regex.parse import PatternError, parse
+from kbnf_core.languages.lark.regex.parse import PatternError, parse, widths
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
 from kbnf_core.traversal import fold
@@ -59,16 +58,10 @@ class Pattern:
 
         None at all for what Python does not take, which is said where it is read.
         """
-        import regex
-        from lark.utils import get_regexp_width
-
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", FutureWarning)
-                low, high = get_regexp_width(self.regexp)
-        except (re.error, regex.error):
+            return widths(self.regexp)
+        except PatternError:
             return 0, 0
-        return int(low), int(high)
 
 
 class LarkTerminals(NamedTerminals[Pattern]):

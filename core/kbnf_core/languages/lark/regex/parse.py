@@ -10,6 +10,7 @@ its group matches, which is a problem to report.
 import re
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, TypeAlias
@@ -132,6 +133,20 @@ def _prefers_text(body: Node) -> bool:
             return True
 
 
+@contextmanager
+def _as_python_takes_it() -> Iterator[None]:
+    """Let Python's parser raise PatternErrors.
+
+    It warns of `[[` and `--` in a class, which it takes as they stand; so do we.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            yield
+    except (re.error, OverflowError, RecursionError) as error:
+        raise PatternError(f"Python does not take this regular expression: {error}") from None
+
+
 @dataclass(frozen=True, slots=True)
 class Parsed:
     """The tree, and in words what cannot be honoured, so that something else stands in for it."""
@@ -140,16 +155,18 @@ class Parsed:
     problems: tuple[str, ...]
 
 
+def widths(pattern: str) -> tuple[int, int]:
+    """Return the least and the greatest number of characters of a match; raises PatternError."""
+    with _as_python_takes_it():
+        low, high = import_module("re._parser").parse(pattern).getwidth()
+    return int(low), int(high)
+
+
 def parse(pattern: str) -> Parsed:
     """Parse ``pattern``; raises PatternError."""
-    try:
-        with warnings.catch_warnings():
-            # Python warns of `[[` and `--` in a class, which it takes as they stand; so do we.
-            warnings.simplefilter("ignore", FutureWarning)
-            re.compile(pattern)
-            parsed = import_module("re._parser").parse(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise PatternError(f"Python does not take this regular expression: {error}") from None
+    with _as_python_takes_it():
+        re.compile(pattern)
+        parsed = import_module("re._parser").parse(pattern)
     translator = _Translator(parsed.state)
     node = translator.sequence(parsed, parsed.state.flags, 0)
     if stops_early(node):

@@ -14,8 +14,7 @@ from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError
 from kbnf_core.frontend import Reading, name_span, not_converted, read_grammar
-from kbnf_core.languages.conversion.difference import MOST_STATES
-from kbnf_core.languages.conversion.prefix_free import is_prefix_free, shortest_longer
+from kbnf_core.languages.conversion.evidence import going_on
 from kbnf_core.languages.conversion.verify import ConversionError
 from kbnf_core.languages.lark.reader.parse import parse_lark
 from kbnf_core.languages.lark.writer.lexeme_forms import Forms, choose_forms
@@ -28,11 +27,9 @@ from kbnf_core.languages.lark.writer.print import (
     print_text,
 )
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.lower.build import build_tables
-from kbnf_core.recognise.states import StateTable
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
-from kbnf_core.syntax.conversion import Conversion, Example, Loss
+from kbnf_core.syntax.conversion import Conversion, Loss
 
 LOST_BYTES = "W401"
 LOST_FINISH = "W403"
@@ -69,16 +66,15 @@ def to_lark(
 def _finish(reading: Reading) -> list[Loss]:
     if reading.finish is Finish.EOS or reading.grammar is None:
         return []
-    states = StateTable(build_tables(reading.grammar))
-    if is_prefix_free(states.tables):
+    found = going_on(reading.grammar)
+    if not found.may_be:
         return []
-    longer = shortest_longer(states, MOST_STATES)
     return [
         Loss(
             LOST_FINISH,
             "generation ends at the first complete text, and LLGuidance may go on",
             name_span(reading.document, reading.start),
-            None if longer is None else Example(longer, kept_out=False),
+            found.example,
         )
     ]
 

@@ -1,0 +1,51 @@
+"""What running grammars shows of a conversion: texts that are lost, and texts that go on.
+
+Running takes tables. Where there are none (``lower.available``), nothing is shown: losses come
+without examples, and one that could not be ruled out counts as one.
+"""
+
+from typing import NamedTuple
+
+from kbnf_core.ir import Grammar
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.lower.available import has_tables
+from kbnf_core.syntax.conversion import Example
+
+
+def example_of_loss(
+    grammar: Grammar, converted: Grammar, limits: Limits = DEFAULT_LIMITS
+) -> Example | None:
+    """Return a shortest text that only one of two grammars takes; None if none was found."""
+    if not has_tables():
+        return None
+    from kbnf_core.languages.conversion.difference import shortest_difference
+    from kbnf_core.lower.build import build_tables
+    from kbnf_core.recognise.states import StateTable
+
+    difference = shortest_difference(
+        StateTable(build_tables(grammar, limits)), StateTable(build_tables(converted, limits))
+    )
+    return None if difference is None else Example(*difference)
+
+
+class GoingOn(NamedTuple):
+    """Whether a complete text may go on to another one, and a text that does."""
+
+    may_be: bool
+    example: Example | None
+
+
+def going_on(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> GoingOn:
+    """Return what could be shown of the texts that begin with a complete one."""
+    if not has_tables():
+        return GoingOn(True, None)
+    from kbnf_core.languages.conversion.difference import MOST_STATES
+    from kbnf_core.languages.conversion.prefix_free import is_prefix_free, shortest_longer
+    from kbnf_core.lower.build import build_tables
+    from kbnf_core.recognise.states import StateTable
+
+    states = StateTable(build_tables(grammar, limits))
+    if is_prefix_free(states.tables):
+        return GoingOn(False, None)
+    longer = shortest_longer(states, MOST_STATES)
+    return GoingOn(True, None if longer is None else Example(longer, kept_out=False))

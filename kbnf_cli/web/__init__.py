@@ -1,0 +1,1 @@
+"""The playground in a browser, served on loopback."""

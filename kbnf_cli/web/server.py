@@ -1,0 +1,226 @@
+"""The server of the page: which requests are answered, and with what.
+
+A page from elsewhere, or a name that was made to lead here (DNS rebinding), must learn and cause
+nothing: ``Host`` and ``Origin`` have to be our own, and everything but the page itself needs the
+token, which only the person knows who started the server. There are no WebSockets, no cookies and
+no CORS, and no path of a file is ever made from a request.
+"""
+
+import asyncio
+import hmac
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from ipaddress import ip_address
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from kbnf_cli.web.answers import (
+    BadQuestionError,
+    Question,
+    VocabularyName,
+    answer_grammar,
+    answer_text,
+    read_question,
+)
+from kbnf_cli.worker import Process
+
+TOKEN_HEADER = "X-Kbnf-Token"
+
+PATIENCE = 10.0
+"""Seconds that an answer, or the rest of a request, may take."""
+
+MAX_BODY = 2_000_000
+"""Bytes of a request: the largest grammar and text, with escapes."""
+
+MAX_WAITING = 8
+"""Requests that wait for the worker."""
+
+_HEADERS = (
+    (
+        b"content-security-policy",
+        b"default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
+
+_ASSETS = {
+    "/": ("page.html", "text/html"),
+    "/page.css": ("page.css", "text/css"),
+    "/page.js": ("page.js", "text/javascript"),
+    "/icon.svg": ("icon.svg", "image/svg+xml"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the server listens; ``host`` is what ``--host`` named."""
+
+    host: str
+    port: int
+
+    def is_own(self, host: str | None) -> bool:
+        """Tell whether a ``Host`` header names this server, rather than a name made to lead here.
+
+        Where it listens at all addresses, each of them does; names but ``localhost`` do not.
+        """
+        name, _, port = (host or "").rpartition(":")
+        if port != str(self.port):
+            return False
+        own = {"127.0.0.1", "localhost", "[::1]", _bracketed(self.host)}
+        return name in own or (self.host in ("0.0.0.0", "::") and _is_address(name))  # noqa: S104
+
+    @property
+    def address(self) -> str:
+        """The address of the page."""
+        return f"http://{_bracketed(self.host)}:{self.port}/"
+
+
+def _bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    return True
+
+
+class Guard:
+    """Lets through what our own page sends; says no to everything else, WebSockets included."""
+
+    def __init__(self, app: ASGIApp, place: Place, token: str) -> None:
+        self._app = app
+        self._place = place
+        self._token = token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one connection of ASGI."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), *_HEADERS]
+            await send(message)
+
+        refusal = self._refusal(scope)
+        await (refusal or self._app)(scope, receive, send_guarded)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        hosts, origins = headers.getlist("host"), headers.getlist("origin")
+        if len(hosts) != 1 or not self._place.is_own(hosts[0]):
+            return PlainTextResponse("this Host is not served\n", 421)
+        is_ours = origins == [f"http://{hosts[0]}"]
+        if scope["path"] in _ASSETS and not origins:
+            return None
+        if not is_ours:
+            return PlainTextResponse("only the page that is served here may ask\n", 403)
+        if scope["path"] in _ASSETS:
+            return None
+        given = headers.get(TOKEN_HEADER, "").encode("latin-1")
+        if not hmac.compare_digest(given, self._token):
+            return PlainTextResponse("the token is missing or wrong\n", 401)
+        return None
+
+
+class Desk:
+    """Answers questions one after the other, in a process that may end without harm."""
+
+    def __init__(self, begin: Mapping[str, Any], vocabularies: dict[str, VocabularyName]) -> None:
+        self._begin = {**begin, "vocabularies": list(vocabularies)}
+        self._vocabularies = vocabularies
+        self._process = Process(PATIENCE)
+        self._turn = asyncio.Lock()
+        self._waiting = 0
+
+    async def begin(self, _: Request) -> Response:
+        """Tell the page what it starts with."""
+        return JSONResponse(self._begin)
+
+    async def look(self, request: Request) -> Response:
+        """Answer a question about a grammar and a text."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                value = json.loads(await _body(request))
+            question = read_question(value, self._vocabularies)
+        except _TooLargeError:
+            return PlainTextResponse("this is too large\n", 413)
+        except (TimeoutError, ClientDisconnect):
+            return PlainTextResponse("this took too long\n", 408)
+        except BadQuestionError as error:
+            return PlainTextResponse(f"{error}\n", 400)
+        except (ValueError, RecursionError):
+            return PlainTextResponse("this is no JSON\n", 400)
+        if self._waiting >= MAX_WAITING:
+            return PlainTextResponse("too many questions at once\n", 503)
+        self._waiting += 1
+        try:
+            async with self._turn:
+                return JSONResponse(await self._answer(question))
+        finally:
+            self._waiting -= 1
+
+    async def _answer(self, question: Question) -> dict[str, Any]:
+        """Return what is found; of the grammar alone where the text takes too much."""
+        trouble = {"trouble": f"this takes more than {PATIENCE:.0f} seconds, or too much memory"}
+        found = await self._process.run(answer_grammar, question)
+        if found is None or "trouble" in found:
+            return found or trouble
+        return {**found, **(await self._process.run(answer_text, question) or trouble)}
+
+    def end(self) -> None:
+        """End the process."""
+        self._process.end()
+
+
+class _TooLargeError(Exception):
+    """A request has more than ``MAX_BODY`` bytes."""
+
+
+async def _body(request: Request) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    async for part in request.stream():
+        size += len(part)
+        if size > MAX_BODY:
+            raise _TooLargeError
+        parts.append(part)
+    return b"".join(parts)
+
+
+def make_app(desk: Desk, place: Place, token: str) -> Guard:
+    """Return the server as an ASGI application."""
+    routes = [
+        *(Route(path, _asset(*asset), methods=["GET"]) for path, asset in _ASSETS.items()),
+        Route("/begin", desk.begin, methods=["POST"]),
+        Route("/look", desk.look, methods=["POST"]),
+    ]
+    return Guard(Starlette(routes=routes), place, token)
+
+
+def _asset(name: str, media_type: str) -> Callable[[Request], Awaitable[Response]]:
+    data = files("kbnf_cli.web").joinpath("static", name).read_bytes()
+
+    async def send(_: Request) -> Response:
+        return Response(data, media_type=media_type)
+
+    return send

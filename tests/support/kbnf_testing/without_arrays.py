@@ -1,0 +1,63 @@
+"""What check, fmt, convert and diagram say of files, printed as JSON.
+
+``python without_arrays.py bare FILES`` runs without NumPy, the regex package and compiled modules,
+as a browser does; ``full`` in place of ``bare`` with them.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+
+def main() -> None:
+    """Print a JSON object of what was said, by operation and file."""
+    if sys.argv[1] == "bare":
+        os.environ["KBNF_KERNEL"] = "numpy"
+        blocked = ("numpy", "regex", "kbnf_core.automata._automata", "kbnf_core.kernel._compiled")
+        # A module of None cannot be imported.
+        vars(sys)["modules"].update(dict.fromkeys(blocked))
+    said = {}
+    for name in sys.argv[2:]:
+        text = Path(name).read_text(encoding="utf-8")
+        for operation, run in operations(name, text):
+            said[f"{operation} {name}"] = run()
+    print(json.dumps(said))  # noqa: T201 - a program of its own
+
+
+def operations(name: str, text: str) -> Iterable[tuple[str, Callable[[], object]]]:
+    """Yield what can be done with a text, by name."""
+    from kbnf_core import check, convert
+    from kbnf_core.diagnostics import Diagnostic
+    from kbnf_core.diagram.render import render_html
+    from kbnf_core.errors import GrammarError
+    from kbnf_core.format.document import format_kbnf
+    from kbnf_core.frontend import read_grammar
+    from kbnf_core.languages import KBNF, language_of
+    from kbnf_core.source import Source
+
+    language = language_of(name)
+
+    def shown(found: Iterable[Diagnostic]) -> list[object]:
+        return [[each.code, each.message, *each.span, each.notes, each.helps] for each in found]
+
+    def converted(run: Callable[[], convert.Conversion]) -> object:
+        try:
+            done = run()
+        except GrammarError as error:
+            return shown(error.diagnostics)
+        return [done.text, sorted(loss.code for loss in done.losses)]
+
+    yield "check", lambda: shown(check(text, name))
+    yield "diagram", lambda: render_html(read_grammar(Source(text), language=language).document, "")
+    if language is KBNF:
+        yield "fmt", lambda: format_kbnf(Source(text, name)).text
+        yield "to_gbnf", lambda: converted(lambda: convert.to_gbnf(text, path=name))
+        yield "to_lark", lambda: converted(lambda: convert.to_lark(text, path=name))
+    else:
+        yield "to_kbnf", lambda: converted(lambda: convert.to_kbnf(language.name, text, path=name))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""``kbnf play --web`` as a process: what it prints, how it ends, what it refuses."""
+
+import json
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("uvicorn", reason="needs the extra `web`")
+
+from .conftest import JSON, Playground
+
+
+def ask(playground: Playground, path: str, value: object) -> dict[str, object]:
+    """Ask as the page does."""
+    headers = {"Origin": playground.address.rstrip("/"), "X-Kbnf-Token": playground.token}
+    data = json.dumps(value).encode()
+    request = urllib.request.Request(playground.address + path, data, headers)  # noqa: S310
+    with urllib.request.urlopen(request, timeout=60) as reply:  # noqa: S310
+        found: dict[str, object] = json.load(reply)
+    return found
+
+
+def test_it_serves_on_loopback_until_it_is_interrupted() -> None:
+    playground = Playground(JSON, "--start", "value")
+    assert playground.url.startswith("http://127.0.0.1:")
+    assert len(playground.token) > 40
+    begun = ask(playground, "begin", {})
+    assert begun["grammar"] == JSON.read_text(encoding="utf-8")
+    assert (begun["start"], begun["vocabularies"]) == ("value", ["bytes"])
+    question = {"grammar": begun["grammar"], "text": "[1", "vocabulary": "bytes"}
+    assert ask(playground, "look", question)["status"] == "ongoing"
+    status, told = playground.interrupt()
+    assert status == 0
+    assert told == "open this address in a browser; Ctrl-C ends the server\n"
+
+
+def test_another_host_is_warned_of_and_has_a_token_of_its_own() -> None:
+    first, second = Playground(), Playground("--host", "0.0.0.0")  # noqa: S104
+    assert first.token != second.token
+    assert first.interrupt()[1].startswith("open this address")
+    assert second.interrupt()[1].startswith("warning: other machines may reach this host")
+
+
+def test_a_project_s_settings_are_part_of_what_the_page_begins_with(tmp_path: Path) -> None:
+    (tmp_path / "kbnf.toml").write_text('finish = "eos"\n', encoding="utf-8")
+    (tmp_path / "a.kbnf").write_text("start ::= #'[0-9]+'\n", encoding="utf-8")
+    playground = Playground(tmp_path / "a.kbnf")
+    assert ask(playground, "begin", {})["finish"] == "eos"
+    playground.interrupt()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--web", "-c", ":help"], "--web excludes -c and --replay"),
+        (["--host", "0.0.0.0", "g.kbnf"], "--also-vocab and --host go with --web"),  # noqa: S104
+        (["--web", "--also-vocab", "missing.json"], "missing.json"),
+        (["--web", "missing.kbnf"], "missing.kbnf"),
+        (["--web", "--host", "no such host"], "error: "),
+    ],
+)
+def test_wrong_usage_is_said(arguments: list[str], said: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "kbnf_cli", "play", *arguments]
+    done = subprocess.run(command, capture_output=True, check=False, timeout=60, cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr.decode()
+    assert "Traceback" not in done.stderr.decode()
+    assert done.stdout == b""

@@ -1,0 +1,232 @@
+"""What the server of the playground answers, and what it refuses."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("uvicorn", reason="needs the extra `web`")
+pytest.importorskip("starlette", reason="needs the extra `web`")
+pytest.importorskip("httpx", reason="needs the extra `test`")
+
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+
+from kbnf_cli.web import server
+from kbnf_cli.web.server import Desk, Place, make_app
+
+OWN = "http://127.0.0.1:8123"
+TOKEN = "a-token-of-this-test"
+ASK = {"Origin": OWN, "X-Kbnf-Token": TOKEN}
+SUM = '(* kbnf: finish=eos *) start ::= term ("+" term)*; term ::= #"[0-9]{1,3}";'
+HARD = "start ::= s; s ::= s s s | s s | 'a'; (* kbnf: finish=eos *)"
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    desk = Desk({"grammar": SUM, "start": "", "finish": ""}, {"bytes": ("bytes", ())})
+    with TestClient(make_app(desk, Place("127.0.0.1", 8123), TOKEN), base_url=OWN) as client:
+        yield client
+    desk.end()
+
+
+def look(client: TestClient, **fields: str) -> dict[str, Any]:
+    """Ask about a grammar and a text."""
+    reply = client.post("/look", json={"vocabulary": "bytes", **fields}, headers=ASK)
+    assert reply.status_code == 200, reply.text
+    value: dict[str, Any] = reply.json()
+    return value
+
+
+@pytest.mark.parametrize("path", ["/", "/page.css", "/page.js", "/icon.svg"])
+def test_the_page_needs_no_token_and_loads_nothing_from_elsewhere(
+    client: TestClient, path: str
+) -> None:
+    reply = client.get(path)
+    assert reply.status_code == 200
+    assert reply.headers["content-security-policy"].startswith("default-src 'self';")
+    assert reply.headers["x-content-type-options"] == "nosniff"
+    assert not [name for name in reply.headers if name.startswith("access-control-")]
+    assert "https://" not in reply.text
+    assert TOKEN not in reply.text
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example:8123", "127.0.0.1", "127.0.0.1:80", "127.0.0.1.evil.example:8123", "", "x@y"],
+)
+@pytest.mark.parametrize("path", ["/", "/look", "/nowhere"])
+def test_another_host_is_refused(client: TestClient, host: str, path: str) -> None:
+    headers = {**ASK, "Host": host, "Origin": f"http://{host}"}
+    assert client.post(path, json={}, headers=headers).status_code == 421
+    assert client.get(path, headers={"Host": host}).status_code == 421
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [None, "null", "https://127.0.0.1:8123", "http://127.0.0.1:8124", "http://localhost:8123"],
+)
+def test_another_origin_is_refused(client: TestClient, origin: str | None) -> None:
+    headers = {"X-Kbnf-Token": TOKEN, **({} if origin is None else {"Origin": origin})}
+    reply = client.post("/look", json={}, headers=headers)
+    assert reply.status_code == 403
+    if origin is not None:
+        assert client.get("/", headers={"Origin": origin}).status_code == 403
+
+
+@pytest.mark.parametrize("token", [None, "", "wrong", TOKEN[:-1], TOKEN + "x", "\xe9"])
+@pytest.mark.parametrize("path", ["/look", "/begin", "/nowhere"])
+def test_without_the_token_nothing_is_answered(
+    client: TestClient, path: str, token: str | None
+) -> None:
+    given = {} if token is None else {"X-Kbnf-Token": token.encode("latin-1")}
+    headers = {b"Origin": OWN.encode(), **{key.encode(): value for key, value in given.items()}}
+    reply = client.post(path, json={}, headers=headers)
+    assert reply.status_code == 401
+    assert client.post(f"{path}?token={TOKEN}", json={}, headers=headers).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "headers", [ASK, {**ASK, "Host": "evil.example:8123"}, {**ASK, "Origin": "null"}, {}]
+)
+def test_there_is_no_websocket(client: TestClient, headers: dict[str, str]) -> None:
+    with pytest.raises(WebSocketDisconnect), client.websocket_connect("/look", headers=headers):
+        pass
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/../../etc/passwd",
+        "/..%2f..%2fpyproject.toml",
+        "/static/page.js",
+        "//etc/passwd",
+        "/page.js/../server.py",
+        "/%2e%2e/answers.py",
+        "/page.js%00.css",
+    ],
+)
+def test_no_path_leads_to_a_file(client: TestClient, path: str) -> None:
+    assert client.get(path, headers=ASK).status_code == 404
+
+
+def test_no_preflight_is_granted(client: TestClient) -> None:
+    asked = {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
+    reply = client.options("/look", headers=asked)
+    assert reply.status_code == 403
+    assert "access-control-allow-origin" not in reply.headers
+
+
+def test_a_text_is_coloured_by_rule(client: TestClient) -> None:
+    found = look(client, grammar=SUM, text="12+3")
+    named = [(text, found["text"]["paths"][index]) for text, index in found["text"]["parts"]]
+    assert named == [("12", ["start", "term"]), ("+", ["start"]), ("3", ["start", "term"])]
+    assert (found["status"], found["findings"], found["rules"]) == (
+        "complete",
+        [],
+        ["start", "term"],
+    )
+
+
+def test_the_smaller_side_of_the_mask_is_listed(client: TestClient) -> None:
+    few = look(client, grammar=SUM, text="12+")["mask"]
+    assert (few["side"], few["allowed"]) == ("allowed", 10)
+    assert [each["text"] for each in few["tokens"]] == [f'"{digit}"' for digit in range(10)]
+    many = look(client, grammar="start ::= #'[^x]';", text="", finish="eos")["mask"]
+    assert many["side"] == "refused"
+    assert '"x"' in {each["text"] for each in many["tokens"]}
+    assert many["count"] == many["total"] - many["allowed"]
+
+
+def test_tokens_are_found_by_their_text(client: TestClient) -> None:
+    mask = look(client, grammar=SUM, text="1", find="+")["mask"]
+    assert [(each["text"], each["allowed"]) for each in mask["tokens"]] == [('"+"', True)]
+
+
+def test_what_does_not_fit_is_explained(client: TestClient) -> None:
+    found = look(client, grammar=SUM, text="1+é", why="#43")
+    assert (found["status"], found["text"]["rest"]) == ("rejected", "é")
+    [place] = found["rejection"]["places"]
+    assert place["path"] == ["start", "term"]
+    assert SUM[place["start"] : place["end"]] == '#"[0-9]{1,3}"'
+    assert (found["why"]["asked"], found["why"]["allowed"]) == ('"+"', False)
+
+
+def test_places_are_counted_as_a_page_counts_them(client: TestClient) -> None:
+    [finding] = look(client, grammar='start ::= "😀" [0-9];')["findings"]
+    [edit] = finding["fixes"][0]["edits"]
+    # In UTF-16, the emoji counts twice.
+    assert (edit["start"], edit["end"], finding["column"]) == (15, 20, 15)
+
+
+def test_a_grammar_cannot_import(client: TestClient) -> None:
+    found = look(client, grammar='%import common.INT\nstart ::= "a";')
+    assert found["findings"][0]["severity"] == "error"
+    assert "mask" not in found
+
+
+def test_a_grammar_that_takes_too_much_work_is_reported(client: TestClient) -> None:
+    found = look(client, grammar='start ::= #"(a|b)*a(a|b){25}";')
+    assert [each["code"] for each in found["findings"]] == ["E203"]
+
+
+def test_a_text_that_takes_too_long_keeps_the_findings(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = Desk({}, {"bytes": ("bytes", ())})
+    with TestClient(make_app(desk, Place("127.0.0.1", 8123), TOKEN), base_url=OWN) as impatient:
+        look(impatient, grammar=SUM)
+        monkeypatch.setattr(desk._process, "_patience", 2.0)
+        found = look(impatient, grammar=HARD, text="a" * 5_000)
+        assert "seconds" in found["trouble"]
+        assert found["rules"] == ["start", "s"]
+        monkeypatch.undo()
+        assert look(impatient, grammar=SUM, text="1")["status"] == "complete"
+    desk.end()
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 400),
+        (b"[" * 100_000, 400),
+        (b"[]", 400),
+        (b'{"grammar": 1}', 400),
+        (b'{"vocabulary": "/etc/passwd"}', 400),
+        (b'{"vocabulary": "bytes", "finish": "never"}', 400),
+        (b'{"vocabulary": "bytes", "text": "\\ud800"}', 400),
+        (b'{"vocabulary": "bytes", "text": "%s"}' % (b"x" * 20_001), 400),
+        (b'{"vocabulary": "bytes", "grammar": "%s"}' % (b"x" * 200_001), 400),
+        (b"x" * (server.MAX_BODY + 1), 413),
+    ],
+)
+def test_what_is_no_question_is_refused(client: TestClient, body: bytes, status: int) -> None:
+    assert client.post("/look", content=body, headers=ASK).status_code == status
+
+
+def test_a_body_of_unknown_length_is_cut_off(client: TestClient) -> None:
+    seen = 0
+
+    def endless() -> Iterator[bytes]:
+        nonlocal seen
+        while seen < 20:
+            seen += 1
+            yield b"x" * 1_000_000
+
+    assert client.post("/look", content=endless(), headers=ASK).status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("place", "host", "is_own"),
+    [
+        (Place("127.0.0.1", 80), "localhost:80", True),
+        (Place("::1", 80), "[::1]:80", True),
+        (Place("::", 80), "192.168.1.7:80", True),
+        (Place("::", 80), "evil.example:80", False),
+        (Place("box.lan", 80), "box.lan:80", True),
+        (Place("127.0.0.1", 80), "192.168.1.7:80", False),
+        (Place("127.0.0.1", 80), None, False),
+    ],
+)
+def test_names_of_the_server(place: Place, host: str | None, is_own: bool) -> None:
+    assert place.is_own(host) is is_own
