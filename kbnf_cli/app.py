@@ -24,6 +24,7 @@ _COMMANDS = {
     "play": "kbnf_cli.play.command:play",
     "rule": "kbnf_cli.rule:rule",
     "sample": "kbnf_cli.sample:sample",
+    "store": "kbnf_cli.store:store",
     "test": "kbnf_cli.test:test",
     "vocab": "kbnf_cli.vocab:vocab",
 }

@@ -9,10 +9,18 @@ import click
 from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN, find_grammars
+from kbnf_cli.filling import Filling, fill
 from kbnf_cli.grammars import GRAMMAR
 from kbnf_cli.inputs import FileInputs, Inputs, read_vocabulary
 from kbnf_cli.jobs import default_jobs, run_jobs
-from kbnf_cli.options import as_value, common_options, file_options, input_options
+from kbnf_cli.options import (
+    as_value,
+    common_options,
+    config_options,
+    eos_option,
+    file_options,
+    grammar_options,
+)
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.diagnostics.text import render_text
 from kbnf_core.errors import GrammarError, KbnfError, SourceError
@@ -118,27 +126,73 @@ class _TableTask(_Task):
     default=default_jobs,
     help="Grammars to compile at the same time.  [default: the number of processors]",
 )
+@click.option(
+    "--store",
+    metavar="URL",
+    help="Fill a store, a folder or what fsspec knows as s3://BUCKET/PATH; --vocab is repeatable, "
+    "and directories are searched for *.json and *.jsonl, a schema a line, too.",
+)
+@click.option(
+    "--executor",
+    metavar="WHERE",
+    help="Where to compile for a store: `processes` here, `dask://HOST:PORT` or "
+    "`ray://HOST:PORT`.  [default: processes]",
+)
+@click.option(
+    "--report",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a line of JSON on each source and vocabulary.",
+)
+@click.option(
+    "--lossy", is_flag=True, help="Leave out what cannot be kept of a source for a store."
+)
+@click.option(
+    "--work",
+    type=click.IntRange(min=1),
+    help="The largest work on a source for a store, in steps; see kbnf-limits(7).",
+)
+@click.option(
+    "--memory",
+    metavar="MIB",
+    type=click.IntRange(min=1),
+    help="The memory that a process may take for a source for a store.",
+)
+@click.option(
+    "--vocab",
+    "vocabs",
+    metavar="FILE|MODEL|bytes",
+    multiple=True,
+    help="The vocabulary: a file, its format found by content, a model in Hugging Face's local "
+    "cache, or `bytes`; several with --store.",
+)
+@eos_option
+@grammar_options
+@config_options
 @file_options
-@input_options
 @common_options
 @click.pass_obj
 @as_value(CompileInputs)
+@as_value(Filling)
 def compile_(
     console: Console,
     inputs: CompileInputs,
+    filling: Filling,
     paths: tuple[Path, ...],
     output: Path | None,
     info: Path | None,
     device_table: bool,
     max_states: int,
     jobs: int,
+    vocabs: tuple[str, ...],
 ) -> int:
     """Write compiled grammars to disk.
 
     With --vocab an artifact holds the masks over that vocabulary too, so that an engine starts
     with them. Wherever a grammar is taken, its artifact is. GRAMMAR is a file in any language that
-    is read, a directory, or the name of a grammar that is shipped. Exits with 1 if a grammar
-    cannot be used.
+    is read, a directory, or the name of a grammar that is shipped. With --store the artifacts of
+    all grammars and schemas over all vocabularies go into a store, where they are not there yet.
+    Exits with 1 if a grammar cannot be used, with 2 if the store cannot be reached.
     """
     if info is not None:
         if paths:
@@ -147,7 +201,16 @@ def compile_(
     if not paths:
         raise click.UsageError("name a grammar to compile, or an artifact with --info")
     settings = inputs.settings_source()(paths[0])
-    vocab, eos = inputs.vocab or settings.vocab, inputs.eos or settings.eos or ()
+    eos = inputs.eos or settings.eos or ()
+    if filling.store is not None:
+        if output is not None or device_table:
+            raise click.UsageError("--output and --device-table are for files, --store is not")
+        named = vocabs or tuple(filter(None, [settings.vocab]))
+        return fill(console, filling, replace(inputs, eos=eos), named, paths, jobs)
+    filling.require_store()
+    if len(vocabs) > 1:
+        raise click.UsageError("several vocabularies go with --store")
+    vocab = vocabs[0] if vocabs else settings.vocab
     if device_table and vocab is None:
         raise click.UsageError("--device-table is over a vocabulary: name one with --vocab")
     inputs = replace(inputs, vocab=vocab, eos=eos)
@@ -231,9 +294,18 @@ def _describe(console: Console, path: Path) -> int:
 
     is_table = path.suffix == SUFFIX
     lines = _of_table(TokenTable.load(path)) if is_table else _of_artifact(describe_artifact(path))
-    width = max(map(len, lines)) + 2
-    console.text("".join(f"{name + ':':<{width}}{value}\n" for name, value in lines.items()))
+    console.text(_laid_out(lines))
     return Exit.CLEAN
+
+
+def description_text(description: "Description") -> str:
+    """Return the lines that describe an artifact."""
+    return _laid_out(_of_artifact(description))
+
+
+def _laid_out(lines: dict[str, str]) -> str:
+    width = max(map(len, lines)) + 2
+    return "".join(f"{name + ':':<{width}}{value}\n" for name, value in lines.items())
 
 
 def _of_table(table: "TokenTable") -> dict[str, str]:

@@ -56,7 +56,7 @@ def _from_here(lines: tuple[str, ...]) -> Patterns | None:
 class Inputs:
     """The values of the options that ``options.input_options`` adds."""
 
-    vocab: str | None
+    vocab: str | None = None
     eos: tuple[int, ...]
     start: str | None
     finish: str | None

@@ -46,6 +46,20 @@ def run_jobs(
         pool.shutdown()
 
 
+def end_with_parent() -> None:
+    """Leave nothing behind where the process that started this one is killed; for its start."""
+    from multiprocessing import parent_process
+
+    parent = parent_process()
+
+    def wait() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(0)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
 @contextmanager
 def interrupts_ignored() -> Iterator[None]:
     """Let processes that are started in the block leave interrupts to this one."""

@@ -94,14 +94,18 @@ def vocabulary_options(command: _Command) -> _Command:
         help="The vocabulary: a file, its format found by content, a model in Hugging Face's local "
         "cache, or `bytes`.  [default: bytes]",
     )
-    eos = click.option(
+    return vocab(eos_option(command))
+
+
+def eos_option(command: _Command) -> _Command:
+    """Add ``--eos``."""
+    return click.option(
         "--eos",
         metavar="ID",
         type=click.IntRange(min=0),
         multiple=True,
         help="A token that ends the sequence, in place of the vocabulary's own; repeatable.",
-    )
-    return vocab(eos(command))
+    )(command)
 
 
 def config_options(command: _Command) -> _Command:

@@ -2,15 +2,13 @@
 
 import asyncio
 import logging
-import os
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import active_children, get_context, parent_process
-from threading import Thread
+from multiprocessing import active_children, get_context
 from typing import TYPE_CHECKING, TypeVar
 
-from kbnf_cli.jobs import interrupts_ignored
+from kbnf_cli.jobs import end_with_parent, interrupts_ignored
 
 if TYPE_CHECKING:
     from multiprocessing.process import BaseProcess
@@ -36,7 +34,7 @@ class Process:
         if self._pool is None:
             # A fresh process: a forked one would inherit the streams of the protocol.
             context = get_context("spawn")
-            self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=_end_with_parent)
+            self._pool = ProcessPoolExecutor(1, mp_context=context, initializer=end_with_parent)
         loop = asyncio.get_running_loop()
         try:
             others = set(active_children())
@@ -61,15 +59,3 @@ class Process:
             process.kill()
         self._children = set()
         pool.shutdown(cancel_futures=True)
-
-
-def _end_with_parent() -> None:
-    """Leave nothing behind where the server is killed."""
-    parent = parent_process()
-
-    def wait() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(0)
-
-    Thread(target=wait, daemon=True).start()

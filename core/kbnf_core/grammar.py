@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kbnf_core.lower.inline import Inlined
     from kbnf_core.lower.tables import Tables
     from kbnf_core.mask.token_automata import StoredMemo, TokenAutomata
+    from kbnf_core.vocab.vocabulary import Vocabulary
 
 T = TypeVar("T")
 
@@ -208,6 +209,21 @@ class Grammar:
         if language == "JSON Schema":
             return cls.from_json_schema(text.text, lossy=lossy)
         return cls._from(language, text.text, lossy, {"path": str(path), "limits": limits})
+
+    @classmethod
+    def from_store(
+        cls, url: str | Path, source: Any, vocabulary: "Vocabulary | None", **options: Any
+    ) -> "Grammar":
+        """Return the grammar of a source with its masks over a vocabulary, out of a store.
+
+        ``source`` is a text in any language, a ``Path``, or a JSON Schema as a value; ``options``
+        are those of ``store.recipe_of``. What the store has not is compiled, once on a machine, and
+        put there. Raises ``GrammarError`` for a source that cannot be used, also where the store
+        remembers that; damage, and a store out of reach, are a ``StoreWarning``.
+        """
+        from kbnf_core.store.making import grammar_from_store
+
+        return grammar_from_store(url, source, vocabulary, **options)
 
     @classmethod
     def _from(cls, language: str, text: str, lossy: bool, options: dict[str, Any]) -> "Grammar":

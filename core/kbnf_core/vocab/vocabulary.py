@@ -223,6 +223,18 @@ class Vocabulary:
         return self._name
 
     @cached_property
+    def unnamed(self) -> "Vocabulary":
+        """The same tokens without a name, for what must not depend on it."""
+        if self._name is None:
+            return self
+        self.trie, self.fingerprint  # noqa: B018 - made once, for both
+        other = object.__new__(type(self))
+        own = ("_variants", "_name")
+        other.__dict__.update((k, value) for k, value in self.__dict__.items() if k not in own)
+        other._name = None
+        return other
+
+    @cached_property
     def size(self) -> int:
         """One more than the largest id of any kind; 0 if there is none."""
         return 1 + max((*self._tokens, *self._without_bytes), default=-1)

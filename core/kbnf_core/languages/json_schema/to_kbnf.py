@@ -32,6 +32,7 @@ from kbnf_core.languages.json_schema.problems import (
 )
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.writer import Writer
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import Analysis, analyse
 from kbnf_core.lower.translate import translate
 from kbnf_core.source import Source
@@ -82,8 +83,12 @@ def from_json_schema(
     return Conversion(_written(embedded), exact, losses, notes)
 
 
-def json_schema_grammar(source: str, options: Options | None = None) -> "Grammar":
+def json_schema_grammar(
+    source: str, options: Options | None = None, limits: Limits = DEFAULT_LIMITS
+) -> "Grammar":
     """Return the grammar that ``from_json_schema`` writes, without writing and reading it.
+
+    ``limits`` are those of the grammar; those of the schema are in ``options``.
 
     Raises what that raises. The grammar's text is rendered on first access.
     """
@@ -99,7 +104,7 @@ def json_schema_grammar(source: str, options: Options | None = None) -> "Grammar
     def write() -> str:
         return _written(_readable(text, options))
 
-    return Grammar.of_rules(grammar, analysis, _finish(embedded), write)
+    return Grammar.of_rules(grammar, analysis, _finish(embedded), write, limits)
 
 
 def _convert(text: Source, options: Options | None, writer: type[Writer] = Writer) -> Embedded:

@@ -1,0 +1,171 @@
+"""What a store is kept in: names with contents that are written once."""
+
+import os
+import secrets
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from shutil import copyfileobj
+from typing import Protocol
+
+from kbnf_core.errors import KbnfError
+
+TEMPORARY = ".tmp-"
+"""What names of files begin with that are not finished."""
+
+DAY = 24 * 60 * 60.0
+
+
+class StoreError(KbnfError, OSError):
+    """A store that cannot be reached or written; ``store`` names it, without credentials."""
+
+    def __init__(self, store: str, reason: str) -> None:
+        self.store = store
+        self.reason = reason
+        super().__init__(f"{store}: {reason}")
+
+
+class Backend(Protocol):
+    """Names, ``folder/name``, with contents. Every method raises ``StoreError``."""
+
+    @property
+    def name(self) -> str:
+        """What to call it in messages: its place without credentials."""
+
+    def reach(self) -> None:
+        """Raise where there is no store."""
+
+    def get(self, key: str, *, fresh: bool = False) -> Path | None:
+        """Return a local file with the content of ``key``, None where there is none.
+
+        ``fresh`` asks for the store's own content, not for a copy that was made earlier.
+        """
+
+    def fetch(self, keys: Iterable[str]) -> None:
+        """Bring what is there of ``keys`` near, at the same time, before it is asked for."""
+
+    def put_if_absent(self, key: str, path: Path) -> bool:
+        """Store the content of a file, unless something is there; tell whether it was stored.
+
+        It appears whole or not at all.
+        """
+
+    def keys(self, prefix: str) -> Iterator[str]:
+        """Yield the keys that begin with ``prefix``, in order."""
+
+    def remove(self, key: str) -> None:
+        """Remove a key, if it is there."""
+
+    def size(self, key: str) -> int:
+        """Return the bytes stored under a key, 0 where it is not there."""
+
+    def age(self, key: str) -> float:
+        """Return the seconds since a key was written, 0 where it is not there."""
+
+    def sweep(self) -> int:
+        """Remove what interrupted writers have left; return how many."""
+
+
+class DirectoryStore:
+    """A store in a folder; processes and machines that see the folder may share it."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = Path(folder)
+
+    @property
+    def name(self) -> str:
+        """The folder."""
+        return str(self._folder)
+
+    def reach(self) -> None:
+        """Raise where there is no such folder."""
+        if not self._folder.is_dir():
+            raise StoreError(self.name, "there is no such folder")
+
+    def get(self, key: str, *, fresh: bool = False) -> Path | None:
+        """Return the file of a key."""
+        del fresh
+        path = self._folder / key
+        try:
+            return path if path.is_file() else None
+        except OSError as error:
+            raise self._error(error) from error
+
+    def fetch(self, keys: Iterable[str]) -> None:
+        """Do nothing: the files are here."""
+
+    def put_if_absent(self, key: str, path: Path) -> bool:
+        """Copy a file to its place: to a temporary name, to the disk, and renamed.
+
+        A file of another size was cut short by something else, and is replaced.
+        """
+        target = self._folder / key
+        try:
+            if target.is_file() and target.stat().st_size == path.stat().st_size:
+                return False
+            target.parent.mkdir(parents=True, exist_ok=True)
+            draft = target.parent / f"{TEMPORARY}{secrets.token_hex(8)}"
+            try:
+                with open(path, "rb") as source, open(draft, "xb") as out:
+                    copyfileobj(source, out)
+                    out.flush()
+                    os.fsync(out.fileno())
+                os.replace(draft, target)
+            finally:
+                with suppress(OSError):
+                    draft.unlink(missing_ok=True)
+        except OSError as error:
+            raise self._error(error) from error
+        return True
+
+    def keys(self, prefix: str) -> Iterator[str]:
+        """Yield the keys, temporary names left out."""
+        folder = self._folder / prefix.rpartition("/")[0]
+        try:
+            found = sorted(
+                path.relative_to(self._folder).as_posix()
+                for path in folder.rglob("*")
+                if path.is_file() and not path.name.startswith(TEMPORARY)
+            )
+        except OSError as error:
+            raise self._error(error) from error
+        yield from (key for key in found if key.startswith(prefix))
+
+    def remove(self, key: str) -> None:
+        """Remove the file of a key."""
+        try:
+            (self._folder / key).unlink(missing_ok=True)
+        except OSError as error:
+            raise self._error(error) from error
+
+    def size(self, key: str) -> int:
+        """Return the size of the file of a key."""
+        status = self._status(key)
+        return 0 if status is None else status.st_size
+
+    def age(self, key: str) -> float:
+        """Return the seconds since the file of a key was written."""
+        status = self._status(key)
+        return 0.0 if status is None else time.time() - status.st_mtime
+
+    def sweep(self) -> int:
+        """Remove temporary files that are older than a day."""
+        removed = 0
+        for path in self._folder.rglob(f"{TEMPORARY}*"):
+            with suppress(OSError):
+                if time.time() - path.stat().st_mtime > DAY:
+                    path.unlink()
+                    removed += 1
+        return removed
+
+    def _status(self, key: str) -> os.stat_result | None:
+        try:
+            return (self._folder / key).stat()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._error(error) from error
+
+    def _error(self, error: OSError) -> StoreError:
+        return StoreError(self.name, error.strerror or str(error))

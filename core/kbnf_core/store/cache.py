@@ -1,0 +1,89 @@
+"""The local cache of a store: artifacts put together already, the last used, within a bound.
+
+A file is called after the key that it answers, so a look-up is one look at the disk. What is kept
+is read as any other artifact is: its sections are compared with their digests.
+"""
+
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from kbnf_core.artifact import SUFFIX
+from kbnf_core.store.backend import DAY, TEMPORARY
+from kbnf_core.store.posix import locked
+
+LARGEST_TOTAL = 2**30
+"""Bytes of all artifacts that are kept, by default."""
+
+
+class LocalCache:
+    """Artifacts in a folder of this machine, which processes share."""
+
+    def __init__(self, folder: Path, largest: int = LARGEST_TOTAL) -> None:
+        self._folder = folder
+        self._largest = largest
+        self._added = largest
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def find(self, key: str) -> Path | None:
+        """Return the artifact of a key."""
+        path = self._path(key)
+        try:
+            os.utime(path)
+        except OSError:
+            return None
+        return path
+
+    @contextmanager
+    def draft(self) -> Iterator[Path]:
+        """Yield the name of a file to write; it is gone behind the block, unless it was kept."""
+        path = self._folder / f"{TEMPORARY}{secrets.token_hex(8)}"
+        try:
+            yield path
+        finally:
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+
+    def keep(self, key: str, draft: Path) -> Path:
+        """Take over a draft as the artifact of a key."""
+        path = self._path(key)
+        self._added += draft.stat().st_size
+        os.replace(draft, path)
+        if self._added > self._largest // 8:
+            self._make_room(path)
+        return path
+
+    def drop(self, key: str) -> None:
+        """Forget the artifact of a key."""
+        with suppress(OSError):
+            self._path(key).unlink(missing_ok=True)
+
+    @contextmanager
+    def single_flight(self, key: str) -> Iterator[None]:
+        """Hold off everybody on this machine who works at the same key."""
+        # A few locks for all keys: they need not be cleared away.
+        with locked(self._folder / "locks" / key[:2]):
+            yield
+
+    def _path(self, key: str) -> Path:
+        return self._folder / f"{key}{SUFFIX}"
+
+    def _make_room(self, newest: Path) -> None:
+        """Evict the least recently used until the rest fits; the newest stays in any case."""
+        self._added = 0
+        left = self._largest
+        for path, status in sorted(self._files(), key=lambda found: -found[1].st_mtime):
+            abandoned = path.name.startswith(TEMPORARY) and time.time() - status.st_mtime > DAY
+            left -= status.st_size
+            if abandoned or (path.suffix == SUFFIX and left < 0 and path != newest):
+                with suppress(OSError):
+                    path.unlink(missing_ok=True)
+
+    def _files(self) -> Iterator[tuple[Path, os.stat_result]]:
+        for path in self._folder.iterdir():
+            with suppress(OSError):
+                if path.is_file():
+                    yield path, path.stat()

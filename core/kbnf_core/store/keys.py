@@ -1,0 +1,151 @@
+"""Content keys: a hash of everything that decides what is compiled, so that no entry is stale.
+
+That is the source with its language and options, the start and the finish asked for, the limits,
+the vocabulary, and the versions of the format, of this program and of the Unicode tables.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kbnf_core.artifact import FORMAT
+from kbnf_core.automata.regex.tables import REGEX_VERSION
+from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
+from kbnf_core.convert import (
+    JSON_SCHEMA,
+    converted,
+    detect,
+    json_schema_grammar,
+    schema_options,
+)
+from kbnf_core.diagnostics.decode import decode
+from kbnf_core.errors import ConfigError, GrammarError
+from kbnf_core.files import read_file
+from kbnf_core.grammar import Grammar
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.version import __version__
+
+if TYPE_CHECKING:
+    from kbnf_core.vocab.vocabulary import Vocabulary
+
+DIGITS = 32
+"""Hexadecimal digits of keys and of digests."""
+
+_OVER_TOKENS = ("BNF", "GBNF")
+"""Languages that can name tokens of a vocabulary."""
+
+
+def is_name(text: str) -> bool:
+    """Tell whether a text can be a key or a digest, and so a name in a store."""
+    return len(text) == DIGITS and all(each in "0123456789abcdef" for each in text)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What is to be compiled: a text in a language, and all that decides what becomes of it.
+
+    ``options`` are those of schemas, by name. ``lossy``: what cannot be kept of another language
+    is left out. Whatever a text imports is in it already: see ``of``.
+    """
+
+    text: str
+    language: str = "KBNF"
+    start: str | None = None
+    finish: str | None = None
+    lossy: bool = False
+    options: tuple[tuple[str, Any], ...] = ()
+    limits: Limits = DEFAULT_LIMITS
+    defaults: Defaults = NO_DEFAULTS
+
+    def key(self, fingerprint: str) -> str:
+        """Return the key over the vocabulary with this fingerprint, ``""`` for none."""
+        parts = [
+            [FORMAT, __version__, REGEX_VERSION, fingerprint],
+            [self.language, self.start, self.finish, self.lossy, repr(self.options)],
+            [asdict(self.limits), repr(self.defaults)],
+            hashlib.blake2b(self.text.encode("utf-8", "surrogatepass")).hexdigest(),
+        ]
+        whole = json.dumps(parts, sort_keys=True).encode("ascii")
+        return hashlib.blake2b(whole, digest_size=DIGITS // 2).hexdigest()
+
+    def grammar(self, vocabulary: "Vocabulary | None") -> Grammar:
+        """Compile; raises ``GrammarError`` and what else is wrong with the source."""
+        if self.language == "KBNF":
+            return Grammar(
+                self.text,
+                start=self.start,
+                finish=self.finish,
+                limits=self.limits,
+                defaults=self.defaults,
+            )
+        if self.language == JSON_SCHEMA:
+            return self._of_schema()
+        options: dict[str, Any] = {"start": self.start}
+        if self.language in _OVER_TOKENS:
+            options["vocabulary"] = vocabulary
+        text = converted(self.language, self.text, self.lossy, **options)
+        return Grammar(text, finish=self.finish, limits=self.limits)
+
+    def _of_schema(self) -> Grammar:
+        options = schema_options(**dict(self.options), lossy=self.lossy)
+        grammar = json_schema_grammar(self.text, options, self.limits)
+        if self.finish is not None:
+            grammar.finish = Finish.parse(self.finish)
+        return grammar
+
+
+def recipe_of(
+    source: str | Path | Mapping[str, Any] | bool,
+    *,
+    path: str = "",
+    language: str | None = None,
+    start: str | None = None,
+    finish: Finish | str | None = None,
+    lossy: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+    defaults: Defaults = NO_DEFAULTS,
+    imports: Any = None,
+    **options: Any,
+) -> Recipe:
+    """Return the recipe for a text in any language, a file, or a JSON Schema as a value.
+
+    ``language`` is the name that ``convert.detect`` gives, by default what it finds in the text
+    and its ``path``. A Lark text that imports is converted here, so that the key covers the files
+    that it imports, and machines without them can compile it; ``imports`` says which it may.
+    Raises ``GrammarError``, ``SourceError`` and ``ConfigError``.
+    """
+    if isinstance(source, Path):
+        path = str(source)
+        source = _text_of(source, limits)
+    if not isinstance(source, str):
+        language, source = JSON_SCHEMA, json.dumps(source)
+    language = language or detect(source, path)
+    if options and language != JSON_SCHEMA:
+        raise ConfigError(f"only schemas have options: {', '.join(sorted(options))}")
+    recipe = Recipe(
+        source,
+        language,
+        start,
+        None if finish is None else Finish.parse(finish).value,
+        lossy,
+        tuple(sorted(options.items())),
+        limits,
+        defaults,
+    )
+    if language != "Lark" or "%import" not in source:
+        return recipe
+    wanted = {"path": path or None, "start": start}
+    if imports is not None:
+        wanted["imports"] = imports
+    text = converted("Lark", source, lossy, **wanted)
+    return replace(recipe, text=text, language="KBNF", start=None, defaults=NO_DEFAULTS)
+
+
+def _text_of(path: Path, limits: Limits) -> str:
+    source, invalid = decode(read_file(path, limits.source_bytes), str(path), limits.source_bytes)
+    if invalid is not None:
+        raise GrammarError([invalid])
+    return source.text

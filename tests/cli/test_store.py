@@ -1,0 +1,168 @@
+"""``kbnf compile --store`` and ``kbnf store``."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kbnf_core.store.backend import DirectoryStore
+from kbnf_testing.command import Kbnf, Write
+from kbnf_testing.farm import content, wait_for
+
+GOOD = "start ::= '{' #'[a-z]+' '}';"
+BAD = "start ::= 'a' undefined;"
+SCHEMA = json.dumps({"type": "object", "properties": {"a": {"type": "integer"}}})
+TOKENS = json.dumps({0: "{", 1: "}", 2: "a", 3: "ab}", 5: "B"})
+
+
+@pytest.fixture
+def sources(write: Write) -> Path:
+    write("all/a.kbnf", GOOD)
+    write("all/b.gbnf", 'root ::= "a" [b-c]+\n')
+    write("all/c.json", SCHEMA)
+    write("all/d.jsonl", f'{{"const": 1}}\n\n{SCHEMA}\n')
+    write("tokens.json", TOKENS)
+    return Path("all")
+
+
+def test_everything_is_compiled_for_each_vocabulary(kbnf: Kbnf, sources: Path) -> None:
+    options = ("--store", "store", "--vocab", "bytes", "--vocab", "tokens.json", "-j", "2")
+    result = kbnf("compile", *options, sources, "--report", "report.jsonl")
+    assert result.status == 0
+    lines = [json.loads(line) for line in Path("report.jsonl").read_text().splitlines()]
+    assert sorted((line["name"], line["vocabulary"]) for line in lines) == [
+        (name, vocabulary)
+        for name in ("all/a.kbnf", "all/b.gbnf", "all/c.json", "all/d.jsonl:1", "all/d.jsonl:3")
+        for vocabulary in ("bytes", "tokens.json")
+    ]
+    assert {line["status"] for line in lines} <= {"made", "known"}
+    # The same schema in two files has one artifact.
+    assert len({line["key"] for line in lines}) == 8
+    before = content(DirectoryStore("store"))
+    again = kbnf("compile", *options, sources)
+    assert (again.status, again.stderr) == (0, "10 known\n")
+    assert content(DirectoryStore("store")) == before
+
+
+def test_a_source_that_cannot_be_used_does_not_hold_up_others(
+    kbnf: Kbnf, write: Write, sources: Path
+) -> None:
+    write("all/bad.kbnf", BAD)
+    write("all/bad.lark", "%import .nowhere.X\nstart: X\n")
+    result = kbnf("compile", "--store", "store", sources, "-j", "1", "--report", "r.jsonl")
+    assert result.status == 1
+    assert "error[E101]" in result.stderr
+    assert "1 refused, 1 sources unreadable" in result.stderr
+    lines = [json.loads(line) for line in Path("r.jsonl").read_text().splitlines()]
+    assert sorted(line["name"] for line in lines if line["status"] == "refused") == [
+        "all/bad.kbnf",
+        "all/bad.lark",
+    ]
+    again = kbnf("compile", "--store", "store", sources, "-j", "1")
+    assert again.status == 1
+    assert "error[E101]" in again.stderr
+    assert "refused: error[E101]" in kbnf("store", "ls", "store").out
+
+
+def test_what_is_lost_is_refused_unless_lossy(kbnf: Kbnf, write: Write) -> None:
+    path = write("s.json", json.dumps({"type": "array", "uniqueItems": True}))
+    fill = ("compile", "--store", "store", path, "-j", "1")
+    assert kbnf(*fill).status == 1
+    assert kbnf(*fill, "--lossy", "--work", "1").status == 1
+    assert kbnf(*fill, "--lossy").status == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--vocab", "bytes", "--vocab", "tokens.json", "a.kbnf"), "several vocabularies"),
+        (("--executor", "processes", "a.kbnf"), "--executor goes with --store"),
+        (("--lossy", "a.kbnf"), "--lossy goes with --store"),
+        (("--store", "s", "-o", "x", "a.kbnf"), "--output and --device-table are for files"),
+        (("--store", "s", "--executor", "elsewhere", "a.kbnf"), "--executor is processes"),
+        (("--store", "s", "missing.kbnf"), "missing.kbnf"),
+        (("--store", "file", "--vocab", "bytes", "a.kbnf"), "file"),
+        (("--store", "nowhere://user:secret@x/y", "--vocab", "bytes", "a.kbnf"), "nowhere"),
+    ],
+)
+def test_wrong_use_of_compile(
+    kbnf: Kbnf, write: Write, arguments: tuple[str, ...], message: str
+) -> None:
+    write("a.kbnf", GOOD)
+    write("file", "no folder")
+    write("tokens.json", TOKENS)
+    result = kbnf("compile", *arguments)
+    assert result.status == 2
+    assert message in result.stderr
+    assert "secret" not in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not list(Path().glob("**/.tmp-*"))
+
+
+def test_store_lists_counts_and_describes(kbnf: Kbnf, sources: Path) -> None:
+    kbnf("compile", "--store", "store", "--vocab", "bytes", sources / "a.kbnf", "-j", "1")
+    key, digest = kbnf("store", "ls", "store").out.split()
+    assert (len(key), len(digest)) == (32, 32)
+    assert "inputs:                   1" in kbnf("store", "info", "store").out
+    assert "vocabulary:" in kbnf("store", "info", "store", key).out
+    assert kbnf("store", "info", "store", "0" * 32).status == 1
+    assert kbnf("store", "info", "store", "../x").status == 2
+    assert kbnf("store", "ls", "store", key).status == 2
+    assert kbnf("store", "ls", "nowhere").status == 2
+
+
+def test_verify_finds_damage_and_compile_mends_it(kbnf: Kbnf, sources: Path) -> None:
+    fill = ("compile", "--store", "store", "--vocab", "bytes", sources, "-j", "1")
+    kbnf(*fill)
+    whole = content(DirectoryStore("store"))
+    assert kbnf("store", "verify", "store").status == 0
+    row = max(Path("store/rows").iterdir())
+    row.write_bytes(row.read_bytes()[:-3])
+    found = kbnf("store", "verify", "store")
+    assert found.status == 1
+    assert f"rows/{row.name} is damaged" in found.stderr
+    assert kbnf("store", "verify", "store", "--remove").status == 1
+    assert kbnf("store", "verify", "store").status == 0
+    assert kbnf("store", "gc", "store").status == 0
+    kbnf(*fill)
+    assert content(DirectoryStore("store")) == whole
+
+
+def children(pid: int) -> set[int]:
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    return {int(child) for task in tasks for child in task.read_text().split()}
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+def test_workers_end_with_a_parent_that_is_killed(kbnf: Kbnf, write: Write) -> None:
+    for number in range(400):
+        properties = {f"k{number}": {"type": "string", "maxLength": 50}, "b": {"type": "number"}}
+        write(f"all/{number}.json", json.dumps({"type": "object", "properties": properties}))
+    command = [sys.executable, "-m", "kbnf_cli", "compile", "--store", "store", "--vocab", "bytes"]
+    process = subprocess.Popen(
+        [*command, "-j", "2", "all"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        inputs = Path("store/inputs")
+        assert wait_for(lambda: inputs.is_dir() and len(list(inputs.iterdir())) > 3, 60)
+        workers = children(process.pid)
+        assert workers
+    finally:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    # Five seconds, and some for a machine that is busy.
+    assert wait_for(lambda: not any(map(is_alive, workers)), 20)
+    done = len(list(inputs.iterdir()))
+    assert done < 400, "it was done before it was killed"
+    assert kbnf("store", "verify", "store").status == 0

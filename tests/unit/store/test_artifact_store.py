@@ -1,0 +1,344 @@
+"""The store: what is put comes back byte for byte, and damage is a miss."""
+
+import os
+import shutil
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from kbnf_core import Grammar, GrammarError, Vocabulary, compile_artifact
+from kbnf_core.engine import Engine
+from kbnf_core.store.artifact_store import (
+    ArtifactStore,
+    Failure,
+    StoredFailureError,
+    StoreWarning,
+)
+from kbnf_core.store.backend import Backend, DirectoryStore, StoreError
+from kbnf_core.store.cache import LocalCache
+from kbnf_core.store.keys import Recipe, recipe_of
+from kbnf_core.store.making import make
+from kbnf_core.store.opening import open_store
+from kbnf_core.store.upkeep import collect, damage, sizes
+
+TEXT = "start ::= '{' #'[a-z]{1,3}' (',' #'[0-9]+'){0,4} '}';"
+OTHER = "start ::= '[' #'[a-z]{1,3}' (',' #'[0-9]+'){0,4} ']';"
+BAD = "start ::= 'a' undefined;"
+BYTES = Vocabulary.bytes()
+
+
+def directory(folder: Path) -> Backend:
+    return DirectoryStore(folder / "store")
+
+
+def memory(folder: Path) -> Backend:
+    pytest.importorskip("fsspec")
+    from kbnf_core.store.fsspec_store import FsspecStore
+
+    return FsspecStore(f"memory://{folder.name}-{id(folder)}", folder / "parts")
+
+
+@pytest.fixture(params=[directory, memory])
+def backend(request: pytest.FixtureRequest, tmp_path: Path) -> Backend:
+    made: Backend = request.param(tmp_path)
+    return made
+
+
+def store_of(backend: Backend, cache: Path) -> ArtifactStore:
+    return ArtifactStore(backend, LocalCache(cache))
+
+
+def content(backend: Backend) -> dict[str, bytes]:
+    names = list(backend.keys(""))
+    paths = {name: backend.get(name) for name in names}
+    return {name: path.read_bytes() for name, path in paths.items() if path is not None}
+
+
+def filled(backend: Backend, cache: Path, *texts: str) -> list[str]:
+    store = store_of(backend, cache)
+    recipes = [recipe_of(text) for text in texts]
+    for recipe in recipes:
+        make(store, recipe.key(BYTES.fingerprint), recipe, BYTES)
+    return [recipe.key(BYTES.fingerprint) for recipe in recipes]
+
+
+def test_an_artifact_comes_back_byte_for_byte(backend: Backend, tmp_path: Path) -> None:
+    whole = tmp_path / "whole.kbnfc"
+    compile_artifact(TEXT, BYTES.unnamed, whole)
+    [key] = filled(backend, tmp_path / "writer", TEXT)
+    reader = store_of(backend, tmp_path / "reader")
+    path = reader.get(key)
+    assert path is not None
+    assert path.read_bytes() == whole.read_bytes()
+    assert reader.metrics["read"] > 0
+    assert reader.get(key) == path
+    assert (reader.metrics["hits"], reader.metrics["local"], reader.metrics["misses"]) == (2, 1, 0)
+
+
+def test_what_is_not_there_is_a_miss(backend: Backend, tmp_path: Path) -> None:
+    store = store_of(backend, tmp_path / "cache")
+    assert store.get("0" * 32) is None
+    assert store.metrics["misses"] == 1
+    assert not store.has("0" * 32)
+
+
+def test_rows_are_shared(backend: Backend, tmp_path: Path) -> None:
+    filled(backend, tmp_path / "cache", TEXT)
+    before = sizes(store_of(backend, tmp_path / "cache"))["rows"][0]
+    filled(backend, tmp_path / "cache", OTHER)
+    after = sizes(store_of(backend, tmp_path / "cache"))["rows"][0]
+    assert before < after < 2 * before
+
+
+def test_writers_write_the_same_bytes(tmp_path: Path) -> None:
+    stores = [DirectoryStore(tmp_path / name) for name in "ab"]
+    for number, each in enumerate(stores):
+        filled(each, tmp_path / f"cache{number}", TEXT, OTHER)
+    assert content(stores[0]) == content(stores[1])
+
+
+def test_two_writers_at_the_same_time(backend: Backend, tmp_path: Path) -> None:
+    threads = [
+        threading.Thread(target=filled, args=(backend, tmp_path / f"{each}", TEXT, OTHER))
+        for each in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    alone = DirectoryStore(tmp_path / "alone")
+    filled(alone, tmp_path / "cache", TEXT, OTHER)
+    assert content(backend) == content(alone)
+
+
+def test_the_first_of_two_writers_wins(backend: Backend, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"12")
+    assert backend.put_if_absent("rows/a", file)
+    assert not backend.put_if_absent("rows/a", file)
+    assert list(backend.keys("rows/")) == ["rows/a"]
+    backend.remove("rows/a")
+    backend.remove("rows/a")
+    assert list(backend.keys("")) == []
+
+
+Change = Callable[[bytes], bytes | None]
+CHANGES: dict[str, Change] = {
+    "missing": lambda _: None,
+    "cut": lambda data: data[: len(data) // 2],
+    "empty": lambda _: b"",
+    "flipped": lambda data: data[:-5] + bytes([data[-5] ^ 1]) + data[-4:],
+    "something else": lambda data: b"x" * len(data),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("folder", ["inputs", "objects", "rows"])
+def test_damage_is_a_miss_and_a_note_and_mended(folder: str, change: str, tmp_path: Path) -> None:
+    backend = DirectoryStore(tmp_path / "store")
+    [key] = filled(backend, tmp_path / "writer", TEXT)
+    whole = content(backend)
+    victim = max((tmp_path / "store" / folder).iterdir())
+    changed = CHANGES[change](victim.read_bytes())
+    victim.unlink()
+    if changed is not None:
+        victim.write_bytes(changed)
+    reader = store_of(backend, tmp_path / "reader")
+    is_absent = (folder, change) == ("inputs", "missing")
+    assert len(list(damage(reader))) == (0 if is_absent else 1)
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        assert reader.get(key) is None
+    assert [note.category for note in notes] == ([] if is_absent else [StoreWarning])
+    assert reader.metrics["damaged"] == (0 if is_absent else 1)
+    make(reader, key, recipe_of(TEXT), BYTES)
+    assert content(backend) == whole
+
+
+def test_an_input_that_names_another_artifact_is_no_way_out_of_the_folder(tmp_path: Path) -> None:
+    backend = DirectoryStore(tmp_path / "store")
+    [key] = filled(backend, tmp_path / "writer", TEXT)
+    (tmp_path / "store/inputs" / key).write_text("../../../../etc/passwd0123456789")
+    with pytest.warns(StoreWarning, match="inputs/.* is damaged"):
+        assert store_of(backend, tmp_path / "reader").get(key) is None
+
+
+def test_an_artifact_in_the_cache_that_is_damaged_is_read_again(tmp_path: Path) -> None:
+    url = tmp_path / "store"
+    Grammar.from_store(url, TEXT, BYTES)
+    store = open_store(url)
+    key = recipe_of(TEXT).key(BYTES.fingerprint)
+    cached = store.get(key)
+    assert cached is not None
+    cached.write_bytes(cached.read_bytes()[:100])
+    with pytest.warns(StoreWarning):
+        grammar = Grammar.from_store(url, TEXT, BYTES)
+    assert grammar.source.text == TEXT
+    cached.write_bytes(b"")
+    with pytest.warns(StoreWarning):
+        assert Engine(Grammar.from_store(url, TEXT, BYTES), BYTES)
+
+
+def test_from_store_masks_as_the_grammar_does(tmp_path: Path) -> None:
+    url = tmp_path / "store"
+    first = Grammar.from_store(url, TEXT, BYTES)
+    second = Grammar.from_store(url, TEXT, BYTES)
+    for grammar in (first, second, Grammar(TEXT)):
+        engine = Engine(grammar, BYTES)
+        engine.try_accept_new_bytes(b"{ab")
+        engine.compute_allowed_token_ids()
+        allowed = engine.get_allowed_token_ids_from_last_computation()
+        assert bytes(sorted(allowed)) == b",abcdefghijklmnopqrstuvwxyz}"
+    assert open_store(url).metrics["hits"] == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "options"),
+    [
+        ({"type": "object", "properties": {"a": {"type": "integer"}}}, {"order": "any"}),
+        ('root ::= "a" [b-c]+\n', {"language": "GBNF"}),
+        ('%import common.INT\nstart: "a" INT\n', {"language": "Lark"}),
+    ],
+    ids=["schema", "gbnf", "lark"],
+)
+def test_from_store_takes_any_language(source: object, options: object, tmp_path: Path) -> None:
+    assert isinstance(options, dict)
+    for _ in range(2):
+        grammar = Grammar.from_store(tmp_path / "store", source, BYTES, **options)
+        assert Engine(grammar, BYTES)
+    assert open_store(tmp_path / "store").metrics["hits"] == 1
+
+
+def test_a_refusal_is_remembered_until_it_expires(tmp_path: Path) -> None:
+    url = tmp_path / "store"
+    with pytest.raises(GrammarError, match="undefined"):
+        Grammar.from_store(url, BAD, BYTES)
+    with pytest.raises(StoredFailureError, match="undefined") as caught:
+        Grammar.from_store(url, BAD, BYTES)
+    assert caught.value.failure.kind == "refused"
+    [file] = (url / "failures").iterdir()
+    old = time.time() - 2 * 24 * 3600
+    os.utime(file, (old, old))
+    with pytest.raises(GrammarError) as caught_anew:
+        Grammar.from_store(url, BAD, BYTES)
+    assert caught_anew.value.diagnostics
+    assert file.stat().st_mtime > old + 3600
+
+
+def test_a_failure_that_is_damaged_does_not_count(tmp_path: Path) -> None:
+    backend = DirectoryStore(tmp_path / "store")
+    store = store_of(backend, tmp_path / "cache")
+    store.put_failure("0" * 32, Failure("refused", "why"))
+    assert store.failure("0" * 32) == Failure("refused", "why")
+    (tmp_path / "store/failures" / ("0" * 32)).write_bytes(b"{")
+    with pytest.warns(StoreWarning):
+        assert store.failure("0" * 32) is None
+
+
+def test_a_store_out_of_reach_is_a_note_for_a_request(tmp_path: Path) -> None:
+    (tmp_path / "store").write_bytes(b"a file")
+    with pytest.warns(StoreWarning):
+        assert Engine(Grammar.from_store(tmp_path / "store", TEXT, BYTES), BYTES)
+    with pytest.raises(StoreError):
+        filled(DirectoryStore(tmp_path / "store"), tmp_path / "cache", TEXT)
+
+
+def test_one_of_many_threads_compiles(tmp_path: Path) -> None:
+    url = tmp_path / "store"
+    threads = [
+        threading.Thread(target=Grammar.from_store, args=(url, TEXT, BYTES)) for _ in range(6)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    store = open_store(url)
+    assert store.metrics["hits"] == 5
+
+
+def test_prefetch_brings_artifacts_near(backend: Backend, tmp_path: Path) -> None:
+    keys = filled(backend, tmp_path / "writer", TEXT, OTHER)
+    reader = store_of(backend, tmp_path / "reader")
+    assert reader.prefetch([*keys, "0" * 32]) == 2
+    read = reader.metrics["read"]
+    assert reader.get(keys[0]) is not None
+    assert reader.metrics["read"] == read
+
+
+def test_the_cache_keeps_to_its_bound(tmp_path: Path) -> None:
+    backend = DirectoryStore(tmp_path / "store")
+    texts = [TEXT.replace("3", str(number)) for number in range(3, 9)]
+    keys = filled(backend, tmp_path / "writer", *texts)
+    probe = store_of(backend, tmp_path / "probe").get(keys[0])
+    assert probe is not None
+    reader = ArtifactStore(backend, LocalCache(tmp_path / "reader", 3 * probe.stat().st_size))
+    for key in keys:
+        assert reader.get(key) is not None
+    left = list((tmp_path / "reader").glob("*.kbnfc"))
+    assert 1 <= len(left) <= 3
+    assert keys[-1] in {path.stem for path in left}
+
+
+def test_gc_removes_what_nothing_refers_to(tmp_path: Path) -> None:
+    backend = DirectoryStore(tmp_path / "store")
+    first, second = filled(backend, tmp_path / "writer", TEXT, OTHER)
+    store = store_of(backend, tmp_path / "cache")
+    (tmp_path / "store/rows/.tmp-1").write_bytes(b"half")
+    assert collect(store) == 0
+    backend.remove(f"inputs/{first}")
+    assert collect(store) == 0, "what is young stays"
+    old = time.time() - 2 * 24 * 3600
+    for path in (tmp_path / "store").rglob("*"):
+        os.utime(path, (old, old))
+    assert collect(store) > 2
+    alone = DirectoryStore(tmp_path / "alone")
+    filled(alone, tmp_path / "other", OTHER)
+    assert content(backend) == content(alone)
+    assert not list((tmp_path / "store").rglob(".tmp-*"))
+    assert store_of(backend, tmp_path / "reader").get(second) is not None
+
+
+def keys_that_differ() -> Iterator[Recipe]:
+    yield Recipe("start ::= 'a';")
+    yield Recipe("start ::= 'b';")
+    yield Recipe("start ::= 'a';", start="start")
+    yield Recipe("start ::= 'a';", finish="eos")
+    yield Recipe("start ::= 'a';", language="GBNF")
+    yield Recipe("start ::= 'a';", lossy=True)
+    yield Recipe("start ::= 'a';", options=(("order", "any"),))
+
+
+def test_a_key_depends_on_everything(tmp_path: Path) -> None:
+    keys = [recipe.key(BYTES.fingerprint) for recipe in keys_that_differ()]
+    keys.append(Recipe("start ::= 'a';").key(""))
+    assert len(set(keys)) == len(keys)
+    folder = tmp_path / "lark"
+    folder.mkdir()
+    (folder / "main.lark").write_text("%import .part.WORD\nstart: WORD\n")
+    found = set()
+    for part in ("a", "b"):
+        (folder / "part.lark").write_text(f'WORD: "{part}"\n')
+        found.add(recipe_of(folder / "main.lark").key(""))
+    assert len(found) == 2
+
+
+def test_a_vocabulary_has_the_same_artifacts_by_any_name(tmp_path: Path) -> None:
+    tokens = {number: bytes([number]) for number in range(256)}
+    for name in ("a", "b"):
+        vocabulary = Vocabulary(tokens, eos_token_id=256, name=name)
+        store = store_of(DirectoryStore(tmp_path / name), tmp_path / f"cache-{name}")
+        store.put_vocabulary(vocabulary)
+        make(store, "0" * 32, recipe_of(TEXT), vocabulary)
+        again = store.vocabulary(vocabulary.fingerprint)
+        assert again.fingerprint == vocabulary.fingerprint
+    assert content(DirectoryStore(tmp_path / "a")) == content(DirectoryStore(tmp_path / "b"))
+
+
+def test_a_copy_of_a_store_is_a_store(tmp_path: Path) -> None:
+    [key] = filled(DirectoryStore(tmp_path / "a"), tmp_path / "cache", TEXT)
+    shutil.copytree(tmp_path / "a", tmp_path / "b")
+    assert store_of(DirectoryStore(tmp_path / "b"), tmp_path / "other").get(key) is not None

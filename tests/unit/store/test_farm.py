@@ -1,0 +1,94 @@
+"""The farm: every task is done, whatever happens to the workers, with the same bytes."""
+
+import signal
+from collections import Counter
+from multiprocessing import active_children
+from pathlib import Path
+
+import pytest
+
+from kbnf_cli.executors import Processes
+from kbnf_core import Vocabulary
+from kbnf_core.store.backend import DirectoryStore
+from kbnf_core.store.farm import KNOWN, MADE, QUARANTINED, Outcome, Task, run_task, run_tasks
+from kbnf_core.store.keys import recipe_of
+from kbnf_core.store.opening import open_store
+from kbnf_core.store.posix import memory_limit
+from kbnf_testing.farm import DEADLY, Counting, content, killer
+
+pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="kills processes (POSIX)")
+
+BYTES = Vocabulary.bytes()
+TOKENS = Vocabulary({0: b"a", 1: b'{"', 2: b"key", 3: b"12", 4: b'"'}, eos_token_id=5)
+WORKERS = 2
+
+
+def schema(number: int) -> dict[str, object]:
+    names = {f"key{number}": {"type": "string"}, "b": {"type": "integer", "maximum": number}}
+    return {"type": "object", "properties": names, "required": ["b"]}
+
+
+def tasks_for(url: Path, count: int) -> list[Task]:
+    store = open_store(url)
+    for vocabulary in (BYTES, TOKENS):
+        store.put_vocabulary(vocabulary)
+    return [
+        Task(str(url), f"schema {number}", recipe_of(schema(number)), vocabulary.fingerprint)
+        for number in range(count)
+        for vocabulary in (BYTES, TOKENS)
+    ]
+
+
+def farmed(tasks: list[Task], log: Path) -> list[Outcome]:
+    from concurrent.futures.process import BrokenProcessPool
+
+    with Processes(WORKERS) as processes:
+        return list(run_tasks(tasks, Counting(processes, log), (BrokenProcessPool,), 2 * WORKERS))
+
+
+def test_workers_that_are_killed_change_nothing(tmp_path: Path) -> None:
+    serial = [run_task(task) for task in tasks_for(tmp_path / "serial", 12)]
+    assert Counter(outcome.status for outcome in serial) == {MADE: 24}
+    tasks = tasks_for(tmp_path / "farm", 12)
+
+    def workers() -> list[int]:
+        return [process.pid or 0 for process in active_children()]
+
+    log = tmp_path / "log"
+    with killer(workers, 1.0, 4) as killed:
+        outcomes = farmed(tasks, log)
+    assert len(outcomes) == len(tasks)
+    assert {outcome.status for outcome in outcomes} <= {MADE, KNOWN}
+    farm = DirectoryStore(tmp_path / "farm")
+    assert content(farm) == content(DirectoryStore(tmp_path / "serial"))
+    # Of each worker the task that it had begun is run again, and no other.
+    assert len(log.read_text().splitlines()) <= len(tasks) + len(killed)
+
+
+def test_a_source_that_kills_its_worker_is_quarantined(tmp_path: Path) -> None:
+    url = tmp_path / "store"
+    tasks = tasks_for(url, 2)
+    deadly = Task(str(url), DEADLY, recipe_of("start ::= 'x';"), BYTES.fingerprint)
+    log = tmp_path / "log"
+    outcomes = {outcome.name: outcome for outcome in farmed([deadly, *tasks], log)}
+    assert Counter(outcome.status for outcome in outcomes.values()) == {MADE: 2, QUARANTINED: 1}
+    assert log.read_text().splitlines().count(DEADLY) == 3
+    failure = open_store(url).failure(deadly.key)
+    assert failure is not None
+    assert (failure.kind, failure.message) == ("killed", outcomes[DEADLY].message)
+    assert "3 times" in failure.message
+    assert run_task(deadly).status == "refused"
+
+
+def test_a_task_is_done_once(tmp_path: Path) -> None:
+    [first, *_] = tasks_for(tmp_path / "store", 1)
+    assert [run_task(first).status for _ in range(2)] == [MADE, KNOWN]
+
+
+def test_memory_is_bounded_and_given_back() -> None:
+    pytest.importorskip("resource")
+    if not Path("/proc/self/statm").exists():
+        pytest.skip("needs /proc")
+    with memory_limit(64 * 2**20), pytest.raises(MemoryError):
+        bytearray(512 * 2**20)
+    assert len(bytearray(512 * 2**20)) == 512 * 2**20
