@@ -75,12 +75,12 @@ CASES = [
     ("help frobnicate", b"", 2, "there is no topic 'frobnicate'"),
     # Vocabularies
     ("mask good.kbnf --vocab missing.json", b"", 2, "missing.json: "),
-    ("mask good.kbnf --vocab gguf.bin", b"", 2, "not a vocabulary"),
+    ("mask good.kbnf --vocab gguf.bin", b"", 2, "damaged gguf"),
     ("mask good.kbnf --vocab words.txt", b"", 2, "not a vocabulary"),
     ("mask good.kbnf --vocab truncated.json", b"", 2, "truncated.json: "),
     ("mask good.kbnf --vocab none", b"", 2, "none"),
     ("vocab missing.json", b"", 2, "missing.json: "),
-    ("vocab gguf.bin", b"", 2, "not a vocabulary"),
+    ("vocab gguf.bin", b"", 2, "damaged gguf"),
     ("vocab good.kbnf", b"", 2, "not a vocabulary"),
     # Prefixes and tokens
     ("mask good.kbnf --tokens 999", b"", 2, "the vocabulary has no token 999"),

@@ -7,10 +7,10 @@ from pathlib import Path
 from tempfile import mkdtemp
 from threading import Lock
 
+from kbnf_core.cache_folder import cache_folder
 from kbnf_core.store.artifact_store import ArtifactStore
 from kbnf_core.store.backend import Backend, DirectoryStore
 from kbnf_core.store.cache import LocalCache
-from kbnf_core.vocab.cache import cache_folder
 
 
 def open_store(url: str | Path, cache: Path | None = None) -> ArtifactStore:
@@ -48,8 +48,7 @@ def _backend(url: str, folder: Path) -> Backend:
 
 
 def _default_cache() -> Path:
-    known = cache_folder()
-    return Path(mkdtemp(prefix="kbnf-")) if known is None else known.parent / "stores"
+    return cache_folder("stores") or Path(mkdtemp(prefix="kbnf-"))
 
 
 def _digest(url: str) -> str:
