@@ -61,7 +61,7 @@ def main() -> None:
             "import lark": [sys.executable, "-c", "import lark"],
             "import numpy": [sys.executable, "-c", "import numpy"],
             "kbnf --version": [sys.executable, "-m", "kbnf_cli", "--version"],
-            "kbnf check": [sys.executable, "-m", "kbnf_cli", "check", str(file)],
+            "kbnf check": [sys.executable, "-m", "kbnf_cli", "check", "--no-cache", str(file)],
         }
         runs = [{name: run(command) for name, command in commands.items()} for _ in range(RUNS)]
     for kind in Cost._fields:
