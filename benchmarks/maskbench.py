@@ -25,7 +25,7 @@ from benchmarks.engines import LLGuidance
 from benchmarks.vocabulary import Setting, read_setting
 from kbnf_core import Engine, Vocabulary
 from kbnf_core.errors import EngineError, KbnfError
-from kbnf_core.languages.json_schema import Options, Whitespace, json_schema_grammar
+from kbnf_core.languages.json_schema import Options, Standard, Whitespace, json_schema_grammar
 
 PASS_BAR, BUILD_BAR, MASK_BAR = 0.95, 5.0, 1.0
 
@@ -97,9 +97,9 @@ class _OurSession:
         return self._engine.is_finished() or self._engine.can_finish()
 
 
-def ours(vocabulary: Vocabulary) -> Build:
+def ours(vocabulary: Vocabulary, standard: Standard = Standard.JSON_SCHEMA) -> Build:
     """Return the builder of this library; whitespace as llguidance has it."""
-    options = Options(whitespace=Whitespace.FLEXIBLE)
+    options = Options(whitespace=Whitespace.FLEXIBLE, standard=standard)
 
     def build(schema: Any) -> Callable[[], Session]:
         try:

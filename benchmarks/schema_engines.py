@@ -14,6 +14,7 @@ import numpy as np
 
 from benchmarks.maskbench import Build, RefusedError, Session, ours, theirs
 from benchmarks.vocabulary import EOS, Setting, all_bytes
+from kbnf_core.languages.json_schema import Standard
 
 OURS, LLGUIDANCE = "kbnf-toolkit", "llguidance"
 
@@ -85,7 +86,8 @@ def _glrmask(setting: Setting) -> Build:
 def make_builds(setting: Setting) -> tuple[dict[str, Build], list[str]]:
     """Return the builders of the engines that are installed, and the names of the others."""
     _ = setting.vocabulary.trie
-    builds = {OURS: ours(setting.vocabulary)}
+    # Masks are compared: numbers and dates are read as llguidance reads them.
+    builds = {OURS: ours(setting.vocabulary, Standard.LLGUIDANCE)}
     missing = []
     makers: dict[str, Callable[[Setting], Build]] = {
         LLGUIDANCE: theirs,
