@@ -6,7 +6,7 @@ character, so ``\:``, ``\#`` and ``\\`` type what has a meaning in the console.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 
 def escaped(data: bytes) -> str:
@@ -61,17 +61,17 @@ def describe_bytes(ranges: Iterable[tuple[int, int]]) -> str:
         if len(ascii_) > _MANY:
             return _all_but("any character", set(range(_ASCII)) - ascii_)
         beyond = "any character beyond ASCII"
-        return f"{_listed(_ranges(ascii_))}, {beyond}" if ascii_ else beyond
+        return f"{_listed(byte_ranges(ascii_))}, {beyond}" if ascii_ else beyond
     if len(members) > _BYTES - _MANY:
         return _all_but("any byte", set(range(_BYTES)) - members)
     return _listed(found) or "nothing"
 
 
 def _all_but(everything: str, missing: set[int]) -> str:
-    return f"{everything} but {_listed(_ranges(missing))}" if missing else everything
+    return f"{everything} but {_listed(byte_ranges(missing))}" if missing else everything
 
 
-def _ranges(members: set[int]) -> list[tuple[int, int]]:
+def byte_ranges(members: Set[int]) -> list[tuple[int, int]]:
     """Return the inclusive ranges of some bytes, ascending."""
     starts = sorted(byte for byte in members if byte - 1 not in members)
     ends = sorted(byte for byte in members if byte + 1 not in members)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kbnf_cli.console import Console
-from kbnf_cli.escaped import describe_bytes, escaped
+from kbnf_cli.escaped import byte_ranges, describe_bytes, escaped
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN
 from kbnf_cli.grammars import GRAMMAR, UNNAMED, Readable, open_text
@@ -247,17 +247,8 @@ def _borders(reading: "Reading", name: str) -> tuple[Ranges, Ranges, bool]:
     firsts = Firsts(rules, analysis)
     body = rules.rules[name]
     follow = follow_sets(rules, analysis, firsts)[name]
-    return _ranges(firsts.within(body)[id(body)]), _ranges(follow - {END}), END in follow
-
-
-def _ranges(values: frozenset[int]) -> Ranges:
-    found: list[tuple[int, int]] = []
-    for value in sorted(values):
-        if found and found[-1][1] == value - 1:
-            found[-1] = (found[-1][0], value)
-        else:
-            found.append((value, value))
-    return tuple(found)
+    first = firsts.within(body)[id(body)]
+    return tuple(byte_ranges(first)), tuple(byte_ranges(follow - {END})), END in follow
 
 
 def _text(explained: Explained, reading: "Reading") -> Segments:

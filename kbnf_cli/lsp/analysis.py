@@ -4,12 +4,12 @@ All of it is made in a worker process, of plain values. Nothing that a text name
 imported, and files are read only below the folders of the workspace.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from kbnf_cli.config import Settings, settings_source
+from kbnf_cli.escaped import byte_ranges
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import KbnfError
 from kbnf_core.frontend import Reading, read_grammar
@@ -153,18 +153,13 @@ def _begins(reading: Reading) -> Iterator[tuple[str, str]]:
 
     firsts = Firsts(reading.grammar, reading.analysis)
     for name, body in reading.grammar.rules.items():
-        yield name, _ranges(sorted(firsts.within(body)[id(body)]))
+        yield name, _shown(firsts.within(body)[id(body)])
 
 
-def _ranges(values: list[int]) -> str:
-    """Return sorted bytes as ranges, in the form of a class."""
-    ranges: list[list[int]] = []
-    for value in values:
-        if ranges and ranges[-1][1] == value - 1:
-            ranges[-1][1] = value
-        else:
-            ranges.append([value, value])
-    shown = " ".join(_range(*each) for each in islice(ranges, _MOST_RANGES))
+def _shown(values: Set[int]) -> str:
+    """Return bytes as ranges, in the form of a class, which takes less room than quotes."""
+    ranges = byte_ranges(values)
+    shown = " ".join(_range(*each) for each in ranges[:_MOST_RANGES])
     return shown + (" …" if len(ranges) > _MOST_RANGES else "")
 
 

@@ -16,6 +16,7 @@ from kbnf_core import Grammar, Vocabulary
 from kbnf_core.errors import ConfigError, MissingExtraError
 from kbnf_core.integrations.llama_cpp import KbnfLogitsProcessor as LlamaProcessor
 from kbnf_core.integrations.mlx import KbnfLogitsProcessor as MlxProcessor
+from kbnf_testing.hosts import Array
 
 VOCABULARY = Vocabulary(
     {**{i: bytes([97 + i]) for i in range(8)}, 8: b"ab", 9: b"abc", 10: b" ", 40: b"1"},
@@ -64,30 +65,11 @@ def test_a_forced_token_ends_the_text_and_the_next_prompt_begins_anew() -> None:
     assert np.flatnonzero(processor(np.array([1, 2, 3]), zeros) == 0).tolist() == list(range(10))
 
 
-class _Array:
-    """As much of an array of mlx as is used; bfloat16 is no type of NumPy's."""
-
-    def __init__(self, values: Any, dtype: str = "float32") -> None:
-        self.values = np.asarray(values)
-        self.dtype = dtype
-        self.shape = self.values.shape
-
-    def tolist(self) -> Any:
-        return self.values.tolist()
-
-    def astype(self, dtype: str) -> "_Array":
-        return _Array(self.values, dtype)
-
-    def __add__(self, other: "_Array") -> "_Array":
-        assert (self.dtype, self.shape) == (other.dtype, other.shape)
-        return _Array(self.values + other.values, self.dtype)
-
-
 def test_mlx_calls_with_the_tokens_so_far_and_a_row_in_two_dimensions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     core = ModuleType("mlx.core")
-    core.array = _Array  # type: ignore[attr-defined] # a stand-in
+    core.array = Array  # type: ignore[attr-defined] # a stand-in
     package = ModuleType("mlx")
     package.core = core  # type: ignore[attr-defined] # a stand-in
     monkeypatch.setitem(sys.modules, "mlx", package)
@@ -97,7 +79,7 @@ def test_mlx_calls_with_the_tokens_so_far_and_a_row_in_two_dimensions(
         random = Random(seed)
         tokens = [3, 4]
         while tokens[-1] != EOS:
-            logits = processor(_Array(tokens), _Array(np.ones((1, WIDTH)), "bfloat16"))
+            logits = processor(Array(tokens), Array(np.ones((1, WIDTH)), "bfloat16"))
             assert logits.dtype == "bfloat16"
             tokens.append(pick(logits.values, random))
         assert is_right(tokens[2:])
@@ -248,4 +230,4 @@ def test_missing_mlx_says_so_at_the_first_call(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "mlx", None)
     monkeypatch.setitem(sys.modules, "mlx.core", None)
     with pytest.raises(MissingExtraError, match=r"kbnf-toolkit\[mlx\]"):
-        MlxProcessor(GRAMMAR, VOCABULARY)(_Array([1]), _Array([[0.0] * WIDTH]))
+        MlxProcessor(GRAMMAR, VOCABULARY)(Array([1]), Array([[0.0] * WIDTH]))

@@ -133,7 +133,7 @@ def llama_cpp() -> None:
 
 
 class Array:
-    """As much of an array of mlx as is used."""
+    """As much of an array of mlx as is used; bfloat16 is no type of NumPy's."""
 
     def __init__(self, values: Any, dtype: str = "float32") -> None:
         self.values = np.asarray(values)
@@ -149,6 +149,7 @@ class Array:
         return Array(self.values, dtype)
 
     def __add__(self, other: "Array") -> "Array":
+        assert (self.dtype, self.shape) == (other.dtype, other.shape)
         return Array(self.values + other.values, self.dtype)
 
 
