@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
@@ -11,8 +11,10 @@ from kbnf_core.imports import BELOW, Imports
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source
 from kbnf_core.syntax.conversion import Conversion
-from kbnf_core.syntax.outline import Outline, outline_document
 from kbnf_core.syntax.tree import Document
+
+if TYPE_CHECKING:
+    from kbnf_core.syntax.outline import Outline
 
 
 class Parsed(NamedTuple):
@@ -63,12 +65,15 @@ class Language:
     from_kbnf: Converter | None = None
     is_converted: bool = False
     takes_fixes: bool = True
-    outliner: Callable[[Source, Limits], Outline] | None = None
+    outliner: "Callable[[Source, Limits], Outline] | None" = None
 
-    def outline(self, source: Source, limits: Limits) -> Outline:
+    def outline(self, source: Source, limits: Limits) -> "Outline":
         """Return where names are defined and used; never raises."""
         if self.outliner is not None:
             return self.outliner(source, limits)
+        # Only editors ask.
+        from kbnf_core.syntax.outline import outline_document
+
         return outline_document(self.read(source, limits).document)
 
     def read(

@@ -1,12 +1,16 @@
 """Lark, in either dialect, as one of the grammar languages."""
 
+from typing import TYPE_CHECKING
+
 from kbnf_core.config import Finish
 from kbnf_core.imports import Imports
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source
 from kbnf_core.syntax.conversion import Conversion
 from kbnf_core.syntax.language import Language, Parsed
-from kbnf_core.syntax.outline import Outline
+
+if TYPE_CHECKING:
+    from kbnf_core.syntax.outline import Outline
 
 
 def _read(source: Source, limits: Limits, start: str | None, imports: Imports) -> Parsed:
@@ -28,7 +32,7 @@ def _from_kbnf(source: str, *, path: str | None, start: str | None, imports: Imp
     return to_lark(source, path=path, start=start)
 
 
-def _outline(source: Source, limits: Limits) -> Outline:
+def _outline(source: Source, limits: Limits) -> "Outline":
     from kbnf_core.languages.lark.outline import outline_lark
 
     return outline_lark(source, limits)
