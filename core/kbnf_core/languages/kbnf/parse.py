@@ -145,7 +145,7 @@ class _Kbnf(Metasyntax[Definition]):
         words = statement.words
         for name, sign in pairwise(words):
             if name.type in NAMES and sign.type in SIGNS:
-                yield name.value
+                yield name.value.replace("-", "_")  # As `check_words` would have it written.
         if words[-1].type == "OPEN_COMMENT":
             for line in DEFINITION_LINE.finditer(words[-1].value):
                 yield line["name"]
