@@ -15,7 +15,7 @@ from kbnf_testing.pages import ROOT
 if TYPE_CHECKING:
     from tests.lsp.conftest import Editor
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.ci, pytest.mark.asyncio(loop_scope="module")]
 
 FILES = sorted((ROOT / "tests/golden/beginners").glob("*.txt"))
 MOST_FIXES = 40
