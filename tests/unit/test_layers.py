@@ -49,7 +49,7 @@ ALLOWED: dict[str, set[str]] = {
     "syntax": BASE | {"config"},
     "automata": BASE | {"kernel"},
     "ir": BASE | {"automata"},
-    "lower": BASE | {"syntax", "automata", "ir"},
+    "lower": BASE | {"syntax", "automata", "ir", "kernel"},
     "vocab": BASE | {"container"},
     "recognise": {"ir", "source", "budget", "automata", "kernel", "lower"},
     "mask": BASE | {"kernel", "config", "ir", "lower", "recognise", "vocab"},

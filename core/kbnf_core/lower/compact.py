@@ -16,7 +16,7 @@ from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.kernel import Compacted
 from kbnf_core.automata.nfa import Closures
 from kbnf_core.budget import Budget
-from kbnf_core.lower.nfa import Fragment, Ids, Nfa, NfaBuilder, Place, PlacedNfa
+from kbnf_core.lower.nfa import Fragment, Ids, Nfa, NfaBuilder, Place, PlacedNfa, connect
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,18 +63,13 @@ def compact(builder: NfaBuilder, name: str) -> Piece:
     Places are not kept: states that are the same in every other way are one. Raises LimitError
     where ``spell_out`` does.
     """
-    nfa = builder.build(name, Nfa())
-    source, symbol, target = nfa.columns()
+    states, *columns = connect(builder, name)
     found, steps = AUTOMATA.compact(
-        source,
-        symbol,
-        target,
-        np.array(nfa.free_sources, np.int32),
-        np.array(nfa.free_targets, np.int32),
-        nfa.state_count,
+        *(np.frombuffer(column, np.int32) for column in columns),
+        states,
         Nfa.START,
         Nfa.ACCEPT,
-        GROWTH * nfa.state_count + 16,
+        GROWTH * states + 16,
         CLOSURE_LIMIT,
         builder.budget.left,
     )

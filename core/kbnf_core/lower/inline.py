@@ -16,6 +16,7 @@ from kbnf_core.budget import Budget
 from kbnf_core.ir import Call, Grammar, Literal, Node, Regular, Repeat, children
 from kbnf_core.ir.analysis import callees_first
 from kbnf_core.lower.analyse import Analysis
+from kbnf_core.lower.chosen_kernel import compiled
 
 LARGE = 1_000
 """States beyond which nothing is written out inside another nonterminal."""
@@ -69,6 +70,7 @@ def is_free_text(node: Node) -> bool:
     )
 
 
+@compiled
 def estimate_size(nodes: Iterable[Node], sizes: Mapping[str, int], inlined: Collection[str]) -> int:
     """Return an estimate of a body's automaton states, counted repetitions unrolled.
 
