@@ -13,7 +13,8 @@ from kbnf_core.expression import NOTHING
 from kbnf_core.languages.json_schema.characters import Spelling, is_spelt_once
 
 
-def all_but(words: Sequence[str], spelling: Spelling) -> Dfa | None:
+@lru_cache(maxsize=256)
+def all_but(words: tuple[str, ...], spelling: Spelling) -> Dfa | None:
     """Return the texts of all other strings; None where a word has several texts.
 
     The words' trie is followed side by side with the automaton of any string: a string that leaves

@@ -5,7 +5,7 @@ where words may pass it, and no longer than they may.
 """
 
 from collections.abc import Container, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from kbnf_core.automata.characters import CharacterDfa, Edge, to_characters
 from kbnf_core.automata.dfa import Dfa
@@ -144,3 +144,9 @@ class Lengths:
         ):
             return state, FREE
         return state, count
+
+
+@lru_cache(maxsize=64)
+def lengths_of(dfa: Dfa) -> Lengths:
+    """Return the lengths of an automaton's words; formats come again in other schemas."""
+    return Lengths(dfa)

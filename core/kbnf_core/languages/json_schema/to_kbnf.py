@@ -30,6 +30,7 @@ from kbnf_core.languages.json_schema.problems import (
     ProblemError,
     too_large,
 )
+from kbnf_core.languages.json_schema.run_scalars import RunWriter
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
@@ -95,7 +96,7 @@ def json_schema_grammar(
     from kbnf_core.grammar import Grammar
 
     text = Source(source)
-    embedded = _convert(text, options)
+    embedded = _convert(text, options, RunWriter)
     if embedded.losses and not (options and options.lossy):
         # Losses of ``lenient`` in the schema would otherwise go unreported.
         raise GrammarError([_diagnostic(loss, text) for loss in embedded.losses])
@@ -107,7 +108,7 @@ def json_schema_grammar(
     return Grammar.of_rules(grammar, analysis, _finish(embedded), write, limits)
 
 
-def _convert(text: Source, options: Options | None, writer: type[Writer] = Writer) -> Embedded:
+def _convert(text: Source, options: Options | None, writer: type[Writer]) -> Embedded:
     try:
         value = read_json(text.text)
         limits = (options or Options()).limits

@@ -10,7 +10,7 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.budget import Budget
 from kbnf_core.languages.json_schema.atoms import Length, Literal, Matching, OneOf
-from kbnf_core.languages.json_schema.lengths import Lengths
+from kbnf_core.languages.json_schema.lengths import lengths_of
 
 STEPS = 8
 """What looking at one value, member or part is counted as."""
@@ -75,7 +75,7 @@ class Restricted:
         if length is None:
             return self.dfa(budget).is_empty
         rest = self.of_any_length.dfa(budget)
-        return rest.is_empty or not Lengths(rest).has_word(length, budget)
+        return rest.is_empty or not lengths_of(rest).has_word(length, budget)
 
     def dfa(self, budget: Budget) -> Dfa:
         """Return the set as an automaton; raises LimitError where it is too large."""

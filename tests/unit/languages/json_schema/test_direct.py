@@ -16,6 +16,7 @@ from kbnf_core.errors import GrammarError
 from kbnf_core.languages.json_schema import from_json_schema, json_schema_grammar
 from kbnf_core.languages.json_schema.additional_names import all_but, regex_but
 from kbnf_core.languages.json_schema.characters import Spelling
+from kbnf_core.languages.json_schema.quoted import quoted
 
 SCHEMAS: dict[str, Any] = {
     "closed": {"type": "object", "properties": {"a": {}}, "additionalProperties": False},
@@ -35,6 +36,10 @@ SCHEMAS: dict[str, Any] = {
         "minProperties": 1,
     },
     "number": {"type": "number", "minimum": 3},
+    "numbers": {"type": "number", "multipleOf": 0.05, "maximum": 20, "exclusiveMinimum": -1},
+    "pattern": {"type": "string", "pattern": '^[":x\\\\\\s\x7f]{2,9}$|stop'},
+    "excluded": {"type": "string", "not": {"pattern": "[nx]"}},
+    "format and length": {"type": "string", "format": "hostname", "maxLength": 12},
 }
 
 
@@ -108,6 +113,23 @@ def test_other_names_as_automaton_and_as_expression(words: tuple[str, ...]) -> N
     several = words == ("\x1f",)  # It may be written \u001f or \u001F.
     assert (found is None) == several
     assert several or (found is not None and is_equal(found, compiled.dfa))
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [Spelling(), Spelling(is_hexadecimal=True), Spelling('bn"\\'), Spelling('u"\\'), Spelling("")],
+    ids=repr,
+)
+@pytest.mark.parametrize(
+    "pattern", ["(?s:.)*", "[^a]*", "\\x00|[\\x1f-\\x22\\\\]+é?", "b{3}", "", '(?s:.)*"']
+)
+def test_strings_as_automata_and_as_expressions(pattern: str, spelling: Spelling) -> None:
+    plain, read = compile_regex(pattern).dfa, Builder().read(pattern)
+    assert plain is not None
+    assert read is not None
+    written = compile_regex(f'"(?:{print_expression(read, spelling.spell)})"').dfa
+    assert written is not None
+    assert is_equal(quoted(plain, spelling), written)
 
 
 def test_a_name_with_half_a_character_has_no_automaton() -> None:
