@@ -13,8 +13,7 @@ from kbnf_core.expression import NOTHING
 from kbnf_core.languages.json_schema.characters import Spelling, is_spelt_once
 
 
-@lru_cache(maxsize=256)
-def all_but(words: tuple[str, ...], spelling: Spelling) -> Dfa | None:
+def all_but(words: Sequence[str], spelling: Spelling) -> Dfa | None:
     """Return the texts of all other strings; None where a word has several texts.
 
     A node of the words' trie does what any string does there, but for the bytes that stay in the

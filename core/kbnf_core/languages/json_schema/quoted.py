@@ -18,7 +18,7 @@ _Way = tuple[bytes, int]
 """What may come, and the state behind it."""
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def quoted(dfa: Dfa, spelling: Spelling) -> Dfa:
     """Return the JSON texts of the strings of ``dfa``, as ``Spelling.spell`` spells them."""
     if dfa.is_empty:
