@@ -22,6 +22,7 @@ BASE = {
     "files",
     "cache_folder",
     "imports",
+    "collecting",
     "expression",
     "traversal",
 }
@@ -35,6 +36,7 @@ ALLOWED: dict[str, set[str]] = {
     "source": set(),
     "version": set(),
     "traversal": set(),
+    "collecting": set(),
     "expression": {"traversal"},
     "diagnostics": {"source", "limits", "version"},
     "errors": {"diagnostics"},

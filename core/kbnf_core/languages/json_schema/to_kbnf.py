@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kbnf_core import ir
 from kbnf_core.automata.dfa import Dfa
+from kbnf_core.collecting import without_collecting
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError, WorkLimitError
@@ -84,6 +85,7 @@ def from_json_schema(
     return Conversion(_written(embedded), exact, losses, notes)
 
 
+@without_collecting()
 def json_schema_grammar(
     source: str, options: Options | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> "Grammar":
