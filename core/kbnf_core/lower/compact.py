@@ -63,9 +63,13 @@ def compact(builder: NfaBuilder, name: str) -> Piece:
     Places are not kept: states that are the same in every other way are one. Raises LimitError
     where ``spell_out`` does.
     """
-    states, *columns = connect(builder, name)
+    states, source, symbol, target, free_source, free_target = connect(builder, name)
     found, steps = AUTOMATA.compact(
-        *(np.frombuffer(column, np.int32) for column in columns),
+        _ids(source),
+        _ids(symbol),
+        _ids(target),
+        _ids(free_source),
+        _ids(free_target),
         states,
         Nfa.START,
         Nfa.ACCEPT,
@@ -77,8 +81,12 @@ def compact(builder: NfaBuilder, name: str) -> Piece:
     return spell_out(builder, name) if found is None else _minimal_piece(found)
 
 
+def _ids(column: bytes) -> Ids:
+    return np.frombuffer(column, np.int32)
+
+
 def _minimal_piece(found: Compacted) -> Piece:
-    source, symbol, target = (np.frombuffer(column, np.int32) for column in found[:3])
+    source, symbol, target = map(_ids, found[:3])
     # Where no word is accepted the start is left, alone.
     accepting = np.frombuffer(found[3] or b"\0", np.bool_)
     return Piece(source, symbol, target, accepting, [()] * len(accepting))
