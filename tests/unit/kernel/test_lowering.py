@@ -1,5 +1,8 @@
 """Lowering, compiled and as it is written in Python: the same results for any grammar."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
@@ -15,6 +18,7 @@ import pytest
 from kbnf_core import Grammar
 from kbnf_core.budget import Budget
 from kbnf_core.errors import GrammarError, WorkLimitError
+from kbnf_core.kernel import CHOICE_VARIABLE
 from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lower import inline
 from kbnf_core.lower.assemble import number_symbols
@@ -109,3 +113,19 @@ def test_both_list_the_edges_of_automata_alike(compiled: ModuleType) -> None:
 
 def test_all_that_is_marked_is_compiled(compiled: ModuleType) -> None:
     assert {name for name in vars(compiled) if name in PLAIN} == set(PLAIN)
+
+
+@pytest.mark.parametrize(("wanted", "is_used"), [("", True), ("numpy", False)])
+def test_the_kernel_of_lowering_follows_the_same_choice(
+    compiled: ModuleType, wanted: str, is_used: bool
+) -> None:
+    del compiled
+    program = "from kbnf_core.lower.chosen_kernel import LOWERING; print(LOWERING is not None)"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {CHOICE_VARIABLE: wanted},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == str(is_used)
