@@ -36,8 +36,8 @@ def language(tmp_path_factory: pytest.TempPathFactory) -> Language:
     """Return the compiled grammar."""
     made = tmp_path_factory.mktemp("parser") / "kbnf.so"
     source = FOLDER / "src"
-    command = [str(COMPILER), "-shared", "-fPIC", f"-I{source}", "-o", made, source / "parser.c"]
-    subprocess.run(command, check=True, timeout=100)
+    options = ["-shared", "-fPIC", f"-I{source}", "-o", str(made), str(source / "parser.c")]
+    subprocess.run([str(COMPILER), *options], check=True, timeout=100)
     function = ctypes.CDLL(str(made)).tree_sitter_kbnf
     function.restype = ctypes.c_void_p
     capsule = ctypes.pythonapi.PyCapsule_New

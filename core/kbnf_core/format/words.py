@@ -74,18 +74,18 @@ class KeptWords(Words):
             pass
 
 
-def contents_of(source: Source, words: KeptWords) -> Contents:
+def contents_of(source: Source, read: KeptWords) -> Contents:
     """Return what has been read of a text without syntax errors. A missing last ``;`` is added."""
-    raw = words.kept
-    comments = [comment.span for comment in words.comments]
+    raw = read.kept
+    comments = [comment.span for comment in read.comments]
     gaps = _gaps(source, [span_of(word) for words in raw for word in words], comments)
     statements = []
     for words in raw:
-        read = [Word(str(w.type), str(w.value), next(gaps), span_of(w)) for w in words]
-        if read[-1].type != "END":
-            end = read[-1].span.end
-            read.append(Word("END", ";", Gap(), Span(end, end)))
-        statements.append(Statement(tuple(read)))
+        parts = [Word(str(w.type), str(w.value), next(gaps), span_of(w)) for w in words]
+        if parts[-1].type != "END":
+            end = parts[-1].span.end
+            parts.append(Word("END", ";", Gap(), Span(end, end)))
+        statements.append(Statement(tuple(parts)))
     return Contents(*_end_lines_with_comments(statements, next(gaps)))
 
 
