@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kbnf_core.device.waiting import waits_for
 from kbnf_core.errors import KbnfError, RejectedError
 from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.mask.token_automaton import TokenAutomaton
@@ -44,12 +45,13 @@ class BuiltTable:
     transitions: _Index
     token_class: _Index
     accepting: npt.NDArray[np.bool_]
+    waiting: npt.NDArray[np.bool_]
 
 
 def build_table(
-    automaton: TokenAutomaton, max_states: int, partial: bool, width: int
+    automaton: TokenAutomaton, max_states: int, partial: bool, width: int, after: bytes
 ) -> BuiltTable:
-    """Return the table of ``automaton`` over ``width`` token ids.
+    """Return the table of ``automaton`` over ``width`` token ids, waiting for ``after`` first.
 
     Raises ``TableTooLargeError`` beyond ``max_states`` states, unless ``partial``, and where
     ``MAX_WORK`` is used up.
@@ -59,7 +61,59 @@ def build_table(
     token_class, distinct = columns.classes()
     transitions = np.concatenate((np.zeros((1, len(distinct)), np.int32), distinct.T))
     complete = (automaton.can_finish(state) for state in kept.tolist())
-    return BuiltTable(transitions, token_class, np.array([False, *complete, True]))
+    accepting = np.array([False, *complete, True])
+    table = BuiltTable(transitions, token_class, accepting, np.zeros_like(accepting))
+    return _waiting_first(table, automaton, kept, after) if after else table
+
+
+def _waiting_first(
+    table: BuiltTable, automaton: TokenAutomaton, kept: _Index, after: bytes
+) -> BuiltTable:
+    """Return a table that begins with a row for each position in the wait for ``after``."""
+    waits = waits_for(after, automaton.masks.vocabulary, len(table.token_class))
+    rests = sorted({each for row in waits.outcomes for each in row if isinstance(each, bytes)})
+    begun = [_begun(automaton, rest) for rest in rests]
+    entered = _numbered(np.array(begun, np.int32), kept, len(automaton.masks.states))
+    moved = len(after)
+    row_of = dict(zip(rests, _moved(entered, moved).tolist(), strict=True))
+    rows = np.array(
+        [
+            [row_of[each] if isinstance(each, bytes) else each + 1 for each in outcomes]
+            for outcomes in waits.outcomes
+        ],
+        np.int32,
+    )
+    distinct, number = np.unique(rows, axis=0, return_inverse=True)
+    kind = np.where(waits.kind < 0, 0, number.reshape(-1)[waits.kind] + 1)
+    radix = len(distinct) + 1
+    # What is no token is of class 0 and kind 0, which come first: it stays in class 0.
+    keys, token_class = np.unique(
+        np.append(0, table.token_class.astype(np.int64) * radix + kind), return_inverse=True
+    )
+    waiting = np.concatenate((np.zeros((1, moved), np.int32), distinct))[keys % radix].T
+    own = _moved(table.transitions, moved)[:, keys // radix]
+    flags = np.zeros(moved, np.bool_)
+    return BuiltTable(
+        np.concatenate((own[:1], waiting, own[1:])),
+        token_class.reshape(-1)[1:].astype(np.int32),
+        np.concatenate((table.accepting[:1], flags, table.accepting[1:])),
+        np.concatenate((table.waiting[:1], ~flags, table.waiting[1:])),
+    )
+
+
+def _moved(rows: _Index, by: int) -> _Index:
+    return np.where(rows > DEAD, rows + by, rows)
+
+
+def _begun(automaton: TokenAutomaton, rest: bytes) -> int:
+    """Return the position after the bytes behind what was waited for.
+
+    Where the grammar does not take them, a blank in the same token say, it begins behind them.
+    """
+    try:
+        return automaton.append(automaton.beginning, rest)
+    except RejectedError:
+        return automaton.beginning
 
 
 def _kept_states(automaton: TokenAutomaton, max_states: int, partial: bool) -> _Index:

@@ -24,7 +24,7 @@ from kbnf_core.recognise.closing import MOST_STATES
 from kbnf_core.recognise.states import StateTable
 from kbnf_core.vocab.vocabulary import Vocabulary
 
-FORMAT = 1
+FORMAT = 2
 """Of files; others are refused."""
 
 DEAD = 0
@@ -44,6 +44,7 @@ class TokenTable:
     ``transitions``: int16 or int32[states + 1, classes]; ``DEAD`` where a class is not allowed,
     ``MISS`` where it is but leads out of a partial table. ``token_class``: int16 or int32[width].
     ``accepting``: bool[states + 1], the text may end here. ``final``: bool[states + 1], it has.
+    ``waiting``: bool[states + 1], what the grammar follows has not come, and all is free.
     ``initial``: the state before the first token. ``end``: bool[classes], the classes of ids that
     end a sequence; empty rows are masked to these, so that no row of logits is all minus infinity.
     """
@@ -52,6 +53,7 @@ class TokenTable:
     token_class: npt.NDArray[np.signedinteger[Any]]
     accepting: _Flags
     final: _Flags
+    waiting: _Flags
     end: _Flags
     initial: int
     fingerprint: str
@@ -67,9 +69,11 @@ class TokenTable:
         *,
         partial: bool = False,
         width: int | None = None,
+        after: str = "",
     ) -> "TokenTable":
         """Return the table of ``grammar``; ``width`` is that of the logits, if they are padded.
 
+        ``after``: a text to wait for, as ``"</think>"``; until it has come, all tokens are allowed.
         Raises ``TableTooLargeError`` beyond ``max_states`` states, unless ``partial``, and where
         the work for it is bounded out.
         """
@@ -79,7 +83,7 @@ class TokenTable:
             raise ValueError(f"width {width} is less than the vocabulary's {vocabulary.size} ids")
         # States of its own: closing would fill up those that engines share.
         masks = Masks(StateTable(grammar.tables), vocabulary)
-        built = build_table(TokenAutomaton(masks, way), max_states, partial, size)
+        built = build_table(TokenAutomaton(masks, way), max_states, partial, size, after.encode())
         last = len(built.transitions) - 1
         end = np.zeros(built.transitions.shape[1], np.bool_)
         end[built.token_class[sorted(vocabulary.eos_token_ids)]] = True
@@ -88,6 +92,7 @@ class TokenTable:
             _narrow(built.token_class),
             built.accepting,
             np.arange(last + 1) == last,
+            built.waiting,
             end,
             1,
             vocabulary.fingerprint,
@@ -166,6 +171,7 @@ class _Checked:
             self._refuse("damaged: it has no initial state")
         accepting = self._flags("accepting", states)
         final = self._flags("final", states)
+        waiting = self._flags("waiting", states)
         end = self._flags("end", classes)
         self._within("transitions", transitions, MISS, states)
         self._within("token_class", token_class, 0, classes)
@@ -176,8 +182,9 @@ class _Checked:
         fingerprint, finish = about.get("fingerprint"), about.get("finish")
         if not isinstance(fingerprint, str) or finish not in {each.value for each in Finish}:
             self._refuse("damaged: it names no vocabulary or no way to finish")
+        way = Finish(finish)
         return TokenTable(
-            transitions, token_class, accepting, final, end, initial, fingerprint, Finish(finish)
+            transitions, token_class, accepting, final, waiting, end, initial, fingerprint, way
         )
 
     def _numbers(self, name: str, dimensions: int) -> npt.NDArray[np.signedinteger[Any]]:
