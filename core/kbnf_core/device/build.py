@@ -22,10 +22,7 @@ MISS = -1
 """An entry that leads to a state which a partial table does not hold."""
 
 MAX_WORK = 2**29
-"""Transitions that building one table may follow."""
-
-_OVER = ~DEAD
-"""A position at which the text is over; which one does not matter."""
+"""Transitions that building one table may follow; what the kernel stores is bounded, too."""
 
 _Index = npt.NDArray[np.int32]
 
@@ -35,7 +32,7 @@ class TableTooLargeError(KbnfError, ValueError):
 
     def __init__(self, states: int, reason: str) -> None:
         self.states = states
-        super().__init__(f"the grammar does not close: {reason}")
+        super().__init__(reason)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,7 +125,8 @@ def _kept_states(automaton: TokenAutomaton, max_states: int, partial: bool) -> _
     eager = rule.ends_at_bytes
     closing = close_states(states, max_states, readable.tolist(), by_token, eager)
     if not closing.closed and not partial:
-        raise TableTooLargeError(max_states + 1, why_not_closed(states.tables, max_states))
+        reason = why_not_closed(states.tables, max_states)
+        raise TableTooLargeError(max_states + 1, f"the grammar does not close: {reason}")
     kept = np.array(closing.states, np.int32)
     return kept[states.has_exits[kept] == 0] if rule.ends_at_tokens else kept
 
@@ -172,38 +170,46 @@ class _Columns:
         rule = automaton.rule
         found = KERNEL.columns(states, vocabulary.trie, kept, rule.ends_at_bytes, MAX_WORK)
         if found is None:
-            raise TableTooLargeError(len(kept), f"its tokens take more than {MAX_WORK:,} steps")
+            raise TableTooLargeError(
+                len(kept),
+                f"telling tokens apart in {len(kept):,} states takes more than {MAX_WORK:,} steps,"
+                " or too much memory: allow fewer states",
+            )
         of, after = found
         if rule.ends_at_tokens:
             after = np.where(states.has_exits[after] != 0, ~after, after)
         self._of = np.zeros(width, np.int32)
         self._of[vocabulary.trie.token_ids] = of
-        columns = [np.pad(after, ((0, 0), (0, 1)))]
-        for number, ids in enumerate(_odd_tokens(automaton), start=len(after)):
+        odd = _odd_tokens(automaton)
+        self._after = np.zeros((len(after) + len(odd), len(kept) + 1), np.int32)
+        steps = [_steps(automaton, kept.tolist(), ids[:1]) for ids in odd]
+        self._after[: len(after), :-1] = _numbered(after, kept, len(states))
+        for number, (ids, positions) in enumerate(zip(odd, steps, strict=True), start=len(after)):
             self._of[ids] = number
-            over = _OVER if ids[0] in vocabulary.eos_token_ids else DEAD
-            columns.append(np.append(_steps(automaton, kept.tolist(), ids[:1]), over)[None, :])
-        self._after = _numbered(np.concatenate(columns), kept, len(states))
+            self._after[number, :-1] = _numbered(positions, kept, len(states))
+            self._after[number, -1] = len(kept) + 1 if ids[0] in vocabulary.eos_token_ids else DEAD
 
     def classes(self) -> tuple[_Index, _Index]:
         """Return the class of each token, int32[width], and the distinct columns.
 
         Class 0 is for tokens that can come nowhere; the others are in the order of their ids.
         """
-        contents = [column.tobytes() for column in self._after]
-        numbers = {contents[0]: 0}
+        numbers = {self._after[0].tobytes(): 0}
+        first_of = [0]
+        of_column = np.zeros(len(self._after), np.int32)
         used, first = np.unique(self._of, return_index=True)
         for number in used[np.argsort(first)].tolist():
-            numbers.setdefault(contents[number], len(numbers))
-        of_column = np.array([numbers.get(each, 0) for each in contents], np.int32)
-        distinct = np.frombuffer(b"".join(numbers), np.int32).reshape(-1, self._after.shape[1])
-        return of_column[self._of], distinct
+            of_column[number] = numbers.setdefault(self._after[number].tobytes(), len(numbers))
+            if len(first_of) < len(numbers):
+                first_of.append(number)
+        return of_column[self._of], self._after[first_of]
 
 
 def _numbered(positions: _Index, kept: _Index, count: int) -> _Index:
     """Return the table's row of each position; behind those that are kept comes what is over."""
-    row = np.full(count, MISS, np.int32)
+    row = np.full(count + 1, MISS, np.int32)
     row[DEAD] = DEAD
     row[kept] = np.arange(1, len(kept) + 1, dtype=np.int32)
-    rows = np.where(positions < 0, len(kept) + 1, row[np.maximum(positions, DEAD)])
-    return rows.astype(np.int32)
+    row[count] = len(kept) + 1
+    found: _Index = row[np.where(positions < 0, count, positions)]
+    return found
