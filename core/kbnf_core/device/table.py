@@ -27,6 +27,9 @@ from kbnf_core.vocab.vocabulary import Vocabulary
 FORMAT = 2
 """Of files; others are refused."""
 
+KIND = "token-table"
+"""What a file says that it is."""
+
 DEAD = 0
 """The state, and the entry, after which nothing can come."""
 
@@ -117,7 +120,7 @@ class TokenTable:
         """Write the table to ``path``, whole or not at all; raises ``OSError``."""
         arrays = self._arrays()
         about = {
-            "kbnf": "token-table",
+            "kbnf": KIND,
             "format": FORMAT,
             "initial": self.initial,
             "fingerprint": self.fingerprint,
@@ -140,6 +143,14 @@ class TokenTable:
         return _Checked(path, arrays, about).table()
 
 
+def is_table(path: str | Path) -> bool:
+    """Tell whether a file says that it is a table; raises ``SourceError`` if it cannot be read."""
+    try:
+        return read_container(path)[1].get("kbnf") == KIND
+    except ContainerError:
+        return False
+
+
 def _narrow(array: _Index) -> npt.NDArray[np.signedinteger[Any]]:
     """Return the array as int16 where its values fit."""
     fits = int(array.max(initial=0)) <= np.iinfo(np.int16).max
@@ -159,7 +170,7 @@ class _Checked:
     def table(self) -> TokenTable:
         """Return the table."""
         about, arrays = self._about, self._arrays
-        if about.get("kbnf") != "token-table":
+        if about.get("kbnf") != KIND:
             self._refuse("it is no token table")
         if type(about.get("format")) is not int or about["format"] != FORMAT:
             self._refuse(f"its format is {about.get('format')!r}, and this version reads {FORMAT}")
