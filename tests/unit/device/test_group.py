@@ -167,7 +167,8 @@ def test_texts_are_over_within_the_tokens_that_are_left() -> None:
         # Some begin with too few: these take the shortest way out.
         needs = ends.needs[state.long()].tolist()
         wanted = [max(budget, need) for need in needs]
-        left, tokens_of = torch.full_like(state, budget), [[] for _ in index]
+        left = torch.full_like(state, budget)
+        tokens_of: list[list[int]] = [[] for _ in index]
         for _ in range(12):
             logits = ends.mask_logits_(torch.zeros(len(index), WIDTH), state, left)
             tokens = torch.multinomial(logits.softmax(-1), 1, generator=generator)[:, 0]
