@@ -1,9 +1,10 @@
 """The constraint as a table on the device: what closes, how large, how fast, whether it is right.
 
-``python -m benchmarks.device FOLDER`` reads the schemas of a maskbench folder and closes their
-declared objects (``additionalProperties: false``, as hosted "strict" modes ask). Masks over random
-texts are compared with the engine's, in all ways to finish, and sequences that torch generates
-alone are judged by the engine, llguidance and jsonschema. Fails (status 1) where one is wrong.
+``python -m benchmarks.device FOLDER`` draws schemas of a maskbench folder and closes their declared
+objects (``additionalProperties: false``, as hosted "strict" modes ask). Masks over random texts are
+compared with the engine's, in all ways to finish (some 10,000 a second, so ``--masks 1000000`` is a
+matter of minutes), and sequences that torch generates alone are judged by the engine, llguidance
+and jsonschema. Fails (status 1) where one is wrong.
 """
 
 import json
@@ -11,9 +12,11 @@ import random
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +24,9 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.maskbench import Build, read_cases, theirs
+from benchmarks.maskbench import Build, Case, read_cases, theirs
 from benchmarks.vocabulary import Setting, read_setting
-from kbnf_core import Config, Engine, Finish, Grammar, Vocabulary, apply_bitmask, load_vocabulary
+from kbnf_core import Config, Engine, Finish, Grammar, Vocabulary, apply_bitmask
 from kbnf_core.device import TableTooLargeError, TokenTable
 from kbnf_core.errors import KbnfError
 
@@ -56,22 +59,32 @@ def closed(schema: Any) -> Any:
     return found
 
 
-def read_grammars(folder: Path, whitespace: str) -> Iterator[tuple[Any, Grammar]]:
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A closed schema that is taken, and its grammar."""
+
+    name: str
+    schema: Any
+    grammar: Grammar
+
+
+def read_grammars(cases: Iterable[Case], whitespace: str) -> Iterator[Closed]:
     """Yield the closed schemas that are taken, each with its grammar."""
-    for case in read_cases(folder, ""):
+    for case in cases:
         schema = closed(case.schema)
         try:
             grammar = Grammar.from_json_schema(schema, whitespace=whitespace, lossy=True)
             _ = grammar.tables
         except KbnfError:
             continue
-        yield schema, grammar
+        yield Closed(case.name, schema, grammar)
 
 
 def compare(table: TokenTable, engine: Engine, wanted: int, rng: random.Random) -> tuple[int, int]:
     """Return how many masks over random texts were compared, and how many differ."""
     size = engine.vocabulary.size
-    members = [np.flatnonzero(table.token_class[:size] == c) for c in range(table.end.size)]
+    order = np.argsort(table.token_class[:size], kind="stable")
+    members = np.split(order, np.cumsum(np.bincount(table.token_class[:size]))[:-1])
     rows: dict[int, bytes] = {}
     words = np.zeros((size + 31) // 32, np.int32)
     done = wrong = 0
@@ -115,15 +128,15 @@ def generated(table: TokenTable, batch: int, rng: int) -> list[list[int]]:
 
     group = DeviceGrammars([table])
     generator = torch.Generator().manual_seed(rng)
-    closer = torch.from_numpy(leads_closer(table))
-    token_class = torch.from_numpy(table.token_class).long()
+    closer = torch.from_numpy(leads_closer(table)).float()
+    token_class = torch.from_numpy(table.token_class).int()
     state = group.start([0] * batch)
     taken, over = [], []
     for _ in range(TEXT_STEPS):
         logits = torch.rand(batch, len(table.token_class), generator=generator)
         # Every second token, on average, leads closer to the end, so that texts end.
-        wanted = torch.rand(batch, 1, generator=generator) < 0.5
-        logits += wanted & closer[state.long()][:, token_class]
+        wanted = (torch.rand(batch, 1, generator=generator) < 0.5).float()
+        logits += (wanted * closer[state.long()]).index_select(1, token_class)
         tokens = group.mask_logits_(logits, state).argmax(-1)
         state = group.advance(state, tokens)
         taken.append(tokens)
@@ -133,22 +146,20 @@ def generated(table: TokenTable, batch: int, rng: int) -> list[list[int]]:
     return [row[: end + 1] for row, end, d in zip(rows, ends, done, strict=True) if d]
 
 
-def judge(
-    schema: Any, grammar: Grammar, ids: list[int], setting: Setting, peer: Build | None
-) -> Iterator[str]:
+def judge(case: Closed, ids: list[int], setting: Setting, peer: Build | None) -> Iterator[str]:
     """Yield who refuses a sequence."""
     vocabulary = setting.vocabulary
-    engine = Engine(grammar, vocabulary, Config(finish="eos"))
+    engine = Engine(case.grammar, vocabulary, Config(finish="eos"))
     if engine.accept_tokens(ids) != len(ids) or not engine.is_finished():
         yield "engine"
     text = b"".join(vocabulary.token(each) or b"" for each in ids)
     jsonschema = import_module("jsonschema")
-    validator = jsonschema.validators.validator_for(schema)(schema)
+    validator = jsonschema.validators.validator_for(case.schema)(case.schema)
     if not validator.is_valid(json.loads(text)):
         yield "jsonschema"
     if peer is not None:
         try:
-            session = peer(schema)()
+            session = peer(case.schema)()
         except Exception:
             # It does not take the schema.
             return
@@ -179,7 +190,7 @@ def print_masking(table: TokenTable, device: str) -> None:
     state = torch.arange(BATCH, dtype=torch.int32) % (len(table.transitions) - 2) + 1
     allowed = (table.transitions != 0)[state.numpy()][:, table.token_class]
     packed = np.packbits(np.ascontiguousarray(allowed), axis=1, bitorder="little")
-    words = np.ascontiguousarray(packed).view(np.int32)
+    words = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 4))).view(np.int32)
     bits, state = torch.from_numpy(words).to(device), state.to(device)
     logits = torch.randn(BATCH, width, device=device)
     synchronize: Any = torch.cuda.synchronize
@@ -205,72 +216,86 @@ def print_masking(table: TokenTable, device: str) -> None:
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, exists=True))
+@click.option("--sample", default=300, help="Schemas to draw among those that are taken.")
+@click.option("--seed", default=17, help="Of the draw and of the texts.")
 @click.option("--masks", default=20_000, help="Masks to compare with the engine's.")
 @click.option("--sequences", default=2, help="Sequences to generate for each schema.")
 @click.option("--whitespace", default="flexible", help="flexible, bounded or compact.")
-@click.option("--vocab", type=click.Path(path_type=Path), help="Another vocabulary than tekken.")
-@click.option("--most", default=10_000, help="Schemas to take.")
+@click.option(
+    "--vocab", type=click.Path(path_type=Path), help="A tokenizer.json instead of tekken."
+)
+@click.option("--eos", type=int, help="The id that ends a sequence, where the file names none.")
 def main(
-    folder: Path, masks: int, sequences: int, whitespace: str, vocab: Path | None, most: int
+    folder: Path,
+    sample: int,
+    seed: int,
+    masks: int,
+    sequences: int,
+    whitespace: str,
+    vocab: Path | None,
+    eos: int | None,
 ) -> None:
     """Measure tables of the schemas of FOLDER."""
-    setting = read_setting()
-    vocabulary = load_vocabulary(vocab) if vocab else setting.vocabulary
-    _ = vocabulary.trie
-    tables, reasons = _build_all(list(read_grammars(folder, whitespace))[:most], vocabulary)
-    wrong = _compare_all(tables, vocabulary, masks)
-    if sequences and vocab is None:
+    setting = read_setting(vocab, eos)
+    _ = setting.vocabulary.trie
+    rng = random.Random(seed)  # noqa: S311 - a draw, no secret
+    cases = list(read_cases(folder, ""))
+    rng.shuffle(cases)
+    drawn = list(islice(read_grammars(cases, whitespace), sample))
+    tables = _build_all(drawn, setting.vocabulary)
+    wrong = _compare_all(tables, setting.vocabulary, masks, rng)
+    if sequences:
         wrong += _judge_all(tables, setting, sequences)
     _print_all_masking(tables)
-    print(f"\nnot closed: {len(reasons)}")
-    for reason in reasons:
-        print(f"- {reason}")
     sys.exit(wrong > 0)
 
 
-Built = list[tuple[Any, Grammar, TokenTable]]
+Built = list[tuple[Closed, TokenTable]]
 
 
-def _build_all(
-    grammars: list[tuple[Any, Grammar]], vocabulary: Vocabulary
-) -> tuple[Built, list[str]]:
+def _build_all(drawn: list[Closed], vocabulary: Vocabulary) -> Built:
     found: Built = []
     reasons, times = [], []
-    for schema, grammar in grammars:
+    for each in drawn:
         began = time.process_time()
         try:
-            table = TokenTable.build(grammar, vocabulary, "eos")
+            table = TokenTable.build(each.grammar, vocabulary, "eos")
         except TableTooLargeError as error:
-            reasons.append(str(error))
+            reasons.append(f"{each.name}: {error}")
             continue
         times.append(1e3 * (time.process_time() - began))
-        found.append((schema, grammar, table))
-    share = len(found) / len(grammars)
-    print(f"closed: {len(found)} of {len(grammars)} ({share:.1%}), over {vocabulary.name}\n")
+        found.append((each, table))
+    share = len(found) / len(drawn)
+    print(f"closed: {len(found)} of {len(drawn)} ({share:.1%}), over {vocabulary.name}\n")
     print("| | median | p95 | most |\n|---|---|---|---|")
     for name, values in (
         ("build, ms of a processor", times),
-        ("states", [float(len(table.transitions) - 1) for *_, table in found]),
-        ("token classes", [float(table.end.size) for *_, table in found]),
-        ("table, KB", [table.transitions.nbytes / 1024 for *_, table in found]),
+        ("states", [float(len(table.transitions) - 1) for _, table in found]),
+        ("token classes", [float(table.end.size) for _, table in found]),
+        ("table, KB", [table.transitions.nbytes / 1024 for _, table in found]),
     ):
         ordered = sorted(values)
         p95 = ordered[int(0.95 * (len(ordered) - 1))]
         print(f"| {name} | {statistics.median(ordered):,.1f} | {p95:,.1f} | {ordered[-1]:,.1f} |")
-    return found, reasons
+    nesting = sum("can nest" in each for each in reasons)
+    print(f"\nnot closed: {nesting} that nest, {len(reasons) - nesting} with more states")
+    for reason in reasons:
+        print(f"- {reason}")
+    return found
 
 
-def _compare_all(tables: Built, vocabulary: Vocabulary, masks: int) -> int:
-    rng = random.Random(17)  # noqa: S311 - texts, no secrets
+def _compare_all(tables: Built, vocabulary: Vocabulary, masks: int, rng: random.Random) -> int:
     done = wrong = 0
-    for _, grammar, table in tables:
-        for finish in Finish:
-            own = table if finish is table.finish else TokenTable.build(grammar, vocabulary, finish)
-            engine = Engine(grammar, vocabulary, Config(finish=finish))
-            share = max(1, masks // (len(tables) * len(Finish)))
-            more, differ = compare(own, engine, share, rng)
-            done, wrong = done + more, wrong + differ
-    print(f"\nmasks compared with the engine's: {done:,}, different: {wrong}")
+    began = time.perf_counter()
+    left = [(each.grammar, table, finish) for each, table in tables for finish in Finish]
+    while left:
+        grammar, table, finish = left.pop()
+        own = table if finish is table.finish else TokenTable.build(grammar, vocabulary, finish)
+        engine = Engine(grammar, vocabulary, Config(finish=finish))
+        more, differ = compare(own, engine, (masks - done) // (len(left) + 1), rng)
+        done, wrong = done + more, wrong + differ
+    seconds = time.perf_counter() - began
+    print(f"\nmasks compared with the engine's: {done:,} in {seconds:.0f} s, different: {wrong}")
     return wrong
 
 
@@ -278,21 +303,26 @@ def _judge_all(tables: Built, setting: Setting, sequences: int) -> int:
     peer = theirs(setting) if find_spec("llguidance") else None
     if peer is None:
         print("llguidance is not installed: it judges nothing")
-    refused: dict[str, int] = {}
+    refused: dict[str, list[str]] = {}
     count = 0
-    for number, (schema, grammar, table) in enumerate(tables):
+    for number, (each, table) in enumerate(tables):
         for ids in generated(table, sequences, number):
             count += 1
-            for name in judge(schema, grammar, ids, setting, peer):
-                refused[name] = refused.get(name, 0) + 1
-    print(f"sequences generated by torch alone: {count}, refused: {refused or 0}")
-    return refused.get("engine", 0) + refused.get("jsonschema", 0)
+            for name in judge(each, ids, setting, peer):
+                text = b"".join(setting.vocabulary.token(token) or b"" for token in ids)
+                refused.setdefault(name, []).append(f"{each.name}: {text!r}")
+    print(f"\nsequences generated by torch alone: {count}")
+    for name in ("engine", "jsonschema", "llguidance"):
+        print(f"- refused by {name}: {len(refused.get(name, []))}")
+        for text in refused.get(name, []):
+            print(f"  - {text}")
+    return len(refused.get("engine", [])) + len(refused.get("jsonschema", []))
 
 
 def _print_all_masking(tables: Built) -> None:
     import torch
 
-    ordered = sorted((table for *_, table in tables), key=lambda table: table.nbytes)
+    ordered = sorted((table for _, table in tables), key=lambda table: table.nbytes)
     table = ordered[len(ordered) // 2]
     print_masking(table, "cpu")
     if torch.cuda.is_available():

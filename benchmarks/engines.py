@@ -99,10 +99,10 @@ class _Tokenizer:
     """What llguidance asks of a tokenizer."""
 
     bos_token_id = BOS
-    eos_token_id = EOS
 
     def __init__(self, setting: Setting) -> None:
         vocabulary = setting.vocabulary
+        self.eos_token_id = min(vocabulary.eos_token_ids)
         self._encode = setting.encode
         self.tokens = all_bytes(vocabulary)
         self.special_token_ids = [i for i in range(vocabulary.size) if vocabulary.is_special(i)]

@@ -1,7 +1,8 @@
-"""The vocabulary that every engine gets: tekken of mistral-common, 131,072 tokens."""
+"""The vocabulary that every engine gets: tekken of mistral-common, 131,072 tokens, or another."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 import mistral_common
@@ -27,11 +28,16 @@ def tekken_path() -> Path:
     return max(folder.glob("*tekken*.json"))
 
 
-def read_setting() -> Setting:
-    """Read the vocabulary and its tokenizer."""
-    path = tekken_path()
-    tokenizer = Tekkenizer.from_file(path)
-    return Setting(load_vocabulary(path), lambda text: tokenizer.encode(text, False, False))
+def read_setting(path: Path | None = None, eos: int | None = None) -> Setting:
+    """Read the vocabulary and its tokenizer: tekken, or the ``tokenizer.json`` at ``path``."""
+    if path is None:
+        tekken = Tekkenizer.from_file(tekken_path())
+        return Setting(
+            load_vocabulary(tekken_path()), lambda text: tekken.encode(text, False, False)
+        )
+    vocabulary = load_vocabulary(path, None if eos is None else [eos])
+    tokenizer = import_module("tokenizers").Tokenizer.from_file(str(path))
+    return Setting(vocabulary, lambda text: tokenizer.encode(text, add_special_tokens=False).ids)
 
 
 def all_bytes(vocabulary: Vocabulary) -> list[bytes]:

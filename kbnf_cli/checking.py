@@ -1,7 +1,7 @@
 """The check of one file by ``kbnf check``: find, select, fix."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -14,7 +14,7 @@ from kbnf_cli.inputs import read_vocabulary
 from kbnf_cli.results import Entry, Recording, Results, open_results
 from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.errors import SourceError
-from kbnf_core.source import Source
+from kbnf_core.source import Source, Span
 
 if TYPE_CHECKING:
     from kbnf_cli.check import CheckOptions
@@ -152,7 +152,7 @@ class FileCheck:
 
         text, name = subject.source.text, subject.source.name
         if subject.language is None:
-            return _findings_of_converting(text, name)
+            return _findings_of_converting(text, name, options)
         return check(
             text,
             name,
@@ -217,7 +217,7 @@ def _language_of(text: str, path: Path, name: str) -> "Language | None":
     return next((each for each in LANGUAGES if each.name == wanted), None)
 
 
-def _findings_of_converting(text: str, name: str) -> tuple[Diagnostic, ...]:
+def _findings_of_converting(text: str, name: str, options: "LintOptions") -> tuple[Diagnostic, ...]:
     """Return what is wrong with a text without rules, such as a JSON Schema, or lost in KBNF."""
     from kbnf_core.convert import to_kbnf
     from kbnf_core.errors import GrammarError
@@ -228,7 +228,20 @@ def _findings_of_converting(text: str, name: str) -> tuple[Diagnostic, ...]:
         return error.diagnostics
     source = Source(text, name)
     losses = (loss.diagnostic(source) for loss in conversion.losses)
-    return tuple(sorted((*losses, *conversion.notes), key=Diagnostic.sort_key))
+    found = (*losses, *conversion.notes, *_costs(conversion.text, source, options))
+    return tuple(sorted(found, key=Diagnostic.sort_key))
+
+
+def _costs(converted: str, source: Source, options: "LintOptions") -> Iterator[Diagnostic]:
+    """Yield what the grammar that a text became takes, as findings about the text's beginning."""
+    from kbnf_core.lint.check import check
+    from kbnf_core.lint.rules.cost import RULES
+
+    if options.reports_cost or options.max_states is not None or options.counts_work:
+        codes = {rule.code for rule in RULES}
+        for each in check(converted, options=options):
+            if each.code in codes:
+                yield replace(each, source=source, span=Span(0, 0), label="", labels=())
 
 
 def _selected(

@@ -290,10 +290,12 @@ def _show(console: Console, findings: tuple[Diagnostic, ...]) -> None:
 
 def _describe(console: Console, path: Path) -> int:
     from kbnf_core.artifact.read import describe_artifact
-    from kbnf_core.device import SUFFIX, TokenTable
+    from kbnf_core.device.table import TokenTable, is_table
 
-    is_table = path.suffix == SUFFIX
-    lines = _of_table(TokenTable.load(path)) if is_table else _of_artifact(describe_artifact(path))
+    if is_table(path):
+        lines = _of_table(TokenTable.load(path))
+    else:
+        lines = _of_artifact(describe_artifact(path))
     console.text(_laid_out(lines))
     return Exit.CLEAN
 
@@ -311,6 +313,7 @@ def _laid_out(lines: dict[str, str]) -> str:
 def _of_table(table: "TokenTable") -> dict[str, str]:
     """Return the lines that describe a device table."""
     states, classes = table.transitions.shape
+    awaited = int(table.waiting.sum())
     return {
         "finish": table.finish.value,
         "vocabulary": f"{len(table.token_class):,} ids, {table.fingerprint}",
@@ -319,6 +322,7 @@ def _of_table(table: "TokenTable") -> dict[str, str]:
         "table": f"{table.transitions.nbytes:,} bytes",
         "class map": f"{table.token_class.nbytes:,} bytes",
         "whole": "no, a part" if table.is_partial else "yes",
+        **({"begins": f"after a text of {awaited} bytes"} if awaited else {}),
     }
 
 

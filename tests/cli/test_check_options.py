@@ -40,6 +40,15 @@ def test_budget(kbnf: Kbnf, write: Write) -> None:
     assert codes(kbnf(*CONCISE, "--max-mask-work", "100000", file).out) == []
 
 
+def test_what_a_json_schema_takes_is_told_too(kbnf: Kbnf, write: Write) -> None:
+    file = write("a.schema.json", '{"type": "object", "properties": {"a": {}}}')
+    assert codes(kbnf(*CONCISE, file).out) == []
+    assert codes(kbnf(*CONCISE, "--max-states", "5", file).out) == ["E703"]
+    out = " ".join(kbnf("check", "--cost", file).out.split())
+    assert "a.schema.json:1:1" in out
+    assert "(called by `start`, `a`) can nest without end" in out
+
+
 def test_settings_of_the_new_options(kbnf: Kbnf, write: Write) -> None:
     write("kbnf.toml", 'max-states = 5\nmax-mask-work = 100\ntarget = ["kbnf-0.4"]\n')
     file = write("a.kbnf", "start ::= 'abcdefghij'{2} ';';\n")

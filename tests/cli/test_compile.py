@@ -149,6 +149,18 @@ def test_a_device_table_is_written_and_described(kbnf: Kbnf, write: Write, token
     assert int(lines["states"]) >= 3
 
 
+def test_what_a_file_is_shows_in_it_and_not_in_its_name(
+    kbnf: Kbnf, write: Write, tokens: Path
+) -> None:
+    from kbnf_core import Grammar, load_vocabulary
+    from kbnf_core.device import TokenTable
+
+    kbnf("compile", write("g.kbnf", GOOD), "-o", "artifact.kbnfd")
+    TokenTable.build(Grammar(GOOD), load_vocabulary(tokens), after="so:").save("table.kbnfc")
+    assert "source hash" in kbnf("compile", "--info", "artifact.kbnfd").out
+    assert "begins:        after a text of 3 bytes" in kbnf("compile", "--info", "table.kbnfc").out
+
+
 @pytest.mark.parametrize("others", [0, 1])
 def test_a_grammar_that_does_not_close_is_refused_with_the_reason(
     kbnf: Kbnf, write: Write, tokens: Path, others: int
@@ -159,7 +171,10 @@ def test_a_grammar_that_does_not_close_is_refused_with_the_reason(
     result = kbnf("compile", "all", "--vocab", tokens, "--device-table", "--max-states", "30")
     assert result.status == 1
     text = " ".join(result.stderr.split())
-    assert "does not close: it has more than 30 states, since `list` can nest without end" in text
+    assert (
+        "does not close: it has more than 30 states, since `list` (called by `start`) can nest"
+        in text
+    )
     assert len(list(Path("all").glob("*.kbnfd"))) == others
 
 

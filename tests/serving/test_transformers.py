@@ -18,7 +18,6 @@ pytest.importorskip("transformers", reason="no transformers (extra `transformers
 import torch
 import transformers
 
-from kbnf_core.device import TableTooLargeError
 from kbnf_core.integrations.transformers import KbnfLogitsProcessor
 
 SHORT = Grammar("start ::= #'[a-h]{3,9}( [a-h]{2,5}){0,2}';", finish="eos")
@@ -268,8 +267,80 @@ def test_tables_mask_as_engines_do_also_where_tokens_are_taken_back() -> None:
         rows = longer[:, : rows.shape[1] + 2]
 
 
-def test_what_the_device_cannot_do_is_refused() -> None:
-    with pytest.raises(ConfigError, match="neither"):
-        KbnfLogitsProcessor(SHORT, tokenizer(), device=True, budget=4)
-    with pytest.raises(TableTooLargeError, match="`value`"):
-        KbnfLogitsProcessor(JSON, tokenizer(), device=True)
+def test_what_does_not_close_is_masked_on_the_host_in_the_same_batch(model: Model) -> None:
+    processor = KbnfLogitsProcessor([JSON, SHORT, None, OTHER], model.tokenizer, device=True)
+    assert processor.on_device == [False, True, False, True]
+    plain = KbnfLogitsProcessor([JSON, SHORT, None, OTHER], model.tokenizer)
+    assert plain.on_device == []
+    for way in ("greedy", "beams"):
+        torch.manual_seed(3)
+        texts = [
+            model.generate(
+                [*PROMPTS, "third", "x"], logits_processor=[each], max_new_tokens=40, **WAYS[way]
+            )
+            for each in (processor, plain)
+        ]
+        assert texts[0] == texts[1]
+    assert is_short(texts[0][1])
+
+
+@pytest.mark.parametrize("name", ["</think>", "aab", "<|im_end|>"])
+def test_tables_wait_as_engines_do(name: str) -> None:
+    ids = tokenizer()
+    pair: Any = [
+        KbnfLogitsProcessor([SHORT, OTHER], ids, device=each, after=name) for each in (False, True)
+    ]
+    # What is no token stays free on the host alone.
+    known = torch.zeros(PADDED, dtype=torch.bool)
+    known[list(ids.get_vocab().values())] = True
+    named = ids(name, add_special_tokens=False)["input_ids"]
+    ends = [each for text, each in ids.get_vocab().items() if name[-1] in text]
+    begun = 0
+    for seed in range(30):
+        random = Random(seed)
+        rows = torch.tensor([[random.randrange(300)], [5]])
+        for step in range(25):
+            scores = torch.rand(2, PADDED, generator=torch.Generator().manual_seed(seed))
+            masked = [processor(rows, scores.clone()) for processor in pair]
+            assert torch.equal(*(each[:, known] for each in masked))
+            begun += int(torch.isneginf(masked[0][:, known]).any())
+            free = not torch.isneginf(masked[0][0, known]).any()
+            token = (
+                named[step % len(named)]
+                if free and random.random() < 0.8
+                else random.choice([*ends, *range(300)])
+                if free
+                else int(masked[1][0].argmax())
+            )
+            other = int(masked[1][1].argmax())
+            rows = torch.cat((rows, torch.tensor([[token], [other]])), 1)
+    assert begun > 100
+
+
+@pytest.mark.parametrize("budget", [5, 24])
+def test_a_budget_is_kept_on_the_device(model: Model, budget: int) -> None:
+    grammar = Grammar("start ::= #'\"[a-z ]{2,90}\"' | '[' #'[0-9]{1,40}' ']';", finish="eos")
+    processor = KbnfLogitsProcessor(
+        [grammar, JSON], model.tokenizer, device=True, budget=budget, after="</think>"
+    )
+    assert processor.on_device == [True, False]
+    thought = model.tokenizer("hm</think>")["input_ids"]
+    prompt = len(model.tokenizer(PROMPTS, padding=True)["input_ids"][0])
+    script: Any = _Scripted(thought, prompt)
+    lengths = set()
+    for seed in range(3):
+        torch.manual_seed(seed)
+        texts = model.generate(
+            PROMPTS,
+            logits_processor=[script, processor],
+            max_new_tokens=budget + len(thought),
+            do_sample=True,
+            temperature=2.0,
+        )
+        for text, is_right in zip(
+            texts, (lambda t: t[:1] in '"[' and t[-1:] in '"]', is_json), strict=True
+        ):
+            answer = text.partition("</think>")[2]
+            assert is_right(answer), text
+            lengths.add(len(answer))
+    assert len(lengths) > 1

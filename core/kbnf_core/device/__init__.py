@@ -6,6 +6,7 @@ is a table of states by classes, some tens of kilobytes, and one class a token:
 
 - ``table.TokenTable`` builds, saves and loads it (NumPy only);
 - ``group.DeviceGrammars`` masks logits and advances states of a batch, by torch operations alone;
+- ``ends.NearestEnds`` masks so that texts are over within a number of tokens;
 - ``rows.RowTable`` serves grammars that do not close: mask rows kept on the device, a number each;
 - ``constraint.DeviceConstraint`` picks between the two for each sequence, behind one loop;
 - ``in_jax.JaxGrammars`` is the second in JAX, ``in_triton`` masks by a Triton kernel.
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kbnf_core.device.build import TableTooLargeError
     from kbnf_core.device.constraint import DeviceBatch, DeviceConstraint
+    from kbnf_core.device.ends import NearestEnds
     from kbnf_core.device.group import DeviceGrammars
     from kbnf_core.device.rows import RowTable
     from kbnf_core.device.table import TokenTable
@@ -30,6 +32,7 @@ _HOMES = {
     "DeviceBatch": "constraint",
     "DeviceConstraint": "constraint",
     "DeviceGrammars": "group",
+    "NearestEnds": "ends",
     "RowTable": "rows",
     "TableTooLargeError": "build",
     "TokenTable": "table",
@@ -40,6 +43,7 @@ __all__ = [
     "DeviceBatch",
     "DeviceConstraint",
     "DeviceGrammars",
+    "NearestEnds",
     "RowTable",
     "TableTooLargeError",
     "TokenTable",

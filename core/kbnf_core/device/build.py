@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from kbnf_core.device.waiting import waits_for
 from kbnf_core.errors import KbnfError, RejectedError
 from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.mask.token_automaton import TokenAutomaton
@@ -21,10 +22,7 @@ MISS = -1
 """An entry that leads to a state which a partial table does not hold."""
 
 MAX_WORK = 2**29
-"""Transitions that building one table may follow."""
-
-_OVER = ~DEAD
-"""A position at which the text is over; which one does not matter."""
+"""Transitions that building one table may follow; what the kernel stores is bounded, too."""
 
 _Index = npt.NDArray[np.int32]
 
@@ -34,7 +32,7 @@ class TableTooLargeError(KbnfError, ValueError):
 
     def __init__(self, states: int, reason: str) -> None:
         self.states = states
-        super().__init__(f"the grammar does not close: {reason}")
+        super().__init__(reason)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,12 +42,13 @@ class BuiltTable:
     transitions: _Index
     token_class: _Index
     accepting: npt.NDArray[np.bool_]
+    waiting: npt.NDArray[np.bool_]
 
 
 def build_table(
-    automaton: TokenAutomaton, max_states: int, partial: bool, width: int
+    automaton: TokenAutomaton, max_states: int, partial: bool, width: int, after: bytes
 ) -> BuiltTable:
-    """Return the table of ``automaton`` over ``width`` token ids.
+    """Return the table of ``automaton`` over ``width`` token ids, waiting for ``after`` first.
 
     Raises ``TableTooLargeError`` beyond ``max_states`` states, unless ``partial``, and where
     ``MAX_WORK`` is used up.
@@ -59,7 +58,59 @@ def build_table(
     token_class, distinct = columns.classes()
     transitions = np.concatenate((np.zeros((1, len(distinct)), np.int32), distinct.T))
     complete = (automaton.can_finish(state) for state in kept.tolist())
-    return BuiltTable(transitions, token_class, np.array([False, *complete, True]))
+    accepting = np.array([False, *complete, True])
+    table = BuiltTable(transitions, token_class, accepting, np.zeros_like(accepting))
+    return _waiting_first(table, automaton, kept, after) if after else table
+
+
+def _waiting_first(
+    table: BuiltTable, automaton: TokenAutomaton, kept: _Index, after: bytes
+) -> BuiltTable:
+    """Return a table that begins with a row for each position in the wait for ``after``."""
+    waits = waits_for(after, automaton.masks.vocabulary, len(table.token_class))
+    rests = sorted({each for row in waits.outcomes for each in row if isinstance(each, bytes)})
+    begun = [_begun(automaton, rest) for rest in rests]
+    entered = _numbered(np.array(begun, np.int32), kept, len(automaton.masks.states))
+    moved = len(after)
+    row_of = dict(zip(rests, _moved(entered, moved).tolist(), strict=True))
+    rows = np.array(
+        [
+            [row_of[each] if isinstance(each, bytes) else each + 1 for each in outcomes]
+            for outcomes in waits.outcomes
+        ],
+        np.int32,
+    )
+    distinct, number = np.unique(rows, axis=0, return_inverse=True)
+    kind = np.where(waits.kind < 0, 0, number.reshape(-1)[waits.kind] + 1)
+    radix = len(distinct) + 1
+    # What is no token is of class 0 and kind 0, which come first: it stays in class 0.
+    keys, token_class = np.unique(
+        np.append(0, table.token_class.astype(np.int64) * radix + kind), return_inverse=True
+    )
+    waiting = np.concatenate((np.zeros((1, moved), np.int32), distinct))[keys % radix].T
+    own = _moved(table.transitions, moved)[:, keys // radix]
+    flags = np.zeros(moved, np.bool_)
+    return BuiltTable(
+        np.concatenate((own[:1], waiting, own[1:])),
+        token_class.reshape(-1)[1:].astype(np.int32),
+        np.concatenate((table.accepting[:1], flags, table.accepting[1:])),
+        np.concatenate((table.waiting[:1], ~flags, table.waiting[1:])),
+    )
+
+
+def _moved(rows: _Index, by: int) -> _Index:
+    return np.where(rows > DEAD, rows + by, rows)
+
+
+def _begun(automaton: TokenAutomaton, rest: bytes) -> int:
+    """Return the position after the bytes behind what was waited for.
+
+    Where the grammar does not take them, a blank in the same token say, it begins behind them.
+    """
+    try:
+        return automaton.append(automaton.beginning, rest)
+    except RejectedError:
+        return automaton.beginning
 
 
 def _kept_states(automaton: TokenAutomaton, max_states: int, partial: bool) -> _Index:
@@ -74,7 +125,8 @@ def _kept_states(automaton: TokenAutomaton, max_states: int, partial: bool) -> _
     eager = rule.ends_at_bytes
     closing = close_states(states, max_states, readable.tolist(), by_token, eager)
     if not closing.closed and not partial:
-        raise TableTooLargeError(max_states + 1, why_not_closed(states.tables, max_states))
+        reason = why_not_closed(states.tables, max_states)
+        raise TableTooLargeError(max_states + 1, f"the grammar does not close: {reason}")
     kept = np.array(closing.states, np.int32)
     return kept[states.has_exits[kept] == 0] if rule.ends_at_tokens else kept
 
@@ -118,38 +170,46 @@ class _Columns:
         rule = automaton.rule
         found = KERNEL.columns(states, vocabulary.trie, kept, rule.ends_at_bytes, MAX_WORK)
         if found is None:
-            raise TableTooLargeError(len(kept), f"its tokens take more than {MAX_WORK:,} steps")
+            raise TableTooLargeError(
+                len(kept),
+                f"telling tokens apart in {len(kept):,} states takes more than {MAX_WORK:,} steps,"
+                " or too much memory: allow fewer states",
+            )
         of, after = found
         if rule.ends_at_tokens:
             after = np.where(states.has_exits[after] != 0, ~after, after)
         self._of = np.zeros(width, np.int32)
         self._of[vocabulary.trie.token_ids] = of
-        columns = [np.pad(after, ((0, 0), (0, 1)))]
-        for number, ids in enumerate(_odd_tokens(automaton), start=len(after)):
+        odd = _odd_tokens(automaton)
+        self._after = np.zeros((len(after) + len(odd), len(kept) + 1), np.int32)
+        steps = [_steps(automaton, kept.tolist(), ids[:1]) for ids in odd]
+        self._after[: len(after), :-1] = _numbered(after, kept, len(states))
+        for number, (ids, positions) in enumerate(zip(odd, steps, strict=True), start=len(after)):
             self._of[ids] = number
-            over = _OVER if ids[0] in vocabulary.eos_token_ids else DEAD
-            columns.append(np.append(_steps(automaton, kept.tolist(), ids[:1]), over)[None, :])
-        self._after = _numbered(np.concatenate(columns), kept, len(states))
+            self._after[number, :-1] = _numbered(positions, kept, len(states))
+            self._after[number, -1] = len(kept) + 1 if ids[0] in vocabulary.eos_token_ids else DEAD
 
     def classes(self) -> tuple[_Index, _Index]:
         """Return the class of each token, int32[width], and the distinct columns.
 
         Class 0 is for tokens that can come nowhere; the others are in the order of their ids.
         """
-        contents = [column.tobytes() for column in self._after]
-        numbers = {contents[0]: 0}
+        numbers = {self._after[0].tobytes(): 0}
+        first_of = [0]
+        of_column = np.zeros(len(self._after), np.int32)
         used, first = np.unique(self._of, return_index=True)
         for number in used[np.argsort(first)].tolist():
-            numbers.setdefault(contents[number], len(numbers))
-        of_column = np.array([numbers.get(each, 0) for each in contents], np.int32)
-        distinct = np.frombuffer(b"".join(numbers), np.int32).reshape(-1, self._after.shape[1])
-        return of_column[self._of], distinct
+            of_column[number] = numbers.setdefault(self._after[number].tobytes(), len(numbers))
+            if len(first_of) < len(numbers):
+                first_of.append(number)
+        return of_column[self._of], self._after[first_of]
 
 
 def _numbered(positions: _Index, kept: _Index, count: int) -> _Index:
     """Return the table's row of each position; behind those that are kept comes what is over."""
-    row = np.full(count, MISS, np.int32)
+    row = np.full(count + 1, MISS, np.int32)
     row[DEAD] = DEAD
     row[kept] = np.arange(1, len(kept) + 1, dtype=np.int32)
-    rows = np.where(positions < 0, len(kept) + 1, row[np.maximum(positions, DEAD)])
-    return rows.astype(np.int32)
+    row[count] = len(kept) + 1
+    found: _Index = row[np.where(positions < 0, count, positions)]
+    return found

@@ -38,6 +38,7 @@ class FlatTable:
         self.allowed = _or_all(self._ends(tables, first))[None, :]
         self.accepting = np.zeros(1, np.bool_)
         self.final = np.zeros(1, np.bool_)
+        self.waiting = np.zeros(1, np.bool_)
         self.starts: list[int] = []
         count = sum(len(table.transitions) - 1 for table in tables) + 1
         for table in tables:
@@ -49,6 +50,7 @@ class FlatTable:
         self.allowed = np.concatenate((self.allowed, self.allowed[:1]))
         self.accepting = np.append(self.accepting, False)
         self.final = np.append(self.final, False)
+        self.waiting = np.append(self.waiting, False)
 
     def _append(self, table: TokenTable, first: _Int64, count: int) -> None:
         offset = len(self.transitions) - 1
@@ -62,6 +64,7 @@ class FlatTable:
         self.allowed = np.concatenate((self.allowed, allowed))
         self.accepting = np.concatenate((self.accepting, table.accepting[1:]))
         self.final = np.concatenate((self.final, table.final[1:]))
+        self.waiting = np.concatenate((self.waiting, table.waiting[1:]))
         self.starts.append(offset + table.initial)
 
     def _padded(self, table: TokenTable) -> npt.NDArray[np.int32]:

@@ -19,8 +19,9 @@ class DeviceGrammars:
     """Masks logits and advances states of a batch in which each row has one of several grammars.
 
     ``tables``: all over one vocabulary. ``device``: what torch calls it. ``width``: of the logits,
-    at least that of the tables; ids beyond the tables' are never allowed. Raises ``ValueError``
-    for tables over several vocabularies.
+    at least that of the tables; ids beyond the tables' are never allowed. ``transitions``:
+    int32[states, classes]. ``final``: bool[states], the text is over. Raises ``ValueError`` for
+    tables over several vocabularies.
     """
 
     def __init__(
@@ -31,13 +32,14 @@ class DeviceGrammars:
     ) -> None:
         flat = FlatTable(tables, width)
         self.width = len(flat.token_class)
-        self._starts = flat.starts
+        self._starts = torch.tensor(flat.starts, dtype=torch.int32, device=device)
         self._missing = flat.missing
-        self._transitions = torch.from_numpy(flat.transitions).to(device)
+        self.transitions = torch.from_numpy(flat.transitions).to(device)
         self._allowed = torch.from_numpy(flat.allowed).to(device)
         self._token_class = torch.from_numpy(flat.token_class).to(device)
         self._accepting = torch.from_numpy(flat.accepting).to(device)
-        self._final = torch.from_numpy(flat.final).to(device)
+        self.final = torch.from_numpy(flat.final).to(device)
+        self._waiting = torch.from_numpy(flat.waiting).to(device)
         self._on_host = HostRows(flat.allowed, flat.token_class)
 
     @property
@@ -48,14 +50,13 @@ class DeviceGrammars:
     @property
     def nbytes(self) -> int:
         """Bytes on the device."""
-        parts = (self._transitions, self._allowed, self._token_class, self._accepting, self._final)
-        return sum(part.numel() * part.element_size() for part in parts)
+        tables = (self.transitions, self._allowed, self._token_class)
+        flags = (self._accepting, self.final, self._waiting)
+        return sum(part.numel() * part.element_size() for part in (*tables, *flags))
 
     def start(self, grammar_index: torch.Tensor | Sequence[int]) -> torch.Tensor:
         """Return int32[batch], the first states of the grammars with these numbers."""
-        chosen = torch.as_tensor(grammar_index, device=self._transitions.device).long()
-        starts = torch.tensor(self._starts, dtype=torch.int32, device=chosen.device)
-        return starts[chosen]
+        return self._starts[torch.as_tensor(grammar_index, device=self._starts.device).long()]
 
     def mask_logits_(self, logits: torch.Tensor, state: torch.Tensor) -> torch.Tensor:
         """Set the logits of tokens that cannot come to minus infinity, in place; return them.
@@ -71,7 +72,7 @@ class DeviceGrammars:
 
     def advance(self, state: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
         """Return int32[batch], the states after one token each; 0 where it cannot come."""
-        return self._transitions[state.long(), self._token_class[tokens.long()]]
+        return self.transitions[state.long(), self._token_class[tokens.long()]]
 
     def advance_draft(
         self, state: torch.Tensor, draft: torch.Tensor
@@ -97,4 +98,8 @@ class DeviceGrammars:
 
     def is_final(self, state: torch.Tensor) -> torch.Tensor:
         """Return bool[batch]: the text is over."""
-        return self._final[state.long()]
+        return self.final[state.long()]
+
+    def waiting(self, state: torch.Tensor) -> torch.Tensor:
+        """Return bool[batch]: all is free, the text that the grammar follows has not come."""
+        return self._waiting[state.long()]

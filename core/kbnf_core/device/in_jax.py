@@ -33,6 +33,7 @@ class JaxGrammars:
         self._token_class = jnp.asarray(flat.token_class)
         self._accepting = jnp.asarray(flat.accepting)
         self._final = jnp.asarray(flat.final)
+        self._waiting = jnp.asarray(flat.waiting)
 
     def start(self, grammar_index: "Array | Sequence[int]") -> "Array":
         """Return int32[batch], the first states of the grammars with these numbers."""
@@ -67,3 +68,7 @@ class JaxGrammars:
     def is_final(self, state: "Array") -> "Array":
         """Return bool[batch]: the text is over."""
         return self._final[state]
+
+    def waiting(self, state: "Array") -> "Array":
+        """Return bool[batch]: all is free, the text that the grammar follows has not come."""
+        return self._waiting[state]

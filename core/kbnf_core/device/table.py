@@ -24,8 +24,11 @@ from kbnf_core.recognise.closing import MOST_STATES
 from kbnf_core.recognise.states import StateTable
 from kbnf_core.vocab.vocabulary import Vocabulary
 
-FORMAT = 1
+FORMAT = 2
 """Of files; others are refused."""
+
+KIND = "token-table"
+"""What a file says that it is."""
 
 DEAD = 0
 """The state, and the entry, after which nothing can come."""
@@ -44,6 +47,7 @@ class TokenTable:
     ``transitions``: int16 or int32[states + 1, classes]; ``DEAD`` where a class is not allowed,
     ``MISS`` where it is but leads out of a partial table. ``token_class``: int16 or int32[width].
     ``accepting``: bool[states + 1], the text may end here. ``final``: bool[states + 1], it has.
+    ``waiting``: bool[states + 1], what the grammar follows has not come, and all is free.
     ``initial``: the state before the first token. ``end``: bool[classes], the classes of ids that
     end a sequence; empty rows are masked to these, so that no row of logits is all minus infinity.
     """
@@ -52,6 +56,7 @@ class TokenTable:
     token_class: npt.NDArray[np.signedinteger[Any]]
     accepting: _Flags
     final: _Flags
+    waiting: _Flags
     end: _Flags
     initial: int
     fingerprint: str
@@ -67,9 +72,11 @@ class TokenTable:
         *,
         partial: bool = False,
         width: int | None = None,
+        after: str = "",
     ) -> "TokenTable":
         """Return the table of ``grammar``; ``width`` is that of the logits, if they are padded.
 
+        ``after``: a text to wait for, as ``"</think>"``; until it has come, all tokens are allowed.
         Raises ``TableTooLargeError`` beyond ``max_states`` states, unless ``partial``, and where
         the work for it is bounded out.
         """
@@ -79,7 +86,7 @@ class TokenTable:
             raise ValueError(f"width {width} is less than the vocabulary's {vocabulary.size} ids")
         # States of its own: closing would fill up those that engines share.
         masks = Masks(StateTable(grammar.tables), vocabulary)
-        built = build_table(TokenAutomaton(masks, way), max_states, partial, size)
+        built = build_table(TokenAutomaton(masks, way), max_states, partial, size, after.encode())
         last = len(built.transitions) - 1
         end = np.zeros(built.transitions.shape[1], np.bool_)
         end[built.token_class[sorted(vocabulary.eos_token_ids)]] = True
@@ -88,6 +95,7 @@ class TokenTable:
             _narrow(built.token_class),
             built.accepting,
             np.arange(last + 1) == last,
+            built.waiting,
             end,
             1,
             vocabulary.fingerprint,
@@ -112,7 +120,7 @@ class TokenTable:
         """Write the table to ``path``, whole or not at all; raises ``OSError``."""
         arrays = self._arrays()
         about = {
-            "kbnf": "token-table",
+            "kbnf": KIND,
             "format": FORMAT,
             "initial": self.initial,
             "fingerprint": self.fingerprint,
@@ -135,6 +143,14 @@ class TokenTable:
         return _Checked(path, arrays, about).table()
 
 
+def is_table(path: str | Path) -> bool:
+    """Tell whether a file says that it is a table; raises ``SourceError`` if it cannot be read."""
+    try:
+        return read_container(path)[1].get("kbnf") == KIND
+    except ContainerError:
+        return False
+
+
 def _narrow(array: _Index) -> npt.NDArray[np.signedinteger[Any]]:
     """Return the array as int16 where its values fit."""
     fits = int(array.max(initial=0)) <= np.iinfo(np.int16).max
@@ -154,7 +170,7 @@ class _Checked:
     def table(self) -> TokenTable:
         """Return the table."""
         about, arrays = self._about, self._arrays
-        if about.get("kbnf") != "token-table":
+        if about.get("kbnf") != KIND:
             self._refuse("it is no token table")
         if type(about.get("format")) is not int or about["format"] != FORMAT:
             self._refuse(f"its format is {about.get('format')!r}, and this version reads {FORMAT}")
@@ -166,6 +182,7 @@ class _Checked:
             self._refuse("damaged: it has no initial state")
         accepting = self._flags("accepting", states)
         final = self._flags("final", states)
+        waiting = self._flags("waiting", states)
         end = self._flags("end", classes)
         self._within("transitions", transitions, MISS, states)
         self._within("token_class", token_class, 0, classes)
@@ -176,8 +193,9 @@ class _Checked:
         fingerprint, finish = about.get("fingerprint"), about.get("finish")
         if not isinstance(fingerprint, str) or finish not in {each.value for each in Finish}:
             self._refuse("damaged: it names no vocabulary or no way to finish")
+        way = Finish(finish)
         return TokenTable(
-            transitions, token_class, accepting, final, end, initial, fingerprint, Finish(finish)
+            transitions, token_class, accepting, final, waiting, end, initial, fingerprint, way
         )
 
     def _numbers(self, name: str, dimensions: int) -> npt.NDArray[np.signedinteger[Any]]:

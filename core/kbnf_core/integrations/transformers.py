@@ -131,8 +131,9 @@ class KbnfLogitsProcessor(LogitsProcessor):
     the end the best tokens are weighed by their shortest completions, and the soonest end is
     taken where none fits. It is passed only where more than that is needed from the beginning, or
     one token commits the text to more than is left. ``device``: constrain by tables on the device
-    of the scores, so that no mask is copied and no token waited for; it takes neither ``after`` nor
-    ``budget``, and grammars that close only (``TableTooLargeError``).
+    of the scores, so that no mask is copied and no token waited for; there all tokens are weighed,
+    from the first one on. Rows of grammars that do not close are masked as without it;
+    ``on_device`` tells which have a table.
 
     Raises what ``Engine`` and ``Vocabulary.of`` raise, and ``ConfigError`` where no id ends a
     sequence.
@@ -152,27 +153,43 @@ class KbnfLogitsProcessor(LogitsProcessor):
         vocabulary = vocabulary if eos is None else vocabulary.ending_with(eos)
         if not vocabulary.eos_token_ids:
             raise ConfigError("this tokenizer names no id that ends a sequence: give `eos=`")
-        if device and (after or budget is not None):
-            raise ConfigError("`device=True` takes neither `after` nor `budget`")
-        grammars = [grammar] if isinstance(grammar, str | Grammar) else list(grammar)
-        self._on_device = _on_device(grammars, vocabulary) if device else None
+        several = [grammar] if isinstance(grammar, str | Grammar) else list(grammar)
+        grammars = [Grammar(each) if isinstance(each, str) else each for each in several]
+        self._device_rows = (
+            _rows_on_device(grammars, vocabulary, after or "", budget) if device else None
+        )
+        taken = self.on_device or [False] * len(grammars)
+        on_host = [None if t else each for each, t in zip(grammars, taken, strict=True)]
         self._beginnings = [
-            _Text(
-                None if each is None else Engine(each, vocabulary), (after or "").encode(), budget
-            )
-            for each in grammars
+            _Text(None, b"", None)
+            if each is None
+            else _Text(Engine(each, vocabulary), (after or "").encode(), budget)
+            for each in on_host
         ]
+        self._host_is_free = not any(on_host)
         self._vocabulary = vocabulary
         self._ends = pack(sorted(vocabulary.eos_token_ids), vocabulary.size).view(np.int32)
         self._calls: deque[dict[tuple[int, ...], _Text]] = deque(maxlen=REMEMBERED_CALLS)
+
+    @property
+    def on_device(self) -> list[bool]:
+        """Whether each grammar is a table on the device; empty without ``device``."""
+        return [] if self._device_rows is None else list(self._device_rows.taken)
 
     def __call__(
         self, input_ids: "torch.LongTensor", scores: "torch.FloatTensor"
     ) -> "torch.FloatTensor":
         """Return the scores, those of tokens that cannot come at minus infinity."""
-        if self._on_device is not None:
-            on_device: Any = self._on_device.mask(input_ids, scores)
-            return on_device  # type: ignore[no-any-return] # one tensor class for another
+        masked: Any = scores
+        if self._device_rows is not None:
+            masked = self._device_rows.mask(input_ids, scores)
+            if self._host_is_free:
+                return masked  # type: ignore[no-any-return] # one tensor class for another
+        return self._mask_on_host(input_ids, masked)
+
+    def _mask_on_host(
+        self, input_ids: "torch.LongTensor", scores: "torch.FloatTensor"
+    ) -> "torch.FloatTensor":
         rows: list[list[int]] = input_ids.tolist()
         texts = self._texts(rows)
         bitmask = allocate_bitmask(len(rows), self._vocabulary.size)
@@ -222,9 +239,9 @@ class KbnfLogitsProcessor(LogitsProcessor):
         return None
 
 
-def _on_device(grammars: Sequence[str | Grammar | None], vocabulary: Vocabulary) -> "RowsOnDevice":
+def _rows_on_device(
+    grammars: Sequence[Grammar | None], vocabulary: Vocabulary, after: str, budget: int | None
+) -> "RowsOnDevice":
     from kbnf_core.integrations.transformers_on_device import RowsOnDevice
 
-    return RowsOnDevice(
-        [Grammar(each) if isinstance(each, str) else each for each in grammars], vocabulary
-    )
+    return RowsOnDevice(grammars, vocabulary, after, budget)

@@ -2,13 +2,14 @@
 
 A row's state is that of the row, one call earlier, which it goes on from; beam search reorders
 them. They are found by hashes and then compared, all on the device; only widths are looked at on
-the host. A row that goes on from none begins its text.
+the host. A row that goes on from none begins its text. Grammars without a table are left to the
+host, as free ones are.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kbnf_core.device import DeviceGrammars, TokenTable
+from kbnf_core.device import DeviceGrammars, NearestEnds, TableTooLargeError, TokenTable
 from kbnf_core.device.need_torch import torch
 from kbnf_core.errors import ConfigError
 from kbnf_core.grammar import Grammar
@@ -22,67 +23,91 @@ _FACTOR = 0x2545F4914F6CDD1D
 
 
 class _Call(NamedTuple):
-    """The rows of one call, their hashes, and the states after them."""
+    """The rows of one call, their hashes, the states after them, and the tokens left to them."""
 
     ids: torch.Tensor
     hashes: torch.Tensor
     state: torch.Tensor
+    left: torch.Tensor
 
 
 class RowsOnDevice:
-    """Masks the scores of rows, each under the grammar of its prompt; None is free.
+    """Masks the scores of rows, each under the grammar of its prompt, where that has a table.
 
-    Raises ``TableTooLargeError`` for a grammar that does not close.
+    ``after``, ``budget``: see ``KbnfLogitsProcessor``. ``taken``: whether each grammar has a table.
     """
 
-    def __init__(self, grammars: Sequence[Grammar | None], vocabulary: Vocabulary) -> None:
-        known = [each for each in grammars if each is not None]
-        self._tables = [TokenTable.build(each, vocabulary) for each in known]
-        self._free = [each is None for each in grammars]
+    def __init__(
+        self,
+        grammars: Sequence[Grammar | None],
+        vocabulary: Vocabulary,
+        after: str,
+        budget: int | None,
+    ) -> None:
+        found = [_table(each, vocabulary, after) for each in grammars]
+        self._tables = [each for each in found if each is not None]
+        self.taken = [each is not None for each in found]
+        self._budget = budget
         self._group: DeviceGrammars | None = None
+        self._ends: NearestEnds | None = None
         self._calls: dict[int, _Call] = {}
 
     def mask(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
         """Return the scores, those of tokens that cannot come at minus infinity."""
-        prompts, rows = len(self._free), len(input_ids)
+        prompts, rows = len(self.taken), len(input_ids)
         if rows % prompts:
             raise ConfigError(f"{prompts} grammars are for as many prompts, not for {rows} rows")
         if not self._tables:
             return scores
         group = self._on(scores)
         prompt = torch.arange(rows, device=scores.device) // (rows // prompts)
-        state = self._states(group, input_ids, prompt)
-        masked = group.mask_logits_(scores.clone(), state)
-        free = torch.tensor(self._free, device=scores.device)[prompt]
-        return torch.where(free[:, None], scores, masked)
+        state, left = self._states(group, input_ids, prompt)
+        if self._ends is None:
+            masked = group.mask_logits_(scores.clone(), state)
+        else:
+            masked = self._ends.mask_logits_(scores.clone(), state, left)
+        taken = torch.tensor(self.taken, device=scores.device)[prompt]
+        return torch.where(taken[:, None], masked, scores)
 
     def _on(self, scores: torch.Tensor) -> DeviceGrammars:
         width = scores.shape[-1]
         if self._group is None or self._group.width != width:
             self._group = DeviceGrammars(self._tables, scores.device, width)
+            self._ends = None if self._budget is None else NearestEnds(self._group)
             self._calls.clear()
         return self._group
 
     def _states(
         self, group: DeviceGrammars, ids: torch.Tensor, prompt: torch.Tensor
-    ) -> torch.Tensor:
-        """Return the states of rows, and remember them."""
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the states of rows and the tokens left to them, and remember both."""
         width = ids.shape[1]
-        # The number of a prompt's grammar; that of a free one does not matter.
-        number = (~torch.tensor(self._free)).long().cumsum(0).sub(1).clamp(min=0)
+        # The number of a prompt's table; that of one without does not matter.
+        number = torch.tensor(self.taken).long().cumsum(0).sub(1).clamp(min=0)
         state = group.start(number.to(ids.device)[prompt])
+        left = torch.full_like(state, self._budget or 0)
         hashes = _hashes(ids, prompt)
         before = self._calls.get(width - 1)
         if before is not None and before.ids.device == ids.device:
             shorter = _hashes(ids[:, :-1], prompt)
             parent = (shorter[:, None] == before.hashes[None, :]).long().argmax(1)
             known = (shorter == before.hashes[parent]) & (ids[:, :-1] == before.ids[parent]).all(1)
-            state = torch.where(known, group.advance(before.state[parent], ids[:, -1]), state)
+            earlier = before.state[parent]
+            state = torch.where(known, group.advance(earlier, ids[:, -1]), state)
+            # While a row waits for its text nothing is used up.
+            left = torch.where(known, before.left[parent] - (~group.waiting(earlier)).int(), left)
         self._calls.pop(width, None)
-        self._calls[width] = _Call(ids.clone(), hashes, state)
+        self._calls[width] = _Call(ids.clone(), hashes, state, left)
         if len(self._calls) > REMEMBERED_WIDTHS:
             del self._calls[next(iter(self._calls))]
-        return state
+        return state, left
+
+
+def _table(grammar: Grammar | None, vocabulary: Vocabulary, after: str) -> TokenTable | None:
+    try:
+        return None if grammar is None else TokenTable.build(grammar, vocabulary, after=after)
+    except TableTooLargeError:
+        return None
 
 
 def _hashes(ids: torch.Tensor, prompt: torch.Tensor) -> torch.Tensor:

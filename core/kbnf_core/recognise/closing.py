@@ -85,13 +85,14 @@ def endless_rules(tables: Tables) -> list[int]:
 def why_not_closed(tables: Tables, most: int) -> str:
     """Return in a sentence why a grammar has more than ``most`` states, and what to change."""
     beyond = f"it has more than {most:,} states"
-    nesting = [tables.names[each].partition("#")[0] for each in endless_rules(tables)]
+    nesting = endless_rules(tables)
     if nesting:
-        distinct = list(dict.fromkeys(nesting))
-        named = ", ".join(f"`{name}`" for name in distinct[:3]) + (", ..." if distinct[3:] else "")
+        callers = {each.caller for each in _calls(tables) if each.callee in nesting}
+        by = _named(tables, sorted(callers - set(nesting)))
         return (
-            f"{beyond}, since {named} can nest without end; bound the depth, or in a JSON Schema"
-            " close objects (`additionalProperties: false`) and give every value a type"
+            f"{beyond}, since {_named(tables, nesting)}{by and f' (called by {by})'} can nest"
+            " without end; bound the depth, or in a JSON Schema close objects"
+            " (`additionalProperties: false`) and give every value a type"
         )
     number, positions = longest_rule(tables)
     name = tables.names[number].partition("#")[0]
@@ -99,6 +100,11 @@ def why_not_closed(tables: Tables, most: int) -> str:
         f"{beyond}; most are in `{name}`, which has {positions:,} positions: lower its bounds"
         " (`{m,n}`, `maxLength`), or allow more states"
     )
+
+
+def _named(tables: Tables, nonterminals: list[int]) -> str:
+    names = list(dict.fromkeys(tables.names[each].partition("#")[0] for each in nonterminals))
+    return ", ".join(f"`{name}`" for name in names[:3]) + (", ..." if names[3:] else "")
 
 
 def longest_rule(tables: Tables) -> tuple[int, int]:

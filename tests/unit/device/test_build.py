@@ -42,7 +42,9 @@ def test_both_kernels_find_the_same_columns(text: str, eager: bool) -> None:
 def test_work_beyond_the_bound_is_given_up(kernel: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "KERNEL", kernel)
     monkeypatch.setattr(build, "MAX_WORK", 5)
-    with pytest.raises(TableTooLargeError, match="take more than 5 steps"):
+    with pytest.raises(
+        TableTooLargeError, match="more than 5 steps, or too much memory: allow fewer states"
+    ):
         TokenTable.build(Grammar(TEXTS[0]), VOCABULARY)
 
 
@@ -77,11 +79,25 @@ def test_rules_that_nest_are_named(text: str, names: list[str]) -> None:
 
 def test_an_error_names_the_rule_and_what_to_change() -> None:
     nested = Grammar("start ::= list; list ::= '(' [list 'a'] ')';")
-    with pytest.raises(TableTooLargeError, match=r"`list` can nest without end; bound the depth"):
+    with pytest.raises(
+        TableTooLargeError,
+        match=r"`list` \(called by `start`\) can nest without end; bound the depth",
+    ):
         TokenTable.build(nested, VOCABULARY, max_states=50)
     long = Grammar("start ::= 'x' 'a'{1,500} 'b';")
     with pytest.raises(TableTooLargeError, match=re.escape("lower its bounds (`{m,n}`")):
         TokenTable.build(long, VOCABULARY, max_states=50)
+
+
+def test_an_error_names_what_leads_to_the_rules_that_nest() -> None:
+    grammar = Grammar(
+        "start ::= 'x' one two; one ::= 'a' list 'b'{9}; two ::= one 'c' one;"
+        " list ::= '(' [list 'a'] ')';"
+    )
+    with pytest.raises(
+        TableTooLargeError, match=r"`list` \(called by `one`\) can nest without end"
+    ):
+        TokenTable.build(grammar, VOCABULARY, max_states=50)
 
 
 def test_a_partial_table_may_be_small() -> None:

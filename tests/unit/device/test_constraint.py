@@ -80,24 +80,27 @@ def test_jax_does_the_same() -> None:
 
     pair = grammars("eos")
     tables = [TokenTable.build(each, VOCABULARY, max_states=8, partial=True) for each in pair]
+    tables.append(TokenTable.build(pair[1], VOCABULARY, after="]["))
     group, other = DeviceGrammars(tables, width=WIDTH), JaxGrammars(tables, WIDTH)
     mask, advance = jit(other.mask_logits), jit(other.advance)
-    states, same = group.start([0, 1, 0]), other.start([0, 1, 0])
-    draft = torch.tensor([[0, 2, 2, 2, 2], [4, 4, 6, 11, 11], [0, 1, 11, 0, 0]])
+    states, same = group.start([0, 1, 0, 2]), other.start([0, 1, 0, 2])
+    draft = torch.tensor([[0, 2, 2, 2, 2], [4, 4, 6, 11, 11], [0, 1, 11, 0, 0], [1, 3, 0, 4, 4]])
     along, taken = group.advance_draft(states, draft)
     along_too, taken_too = other.advance_draft(same, jnp.asarray(draft.numpy()))
     assert along.tolist() == along_too.tolist()
-    assert taken.tolist() == taken_too.tolist() == [5, 5, 3]
+    assert taken.tolist() == taken_too.tolist() == [5, 5, 3, 5]
     for step in range(5):
-        plain = group.mask_logits_(torch.zeros(3, WIDTH), states)
-        assert np.array_equal(plain.numpy(), np.asarray(mask(jnp.zeros((3, WIDTH)), same)))
+        plain = group.mask_logits_(torch.zeros(4, WIDTH), states)
+        assert np.array_equal(plain.numpy(), np.asarray(mask(jnp.zeros((4, WIDTH)), same)))
         states = group.advance(states, draft[:, step])
         same = advance(same, jnp.asarray(draft[:, step].numpy()))
         assert states.tolist() == same.tolist()
         assert group.missed(states).tolist() == other.missed(same).tolist()
         assert group.is_final(states).tolist() == other.is_final(same).tolist()
         assert group.accepting(states).tolist() == other.accepting(same).tolist()
-    assert group.missed(states).tolist() == [True, False, False]
+        assert group.waiting(states).tolist() == other.waiting(same).tolist()
+        assert group.waiting(states).tolist() == [False, False, False, step < 2]
+    assert group.missed(states).tolist() == [True, False, False, False]
 
 
 def test_the_triton_kernel_masks_as_torch_does() -> None:

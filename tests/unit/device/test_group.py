@@ -1,5 +1,6 @@
 """Batches on the device: masks and steps of torch alone are those of the engine."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,9 @@ else:
     torch = pytest.importorskip("torch", reason="torch is not installed (extra `torch`)")
 
 # Importing these needs torch, too.
-from kbnf_core.device import DeviceGrammars, RowTable, TokenTable
+import torch._dynamo.testing
+
+from kbnf_core.device import DeviceGrammars, NearestEnds, RowTable, TokenTable
 
 TEXTS = [
     'start ::= "[" [item {"," item}] "]"; item ::= #"[0-9]+";',
@@ -104,20 +107,93 @@ def test_tables_of_two_vocabularies_do_not_mix() -> None:
         DeviceGrammars(tables)
 
 
-def test_a_step_is_one_graph() -> None:
+def step(
+    group: DeviceGrammars,
+    ends: NearestEnds,
+    logits: torch.Tensor,
+    state: torch.Tensor,
+    draft: torch.Tensor,
+) -> tuple[torch.Tensor, ...]:
+    """Call all that a loop calls at a step."""
+    left = torch.full_like(state, 4)
+    return (
+        group.start(torch.zeros_like(state)),
+        group.mask_logits_(logits.clone(), state),
+        ends.mask_logits_(logits.clone(), state, left),
+        group.advance(state, draft[:, 0]),
+        *group.advance_draft(state, draft),
+        *(told(state) for told in (group.missed, group.accepting, group.is_final, group.waiting)),
+    )
+
+
+def test_a_step_is_one_graph_which_serves_all_states() -> None:
     _, group = setting()
+    ends = NearestEnds(group)
+    graphs = torch._dynamo.testing.CompileCounter()
+    compiled = torch.compile(partial(step, group, ends), fullgraph=True, backend=graphs)
+    draft = torch.tensor([[6, 9, 8], [0, 2, 7], [20, 1, 4]])
+    for state in (group.start([0, 1, 2]), group.start([2, 2, 0]), group.start([0, 0, 0]) * 0):
+        found = compiled(torch.zeros(3, WIDTH), state, draft)
+        plain = step(group, ends, torch.zeros(3, WIDTH), state, draft)
+        assert all(torch.equal(*pair) for pair in zip(found, plain, strict=True))
+    assert graphs.frame_count == 1
 
-    def step(
-        logits: torch.Tensor, state: torch.Tensor, tokens: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        return group.mask_logits_(logits, state), group.advance(state, tokens)
 
-    compiled = torch.compile(step, fullgraph=True, backend="eager")
-    state, tokens = group.start([0, 1, 2]), torch.tensor([6, 0, 20])
-    logits, after = compiled(torch.zeros(3, WIDTH), state, tokens)
-    plain, after_plainly = step(torch.zeros(3, WIDTH), state, tokens)
-    assert torch.equal(logits, plain)
-    assert torch.equal(after, after_plainly)
+def test_a_step_looks_at_no_value() -> None:
+    # Tensors of this device have shapes and no values: asking for one raises.
+    grammars, group = setting()
+    tables = [TokenTable.build(grammar, VOCABULARY) for grammar in grammars]
+    nowhere = DeviceGrammars(tables, "meta", WIDTH)
+    ends = NearestEnds(group)
+    ends._group, ends.needs = nowhere, ends.needs.to("meta")
+    ends._soonest = ends._soonest.to("meta")
+    state, draft = (torch.zeros(shape, dtype=torch.int32) for shape in ((3,), (3, 4)))
+    found = step(
+        nowhere, ends, torch.zeros(3, WIDTH).to("meta"), state.to("meta"), draft.to("meta")
+    )
+    plain = step(group, NearestEnds(group), torch.zeros(3, WIDTH), state, draft)
+    assert [(e.shape, e.dtype) for e in found] == [(e.shape, e.dtype) for e in plain]
+    with pytest.raises((RuntimeError, NotImplementedError)):
+        found[0].tolist()
+
+
+def test_texts_are_over_within_the_tokens_that_are_left() -> None:
+    grammars, group = setting()
+    ends = NearestEnds(group)
+    generator = torch.Generator().manual_seed(4)
+    index = [number % 3 for number in range(60)]
+    for budget in (1, 4, 9):
+        state = group.start(index)
+        # Some begin with too few: these take the shortest way out.
+        needs = ends.needs[state.long()].tolist()
+        wanted = [max(budget, need) for need in needs]
+        left = torch.full_like(state, budget)
+        tokens_of: list[list[int]] = [[] for _ in index]
+        for _ in range(12):
+            logits = ends.mask_logits_(torch.zeros(len(index), WIDTH), state, left)
+            tokens = torch.multinomial(logits.softmax(-1), 1, generator=generator)[:, 0]
+            for row, over in enumerate(group.is_final(state).tolist()):
+                if not over:
+                    tokens_of[row].append(int(tokens[row]))
+            state, left = group.advance(state, tokens), left - 1
+        assert group.is_final(state).all()
+        lengths = [len(each) for each in tokens_of]
+        assert all(length <= most for length, most in zip(lengths, wanted, strict=True))
+        assert budget < 9 or max(lengths) > 5
+        for number, ids in zip(index, tokens_of, strict=True):
+            engine = Engine(grammars[number], VOCABULARY)
+            assert engine.accept_tokens(ids) == len(ids)
+            assert engine.is_finished()
+
+
+def test_where_no_end_is_known_anything_that_can_come_may() -> None:
+    nested = Grammar("start ::= '[' start ']' | 'x' 'y';", finish="eos")
+    table = TokenTable.build(nested, VOCABULARY, max_states=5, partial=True)
+    group = DeviceGrammars([table])
+    state = group.start([0])
+    left = torch.ones(1, dtype=torch.int32)
+    logits = NearestEnds(group).mask_logits_(torch.zeros(1, group.width), state, left)
+    assert torch.isfinite(logits[0]).nonzero()[:, 0].tolist() == [6, 14]
 
 
 def test_rows_of_engines_mask_as_the_engines_do() -> None:

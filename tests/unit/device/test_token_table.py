@@ -1,6 +1,7 @@
 """Token tables: every mask and every step is the engine's, for all ways to finish."""
 
 import random
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -121,6 +122,41 @@ def test_a_partial_table_is_right_as_deep_as_it_goes() -> None:
     assert depth > 3
 
 
+@pytest.mark.parametrize("finish", list(Finish))
+@pytest.mark.parametrize("after", ["<x>", "aa", "aab", "]", "é", "[[4"])
+def test_all_is_free_until_a_text_has_come(after: str, finish: Finish) -> None:
+    grammar = Grammar(GRAMMARS["words"], finish=finish)
+    table = TokenTable.build(grammar, VOCABULARY, width=WIDTH, after=after)
+    tokens = [each for each in range(VOCABULARY.size) if each in VOCABULARY]
+    names = {each: VOCABULARY.token(each) for each in tokens}
+    named = {each: (VOCABULARY.token_string(each) or "").encode() for each in tokens}
+    rng = random.Random(after)
+    begun = 0
+    for _ in range(200):
+        state, seen = table.initial, b""
+        while after.encode() not in seen and len(seen) < 30:
+            assert table.waiting[state]
+            assert not table.accepting[state]
+            assert allowed(table, state) == tokens
+            token = rng.choice(tokens)
+            data = names[token]
+            seen += named[token] if data is None else data
+            state = int(table.transitions[state, table.token_class[token]])
+        if after.encode() not in seen:
+            continue
+        begun += 1
+        engine = Engine(grammar, VOCABULARY)
+        with suppress(RejectedError):
+            engine.try_accept_new_bytes(seen.partition(after.encode())[2])
+        assert not table.waiting[state]
+        if engine.is_finished():
+            assert table.final[state]
+            continue
+        engine.compute_allowed_token_ids()
+        assert allowed(table, state) == engine.get_allowed_token_ids_from_last_computation()
+    assert begun > 5
+
+
 def test_logits_narrower_than_the_vocabulary_are_refused() -> None:
     with pytest.raises(ValueError, match="width"):
         TokenTable.build(Grammar(GRAMMARS["list"]), VOCABULARY, width=3)
@@ -159,6 +195,7 @@ def test_every_flipped_byte_of_the_arrays_is_refused(tmp_path: Path) -> None:
         ("token_class", np.zeros((3, 3), np.int16)),
         ("accepting", np.zeros(2, np.bool_)),
         ("final", np.zeros(6, np.int16)),
+        ("waiting", np.zeros(1, np.bool_)),
         ("end", np.zeros(0, np.bool_)),
     ],
 )
@@ -178,7 +215,7 @@ def test_a_forged_table_with_a_right_digest_is_refused(
     ("name", "value"),
     [
         ("format", True),
-        ("format", 2),
+        ("format", 1),
         ("kbnf", "artifact"),
         ("initial", 0),
         ("initial", True),
