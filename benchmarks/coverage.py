@@ -1,0 +1,178 @@
+"""What of JSON Schema is kept: verdicts on schemas with values that are valid or not.
+
+``python -m benchmarks.coverage maskbench FOLDER`` draws schemas of a maskbench folder;
+``python -m benchmarks.coverage suite FOLDER`` runs the required tests of a checkout of
+JSON-Schema-Test-Suite, all drafts. A schema *passes* where every valid value is accepted and every
+invalid one is not. A valid value that is accepted once its members are put into the order in which
+the schema names them is one of *order*, which is counted apart: members come in the declared order.
+"""
+
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import click
+
+from benchmarks.maskbench import Case, read_cases
+from kbnf_core import Engine, Grammar, Vocabulary
+from kbnf_core.errors import EmptyGrammarError, EngineError, KbnfError
+from kbnf_core.languages.json_schema import Options, Order, schema_options
+
+PASS_BAR, TIME_BAR = 0.96, 5.0
+BYTES = Vocabulary.bytes()
+DIALECTS = {
+    "draft3": "http://json-schema.org/draft-03/schema#",
+    "draft4": "http://json-schema.org/draft-04/schema#",
+    "draft6": "http://json-schema.org/draft-06/schema#",
+    "draft7": "http://json-schema.org/draft-07/schema#",
+    "draft2019-09": "https://json-schema.org/draft/2019-09/schema",
+    "draft2020-12": "https://json-schema.org/draft/2020-12/schema",
+}
+UNSATISFIABLE = "E803"
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of the values of a case; ``refusal`` is the reason where it was refused."""
+
+    refusal: str = ""
+    code: str = ""
+    seconds: float = 0.0
+    passed: int = 0
+    reordered: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> str:
+        """The worst that happened, in one word."""
+        if self.refusal:
+            return "refused"
+        found = ("wrong", self.wrong), ("left out", self.left_out), ("order", self.reordered)
+        return next((word for word, values in found if values), "pass")
+
+
+def judge(case: Case, options: Options) -> Outcome:
+    """Convert a schema and try its values."""
+    outcome = Outcome()
+    began = time.perf_counter()
+    grammar: Grammar | None = None
+    try:
+        grammar = Grammar.from_json_schema(json.dumps(case.schema), **vars_of(options))
+        Engine(grammar, BYTES).get_allowed_token_ids_from_last_computation()
+    except EmptyGrammarError:
+        pass
+    except KbnfError as error:
+        found = getattr(error, "diagnostics", ())
+        outcome.code = found[0].code if found else type(error).__name__
+        if outcome.code != UNSATISFIABLE:
+            outcome.refusal = " ".join(str(error).split())
+    outcome.seconds = time.perf_counter() - began
+    if outcome.refusal:
+        return outcome
+    orders = declared_orders(case.schema)
+    for text, valid in case.values:
+        accepted = grammar is not None and accepts(grammar, text)
+        if accepted == valid:
+            outcome.passed += 1
+        elif accepted:
+            outcome.wrong.append(text)
+        elif grammar is not None and accepts(grammar, reordered(text, orders)):
+            outcome.reordered.append(text)
+        else:
+            outcome.left_out.append(text)
+    return outcome
+
+
+def vars_of(options: Options) -> dict[str, Any]:
+    """Return options as arguments."""
+    return {"order": options.order, "lossy": options.lossy}
+
+
+def accepts(grammar: Grammar, text: str) -> bool:
+    """Tell whether a grammar takes a whole text."""
+    engine = Engine(grammar, BYTES)
+    try:
+        engine.try_accept_new_bytes(text.encode(errors="surrogatepass"))
+    except EngineError:
+        return False
+    return engine.is_finished() or engine.can_finish()
+
+
+def declared_orders(schema: Any) -> list[list[str]]:
+    """Return the names of every ``properties`` of a schema, in their order."""
+    found = []
+    pending = [schema]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            if isinstance(value.get("properties"), dict):
+                found.append(list(value["properties"]))
+            pending += reversed(list(value.values()))
+        elif isinstance(value, list):
+            pending += reversed(value)
+    return found
+
+
+def reordered(text: str, orders: Sequence[Sequence[str]]) -> str:
+    """Return the text of a value with the members of each object as the schema names them.
+
+    That is the order of the ``properties`` that have most of its names; then come those of others.
+    """
+
+    def ordered(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        names = {name for name, _ in pairs}
+        best = max(orders, key=lambda order: len(names.intersection(order)), default=())
+        wanted = [*best, *chain.from_iterable(orders)]
+        last = len(wanted)
+        return dict(sorted(pairs, key=lambda p: wanted.index(p[0]) if p[0] in wanted else last))
+
+    return json.dumps(json.loads(text, object_pairs_hook=ordered), ensure_ascii=False)
+
+
+def report(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> None:
+    """Print counts, reasons, and what took long."""
+    verdicts = Counter(outcome.verdict for outcome in outcomes)
+    print(", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common()))
+    for case, outcome in zip(cases, outcomes, strict=True):
+        texts = outcome.wrong or outcome.left_out or outcome.reordered
+        if outcome.verdict != "pass":
+            print(f"  {outcome.verdict}: {case.name}: {(outcome.refusal or texts[0])[:200]}")
+    times = sorted(outcome.seconds for outcome in outcomes)
+    slowest = max(zip((o.seconds for o in outcomes), (c.name for c in cases), strict=True))
+    print(f"p50 {times[len(times) // 2]:.3f} s, slowest {slowest[0]:.2f} s ({slowest[1]})")
+
+
+@click.group()
+def main() -> None:
+    """Count what of JSON Schema is kept."""
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True))
+@click.option("--sample", default=1_000, help="Schemas to draw; 0 takes all.")
+@click.option("--seed", default=14, help="Where the draw begins.")
+@click.option("--skip", type=click.Path(path_type=Path), help="A folder whose files are not drawn.")
+@click.option("--order", type=click.Choice([order.value for order in Order]), default="declared")
+def maskbench(folder: Path, sample: int, seed: int, skip: Path | None, order: str) -> None:
+    """Draw schemas of FOLDER; the status is 1 below the bars."""
+    names = sorted(path.name for path in folder.glob("*.json"))
+    known = {path.name for path in skip.glob("*.json")} if skip else set()
+    names = [name for name in names if name not in known]
+    if sample:
+        names = sorted(Random(seed).sample(names, min(sample, len(names))))  # noqa: S311
+    cases = [case for name in names for case in read_cases(folder, name) if case.name + ".json" == name]
+    outcomes = [judge(case, schema_options(order=order)) for case in cases]
+    report(cases, outcomes)
+    verdicts = Counter(outcome.verdict for outcome in outcomes)
+    slow = any(outcome.seconds > TIME_BAR for outcome in outcomes)
+    print(f"{(verdicts['pass']) / len(cases):.1%} pass, "
+          f"{(verdicts['pass'] + verdicts['order']) / len(cases):.1%} in any order")
+    sys.exit(verdicts["pass"] / len(cases) < PASS_BAR or verdicts["wrong"] > 0 or slow)
