@@ -11,7 +11,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -93,7 +93,11 @@ def judge(case: Case, options: Options) -> Outcome:
 
 def vars_of(options: Options) -> dict[str, Any]:
     """Return options as arguments."""
-    return {"order": options.order, "lossy": options.lossy}
+    return {
+        "order": options.order,
+        "lossy": options.lossy,
+        "whitespace": options.whitespace and options.whitespace.value,
+    }
 
 
 def accepts(grammar: Grammar, text: str) -> bool:
@@ -168,11 +172,59 @@ def maskbench(folder: Path, sample: int, seed: int, skip: Path | None, order: st
     names = [name for name in names if name not in known]
     if sample:
         names = sorted(Random(seed).sample(names, min(sample, len(names))))  # noqa: S311
-    cases = [case for name in names for case in read_cases(folder, name) if case.name + ".json" == name]
+    cases = [
+        case for name in names for case in read_cases(folder, name) if case.name + ".json" == name
+    ]
     outcomes = [judge(case, schema_options(order=order)) for case in cases]
     report(cases, outcomes)
     verdicts = Counter(outcome.verdict for outcome in outcomes)
     slow = any(outcome.seconds > TIME_BAR for outcome in outcomes)
-    print(f"{(verdicts['pass']) / len(cases):.1%} pass, "
-          f"{(verdicts['pass'] + verdicts['order']) / len(cases):.1%} in any order")
+    print(
+        f"{(verdicts['pass']) / len(cases):.1%} pass, "
+        f"{(verdicts['pass'] + verdicts['order']) / len(cases):.1%} in any order"
+    )
     sys.exit(verdicts["pass"] / len(cases) < PASS_BAR or verdicts["wrong"] > 0 or slow)
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True))
+@click.option("--lossy", is_flag=True, help="Drop what no grammar keeps.")
+@click.option("--verbose", is_flag=True, help="Show each test that does not pass.")
+def suite(folder: Path, lossy: bool, verbose: bool) -> None:
+    """Run the required tests of all drafts; the status is 1 where an invalid value is accepted."""
+    options = schema_options(lossy=lossy, whitespace="compact")
+    print("| draft | passed | refused | left out | wrong |\n|---|---|---|---|---|")
+    any_wrong = False
+    for draft, dialect in DIALECTS.items():
+        counts: Counter[str] = Counter()
+        for case in suite_cases(folder / "tests" / draft, dialect):
+            outcome = judge(case, options)
+            counts["refused"] += len(case.values) if outcome.refusal else 0
+            counts["passed"] += outcome.passed
+            counts["left out"] += len(outcome.left_out) + len(outcome.reordered)
+            counts["wrong"] += len(outcome.wrong)
+            if verbose and outcome.verdict != "pass":
+                texts = outcome.wrong or outcome.left_out or outcome.reordered
+                print(f"  {outcome.verdict}: {case.name}: {outcome.refusal or texts}")
+        any_wrong = any_wrong or counts["wrong"] > 0
+        words = ("passed", "refused", "left out", "wrong")
+        print(f"| {draft} | " + " | ".join(f"{counts[word]:,}" for word in words) + " |")
+    sys.exit(any_wrong)
+
+
+def suite_cases(folder: Path, dialect: str) -> Iterator[Case]:
+    """Yield the groups of tests in a folder; schemas without a dialect are of its draft."""
+    for path in sorted(folder.glob("*.json")):
+        for group in json.loads(path.read_text(encoding="utf-8")):
+            schema = group["schema"]
+            if isinstance(schema, dict) and "$schema" not in schema:
+                schema = {"$schema": dialect, **schema}
+            values = tuple(
+                (json.dumps(test["data"], ensure_ascii=False, separators=(",", ":")), test["valid"])
+                for test in group["tests"]
+            )
+            yield Case(f"{path.stem}: {group['description']}", schema, values)
+
+
+if __name__ == "__main__":
+    main()
