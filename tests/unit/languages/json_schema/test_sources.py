@@ -1,6 +1,8 @@
 """Schemas from Python types, and what the strict modes of services refuse."""
 
+import enum
 import sys
+import typing
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +47,18 @@ def test_dataclasses_typed_dicts_and_other_types() -> None:
     assert not takes(Grammar.from_json_schema(Point), '{"y": 1}')
     assert takes(Grammar.from_json_schema(sizes), '{"w": 1}')
     assert takes(Grammar.from_json_schema(set[bool]), "[true, false]")
+
+
+def test_sets_repeat_what_no_grammar_tells_apart() -> None:
+    assert takes(Grammar.from_json_schema(set[str]), '["a", "a"]')
+    assert set(pydantic.TypeAdapter(set[str]).validate_json('["a", "a"]')) == {"a"}
+    color = enum.Enum("color", {"RED": "red", "BLUE": "blue"})
+    colors = Grammar.from_json_schema(pydantic.create_model("Paint", of=(frozenset[color], ...)))
+    assert takes(colors, '{"of": ["blue", "red"]}')
+    assert not takes(colors, '{"of": ["red", "red"]}')
+    pair = typing.Annotated[set[str], pydantic.Field(min_length=2)]
+    with pytest.raises(GrammarError, match="uniqueItems"):
+        Grammar.from_json_schema(pair)
 
 
 @pytest.mark.parametrize("source", [object(), {"a": {1}}, 3.5])
