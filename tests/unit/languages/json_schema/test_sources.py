@@ -89,7 +89,26 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         {**CLOSED, "properties": {"a": {"enum": [*range(1001)]}}, "required": ["a"]},
         "1,001 values in `enum`",
     ),
+    ("openai", {**CLOSED, "properties": {"a": {"oneOf": [{}]}}, "required": ["a"]}, "`oneOf`"),
+    ("openai", {**CLOSED, "properties": {"a": {"format": "uri"}}, "required": ["a"]}, "`uri`"),
+    (
+        "openai",
+        {
+            **CLOSED,
+            "properties": {"a": {"enum": [f"{i:060}" for i in range(251)]}},
+            "required": ["a"],
+        },
+        "15,060 characters in one `enum`",
+    ),
+    ("openai", {**CLOSED, "$defs": {"d" * 120_001: {}}}, "120,001 characters"),
     ("anthropic", {"type": "integer", "minimum": 3}, "`minimum`"),
+    ("anthropic", {"type": "array", "minItems": 2}, "`minItems` above 1"),
+    ("anthropic", {"type": "string", "pattern": "^(?=a)"}, "look-around"),
+    ("anthropic", {"type": "string", "pattern": "(a)\\1"}, "back-reference"),
+    ("anthropic", {"enum": [{"a": 1}]}, "in `enum`"),
+    ("anthropic", {"allOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {}}}, "inside `allOf`"),
+    ("anthropic", {"$ref": "https://example.org/a"}, "another document"),
+    ("anthropic", {"format": "json-pointer"}, "`json-pointer`"),
     ("anthropic", {**CLOSED, "properties": {"a": {"$ref": "#"}}}, "a schema that holds itself"),
     ("anthropic", {**CLOSED, "properties": {f"p{i}": {} for i in range(25)}}, "25 optional"),
     (
@@ -113,5 +132,7 @@ def test_strict_schemas_pass() -> None:
     schema = {**CLOSED, "properties": {"a": {"type": "integer"}}, "required": ["a"]}
     for service in ("openai", "anthropic"):
         assert takes(Grammar.from_json_schema(schema, strict=service), '{"a": 1}')
+    plain = {"type": "string", "format": "uri", "pattern": r"^[a-z]{2}\\b\(?=$"}
+    assert Grammar.from_json_schema({"anyOf": [plain, {"minItems": 1}]}, strict="anthropic")
     with pytest.raises(ConfigError):
         Grammar.from_json_schema(schema, strict="nobody")
