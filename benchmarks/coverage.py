@@ -21,7 +21,7 @@ from typing import Any
 
 import click
 
-from benchmarks.maskbench import Case, read_cases
+from benchmarks.maskbench import Case, read_case
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.errors import EmptyGrammarError, EngineError, KbnfError
 from kbnf_core.languages.json_schema import Options, Order, schema_options
@@ -212,9 +212,7 @@ def maskbench(folder: Path, sample: int, seed: int, skip: Path | None, order: st
     names = [name for name in names if name not in known]
     if sample:
         names = sorted(Random(seed).sample(names, min(sample, len(names))))  # noqa: S311
-    cases = [
-        case for name in names for case in read_cases(folder, name) if f"{case.name}.json" == name
-    ]
+    cases = [read_case(folder / name) for name in names]
     outcomes = [judge(case, schema_options(order=order)) for case in cases]
     report(cases, outcomes)
     verdicts = Counter(outcome.verdict for outcome in outcomes)
