@@ -24,7 +24,12 @@ import click
 from benchmarks.maskbench import Case, read_case
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.errors import EmptyGrammarError, EngineError, KbnfError
-from kbnf_core.languages.json_schema import Options, Order, schema_options
+from kbnf_core.languages.json_schema import (
+    Options,
+    Order,
+    json_schema_grammar,
+    schema_options,
+)
 
 PASS_BAR, TIME_BAR = 0.96, 5.0
 MOST_ORDERS = 6
@@ -67,7 +72,7 @@ def judge(case: Case, options: Options) -> Outcome:
     began = time.perf_counter()
     grammar: Grammar | None = None
     try:
-        grammar = Grammar.from_json_schema(json.dumps(case.schema), **vars_of(options))
+        grammar = json_schema_grammar(json.dumps(case.schema), options)
         Engine(grammar, BYTES).get_allowed_token_ids_from_last_computation()
     except EmptyGrammarError:
         pass
@@ -91,15 +96,6 @@ def judge(case: Case, options: Options) -> Outcome:
         else:
             outcome.left_out.append(text)
     return outcome
-
-
-def vars_of(options: Options) -> dict[str, Any]:
-    """Return options as arguments."""
-    return {
-        "order": options.order,
-        "lossy": options.lossy,
-        "whitespace": options.whitespace and options.whitespace.value,
-    }
 
 
 def accepts(grammar: Grammar, text: str) -> bool:
