@@ -30,7 +30,7 @@ class Word(Token):
 
     line = column = end_line = end_column = None
 
-    def __new__(cls, type_: str, value: str, start: int, end: int) -> "Word":  # type: ignore[misc]
+    def __new__(cls, type_: str, value: str, start: int, end: int) -> "Word":
         """Make a word; Lark's own constructor takes most of the time of reading words."""
         word = str.__new__(cls, value)
         word.type = type_
