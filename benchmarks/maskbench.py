@@ -158,12 +158,16 @@ def read_cases(folder: Path, only: str) -> Iterator[Case]:
     """Yield the cases of a folder, in order of their names."""
     for path in sorted(folder.glob("*.json")):
         if only in path.name:
-            data = json.loads(path.read_text(encoding="utf-8"))
-            values = tuple(
-                (json.dumps(test["data"], ensure_ascii=False), test["valid"])
-                for test in data["tests"]
-            )
-            yield Case(path.stem, data["schema"], values)
+            yield read_case(path)
+
+
+def read_case(path: Path) -> Case:
+    """Return the case of a file."""
+    data = json.loads(path.read_text(encoding="utf-8"))
+    values = tuple(
+        (json.dumps(test["data"], ensure_ascii=False), test["valid"]) for test in data["tests"]
+    )
+    return Case(path.stem, data["schema"], values)
 
 
 def run_case(case: Case, build: Build, encode: Callable[[str], list[int]]) -> Outcome:

@@ -8,15 +8,16 @@ that a mistake is known with the words around it. Time is linear in the length o
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar, cast
+from functools import lru_cache
+from typing import Any, Generic, TypeVar, cast
 
 from lark import Lark, Token
-from lark.exceptions import UnexpectedToken
 
 from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source
 from kbnf_core.syntax.mistake import CLOSERS, CLOSING, Mistake, span_of
+from kbnf_core.syntax.parser import Automaton, Word
 
 NAMES = frozenset({"NAME", "BAD_NAME"})
 SIGNS = frozenset({"DEFINE", "WRONG_SIGN"})
@@ -115,22 +116,38 @@ def too_deep(mistake: Mistake, limits: Limits) -> Diagnostic | None:
     return mistake.finding("E012", message, "", help_)
 
 
+@lru_cache(maxsize=16)
+def _automaton(parser: Lark) -> Automaton:
+    return Automaton(parser)
+
+
 def parse_words(words: list[Token], metasyntax: Metasyntax[Tree]) -> Tree | Mistake:
     """Return the tree of a statement, or where it stops making sense."""
-    state = metasyntax.parser().parse_interactive(start="definition")
+    automaton = _automaton(metasyntax.parser())
+    actions = automaton.actions
+    states, values = [automaton.start], list[Any]()
     brackets: list[int] = []
     end = span_of(words[-1]).end
-    ending = Token("$END", "", start_pos=end, end_pos=end)
-    tree = None
-    for index, word in enumerate([*metasyntax.intended(words), ending]):
+    intended = metasyntax.intended(words)
+    for index, word in enumerate([*intended, Word("$END", "", end, end)]):
         if len(brackets) > metasyntax.limits.nesting_depth:
             return Mistake(metasyntax.source, words, index - 1, brackets)
-        try:
-            tree = state.feed_token(word)
-        except UnexpectedToken as error:
-            return Mistake(metasyntax.source, words, index, brackets, frozenset(error.expected))
-        if word.type in CLOSERS:
+        kind = word.type
+        while isinstance(action := actions[states[-1]].get(kind), tuple):
+            size, callback, nonterminal = action
+            if callback is not None:
+                values[len(values) - size :] = [callback(values[len(values) - size :])]
+            del states[len(states) - size :]
+            states.append(cast(int, actions[states[-1]][nonterminal]))
+            if states[-1] == automaton.end:
+                return cast(Tree, values[-1])
+        if action is None:
+            expected = automaton.expected(states[-1])
+            return Mistake(metasyntax.source, words, index, brackets, expected)
+        states.append(action)
+        values.append(word)
+        if kind in CLOSERS:
             brackets.append(index)
-        elif word.type in CLOSING:
+        elif kind in CLOSING:
             brackets.pop()
-    return cast(Tree, tree)
+    raise AssertionError("the end of a definition is its last word")

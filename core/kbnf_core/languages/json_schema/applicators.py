@@ -21,7 +21,7 @@ from kbnf_core.languages.json_schema.expressions import (
     other,
 )
 from kbnf_core.languages.json_schema.normal_form import ANY_SHAPE, NormalForm
-from kbnf_core.languages.json_schema.problems import invalid, too_large, unsupported
+from kbnf_core.languages.json_schema.problems import invalid, too_large
 from kbnf_core.languages.json_schema.values import constant
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def read_applicator(
         case "$ref":
             return document.follow(place, keyword)
         case "$dynamicRef" | "$recursiveRef":
-            return _dynamic(place, document, keyword)
+            return document.follow_dynamic(place, keyword)
         case "allOf":
             return both(_each(place, document, keyword))
         case "anyOf":
@@ -111,18 +111,3 @@ def _dependencies(place: Place, document: Document, keyword: str) -> Expression:
         # The member that asks comes before those that it asks for.
         found.append(either((both((other(WithoutProperty(name)), needed)), WithoutProperty(name))))
     return both(found)
-
-
-def _dynamic(place: Place, document: Document, keyword: str) -> Expression:
-    """Follow a dynamic reference where only one schema can be meant."""
-    reference = place.contents[keyword]
-    anchor = reference.rpartition("#")[2] if isinstance(reference, str) else ""
-    marks = (
-        document.marked("$dynamicAnchor", anchor)
-        if keyword == "$dynamicRef"
-        else document.marked("$recursiveAnchor", True)
-    )
-    if marks > 1:
-        message = f"`{reference}` means another schema depending on how it is reached"
-        raise unsupported(message, pointer_to(place, keyword))
-    return document.follow(place, keyword)

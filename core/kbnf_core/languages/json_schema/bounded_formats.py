@@ -29,11 +29,14 @@ def bounded_format(regex: str, length: Length) -> Bounded | None:
     names = [name for name, known in FORMATS.items() if known == regex and name in _FORMS]
     if not names or length.high is None or length.high < _LEAST or length.low > 1:
         return None
-    return _FORMS[names[0]](length.high)
+    return _FORMS[names[0]](min(length.high, _LONGEST))
 
 
 _LEAST = 48
 """Characters below which the usual forms leave out too much."""
+
+_LONGEST = 4_096
+"""Characters that are counted; the automaton grows with them."""
 
 
 _MOST_DIGITS = 24

@@ -12,6 +12,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from kbnf_core.languages.json_schema.dynamic import RECURSIVE, Marks, Scope, has_marks
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, Ref
 from kbnf_core.languages.json_schema.keywords import APPLICATORS, LOCAL, UNEVALUATED
 from kbnf_core.languages.json_schema.limits import SchemaLimits
@@ -71,6 +72,7 @@ class Place:
     contents: dict[str, Json]
     pointer: str
     resolver: "Resolver[Json]"
+    scope: Scope = ()
 
 
 class Document:
@@ -80,8 +82,13 @@ class Document:
         self, value: Json, limits: SchemaLimits, standard: Standard = Standard.JSON_SCHEMA
     ) -> None:
         self._value = value
+        self._depth = limits.depth
         self._pointers = _pointers(value, limits.depth)
-        self._places: dict[str, Place] = {}
+        self._places: dict[Ref, Place] = {}
+        self._marks = Marks()
+        self._marked: dict[str, tuple[Json, Resolver[Json]]] = {}
+        if has_marks(value):
+            self._marks.read(value)
         self._dialect = _dialect(value)
         self.by_draft = standard is Standard.JSON_SCHEMA
         self.ignored: list[Problem] = []
@@ -91,11 +98,12 @@ class Document:
         # The meta-schemas; the module has no types.
         registry: Registry[Json] = import_module("jsonschema_specifications").REGISTRY
         resource = self._dialect.create_resource(self._value)
-        return self._expression(self._value, "", registry.resolver_with_root(resource))
+        resolver = registry.resolver_with_root(resource)
+        return self._expression(self._value, "", resolver, self._entered((), self._value, resolver))
 
     def place(self, at: Ref) -> Place:
         """Return the schema that an expression names."""
-        return self._places[at.pointer]
+        return self._places[at]
 
     def inside(self, place: Place, *steps: str) -> Expression:
         """Return the schema below ``place``: by keyword, and by index or name."""
@@ -103,20 +111,34 @@ class Document:
         for step in steps:
             value = value[int(step)] if isinstance(value, list) else value[step]
         pointer = "/".join((place.pointer, *map(escape, steps)))
-        return self._expression(value, pointer, place.resolver)
+        return self._expression(value, pointer, place.resolver, place.scope)
 
-    def _expression(self, value: Json, pointer: str, resolver: "Resolver[Json]") -> Expression:
+    def _expression(
+        self, value: Json, pointer: str, resolver: "Resolver[Json]", scope: Scope
+    ) -> Expression:
         if isinstance(value, bool):
             return ANYTHING if value else NOTHING
         if not isinstance(value, dict):
             raise invalid("a schema is an object, `true` or `false`", pointer)
         if not value:
             return ANYTHING
-        if pointer not in self._places:
-            own = self._dialect.create_resource(value)
-            inner = resolver.in_subresource(own) if _has_id(value) else resolver
-            self._places[pointer] = Place(self._counting(value, pointer), pointer, inner)
-        return Ref(pointer)
+        if _has_id(value):
+            resolver = resolver.in_subresource(self._dialect.create_resource(value))
+            scope = self._entered(scope, value, resolver)
+        at = Ref(pointer, scope)
+        if at not in self._places:
+            self._places[at] = Place(self._counting(value, pointer), pointer, resolver, scope)
+        return at
+
+    def _entered(self, scope: Scope, schema: Json, resolver: "Resolver[Json]") -> Scope:
+        """Return the scope in the resource of a schema; marks that were met before count."""
+        marks = self._marks.of(schema)
+        met = dict(scope)
+        for name, marked in marks.items():
+            if name not in met:
+                met[name] = self._pointers[id(marked)]
+                self._marked.setdefault(met[name], (marked, resolver))
+        return tuple(sorted(met.items())) if marks else scope
 
     def _counting(self, value: dict[str, Json], pointer: str) -> dict[str, Json]:
         """Return the keywords that count: in old drafts a reference stands alone."""
@@ -151,12 +173,40 @@ class Document:
 
     def follow(self, place: Place, keyword: str) -> Expression:
         """Resolve the reference in ``keyword`` of a schema."""
-        from referencing.exceptions import Unresolvable
+        reference = self._reference(place, keyword)
+        uri, _, anchor = reference.partition("#")
+        if anchor and not anchor.startswith("/"):
+            resource, resolver = self._resource(place, keyword, uri)
+            marked = self._marks.of(resource).get(anchor)
+            if marked is not None:
+                return self._there(marked, resolver, place.scope)
+        return self._there(*self._found(place, keyword, reference), place.scope)
 
-        pointer = f"{place.pointer}/{escape(keyword)}"
+    def follow_dynamic(self, place: Place, keyword: str) -> Expression:
+        """Resolve ``$dynamicRef`` or ``$recursiveRef``: the first schema met with its mark."""
+        uri, _, anchor = self._reference(place, keyword).partition("#")
+        name = anchor if keyword == "$dynamicRef" else RECURSIVE
+        resource, resolver = self._resource(place, keyword, uri)
+        met = dict(self._entered(place.scope, resource, resolver)).get(name)
+        if met is None or name not in self._marks.of(resource):
+            return self.follow(place, keyword)
+        return self._there(*self._marked[met], place.scope)
+
+    def _reference(self, place: Place, keyword: str) -> str:
         reference = place.contents[keyword]
         if not isinstance(reference, str):
-            raise invalid(f"`{keyword}` is a string", pointer)
+            raise invalid(f"`{keyword}` is a string", f"{place.pointer}/{escape(keyword)}")
+        return reference
+
+    def _resource(self, place: Place, keyword: str, uri: str) -> "tuple[Json, Resolver[Json]]":
+        if not uri:
+            return place.contents, place.resolver
+        return self._found(place, keyword, uri)
+
+    def _found(self, place: Place, keyword: str, reference: str) -> "tuple[Json, Resolver[Json]]":
+        """Return what a reference leads to."""
+        from referencing.exceptions import Unresolvable
+
         try:
             found = place.resolver.lookup(reference)
         except (Unresolvable, ValueError, KeyError, TypeError):
@@ -164,18 +214,30 @@ class Document:
                 Problem(
                     UNRESOLVED,
                     f"`{reference}` leads nowhere in this document",
-                    pointer,
+                    f"{place.pointer}/{escape(keyword)}",
                     "references to other documents are never fetched; put them under `$defs`",
                 )
             ) from None
-        name = self._pointers.get(id(found.contents), reference)
-        return self._expression(found.contents, name, found.resolver)
+        contents = found.contents
+        if not isinstance(contents, dict | bool):
+            where = f"{place.pointer}/{escape(keyword)}"
+            raise invalid("a schema is an object, `true` or `false`", where)
+        if isinstance(contents, dict) and id(contents) not in self._pointers:
+            self._read_meta_schemas()
+        return contents, found.resolver
 
-    def marked(self, keyword: str, value: Json) -> int:
-        """Return the number of schemas that a dynamic reference may mean by their mark."""
-        return sum(
-            isinstance(part, dict) and part.get(keyword) == value for part in _parts(self._value)
-        )
+    def _read_meta_schemas(self) -> None:
+        """Name the schemas in the meta-schemas, which are the only other documents."""
+        registry: Registry[Json] = import_module("jsonschema_specifications").REGISTRY
+        for uri in registry:
+            contents = registry.contents(uri)
+            self._marks.read(contents)
+            pointers = _pointers(contents, self._depth).items()
+            self._pointers.update((held, f"{uri}{pointer}") for held, pointer in pointers)
+
+    def _there(self, schema: Json, resolver: "Resolver[Json]", scope: Scope) -> Expression:
+        pointer = self._pointers.get(id(schema), "")
+        return self._expression(schema, pointer, resolver, self._entered(scope, schema, resolver))
 
     def refused(self, contents: dict[str, Json]) -> str | None:
         """Return a keyword of draft 3 that is not read, and would be ignored."""
@@ -264,16 +326,6 @@ def _dialect(value: Json) -> "Specification[Json]":
 
 def _has_id(value: dict[str, Json]) -> bool:
     return isinstance(value.get("$id", value.get("id")), str)
-
-
-def _parts(root: Json) -> list[Json]:
-    found = [root]
-    for value in found:
-        if isinstance(value, dict):
-            found.extend(value.values())
-        elif isinstance(value, list):
-            found.extend(value)
-    return found
 
 
 def refuse_deep(root: Json, most: int) -> None:

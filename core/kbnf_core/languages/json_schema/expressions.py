@@ -9,14 +9,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from kbnf_core.languages.json_schema.dynamic import Scope
 from kbnf_core.languages.json_schema.values import Constant
 
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """The schema at a JSON Pointer of the document (or at a URI with one, of a meta-schema)."""
+    """The schema at a JSON Pointer of the document (or at a URI with one, of a meta-schema).
+
+    ``scope`` is what its dynamic references mean.
+    """
 
     pointer: str
+    scope: Scope = ()
 
 
 @dataclass(frozen=True, slots=True)

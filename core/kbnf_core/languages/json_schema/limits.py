@@ -21,7 +21,7 @@ class SchemaLimits:
 
     depth: int = 64
     applied: int = 48
-    alternatives: int = 128
+    alternatives: int = 256
     overlaps: int = 24
     rules: int = 20_000
     steps: int = 4_000

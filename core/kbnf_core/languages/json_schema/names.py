@@ -2,7 +2,7 @@
 
 import re
 
-_NO_NAME = re.compile(r"[^A-Za-z0-9_]+")
+_NO_NAME = re.compile(r"_*[^A-Za-z0-9_]+_*")
 _LONGEST = 48
 
 

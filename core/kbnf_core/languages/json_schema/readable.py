@@ -4,7 +4,7 @@ The language is that of ``writer``, the rules are not: those there are for a pro
 """
 
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 
 from kbnf_core.automata.codepoints import ANY, CodePoints
 from kbnf_core.automata.dfa import Dfa
@@ -17,6 +17,7 @@ from kbnf_core.languages.json_schema.build_tree import (
     Form,
     alternation,
     call,
+    definition,
     regex,
     repeated,
     sequence,
@@ -31,6 +32,7 @@ from kbnf_core.languages.json_schema.linear import Rules
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.other_names import OtherNames
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
+from kbnf_core.languages.json_schema.tidy import called_by, replaced, tidied
 from kbnf_core.languages.json_schema.write_scalars import LONG_SET, ScalarWriter, is_long
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.syntax import tree
@@ -53,8 +55,9 @@ class ReadableWriter(Writer):
 
     def write(self, root: Expression) -> list[tree.Definition]:
         """Return the rules for ``root``, its own first, called ``start``. Raises ProblemError."""
-        found = {each.name.value: each for each in super().write(root)}
-        self._remark(self._known[root], root)
+        start = self._prefix + "start"
+        written = {each.name.value: each.body for each in super().write(root)}
+        self._remark(start, root)
         shared = self.prelude.rules.keys()
         sections = {
             "Formats": self._readable.format_names.values(),
@@ -62,13 +65,14 @@ class ReadableWriter(Writer):
             "JSON": [self._prefix + name for name in shared],
         }
         behind = dict.fromkeys(name for names in sections.values() for name in names)
-        order = [name for name in in_order(self._known[root], found) if name not in behind]
+        found = tidied(start, written, self.comments.keys() | behind.keys())
+        order = [name for name in in_order(start, found, self.comments) if name not in behind]
         for title, names in sections.items():
             used = [name for name in names if name in found]
             order += used
             if used:
                 self.comments[used[0]] = title
-        return [found[name] for name in order]
+        return [definition(name, found[name]) for name in order]
 
     def member(self, name: str, value: Expression) -> Form | None:
         """Return a named member: a rule, which equal members share."""
@@ -125,8 +129,10 @@ class ReadableScalars(ScalarWriter):
         rules = format_rules(name)
         fresh = [(rule, body) for rule, body in rules if rule not in self.format_names]
         self.format_names.update((rule, self._rules.fresh(rule)) for rule, _ in fresh)
+        names = self.format_names
         for rule, body in fresh:
-            self._rules.add(self.format_names[rule], renamed(body, self.format_names))
+            form = replaced(body, lambda called: call(names[called]))
+            self._rules.add(names[rule], form)
         return call(self.format_names[rules[0][0]])
 
     def _in_quotes(self, found: Regex) -> Form:
@@ -174,17 +180,29 @@ class ReadableScalars(ScalarWriter):
         return self._prelude.use("character") if points == ANY else super()._set(points)
 
 
-def in_order(start: str, definitions: Mapping[str, tree.Definition]) -> list[str]:
-    """Return the rules in the order in which a reader meets them, depth first."""
+def in_order(start: str, rules: Mapping[str, Form], titles: Container[str]) -> list[str]:
+    """Return the rules in the order in which a reader meets them, depth first.
+
+    A rule without a title is part of one with a title, and stands behind that.
+    """
     found: dict[str, None] = {}
     pending = [start]
     while pending:
         name = pending.pop()
-        if name not in found:
-            found[name] = None
-            nodes = tree.postorder(definitions[name].body)
-            called = [node.name.value for node in nodes if isinstance(node, tree.Reference)]
-            pending.extend(reversed(called))
+        if name in found:
+            continue
+        group = {name: None}
+        inner: dict[str, None] = {}
+        parts = [name]
+        while parts:
+            part = parts.pop()
+            found[part] = None
+            called = [each for each in dict.fromkeys(called_by(rules[part])) if each not in found]
+            inner.update((each, None) for each in called if each in titles)
+            own = [each for each in called if each not in titles and each not in group]
+            group.update((each, None) for each in own)
+            parts.extend(reversed(own))
+        pending.extend(reversed(inner))
     return list(found)
 
 
@@ -202,20 +220,3 @@ def _piece(root: Regex, written: str) -> Form:
             return regex(written)
         letters.append(chr(points[0][0]))
     return text(spell_text("".join(letters))[1:-1]) if letters else EMPTY
-
-
-def renamed(form: Form, names: dict[str, str]) -> Form:
-    """Return a form of the library of formats with other names in it."""
-    match form:
-        case tree.Reference(name):
-            return call(names[name.value])
-        case tree.Sequence(items):
-            return sequence(*(renamed(item, names) for item in items))
-        case tree.Alternation(branches):
-            return alternation(renamed(branch, names) for branch in branches)
-        case tree.Repetition(body, low, high):
-            return repeated(renamed(body, names), low, high)
-        case tree.Bracket(_, body):
-            return renamed(body, names)
-        case _:
-            return form

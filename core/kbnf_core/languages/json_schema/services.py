@@ -1,8 +1,10 @@
 """What hosted services refuse in strict schemas: checks, each with what to do.
 
-The rules are those that the services documented by the end of 2025; they change.
+The rules are those of the services' documents as they could be read on 2026-11-22, which
+docs/json-schema.md names; they change.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,9 +15,16 @@ from kbnf_core.languages.json_schema.problems import NOT_FOR_SERVICE, Problem
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """The bounds of a service; None has no bound. ``refused`` are keywords, with what to do."""
+    """The bounds of a service; None has no bound.
+
+    ``refused`` are keywords, with what to do; ``formats`` those that are known. Of an ``enum`` with
+    more than ``long_enum[0]`` strings these have at most ``long_enum[1]`` characters together.
+    ``is_compiled`` stands for what Anthropic's compiler leaves out: look-around and references in
+    patterns, ``minItems`` above 1, objects and arrays in ``enum``, ``$ref`` inside ``allOf``.
+    """
 
     refused: dict[str, str]
+    formats: frozenset[str]
     all_required: bool = False
     root_is_object: bool = False
     properties: int | None = None
@@ -25,29 +34,45 @@ class _Rules:
     optional: int | None = None
     unions: int | None = None
     recursion: bool = True
+    long_enum: tuple[int, int] | None = None
+    is_compiled: bool = False
 
 
 _COMBINING = dict.fromkeys(
     ("allOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"),
     "write out what it means, with `anyOf` where there are several cases",
 )
+_AFTERWARDS = "say it in the description, and check the value afterwards"
 _BY_VALUE = dict.fromkeys(
     ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength",
-     "maxLength", "maxItems", "uniqueItems"),
-    "say it in the description, and check the value afterwards",
+     "maxLength", "maxItems", "uniqueItems", "contains", "minContains", "maxContains"),
+    _AFTERWARDS,
 )  # fmt: skip
+_FORMATS = frozenset(
+    ("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
+)
+_BEYOND_COMPILER = re.compile(r"(?<!\\)(?:\\\\)*(?:\\[1-9bB]|\(\?<?[=!])")
 
 _RULES = {
     Service.OPENAI: _Rules(
-        _COMBINING,
+        {**_COMBINING, "oneOf": "write `anyOf`"},
+        _FORMATS,
         all_required=True,
         root_is_object=True,
         properties=5_000,
         depth=10,
         enum_values=1_000,
         characters=120_000,
+        long_enum=(250, 15_000),
     ),
-    Service.ANTHROPIC: _Rules(_BY_VALUE, optional=24, unions=16, recursion=False),
+    Service.ANTHROPIC: _Rules(
+        _BY_VALUE,
+        _FORMATS | {"uri"},
+        optional=24,
+        unions=16,
+        recursion=False,
+        is_compiled=True,
+    ),
 }
 
 
@@ -122,14 +147,56 @@ def _one(
         reference = value["$ref"].removeprefix("#")
         if reference == "" or f"{pointer}/".startswith(f"{reference}/"):
             yield f"{pointer}/$ref", "a schema that holds itself", "nest it as often as it may come"
+    yield from _of_value(value, pointer, rules)
     values = value.get("enum")
     listed_values = values if isinstance(values, list) else []
     counts.properties += len(names)
     counts.optional += len(missing)
     counts.unions += "anyOf" in value or isinstance(value.get("type"), list)
     counts.enum_values += len(listed_values)
-    words = [*names, *listed_values, value.get("const")]
+    words = [*names, *_definitions(value), *listed_values, value.get("const")]
     counts.characters += sum(len(word) for word in words if isinstance(word, str))
+
+
+def _definitions(value: dict[str, Json]) -> Iterator[str]:
+    for keyword in ("$defs", "definitions"):
+        if isinstance(held := value.get(keyword), dict):
+            yield from held
+
+
+def _of_value(value: dict[str, Json], pointer: str, rules: _Rules) -> Iterator[_Finding]:
+    """Yield the formats, enumerations and references that a service does not know."""
+    name = value.get("format")
+    if isinstance(name, str) and name not in rules.formats:
+        yield f"{pointer}/format", f"the format `{name}`", "say with `pattern` what it means"
+    values = value.get("enum")
+    texts = [each for each in values if isinstance(each, str)] if isinstance(values, list) else []
+    if rules.long_enum is not None and len(texts) > rules.long_enum[0]:
+        count, most = sum(map(len, texts)), rules.long_enum[1]
+        if count > most:
+            what = f"{count:,} characters in one `enum`, where {most:,} are allowed"
+            yield f"{pointer}/enum", what, "use shorter names, and translate them afterwards"
+    reference = value.get("$ref")
+    if isinstance(reference, str) and not reference.startswith("#"):
+        yield f"{pointer}/$ref", "a reference to another document", "put it under `$defs`"
+    if rules.is_compiled:
+        yield from _not_compiled(value, pointer)
+
+
+def _not_compiled(value: dict[str, Json], pointer: str) -> Iterator[_Finding]:
+    least = value.get("minItems")
+    if least is not None and least not in (0, 1):
+        yield f"{pointer}/minItems", "`minItems` above 1", _AFTERWARDS
+    pattern = value.get("pattern")
+    if isinstance(pattern, str) and _BEYOND_COMPILER.search(pattern):
+        what = "look-around, a back-reference or a word boundary in a pattern"
+        yield f"{pointer}/pattern", what, "write out what may come"
+    values = value.get("enum")
+    if isinstance(values, list) and any(isinstance(each, dict | list) for each in values):
+        yield f"{pointer}/enum", "an object or array in `enum`", "use `anyOf` with schemas of them"
+    parts = value.get("allOf")
+    if isinstance(parts, list) and any(isinstance(part, dict) and "$ref" in part for part in parts):
+        yield f"{pointer}/allOf", "`$ref` inside `allOf`", "write out what it refers to"
 
 
 def _totals(counts: _Counts, rules: _Rules) -> Iterator[_Finding]:

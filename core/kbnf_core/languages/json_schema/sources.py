@@ -37,12 +37,41 @@ def _adapter(source: object) -> Any:
 
 def _made(make: Any) -> str:
     try:
-        return _as_json(make())
+        schema = make()
+        _let_sets_repeat(schema)
+        return _as_json(schema)
     except ConfigError:
         raise
     except Exception as error:
         said = str(error).split("\n", 1)[0]
         raise ConfigError(f"there is no JSON Schema of this: {said}") from None
+
+
+def _let_sets_repeat(root: Any) -> None:
+    """Take ``uniqueItems`` out where no grammar keeps it and the type does not ask for it.
+
+    Of a text that repeats an item pydantic makes the same set; only its least size could differ.
+    """
+    named = root.get("$defs", {}) if isinstance(root, dict) else {}
+    pending = [root]
+    for value in pending:
+        if isinstance(value, dict):
+            pending.extend(value.values())
+            least = value.get("minItems", 0)
+            if value.get("uniqueItems") is True and least in (0, 1) and not _listed(value, named):
+                del value["uniqueItems"]
+        elif isinstance(value, list):
+            pending.extend(value)
+
+
+def _listed(array: dict[str, Any], named: dict[str, Any]) -> bool:
+    """Tell whether the items of an array are listed, so that a grammar can tell them apart."""
+    items = array.get("items")
+    if isinstance(items, dict) and "$ref" in items:
+        items = named.get(str(items["$ref"]).rpartition("/")[2])
+    if not isinstance(items, dict):
+        return False
+    return items.keys() & {"enum", "const"} != set() or items.get("type") in ("boolean", "null")
 
 
 def _as_json(value: object) -> str:

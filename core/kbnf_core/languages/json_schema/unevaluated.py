@@ -36,11 +36,15 @@ _DYNAMIC = frozenset({"$dynamicRef", "$recursiveRef"})
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """What is evaluated: names, names by pattern, so many items; or all members, all items."""
+    """What is evaluated: names, names by pattern, so many items; or all members, all items.
+
+    ``contained`` are schemas whose values are evaluated wherever they stand among the items.
+    """
 
     names: frozenset[str] = frozenset()
     patterns: frozenset[str] = frozenset()
     items: int = 0
+    contained: frozenset[Expression] = frozenset()
     all_members: bool = False
     all_items: bool = False
 
@@ -50,6 +54,7 @@ class Evaluated:
             self.names | more.names,
             self.patterns | more.patterns,
             max(self.items, more.items),
+            self.contained | more.contained,
             self.all_members or more.all_members,
             self.all_items or more.all_items,
         )
@@ -68,7 +73,9 @@ def read_unevaluated(schemas: "Schemas", place: Place, keyword: str) -> Expressi
     for condition, evaluated in reader.cases(place, (), without=keyword):
         rest: Expression = ANYTHING
         if keyword == "unevaluatedItems" and not evaluated.all_items:
-            rest = OthersBehind(evaluated.items, value)
+            rest = OthersBehind(
+                evaluated.items, either((value, *sorted(evaluated.contained, key=repr)))
+            )
         elif keyword == "unevaluatedProperties" and not evaluated.all_members:
             names, patterns = sorted(evaluated.names), sorted(evaluated.patterns)
             rest = Others(tuple(names), tuple(patterns), value)
@@ -129,13 +136,14 @@ class _Reader:
         all_items = rest in contents or (
             without != "unevaluatedItems" and "unevaluatedItems" in contents
         )
+        contained: frozenset[Expression] = frozenset()
         if self._items and "contains" in contents and self._schemas.document.contains_evaluates:
-            message = "which items `contains` evaluates depends on their values"
-            raise unsupported(message, self._pointer)
+            contained = frozenset((self._schemas.document.inside(place, "contains"),))
         return Evaluated(
             frozenset(contents.get("properties", ())),
             frozenset(contents.get("patternProperties", ())),
             len(prefix),
+            contained,
             all_members,
             all_items,
         )
@@ -143,11 +151,10 @@ class _Reader:
     def _parts(self, place: Place, open_: tuple[Expression, ...]) -> Iterator[list[Case]]:
         """Yield the cases of each applicator."""
         document, contents = self._schemas.document, place.contents
-        if _DYNAMIC & contents.keys():
-            message = "what a dynamic reference evaluates depends on how it is reached"
-            raise unsupported(message, self._pointer)
         if "$ref" in contents:
             yield self.of(document.follow(place, "$ref"), open_)
+        for keyword in _DYNAMIC & contents.keys():
+            yield self.of(document.follow_dynamic(place, keyword), open_)
         for number in range(len(contents.get("allOf", ()))):
             yield self.of(document.inside(place, "allOf", str(number)), open_)
         for keyword in ("anyOf", "oneOf"):

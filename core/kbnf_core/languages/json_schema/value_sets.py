@@ -25,6 +25,10 @@ STEPS = 8
 """What looking at one value, member or part is counted as."""
 
 
+MANY_STRINGS = 1_000_000
+"""Fewer strings than there are of each length above 0."""
+
+
 class Kind(enum.Enum):
     """The kind of a set's values; the value is the regular expression of all texts of the kind."""
 
@@ -80,11 +84,25 @@ class Restricted:
 
     def is_empty(self, budget: Budget) -> bool:
         """Tell whether there is no such value; raises LimitError as ``dfa`` does."""
+        if self._leaves_out_few:
+            return False
         length = self.length
         if length is None:
             return self.dfa(budget).is_empty
         rest = self.of_any_length.dfa(budget)
         return rest.is_empty or not lengths_of(rest).has_word(length, budget)
+
+    @property
+    def _leaves_out_few(self) -> bool:
+        """Whether these are the strings of some lengths, above 0 too, but for fewer than many."""
+        return (
+            self.kind is Kind.STRING
+            and len(self.excluded) < MANY_STRINGS
+            and all(
+                isinstance(atom, Length) and atom.high != 0 if wanted else isinstance(atom, OneOf)
+                for atom, wanted in self.literals
+            )
+        )
 
     def dfa(self, budget: Budget) -> Dfa:
         """Return the set as an automaton; raises LimitError where it is too large."""

@@ -63,18 +63,18 @@ class Builder:
         """``x | y``, or one branch alone."""
         if len(branches) == 1:
             return branches[0]
-        return Alternation(tuple(branches), branches[0].span.cover(branches[-1].span))
+        return Alternation(tuple(branches), _from(branches[0], branches[-1]))
 
     def sequence(self, items: list[Expression]) -> Expression:
         """``x y``, or one symbol alone."""
         if len(items) == 1:
             return items[0]
-        return Sequence(tuple(items), items[0].span.cover(items[-1].span))
+        return Sequence(tuple(items), _from(items[0], items[-1]))
 
     def repetition(self, parts: tuple[Expression, Operator]) -> Repetition:
         """``x`` and its operator."""
         body, (low, high, operator) = parts
-        return Repetition(body, low, high, operator, body.span.cover(operator))
+        return Repetition(body, low, high, operator, Span(body.span.start, operator.end))
 
     def operator(self, parts: Tokens) -> Operator:
         """``?``, ``*`` or ``+``."""
@@ -168,7 +168,11 @@ def _span(token: Token) -> Span:
 
 
 def _cover(first: Token, last: Token) -> Span:
-    return _span(first).cover(_span(last))
+    return Span(cast(int, first.start_pos), cast(int, last.end_pos))
+
+
+def _from(first: Expression, last: Expression) -> Span:
+    return Span(first.span.start, last.span.end)
 
 
 def _ends(parts: object) -> Span:

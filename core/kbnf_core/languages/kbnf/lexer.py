@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import cast
 
 from lark import Lark, Token
 
@@ -40,6 +39,7 @@ class Words:
 
     def __init__(self, text: str) -> None:
         self.comments: list[Comment] = []
+        self._text = text
         self._lexer = Lexer(kbnf_parser(), text)
         self._budget = _REREAD * len(text)
         self._go_to(None)
@@ -72,7 +72,7 @@ class Words:
                 self.comments.append(Comment(word.value[2:-2], span_of(word)))
             elif word.type == "ODD_BLANK":
                 statement.odd.append(word)
-            elif word.type in SIGNS and _starts_definition(words, word):
+            elif word.type in SIGNS and self._starts_definition(words, word):
                 statement.following = words.pop()
                 self._held = [statement.following, word]
                 break
@@ -82,10 +82,9 @@ class Words:
                     break
         return statement
 
-
-def _starts_definition(words: list[Token], sign: Token) -> bool:
-    """Tell whether the last of ``words`` and ``sign`` start another definition."""
-    if len(words) < 2 or words[-1].type not in NAMES:
-        return False
-    first_of_line = cast(int, words[-2].end_line) < cast(int, words[-1].line)
-    return sign.value == "::=" or first_of_line
+    def _starts_definition(self, words: list[Token], sign: Token) -> bool:
+        """Tell whether the last of ``words`` and ``sign`` start another definition."""
+        if len(words) < 2 or words[-1].type not in NAMES:
+            return False
+        between = span_of(words[-2]).end, span_of(words[-1]).start
+        return sign.value == "::=" or self._text.find("\n", *between) >= 0

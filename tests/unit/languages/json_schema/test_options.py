@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kbnf_core import check
+from kbnf_core import Grammar, check
 from kbnf_core.convert import from_json_schema as by_the_package
 from kbnf_core.languages.json_schema import (
     Escapes,
@@ -103,3 +103,10 @@ def test_embedded_rules_all_begin_with_the_prefix() -> None:
 
 def test_the_package_offers_the_conversion() -> None:
     assert by_the_package is from_json_schema
+
+
+def test_a_bound_beyond_what_is_counted_is_narrowed() -> None:
+    schema = {"type": "string", "format": "uri", "maxLength": 65_535}
+    conversion = from_json_schema(json.dumps(schema))
+    assert [note.code for note in conversion.notes] == ["W808"]
+    assert Grammar(conversion.text).tables

@@ -15,12 +15,15 @@ from kbnf_core.grammar import Grammar
 from kbnf_core.languages.json_schema import from_json_schema
 from kbnf_core.languages.json_schema.atoms import Length, Matching
 from kbnf_core.languages.json_schema.bounded_formats import bounded_format
+from kbnf_core.languages.json_schema.build_tree import EMPTY, call, sequence, text
 from kbnf_core.languages.json_schema.characters import Spelling
 from kbnf_core.languages.json_schema.format_rules import FORMAT_RULES
 from kbnf_core.languages.json_schema.formats import FORMATS
 from kbnf_core.languages.json_schema.lengths import Lengths
+from kbnf_core.languages.json_schema.tidy import tidied
 from kbnf_core.lower.regular import Regulars
 from kbnf_core.source import Source
+from kbnf_core.syntax.printer import print_expression as print_expression_of_kbnf
 
 EVENT: dict[str, Any] = {
     "title": "Event",
@@ -92,3 +95,20 @@ def test_one_character_is_written_out_and_no_escape_is_needless() -> None:
     assert dfa is not None
     found = to_expression(to_characters(dfa), builder)
     assert print_expression(found) == "foo11[#&./_~-]~-"
+
+
+def test_no_rule_is_empty_or_a_second_name_of_another() -> None:
+    rules = {"start": call("a"), "a": sequence(call("b"), text("x")), "b": EMPTY, "kept": call("b")}
+    (form,) = tidied("start", rules, {"kept"}).values()
+    assert print_expression_of_kbnf(form) == "'x'"
+    schema = {"$ref": "#/$defs/a", "$defs": {"a": {"type": "string", "pattern": "^[0-9]{9}(x|y)$"}}}
+    assert "a_2" not in from_json_schema(json.dumps(schema)).text
+
+
+def test_a_rule_without_a_title_stands_behind_the_one_that_it_is_part_of() -> None:
+    schema = {"properties": {name: {"type": "null"} for name in "abcdef"}}
+    written = from_json_schema(json.dumps(schema)).text
+    order = [line.split()[0] for line in written.splitlines() if " ::=" in line]
+    names = [f"start_from_{name}" for name in "abcdef"]
+    assert [name for name in order if name.startswith("start_from")] == names
+    assert order.index("start_from_f") < order.index("a") < order.index("f")

@@ -1,6 +1,8 @@
 """Schemas from Python types, and what the strict modes of services refuse."""
 
+import enum
 import sys
+import typing
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,6 +49,18 @@ def test_dataclasses_typed_dicts_and_other_types() -> None:
     assert takes(Grammar.from_json_schema(set[bool]), "[true, false]")
 
 
+def test_sets_repeat_what_no_grammar_tells_apart() -> None:
+    assert takes(Grammar.from_json_schema(set[str]), '["a", "a"]')
+    assert set(pydantic.TypeAdapter(set[str]).validate_json('["a", "a"]')) == {"a"}
+    color = enum.Enum("color", {"RED": "red", "BLUE": "blue"})
+    colors = Grammar.from_json_schema(pydantic.create_model("Paint", of=(frozenset[color], ...)))
+    assert takes(colors, '{"of": ["blue", "red"]}')
+    assert not takes(colors, '{"of": ["red", "red"]}')
+    pair = typing.Annotated[set[str], pydantic.Field(min_length=2)]
+    with pytest.raises(GrammarError, match="uniqueItems"):
+        Grammar.from_json_schema(pair)
+
+
 @pytest.mark.parametrize("source", [object(), {"a": {1}}, 3.5])
 def test_what_has_no_schema_is_refused(source: object) -> None:
     with pytest.raises(ConfigError):
@@ -75,7 +89,26 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         {**CLOSED, "properties": {"a": {"enum": [*range(1001)]}}, "required": ["a"]},
         "1,001 values in `enum`",
     ),
+    ("openai", {**CLOSED, "properties": {"a": {"oneOf": [{}]}}, "required": ["a"]}, "`oneOf`"),
+    ("openai", {**CLOSED, "properties": {"a": {"format": "uri"}}, "required": ["a"]}, "`uri`"),
+    (
+        "openai",
+        {
+            **CLOSED,
+            "properties": {"a": {"enum": [f"{i:060}" for i in range(251)]}},
+            "required": ["a"],
+        },
+        "15,060 characters in one `enum`",
+    ),
+    ("openai", {**CLOSED, "$defs": {"d" * 120_001: {}}}, "120,001 characters"),
     ("anthropic", {"type": "integer", "minimum": 3}, "`minimum`"),
+    ("anthropic", {"type": "array", "minItems": 2}, "`minItems` above 1"),
+    ("anthropic", {"type": "string", "pattern": "^(?=a)"}, "look-around"),
+    ("anthropic", {"type": "string", "pattern": "(a)\\1"}, "back-reference"),
+    ("anthropic", {"enum": [{"a": 1}]}, "in `enum`"),
+    ("anthropic", {"allOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {}}}, "inside `allOf`"),
+    ("anthropic", {"$ref": "https://example.org/a"}, "another document"),
+    ("anthropic", {"format": "json-pointer"}, "`json-pointer`"),
     ("anthropic", {**CLOSED, "properties": {"a": {"$ref": "#"}}}, "a schema that holds itself"),
     ("anthropic", {**CLOSED, "properties": {f"p{i}": {} for i in range(25)}}, "25 optional"),
     (
@@ -99,5 +132,7 @@ def test_strict_schemas_pass() -> None:
     schema = {**CLOSED, "properties": {"a": {"type": "integer"}}, "required": ["a"]}
     for service in ("openai", "anthropic"):
         assert takes(Grammar.from_json_schema(schema, strict=service), '{"a": 1}')
+    plain = {"type": "string", "format": "uri", "pattern": r"^[a-z]{2}\\b\(?=$"}
+    assert Grammar.from_json_schema({"anyOf": [plain, {"minItems": 1}]}, strict="anthropic")
     with pytest.raises(ConfigError):
         Grammar.from_json_schema(schema, strict="nobody")

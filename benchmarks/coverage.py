@@ -1,0 +1,265 @@
+"""What of JSON Schema is kept: verdicts on schemas with values that are valid or not.
+
+``python -m benchmarks.coverage maskbench FOLDER`` draws schemas of a maskbench folder;
+``python -m benchmarks.coverage suite FOLDER`` runs the required tests of a checkout of
+JSON-Schema-Test-Suite, all drafts. A schema *passes* where every valid value is accepted and every
+invalid one is not. A valid value that is accepted once its members are put into the order in which
+the schema names them is one of *order*, which is counted apart: members come in the declared order.
+"""
+
+import copy
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import click
+
+from benchmarks.maskbench import Case, read_case
+from kbnf_core import Engine, Grammar, Vocabulary
+from kbnf_core.errors import EmptyGrammarError, EngineError, KbnfError
+from kbnf_core.languages.json_schema import (
+    Options,
+    Order,
+    json_schema_grammar,
+    schema_options,
+)
+
+PASS_BAR, TIME_BAR = 0.96, 5.0
+MOST_ORDERS = 6
+BYTES = Vocabulary.bytes()
+DIALECTS = {
+    "draft3": "http://json-schema.org/draft-03/schema#",
+    "draft4": "http://json-schema.org/draft-04/schema#",
+    "draft6": "http://json-schema.org/draft-06/schema#",
+    "draft7": "http://json-schema.org/draft-07/schema#",
+    "draft2019-09": "https://json-schema.org/draft/2019-09/schema",
+    "draft2020-12": "https://json-schema.org/draft/2020-12/schema",
+}
+UNSATISFIABLE = "E803"
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of the values of a case; ``refusal`` is the reason where it was refused."""
+
+    refusal: str = ""
+    code: str = ""
+    seconds: float = 0.0
+    passed: int = 0
+    reordered: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> str:
+        """The worst that happened, in one word."""
+        if self.refusal:
+            return "refused"
+        found = ("wrong", self.wrong), ("left out", self.left_out), ("order", self.reordered)
+        return next((word for word, values in found if values), "pass")
+
+
+def judge(case: Case, options: Options) -> Outcome:
+    """Convert a schema and try its values."""
+    outcome = Outcome()
+    began = time.perf_counter()
+    grammar: Grammar | None = None
+    try:
+        grammar = json_schema_grammar(json.dumps(case.schema), options)
+        Engine(grammar, BYTES).get_allowed_token_ids_from_last_computation()
+    except EmptyGrammarError:
+        pass
+    except KbnfError as error:
+        found = getattr(error, "diagnostics", ())
+        outcome.code = found[0].code if found else type(error).__name__
+        if outcome.code != UNSATISFIABLE:
+            outcome.refusal = " ".join(str(error).split())
+    outcome.seconds = time.perf_counter() - began
+    if outcome.refusal:
+        return outcome
+    orders = declared_orders(case.schema)
+    for text, valid in case.values:
+        accepted = grammar is not None and accepts(grammar, text)
+        if accepted == valid:
+            outcome.passed += 1
+        elif accepted:
+            outcome.wrong.append(text)
+        elif grammar is not None and fits_in_another_order(grammar, text, orders):
+            outcome.reordered.append(text)
+        else:
+            outcome.left_out.append(text)
+    return outcome
+
+
+def accepts(grammar: Grammar, text: str) -> bool:
+    """Tell whether a grammar takes a whole text."""
+    engine = Engine(grammar, BYTES)
+    try:
+        engine.try_accept_new_bytes(text.encode(errors="surrogatepass"))
+    except EngineError:
+        return False
+    return engine.is_finished() or engine.can_finish()
+
+
+def declared_orders(schema: Any) -> list[list[str]]:
+    """Return the names of every ``properties`` of a schema, in their order."""
+    found = []
+    pending = [schema]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            if isinstance(value.get("properties"), dict):
+                found.append(list(value["properties"]))
+            pending += reversed(list(value.values()))
+        elif isinstance(value, list):
+            pending += reversed(value)
+    return found
+
+
+def fits_in_another_order(grammar: Grammar, text: str, orders: Sequence[Sequence[str]]) -> bool:
+    """Tell whether a value is accepted with the members of its objects in another order.
+
+    Tried are, for each object, the orders of the ``properties`` that have most of its names.
+    """
+    engine = _written(Engine(grammar, BYTES), json.loads(text), orders)
+    return engine is not None and (engine.is_finished() or engine.can_finish())
+
+
+def _written(engine: Engine, value: Any, orders: Sequence[Sequence[str]]) -> Engine | None:
+    """Return the engine behind a value; None where no order that is tried is accepted."""
+    if isinstance(value, dict):
+        return next(
+            filter(None, (_members(engine, m, orders) for m in _tried(value, orders))), None
+        )
+    if not isinstance(value, list):
+        return _read(engine, json.dumps(value, ensure_ascii=False))
+    found = _read(engine, "[")
+    for place, item in enumerate(value):
+        found = found and _read(found, ", " if place else "")
+        found = found and _written(found, item, orders)
+    return found and _read(found, "]")
+
+
+def _members(
+    engine: Engine, members: Sequence[tuple[str, Any]], orders: Sequence[Sequence[str]]
+) -> Engine | None:
+    found = _read(engine, "{")
+    for place, (name, item) in enumerate(members):
+        comma = ", " if place else ""
+        found = found and _read(found, f"{comma}{json.dumps(name, ensure_ascii=False)}: ")
+        found = found and _written(found, item, orders)
+    return found and _read(found, "}")
+
+
+def _tried(value: dict[str, Any], orders: Sequence[Sequence[str]]) -> list[list[tuple[str, Any]]]:
+    near = sorted(orders, key=lambda order: -len(value.keys() & set(order)))[:MOST_ORDERS]
+    found: dict[tuple[str, ...], None] = {}
+    for order in [*near, ()]:
+        # What the order does not name comes as others have it, else as it was written.
+        wanted = dict.fromkeys([*order, *chain.from_iterable(near), *value])
+        found[tuple(name for name in wanted if name in value)] = None
+    return [[(name, value[name]) for name in names] for names in found]
+
+
+def _read(engine: Engine, text: str) -> Engine | None:
+    found = copy.copy(engine)
+    try:
+        found.try_accept_new_bytes(text.encode(errors="surrogatepass"))
+    except EngineError:
+        return None
+    return found
+
+
+def report(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> None:
+    """Print counts, reasons, and what took long."""
+    verdicts = Counter(outcome.verdict for outcome in outcomes)
+    print(", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common()))
+    for case, outcome in zip(cases, outcomes, strict=True):
+        texts = outcome.wrong or outcome.left_out or outcome.reordered
+        if outcome.verdict != "pass":
+            print(f"  {outcome.verdict}: {case.name}: {(outcome.refusal or texts[0])[:200]}")
+    times = sorted(outcome.seconds for outcome in outcomes)
+    slowest = max(zip((o.seconds for o in outcomes), (c.name for c in cases), strict=True))
+    print(f"p50 {times[len(times) // 2]:.3f} s, slowest {slowest[0]:.2f} s ({slowest[1]})")
+
+
+@click.group()
+def main() -> None:
+    """Count what of JSON Schema is kept."""
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True))
+@click.option("--sample", default=1_000, help="Schemas to draw; 0 takes all.")
+@click.option("--seed", default=14, help="Where the draw begins.")
+@click.option("--skip", type=click.Path(path_type=Path), help="A folder whose files are not drawn.")
+@click.option("--order", type=click.Choice([order.value for order in Order]), default="declared")
+def maskbench(folder: Path, sample: int, seed: int, skip: Path | None, order: str) -> None:
+    """Draw schemas of FOLDER; the status is 1 below the bars."""
+    names = sorted(path.name for path in folder.glob("*.json"))
+    known = {path.name for path in skip.glob("*.json")} if skip else set()
+    names = [name for name in names if name not in known]
+    if sample:
+        names = sorted(Random(seed).sample(names, min(sample, len(names))))  # noqa: S311
+    cases = [read_case(folder / name) for name in names]
+    outcomes = [judge(case, schema_options(order=order)) for case in cases]
+    report(cases, outcomes)
+    verdicts = Counter(outcome.verdict for outcome in outcomes)
+    slow = any(outcome.seconds > TIME_BAR for outcome in outcomes)
+    print(
+        f"{(verdicts['pass']) / len(cases):.1%} pass, "
+        f"{(verdicts['pass'] + verdicts['order']) / len(cases):.1%} in any order"
+    )
+    kept = (verdicts["pass"] + verdicts["order"]) / len(cases)
+    sys.exit(kept < PASS_BAR or verdicts["wrong"] > 0 or slow)
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True))
+@click.option("--lossy", is_flag=True, help="Drop what no grammar keeps.")
+@click.option("--verbose", is_flag=True, help="Show each test that does not pass.")
+def suite(folder: Path, lossy: bool, verbose: bool) -> None:
+    """Run the required tests of all drafts; the status is 1 where an invalid value is accepted."""
+    options = schema_options(lossy=lossy, whitespace="compact")
+    print("| draft | passed | refused | left out | wrong |\n|---|---|---|---|---|")
+    any_wrong = False
+    for draft, dialect in DIALECTS.items():
+        counts: Counter[str] = Counter()
+        for case in suite_cases(folder / "tests" / draft, dialect):
+            outcome = judge(case, options)
+            counts["refused"] += len(case.values) if outcome.refusal else 0
+            counts["passed"] += outcome.passed
+            counts["left out"] += len(outcome.left_out) + len(outcome.reordered)
+            counts["wrong"] += len(outcome.wrong)
+            if verbose and outcome.verdict != "pass":
+                texts = outcome.wrong or outcome.left_out or outcome.reordered
+                print(f"  {outcome.verdict}: {case.name}: {outcome.refusal or texts}")
+        any_wrong = any_wrong or counts["wrong"] > 0
+        words = ("passed", "refused", "left out", "wrong")
+        print(f"| {draft} | " + " | ".join(f"{counts[word]:,}" for word in words) + " |")
+    sys.exit(any_wrong)
+
+
+def suite_cases(folder: Path, dialect: str) -> Iterator[Case]:
+    """Yield the groups of tests in a folder; schemas without a dialect are of its draft."""
+    for path in sorted(folder.glob("*.json")):
+        for group in json.loads(path.read_text(encoding="utf-8")):
+            schema = group["schema"]
+            if isinstance(schema, dict) and "$schema" not in schema:
+                schema = {"$schema": dialect, **schema}
+            values = tuple(
+                (json.dumps(test["data"], ensure_ascii=False, separators=(",", ":")), test["valid"])
+                for test in group["tests"]
+            )
+            yield Case(f"{path.stem}: {group['description']}", schema, values)
+
+
+if __name__ == "__main__":
+    main()
