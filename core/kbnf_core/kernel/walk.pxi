@@ -21,6 +21,9 @@ cdef class _Part:
     cdef const uint32_t[::1] words
     # By length: the bits of the tokens of at most so many bytes.
     cdef tuple short
+    # The root's children, and their bytes side by side: most of them are dead at once.
+    cdef const int32_t[::1] first
+    cdef const uint8_t[::1] first_byte
 
     def __cinit__(self, trie, nodes):
         self.byte = trie.byte
@@ -29,6 +32,8 @@ cdef class _Part:
         self.token_start = trie.token_start
         self.token_ids = trie.token_ids
         self.nodes = nodes
+        self.first = trie.children(0)
+        self.first_byte = trie.byte[trie.children(0)]
 
     cdef int read_with(self, Inclusion inclusion, each) except -1:
         """Admit a subtree as a block where inclusion holds."""
@@ -133,8 +138,24 @@ cdef class Walker:
             within = min(within, <int32_t> len(part.short) - 1)
             if within:
                 self._admit(part.short[within])
-        self._walk_range(part, 1, part.byte.shape[0], within)
+        self._walk_children(part, within)
         self._take_ranges(part, within)
+        return 0
+
+    cdef int _walk_children(self, _Part part, int32_t within) except -1:
+        cdef LazyTable explorer = self.explorer
+        cdef int32_t start = self.places[0]
+        cdef uint8_t byte_class
+        cdef Py_ssize_t i
+        self.visited += part.first.shape[0]
+        for i in range(part.first.shape[0]):
+            byte_class = explorer.classes[part.first_byte[i]]
+            if start < 0:
+                if explorer.items.move(~start, byte_class) == EMPTY:
+                    continue
+            elif explorer.step(start, byte_class) == DEAD:
+                continue
+            self._walk_range(part, part.first[i], part.skip[part.first[i]], within)
         return 0
 
     cdef int _admit(self, const uint32_t[::1] words) except -1:

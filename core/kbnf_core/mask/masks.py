@@ -49,7 +49,7 @@ LEAST_MASKS = 100
 SHARE_EFFORT = 1_000_000
 """Skip the deduplication of equivalent item sets for grammars with more edges."""
 
-SHARE_AFTER = 16
+SHARE_AFTER = 128
 """Deduplicate equivalent item sets after walking this many trie nodes for each edge.
 
 Finding equivalent positions takes about as long as those walks, so it at most doubles the cost.
