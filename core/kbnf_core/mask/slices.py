@@ -6,7 +6,7 @@ special in no format) form a *slice*, with a trie of its own. Where everything t
 accepts is viable for as many bytes as the longest token below a trie node has, a walk admits all
 tokens below the node at once: they are a range in the order of the trie. A string of any length
 then costs one inclusion check; one with a bound or with excluded values costs what differs: where
-everything is viable for n bytes, the tokens of so many bytes are admitted, and the longer ones walked.
+all is viable for n bytes, the tokens of so many bytes are admitted, and the longer ones walked.
 
 Each token is in one slice; the last one has the tokens that no automaton accepts, and is walked.
 The idea is that of LLGuidance's slicer; its containment check works on regular expressions, this
