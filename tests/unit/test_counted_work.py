@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 
 from kbnf_core import Config, Engine, Grammar, Vocabulary
-from kbnf_core.mask.masks import SHARE_AFTER, Masks
+from kbnf_core.kernel import kernel_name
+from kbnf_core.mask import masks as masks_module
+from kbnf_core.mask.masks import Masks
 from kbnf_core.mask.trie_walk import Walker
 from kbnf_core.recognise.states import UNKNOWN
 
@@ -154,15 +156,38 @@ def test_an_open_bracket_costs_one_state() -> None:
         "start ::= #'[ab]{5,900}' ';';",
     ],
 )
-def test_counted_repetition_shares_walks(grammar: str) -> None:
+def test_counted_repetition_shares_walks(grammar: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    share_after = 16
+    monkeypatch.setattr(masks_module, "SHARE_AFTER", share_after)
     engine = Engine(grammar, VOCABULARY)
     masks = masks_of(engine)
     engine.compute_allowed_token_ids()
     walk = masks.visited
     feed(engine, [ord("a")] * 800)
     # Until it pays to look for equal positions, those near the bounds, and what follows them.
-    before = SHARE_AFTER * len(masks.states.tables.edge_target)
+    before = share_after * len(masks.states.tables.edge_target)
     assert masks.visited <= before + (2 * VOCABULARY.trie.max_depth + 2) * walk
+
+
+@pytest.mark.skipif(kernel_name() == "numpy", reason="the compiled walk alone does so")
+@pytest.mark.parametrize(
+    "grammar", ["start ::= 'true' ';';", "start ::= #'[a-z]{0,9}' ';';", "start ::= 'tr' 'ue'*;"]
+)
+def test_a_walk_makes_no_states_where_nothing_is_called(grammar: str) -> None:
+    engine = Engine(grammar, VOCABULARY)
+    before = counts(engine)["states"]
+    engine.compute_allowed_token_ids()
+    assert engine.get_allowed_token_ids_from_last_computation()
+    assert counts(engine)["states"] == before
+
+
+@pytest.mark.skipif(kernel_name() == "numpy", reason="the compiled table alone does so")
+def test_a_transition_is_found_once_for_all_bytes_that_lead_the_same_way() -> None:
+    engine = Engine("start ::= '[' #'[^]]'* ']' 'abc';", VOCABULARY)
+    engine.try_accept_new_bytes(b"[dd")
+    before = counts(engine)["transitions"]
+    engine.try_accept_new_bytes(b"abc")
+    assert counts(engine)["transitions"] == before
 
 
 def test_a_mask_is_filled_with_one_call(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from kbnf_core import Config, Engine, Grammar, Vocabulary
+from kbnf_core.kernel import kernel_name
 from kbnf_core.mask import slices
 from kbnf_core.mask.bits import unpack
 from kbnf_core.mask.slices import MACHINES, slices_of
@@ -91,6 +92,19 @@ def test_what_can_come_as_a_whole_is_not_walked(
     *read, rest = (each.part.trie.node_count for each in slices_of(mine))
     # Those that no machine reads, and the way to tokens longer than anybody looks ahead.
     assert engine._automaton.masks.visited <= rest + sum(read) / 4
+
+
+@pytest.mark.skipif(kernel_name() == "numpy", reason="the compiled walk alone does so")
+def test_near_a_bound_only_longer_tokens_are_walked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slices, "LEAST_TOKENS", 0)
+    mine = vocabulary()
+    engine = Engine("start ::= '\"' #'[^\"]{0,16}' '\"';", mine)
+    engine.try_accept_new_bytes(b'"')
+    engine.compute_allowed_token_ids()
+    *read, rest = slices_of(mine)
+    longer = sum(int((each.part.trie.depth + each.height > 16).sum()) for each in read)
+    roots = sum(len(each.part.trie.children(0)) for each in (*read, rest))
+    assert engine._automaton.masks.visited <= rest.part.trie.node_count + longer + roots
 
 
 def test_slices_hold_each_token_once(monkeypatch: pytest.MonkeyPatch) -> None:

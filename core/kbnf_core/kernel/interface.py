@@ -111,6 +111,10 @@ class Slice(Protocol):
         """Return the tokens' bits."""
 
     @property
+    def short(self) -> tuple[Bitmask, ...]:
+        """Return the bits of those of at most 0, 1, 2, .. bytes."""
+
+    @property
     def machine(self) -> Ids | None:
         """Return the automaton that accepts all of them, None if there is none."""
 

@@ -7,6 +7,17 @@ cdef enum:
     _COMPLETED = 2
     _REPORTS = 4
     _CALLS = 8
+    _KIND = 16
+
+
+cdef enum:
+    # Edges for which no comparison pays.
+    _FEW = 8
+    # What a walk does at an item set above BOTTOM: read on; read on, after noting completions;
+    # go on with a state, since something is called.
+    _READS = 1
+    _COMPLETES = 2
+    _LIFTS = 3
 
 
 cdef class _Items:
@@ -33,7 +44,10 @@ cdef class _Items:
     cdef deque[vector[int32_t]] completions
     cdef deque[vector[int32_t]] reported
     cdef deque[vector[Pair]] calls
+    cdef deque[uint8_t] kinds
     cdef vector[int32_t] moves
+    # By item of the set at hand, and byte class: the target, UNKNOWN for several; for ``_spread``.
+    cdef vector[int32_t] targets
     cdef unordered_map[int32_t, vector[int32_t]] tail_called
     # By item: the closed set of this one alone.
     cdef unordered_map[int64_t, int32_t] single
@@ -77,6 +91,7 @@ cdef class _Items:
             self.completions.resize(size)
             self.reported.resize(size)
             self.calls.resize(size)
+            self.kinds.resize(size)
         return self.known[item_set] & what
 
     cdef int32_t move(self, int32_t item_set, int32_t byte_class) except -2:
@@ -84,12 +99,17 @@ cdef class _Items:
         cdef size_t place = item_set * self.width + byte_class
         self.know_moves(item_set)
         if self.moves[place] == _WAITING:
-            self.moves[place] = self._find_move(item_set, byte_class)
+            self._spread(item_set, byte_class, self._find_move(item_set, byte_class))
         return self.moves[place]
 
     cdef inline bint can_move(self, int32_t item_set, int32_t byte_class) noexcept:
         """Whether a set has a transition on a class; after ``know_moves``."""
         return self.moves[item_set * self.width + byte_class] != EMPTY
+
+    cdef inline bint move_alike(self, int32_t item_set, int32_t one, int32_t other) noexcept:
+        """Whether a set's moves on two classes are known to be the same; after ``know_moves``."""
+        cdef int32_t* moves = &self.moves[item_set * self.width]
+        return moves[one] == moves[other] != _WAITING
 
     cdef int know_moves(self, int32_t item_set) except -1:
         """Collect the classes of all items' edges at once: most classes have no transition."""
@@ -110,6 +130,54 @@ cdef class _Items:
             state = items[0][i] // self.radix
             for edge in range(self.edge_start[state], self.edge_start[state + 1]):
                 moves[self.edge_class[edge]] = _WAITING
+
+    cdef int _spread(self, int32_t item_set, int32_t byte_class, int32_t found) except -1:
+        """Store a move, also for all classes on which each item has the same target.
+
+        Most classes of a text's position lead to the same one, and finding a set takes as long as
+        comparing them all.
+        """
+        cdef vector[int64_t]* items = self.of(item_set)
+        cdef int32_t* moves = &self.moves[item_set * self.width]
+        cdef int32_t* row
+        cdef int32_t state, edge, other
+        cdef size_t i, count = items.size()
+        moves[byte_class] = found
+        state = items[0][0] // self.radix
+        if self.edge_start[state + 1] - self.edge_start[state] < _FEW:
+            return 0
+        self.targets.assign(count * self.width, DEAD)
+        for i in range(count):
+            row = &self.targets[i * self.width]
+            state = items[0][i] // self.radix
+            for edge in range(self.edge_start[state], self.edge_start[state + 1]):
+                # Behind DEAD; two edges of a class are left alone.
+                if row[self.edge_class[edge]] != DEAD:
+                    row[self.edge_class[edge]] = UNKNOWN
+                else:
+                    row[self.edge_class[edge]] = self.edge_target[edge] + 1
+        for i in range(count):
+            if self.targets[i * self.width + byte_class] == UNKNOWN:
+                return 0
+        for other in range(self.width):
+            if moves[other] == _WAITING:
+                for i in range(count):
+                    row = &self.targets[i * self.width]
+                    if row[other] != row[byte_class]:
+                        break
+                else:
+                    moves[other] = found
+        return 0
+
+    cdef inline uint8_t kind(self, int32_t item_set) except 0:
+        """What a walk does at a set: ``_READS``, ``_COMPLETES`` or ``_LIFTS``."""
+        if not self._knows(item_set, _KIND):
+            if not self.waits(item_set).empty():
+                self.kinds[item_set] = _LIFTS
+            else:
+                self.kinds[item_set] = _READS if self.completed(item_set).empty() else _COMPLETES
+            self.known[item_set] |= _KIND
+        return self.kinds[item_set]
 
     cdef int32_t _find_move(self, int32_t item_set, int32_t byte_class) except -2:
         cdef vector[int64_t]* items = self.of(item_set)

@@ -26,6 +26,8 @@ cdef class LazyTable:
     cdef vector[uint8_t] has_sources
     cdef unordered_map[uint64_t, int32_t] settled
     cdef Configurations configurations
+    # By state: its place in a walk; see ``place``.
+    cdef vector[int32_t] places
 
     def __cinit__(self, table):
         self.table = table
@@ -59,7 +61,7 @@ cdef class LazyTable:
             self._wake()
             found = self._explore(state, byte_class)
             self.refresh()
-            self.rows[state * self.width + byte_class] = found
+            self._spread(state, byte_class, found)
         finally:
             self.release()
         return found
@@ -133,6 +135,33 @@ cdef class LazyTable:
             self.items = items
         return 0
 
+    cdef inline int32_t place(self, int32_t state) except? 0:
+        """What a walk goes on with: the state, or ``~item_set`` of one above BOTTOM, without calls.
+
+        Such an item set is all that the state is, and stepping it needs no further state.
+        """
+        cdef vector[Pair]* pairs
+        if state >= <int32_t> self.places.size():
+            self.places.resize(max(2 * state, 64), 0)
+        if self.places[state] == 0:
+            self.places[state] = state
+            pairs = &self.configurations.all_pairs.at(state)
+            if pairs.size() == 1 and deref(pairs)[0].first == BOTTOM:
+                if self.items.kind(deref(pairs)[0].second) != _LIFTS:
+                    self.places[state] = ~deref(pairs)[0].second
+        return self.places[state]
+
+    cdef int32_t lift(self, int32_t item_set) except -2:
+        """The state of an item set above BOTTOM that was just reached."""
+        cdef int32_t found
+        self.acquire()
+        try:
+            found = self._settle_one(Pair(BOTTOM, item_set))
+            self.refresh()
+        finally:
+            self.release()
+        return found
+
     cdef int32_t _explore(self, int32_t state, uint8_t byte_class) except -2:
         cdef vector[Pair]* sources = self._sources(state)
         cdef vector[Pair] reached
@@ -143,6 +172,22 @@ cdef class LazyTable:
             if moved != EMPTY:
                 reached.push_back(Pair(sources[0][i].first, moved))
         return self._settle_one(reached[0]) if reached.size() == 1 else self._settle(reached)
+
+    cdef int _spread(self, int32_t state, uint8_t byte_class, int32_t found) except -1:
+        """Store a transition, also for all classes on which each item set goes the same way."""
+        cdef vector[Pair]* sources = self._sources(state)
+        cdef int32_t* row = self.rows + state * self.width
+        cdef int32_t other
+        cdef size_t i
+        row[byte_class] = found
+        for other in range(self.width):
+            if row[other] == UNKNOWN:
+                for i in range(sources.size()):
+                    if not self.items.move_alike(sources[0][i].second, byte_class, other):
+                        break
+                else:
+                    row[other] = found
+        return 0
 
     cdef int32_t _settle_one(self, Pair reached) except -2:
         """Intern a state of a single pair, memoised: many bytes lead to the same one."""

@@ -19,6 +19,8 @@ cdef class _Part:
     cdef const uint8_t[::1] reading
     cdef const uint16_t[::1] height
     cdef const uint32_t[::1] words
+    # By length: the bits of the tokens of at most so many bytes.
+    cdef tuple short
     # The root's children, and their bytes side by side: most of them are dead at once.
     cdef const int32_t[::1] first
     cdef const uint8_t[::1] first_byte
@@ -39,6 +41,7 @@ cdef class _Part:
         self.reading = each.reading
         self.height = each.height
         self.words = each.words
+        self.short = each.short
         return 0
 
 
@@ -48,8 +51,8 @@ cdef class Walker:
     cdef LazyTable explorer
     cdef _Part whole
     cdef list parts
-    # The state at each depth of the path to the current node.
-    cdef vector[int32_t] states
+    # At each depth of the path to the current node: see ``LazyTable.place``.
+    cdef vector[int32_t] places
     # The bits found so far, the nonzero words among them, and whether that is all.
     cdef vector[uint32_t] words
     cdef vector[int32_t] touched
@@ -62,7 +65,7 @@ cdef class Walker:
     def __cinit__(self, table, trie, slices):
         cdef _Part part
         self.explorer = table.explorer
-        self.states.resize(trie.max_depth + 1)
+        self.places.resize(trie.max_depth + 1)
         if trie.token_ids.shape[0]:
             self.words.resize(trie.token_ids.max() // 32 + 1)
         self.whole = _Part(trie, None)
@@ -96,94 +99,134 @@ cdef class Walker:
         return row, tuple([(each.first, node_sets.find(each.second)) for each in self.completions])
 
     cdef int _walk(self, int32_t start, const int32_t* roots, size_t count) except -1:
+        cdef LazyTable explorer = self.explorer
         cdef _Part part
         cdef size_t i
         cdef bint several = count > 1
-        self.explorer.refresh()
         self.completions.clear()
+        explorer.acquire()
         try:
+            explorer._wake()
+            explorer.refresh()
+            self.places[0] = explorer.place(start)
             for i in range(count):
                 if roots[i]:
-                    self._walk_range(
-                        self.whole, roots[i] + 1, self.whole.skip[roots[i]], start
-                    )
-                    self._take_ranges(self.whole)
+                    self.places[self.whole.depth[roots[i]]] = self.places[0]
+                    self._walk_range(self.whole, roots[i] + 1, self.whole.skip[roots[i]], 0)
+                    self._take_ranges(self.whole, 0)
                     continue
                 several = several or len(self.parts) > 1
                 for part in self.parts:
-                    self._walk_part(part, start)
+                    self._walk_part(part)
         except BaseException:
             self._clear()
             raise
+        finally:
+            explorer.release()
         if several:
             for each in self.completions:
                 _make_ascending(self.completions[each.first])
         return 0
 
-    cdef int _walk_part(self, _Part part, int32_t start) except -1:
-        cdef LazyTable explorer = self.explorer
-        cdef size_t i
+    cdef int _walk_part(self, _Part part) except -1:
+        cdef int32_t within = 0
         if part.inclusion is not None and part.token_ids.shape[0]:
-            if part.inclusion.covers_all(start, part.height[0], part.byte.shape[0]):
-                for i in range(self.words.size()):
-                    self.words[i] |= part.words[i]
-                self.all_touched = True
+            within = part.inclusion.covers_all(self.places[0], part.byte.shape[0])
+            if within >= part.height[0]:
+                self._admit(part.words)
                 return 0
-        self.visited += part.first.shape[0]
-        for i in range(<size_t> part.first.shape[0]):
-            if explorer.step(start, explorer.classes[part.first_byte[i]]) != DEAD:
-                self._walk_range(part, part.first[i], part.skip[part.first[i]], start)
-        self._take_ranges(part)
+            within = min(within, <int32_t> len(part.short) - 1)
+            if within:
+                self._admit(part.short[within])
+        self._walk_children(part, within)
+        self._take_ranges(part, within)
         return 0
 
-    cdef int _walk_range(self, _Part part, int32_t node, int32_t end, int32_t start) except -1:
+    cdef int _walk_children(self, _Part part, int32_t within) except -1:
+        cdef LazyTable explorer = self.explorer
+        cdef int32_t start = self.places[0]
+        cdef uint8_t byte_class
+        cdef Py_ssize_t i
+        self.visited += part.first.shape[0]
+        for i in range(part.first.shape[0]):
+            byte_class = explorer.classes[part.first_byte[i]]
+            if start < 0:
+                if explorer.items.move(~start, byte_class) == EMPTY:
+                    continue
+            elif explorer.step(start, byte_class) == DEAD:
+                continue
+            self._walk_range(part, part.first[i], part.skip[part.first[i]], within)
+        return 0
+
+    cdef int _admit(self, const uint32_t[::1] words) except -1:
+        cdef size_t i
+        for i in range(self.words.size()):
+            self.words[i] |= words[i]
+        self.all_touched = True
+        return 0
+
+    cdef int _walk_range(self, _Part part, int32_t node, int32_t end, int32_t within) except -1:
         """Walk the subtrees of siblings: down to ``node + 1`` while alive, else past it.
 
+        Tokens of at most ``within`` bytes are found already: where all are such, nothing is walked.
         What the loop reads is in local variables: it is where all the time goes.
         """
         cdef LazyTable explorer = self.explorer
+        cdef _Items items = explorer.items
         cdef Inclusion inclusion = part.inclusion
-        cdef const int32_t* rows = explorer.rows
-        cdef const uint8_t* has_exits = explorer.completions
         cdef const uint8_t* classes = explorer.classes
-        cdef Py_ssize_t width = explorer.width
         cdef const uint8_t* byte = &part.byte[0]
         cdef const int32_t* skip = &part.skip[0]
         cdef const uint16_t* depth = &part.depth[0]
         cdef const int32_t* token_start = &part.token_start[0]
-        cdef int32_t* states = self.states.data()
-        cdef int32_t before, after
+        cdef int32_t* places = self.places.data()
+        cdef int32_t after
+        cdef uint8_t kind
         cdef long long visited = 0
-        if node == end:
-            return 0
-        states[depth[node] - 1] = start
         while node < end:
+            if within and depth[node] + part.height[node] <= within:
+                node = skip[node]
+                continue
             visited += 1
-            before = states[depth[node] - 1]
-            after = rows[before * width + classes[byte[node]]]
-            if after == UNKNOWN:
-                after = explorer.step(before, classes[byte[node]])
-                rows, has_exits = explorer.rows, explorer.completions
+            after = places[depth[node] - 1]
+            if after < 0:
+                after = items.move(~after, classes[byte[node]])
+                if after == EMPTY:
+                    node = skip[node]
+                    continue
+                kind = items.kind(after)
+                if kind == _LIFTS:
+                    after = self._arrive(part, node, explorer.lift(after))
+                else:
+                    if kind == _COMPLETES:
+                        self._complete(part, node, items.completed(after))
+                    after = ~after
+            else:
+                after = explorer.step(after, classes[byte[node]])
+                if after != DEAD:
+                    after = self._arrive(part, node, after)
             if after == DEAD:
                 node = skip[node]
                 continue
-            states[depth[node]] = after
-            if has_exits[after]:
-                self._leave(part, node, after)
+            places[depth[node]] = after
             if inclusion is not None and token_start[skip[node]] - token_start[node] > _LEAST_BELOW:
                 if inclusion.covers(
                     after, part.reading[node], part.height[node], skip[node] - node
                 ):
                     self._take(token_start[node], token_start[skip[node]])
-                    rows, has_exits = explorer.rows, explorer.completions
                     node = skip[node]
                     continue
-                rows, has_exits = explorer.rows, explorer.completions
             if token_start[node] < token_start[node + 1]:
                 self._take(token_start[node], token_start[node + 1])
             node += 1
         self.visited += visited
         return 0
+
+    cdef inline int32_t _arrive(self, _Part part, int32_t node, int32_t state) except? 0:
+        """The place of a state at a node, once its completions are noted."""
+        if self.explorer.completions[state]:
+            self._complete(part, node, &self.explorer.configurations.all_exits.at(state))
+        return self.explorer.place(state)
 
     cdef inline void _take(self, int32_t first, int32_t end) noexcept:
         """Add a range of tokens; ranges come in order."""
@@ -192,13 +235,16 @@ cdef class Walker:
         else:
             self.ranges.push_back(Pair(first, end))
 
-    cdef void _take_ranges(self, _Part part) noexcept:
-        """Set the bits of the tokens found, or set all and clear the others."""
+    cdef void _take_ranges(self, _Part part, int32_t within) noexcept:
+        """Set the bits of the tokens found, or set all and clear the others.
+
+        With ``within`` others are found already.
+        """
         cdef int32_t count = part.token_ids.shape[0], found = 0, behind = 0
         cdef size_t i
         for i in range(self.ranges.size()):
             found += self.ranges[i].second - self.ranges[i].first
-        if part.inclusion is None or 2 * found < count:
+        if part.inclusion is None or within or 2 * found < count:
             for i in range(self.ranges.size()):
                 self._set(part, self.ranges[i].first, self.ranges[i].second)
         else:
@@ -227,11 +273,9 @@ cdef class Walker:
                 self.touched.push_back(place)
             self.words[place] |= <uint32_t> 1 << (token & 31)
 
-    cdef int _leave(self, _Part part, int32_t node, int32_t state) except -1:
-        cdef vector[int32_t]* names
+    cdef int _complete(self, _Part part, int32_t node, vector[int32_t]* names) except -1:
+        """Note that nonterminals complete into BOTTOM at a node."""
         cdef size_t i
-        self.explorer._wake()
-        names = &self.explorer.configurations.all_exits.at(state)
         if part.nodes is not None:
             node = part.nodes[node]
         for i in range(names.size()):

@@ -49,10 +49,11 @@ LEAST_MASKS = 100
 SHARE_EFFORT = 1_000_000
 """Skip the deduplication of equivalent item sets for grammars with more edges."""
 
-SHARE_AFTER = 16
+SHARE_AFTER = 128
 """Deduplicate equivalent item sets after walking this many trie nodes for each edge.
 
-Finding equivalent positions takes about as long as those walks, so it at most doubles the cost.
+Finding equivalent positions takes a millisecond or more, in the middle of a text, so that it pays
+only where many walks have shown that there will be many more.
 """
 
 

@@ -5,7 +5,8 @@ dominates the cost of a cold mask. So the tokens accepted by one small automaton
 special in no format) form a *slice*, with a trie of its own. Where everything that the automaton
 accepts is viable for as many bytes as the longest token below a trie node has, a walk admits all
 tokens below the node at once: they are a range in the order of the trie. A string of any length
-then costs one inclusion check; one with a bound or with excluded values costs what differs.
+then costs one inclusion check; one with a bound or with excluded values costs what differs: where
+all is viable for n bytes, the tokens of so many bytes are admitted, and the longer ones walked.
 
 Each token is in one slice; the last one has the tokens that no automaton accepts, and is walked.
 The idea is that of LLGuidance's slicer; its containment check works on regular expressions, this
@@ -30,8 +31,14 @@ LEAST_TOKENS = 4_096
 """Tokens that a vocabulary must have for slices to be worth a check in every walk."""
 
 
+MOST_SHORT = 20
+"""Bytes; tokens up to each length up to this have a row in a slice. Few tokens are longer."""
+
+
 class Slice(NamedTuple):
     """``part``: the trie of some tokens. ``words``: their bits.
+
+    ``short``: the bits of those of at most 0, 1, .. ``MOST_SHORT`` bytes, without a machine none.
 
     ``machine`` reads them, None where none does. ``reading``: uint8[n], its state at each node.
     ``height``: uint16[n], bytes from each node to the deepest one below it.
@@ -39,6 +46,7 @@ class Slice(NamedTuple):
 
     part: Part
     words: Bitmask
+    short: tuple[Bitmask, ...]
     machine: Machine | None
     reading: npt.NDArray[np.uint8]
     height: npt.NDArray[np.uint16]
@@ -72,7 +80,15 @@ def _slice(
     part = part_of(trie, chosen)
     reading = _reading(part.trie, machine) if machine is not None else np.zeros(0, np.uint8)
     words = pack(trie.token_ids[chosen], size)
-    return Slice(part, words, machine, reading, _heights(part.trie))
+    short = _short(part.trie, size) if machine is not None else ()
+    return Slice(part, words, short, machine, reading, _heights(part.trie))
+
+
+def _short(trie: TokenTrie, size: int) -> tuple[Bitmask, ...]:
+    """Return the bits of the tokens up to each length."""
+    lengths = np.repeat(trie.depth, np.diff(trie.token_start))
+    added = [pack(trie.token_ids[lengths == length], size) for length in range(MOST_SHORT + 1)]
+    return tuple(np.bitwise_or.accumulate(added))
 
 
 def _levels(trie: TokenTrie) -> list[npt.NDArray[np.int64]]:

@@ -145,7 +145,7 @@ class TokenAutomaton:
     def mask(self, position: int) -> Bitmask:
         """Compute the tokens allowed at a position, bypassing the cache."""
         words = self.rule.mask(self.masks, position) if position >= 0 else self._no_words
-        return words if words.any() else self._no_words
+        return words if np.count_nonzero(words) else self._no_words
 
     @cached_property
     def forced_tokens(self) -> "ForcedTokens":

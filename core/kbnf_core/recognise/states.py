@@ -324,7 +324,10 @@ class StateTable:
 
     def grow(self) -> None:
         """Make room for more states."""
-        unknown = np.full_like(self.next, UNKNOWN)
+        count, width = self.next.shape
+        longer = np.empty((2 * count, width), np.int32)
+        longer[:count] = self.next
+        longer[count:] = UNKNOWN
         # Readers hold no lock: the longer array of flags must be there before its rows are.
         self.has_exits = np.concatenate((self.has_exits, np.zeros_like(self.has_exits)))
-        self.next = np.concatenate((self.next, unknown))
+        self.next = longer
