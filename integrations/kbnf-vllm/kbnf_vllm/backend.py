@@ -87,9 +87,7 @@ class KbnfBackend(StructuredOutputBackend):  # type: ignore[misc] # the host is 
         self._compiler.close()
 
 
-def request(
-    kind: StructuredOutputOptions, spec: str, whitespace: str | None = None
-) -> Asked:
+def request(kind: StructuredOutputOptions, spec: str, whitespace: str | None = None) -> Asked:
     """Return what a ``Compiler`` is asked for."""
     name = kind.name
     if name in ("JSON", "JSON_OBJECT"):

@@ -45,7 +45,7 @@ class Snapshot:
 @pytest.fixture
 def snapshot(request: pytest.FixtureRequest) -> Snapshot:
     """Stand in for snapshottest's."""
-    np.random.seed(42)  # noqa: NPY002 - Formatron's tests draw from this one
+    np.random.seed(42)
     torch.manual_seed(42)
     values: list[str] = []
     RECORDS[request.node.nodeid.split("/")[-1]] = {"values": values}
@@ -96,7 +96,7 @@ class RWKV:
 
 
 @cache
-def _tokenizer() -> tokenizers.Tokenizer:
+def trained() -> tokenizers.Tokenizer:
     """Return a byte-level tokenizer with enough blanks for Formatron to see that it is one."""
     made = tokenizers.Tokenizer(tokenizers.models.BPE())
     made.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -117,7 +117,7 @@ def _fast(*settings: object, **named: Any) -> Any:
     fast: Any = transformers.PreTrainedTokenizerFast
     end = "<|endoftext|>"
     side = named.get("padding_side", "right")
-    return fast(tokenizer_object=_tokenizer(), eos_token=end, pad_token=end, padding_side=side)
+    return fast(tokenizer_object=trained(), eos_token=end, pad_token=end, padding_side=side)
 
 
 def _model(*settings: object, **named: object) -> Any:
@@ -140,5 +140,13 @@ def pytest_configure() -> None:
     put(transformers.GPT2LMHeadModel, "from_pretrained", _model)
     put(transformers.AutoTokenizer, "from_pretrained", _fast)
     put(transformers.BatchEncoding, "to", lambda encoding, *_, **__: encoding)
+    # The Rust engine's kernel for GPUs; without it Formatron takes the way of the host.
+    modules: Any = sys.modules
+    modules["triton"] = None
     empty: Any = torch.empty
-    put(torch, "empty", lambda *shape, pin_memory=False, **named: empty(*shape, **named))
+
+    def unpinned(*shape: Any, **named: Any) -> torch.Tensor:
+        made: torch.Tensor = empty(*shape, **named | {"pin_memory": False})
+        return made
+
+    put(torch, "empty", unpinned)

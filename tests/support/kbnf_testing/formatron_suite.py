@@ -1,8 +1,9 @@
-"""Runs Formatron's own tests over two engines: ``PYTHONPATH=tests/support python -m kbnf_testing.formatron_suite``.
+"""Runs Formatron's own tests over two engines: ``python -m kbnf_testing.formatron_suite``.
 
-``tests/serving/hosts.py`` fetches Formatron, the Rust engine and the tests; ``formatron_plays`` is
-what stands in for models. Prints a line for each test: how it ended on either engine, and whether
-all that it compares is the same.
+``PYTHONPATH`` has ``tests/support``. ``tests/serving/hosts.py`` fetches Formatron, the Rust engine
+and the tests; ``formatron_plays`` is what stands in for models, ``formatron_filter`` tests that
+exllamav3 has none of. Prints a line for each test: how it ended on either engine, and whether all
+that it compares is the same.
 """
 
 import json
@@ -16,9 +17,11 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[3]
 HOME = ROOT / ".hosts" / "formatron"
 PACKAGES, TESTS = HOME / "packages", HOME / "tests"
+SUPPORT = ROOT / "tests" / "support"
 SUITES = ("test_formatter.py", "test_grammar_gen.py", "test_rwkv_integration.py",
-          "test_transformers_integration.py")  # fmt: skip
-"""The others need CUDA at import: exllamav2 and vLLM."""
+          "test_transformers_integration.py",
+          str(Path(__file__).with_name("formatron_filter.py")))  # fmt: skip
+"""Formatron's others need CUDA at import: exllamav2 and vLLM."""
 
 ENGINES = {"rust": [], "compat": [ROOT / "integrations" / "kbnf-compat"]}
 """What goes before the packages, in which ``kbnf`` is the Rust engine."""
@@ -42,7 +45,7 @@ def run(engine: str) -> dict[str, dict[str, Any]]:
     """Return what each test did on an engine."""
     with tempfile.TemporaryDirectory() as folder:
         record = Path(folder) / "record.json"
-        places = [*ENGINES[engine], PACKAGES, ROOT / "tests" / "support"]
+        places = [*ENGINES[engine], PACKAGES, SUPPORT]
         settings = ["-q", "-o", "addopts=", "-p", "kbnf_testing.formatron_plays"]
         subprocess.run(
             [sys.executable, "-m", "pytest", *settings, "-p", "no:cacheprovider", *SUITES],
