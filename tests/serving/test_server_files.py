@@ -225,7 +225,9 @@ def test_the_model_runner_of_vllm_loads_its_own_kind_and_masks_drafts() -> None:
             accepted: list[int] = []
             for row, drafted in zip(mine, [*drafts[slot], None], strict=True):
                 free = torch.nonzero(row == 0).flatten().tolist()
-                accepted.append(drafted if drafted in free else random.choice(free))
+                accepted.append(
+                    drafted if drafted is not None and drafted in free else random.choice(free)
+                )
                 if accepted[-1] != drafted:
                     break
             total = int(states.total_len.np[slot])
