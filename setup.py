@@ -20,7 +20,7 @@ from setuptools.command.sdist import sdist
 # Files in a wheel have the modes that they get here, which are not to be the builder's choice.
 os.umask(0o022)
 
-KERNELS = ("automata._automata", "kernel._compiled")
+KERNELS = ("automata._automata", "kernel._compiled", "lower._lowering")
 CHECKS = os.environ.get("KBNF_KERNEL_CHECKS", "none")
 COMPILER_FLAGS = {
     "none": ["-O3", "-g0"],

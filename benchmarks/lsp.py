@@ -60,6 +60,7 @@ async def measure(folder: Path) -> dict[str, list[float]]:
             types.DocumentSymbolParams(here)
         ),
         "hints": lambda: client.text_document_inlay_hint_async(types.InlayHintParams(here, screen)),
+        "lenses": lambda: client.text_document_code_lens_async(types.CodeLensParams(here)),
         "actions": lambda: client.text_document_code_action_async(
             types.CodeActionParams(here, screen, context)
         ),

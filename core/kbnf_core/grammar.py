@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kbnf_core import ir
+from kbnf_core.collecting import without_collecting
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.diagnostics.decode import decode
@@ -299,7 +300,8 @@ class Grammar:
 
     def _build(self, build: Callable[[], T]) -> T:
         try:
-            return build()
+            with without_collecting():
+                return build()
         except TooManyStatesError as error:
             raise GrammarError([too_large(self.reading, str(error), self._limits)]) from None
         except WorkLimitError as error:

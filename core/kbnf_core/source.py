@@ -70,10 +70,14 @@ class Source:
 
     def position(self, index: int) -> Position:
         """Return the position of code point ``index`` (0 up to and including the length)."""
-        line = bisect_right(self._line_starts, index) - 1
+        line = self.line_number(index) - 1
         start = self._line_starts[line]
         before = self.text[start:index].encode("utf-8", "surrogatepass")
         return Position(self._line_offsets[line] + len(before), line + 1, index - start + 1)
+
+    def line_number(self, index: int) -> int:
+        """Return the 1-based line of code point ``index``."""
+        return bisect_right(self._line_starts, index)
 
     def line(self, number: int) -> str:
         """Return the text of 1-based line ``number`` without its line ending."""

@@ -16,7 +16,7 @@ def _utf8(text: str) -> int:
 
 
 def _utf16(text: str) -> int:
-    return len(text) + sum(sign > "\uffff" for sign in text)
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 _UNITS: dict[str, Callable[[str], int]] = {
@@ -35,7 +35,7 @@ class Places:
 
     def position(self, index: int) -> Position:
         """Return the editor's position of a code point."""
-        line = self._source.position(index).line
+        line = self._source.line_number(index)
         start = self._source.line_start(line)
         return Position(line - 1, self._units(self._source.text[start:index]))
 

@@ -37,7 +37,16 @@ def join(parts: Iterable[ByteClasses]) -> ByteClasses:
     distinct = list(dict.fromkeys(parts))
     if not distinct:
         return ONE_CLASS
+    if len(distinct) == 1:
+        return _by_first_byte(distinct[0])
     return numbered(list(zip(*distinct, strict=True)))
+
+
+def _by_first_byte(classes: ByteClasses) -> ByteClasses:
+    table = bytearray(256)
+    for number, symbol in enumerate(dict.fromkeys(classes)):
+        table[symbol] = number
+    return classes.translate(table)
 
 
 def numbered(keys: Iterable[object]) -> bytes:

@@ -17,8 +17,10 @@ Edge = tuple[CodePoints, int]
 _Run = tuple[int, int, int]
 """First and last offset among the characters of one length, and the state they lead to."""
 
-# Lead bytes of two, three and four byte characters: first byte, last byte, continuation bytes.
-_LEADS = ((0xC0, 0xDF, 1), (0xE0, 0xEF, 2), (0xF0, 0xF7, 3))
+# ASCII, continuation bytes, the lead bytes of two, three and four byte characters, what is none.
+_BLOCKS = ((0, 0x7F), (0x80, 0xBF), (0xC0, 0xDF), (0xE0, 0xEF), (0xF0, 0xF7), (0xF8, 0xFF))
+# Where lead bytes begin, and how many continuation bytes they take.
+_LEADS = ((0xC0, 1), (0xE0, 2), (0xF0, 3))
 _SHORTEST = (0, 0x80, 0x800, 0x10000)
 
 
@@ -64,6 +66,7 @@ class _Reader:
         self._accepting = dfa.accepting
         self._classes = dfa.classes
         self._rows = dfa.rows
+        self._runs = {low: _columns(dfa.classes, low, high) for low, high in _BLOCKS}
         self._known: dict[tuple[int, int], list[_Run]] = {}
         self._any_beyond = _starts_beyond_ascii(dfa)
         self.inner: set[int] = set()
@@ -72,7 +75,7 @@ class _Reader:
         """Return where each character leads from ``state``."""
         row = self._rows[state]
         ranges: dict[int, list[Range]] = {}
-        for low, high, target in self._bytes(row, 0, 0x7F):
+        for low, high, target in self._bytes(row, 0):
             ranges.setdefault(target, []).append((low, high))
         if any(row[column] != DEAD for column in self._any_beyond):
             self._read_long(row, ranges)
@@ -80,25 +83,23 @@ class _Reader:
         return tuple(sorted(found))
 
     def _read_long(self, row: Sequence[int], ranges: dict[int, list[Range]]) -> None:
-        if any(
-            True for low, high in ((0x80, 0xBF), (0xF8, 0xFF)) for _ in self._bytes(row, low, high)
-        ):
+        if self._bytes(row, 0x80) or self._bytes(row, 0xF8):
             raise NotTextError("a character begins with a byte that begins none")
-        for first, last, length in _LEADS:
-            for low, high, inside in self._bytes(row, first, last):
+        for first, length in _LEADS:
+            for low, high, inside in self._bytes(row, first):
                 for byte in range(low, high + 1):
                     base = (byte - first) << 6 * length
                     for start, end, target in self._continue(inside, length):
                         _check(base + start, base + end, length)
                         ranges.setdefault(target, []).append((base + start, base + end))
 
-    def _bytes(self, row: Sequence[int], low: int, high: int) -> list[_Run]:
-        """Return the live runs of bytes in a range."""
+    def _bytes(self, row: Sequence[int], first: int) -> list[_Run]:
+        """Return the live runs of bytes in the block that begins with one."""
         runs: list[_Run] = []
-        for byte in range(low, high + 1):
-            target = row[self._classes[byte]]
+        for low, high, column in self._runs[first]:
+            target = row[column]
             if target != DEAD:
-                _extend(runs, byte, byte, target)
+                _extend(runs, low, high, target)
         return runs
 
     def _continue(self, state: int, length: int) -> list[_Run]:
@@ -125,6 +126,14 @@ class _Reader:
                 for start, end, after in self._continue(target, length - 1):
                     _extend(runs, base + start, base + end, after)
         return runs
+
+
+def _columns(classes: bytes, low: int, high: int) -> list[_Run]:
+    """Return the runs of bytes of one class in a range, each with that class."""
+    runs: list[_Run] = []
+    for byte in range(low, high + 1):
+        _extend(runs, byte, byte, classes[byte])
+    return runs
 
 
 def _starts_beyond_ascii(dfa: Dfa) -> list[int]:

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.format.layout import lay_out
 from kbnf_core.format.printer import print_pieces
-from kbnf_core.format.words import Contents, Gap, Statement, read_contents
+from kbnf_core.format.words import Contents, Gap, KeptWords, Statement, contents_of
 from kbnf_core.languages.kbnf.parse import parse_kbnf
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source
 from kbnf_core.syntax.pragmas import Ignore, read_pragmas
+from kbnf_core.syntax.tree import Document
 
 WIDTH = 100
 """Columns that a line should keep to."""
@@ -38,11 +39,12 @@ def format_kbnf(source: Source, width: int = WIDTH, limits: Limits = DEFAULT_LIM
     A definition in which another layout would change what an ``ignore[...]`` pragma silences
     keeps the lines that it has.
     """
-    parsed = parse_kbnf(source, limits)
+    words = KeptWords(source.text)
+    parsed = parse_kbnf(source, limits, words)
     errors = tuple(d for d in parsed.diagnostics if d.severity is Severity.ERROR)
     if errors:
         return Formatted(None, errors)
-    contents = read_contents(source)
+    contents = contents_of(source, words)
     ignores = read_pragmas(parsed.document)[0].ignores
     kept: frozenset[int] = frozenset()
     while True:
@@ -132,10 +134,12 @@ def moved_statements(
 
     ``before`` and ``ignores`` are those of ``source``; ``text`` has the same words and comments.
     """
-    after = Source(text)
+    after, words = Source(text), KeptWords(text)
+    words.read_on()
     lines = _lines(before, source)
-    new_lines = _lines(read_contents(after), after)
-    new_ignores = read_pragmas(parse_kbnf(after).document)[0].ignores
+    new_lines = _lines(contents_of(after, words), after)
+    # What is silenced is in the comments; the definitions are not looked at.
+    new_ignores = read_pragmas(Document(after, (), tuple(words.comments)))[0].ignores
     moved: set[int] = set()
     for old, new in zip(ignores, new_ignores, strict=True):
         was, is_ = lines[old.line], new_lines[new.line]
@@ -152,9 +156,11 @@ def _without_ends(parts: set[_Part]) -> set[_Part]:
 def _lines(contents: Contents, source: Source) -> dict[int, set[_Part]]:
     """Return which parts of words stand on each 1-based line."""
     lines: dict[int, set[_Part]] = defaultdict(set)
+    first, counted = 1, 0
     for number, statement in enumerate(contents.statements):
         for index, word in enumerate(statement.words):
-            first = source.position(word.span.start).line
+            first += source.text.count("\n", counted, word.span.start)
+            counted = word.span.start
             place = _END if word.type == "END" else index
             for part in range(word.text.count("\n") + 1):
                 lines[first + part].add((number, place, part))

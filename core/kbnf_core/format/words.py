@@ -1,16 +1,20 @@
 """The input of the layout: the words of every definition, and the comments between them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from kbnf_core.languages.kbnf.lexer import Words
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax.mistake import span_of
+from kbnf_core.syntax.statements import Statement as RawStatement
+
+if TYPE_CHECKING:
+    from lark import Token
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(NamedTuple):
     """Comments between two words, and the line breaks around them.
 
     ``breaks`` counts the line breaks in front of each comment and, last, in front of the word:
@@ -26,8 +30,7 @@ class Gap:
         return any(self.breaks)
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """A word, its type in ``grammar.lark``, and the gap in front of it."""
 
     type: str
@@ -51,21 +54,38 @@ class Contents:
     last: Gap
 
 
-def read_contents(source: Source) -> Contents:
-    """Split a text without syntax errors. A missing last ``;`` is added."""
-    reader = Words(source.text)
-    raw = []
-    while words := reader.statement().words:
-        raw.append(words)
-    comments = [comment.span for comment in reader.comments]
+class KeptWords(Words):
+    """Words that are kept, statement by statement, while something else reads them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.kept: list[list[Token]] = []
+
+    def statement(self) -> RawStatement:
+        """Return the next statement, which is kept."""
+        statement = super().statement()
+        if statement.words:
+            self.kept.append(statement.words)
+        return statement
+
+    def read_on(self) -> None:
+        """Read up to the end of the text."""
+        while self.statement().words:
+            pass
+
+
+def contents_of(source: Source, read: KeptWords) -> Contents:
+    """Return what has been read of a text without syntax errors. A missing last ``;`` is added."""
+    raw = read.kept
+    comments = [comment.span for comment in read.comments]
     gaps = _gaps(source, [span_of(word) for words in raw for word in words], comments)
     statements = []
     for words in raw:
-        read = [Word(str(w.type), str(w.value), next(gaps), span_of(w)) for w in words]
-        if read[-1].type != "END":
-            end = read[-1].span.end
-            read.append(Word("END", ";", Gap(), Span(end, end)))
-        statements.append(Statement(tuple(read)))
+        parts = [Word(str(w.type), str(w.value), next(gaps), span_of(w)) for w in words]
+        if parts[-1].type != "END":
+            end = parts[-1].span.end
+            parts.append(Word("END", ";", Gap(), Span(end, end)))
+        statements.append(Statement(tuple(parts)))
     return Contents(*_end_lines_with_comments(statements, next(gaps)))
 
 
@@ -76,10 +96,13 @@ def _gaps(source: Source, words: list[Span], comments: list[Span]) -> Iterator[G
         first = taken
         while taken < len(comments) and comments[taken].start < word.start:
             taken += 1
-        inside = comments[first:taken]
-        stops = [Span(start, start), *inside, word]
-        breaks = (source.text.count("\n", a.end, b.start) for a, b in pairwise(stops))
-        yield Gap(tuple(map(source.slice, inside)), tuple(breaks))
+        if taken == first:  # As most are.
+            yield Gap((), (source.text.count("\n", start, word.start),))
+        else:
+            inside = comments[first:taken]
+            stops = [Span(start, start), *inside, word]
+            breaks = (source.text.count("\n", a.end, b.start) for a, b in pairwise(stops))
+            yield Gap(tuple(map(source.slice, inside)), tuple(breaks))
         start = word.end
 
 
@@ -92,9 +115,9 @@ def _end_lines_with_comments(
     following = [*(statement.words[0].gap for statement in statements[1:]), last]
     for statement, behind in zip(statements, following, strict=True):
         first, *middle, end = statement.words
-        first = replace(first, gap=_behind(carried, first.gap))
+        first = first._replace(gap=_behind(carried, first.gap))
         carried = _movable(end.gap, behind)
-        end = replace(end, gap=Gap()) if carried else end
+        end = end._replace(gap=Gap()) if carried else end
         moved.append(Statement((first, *middle, end)))
     return tuple(moved), _behind(carried, last)
 

@@ -2,8 +2,9 @@
 
 Recognition and masks: ``_compiled.pyx`` and ``numpy_kernel.py`` (``interface.Kernel``), and
 ``chosen.KERNEL`` is the one in use. Finite automata: ``_automata.pyx`` and ``plain_kernel.py``
-(``kernel.Automata``), and ``chosen_kernel.AUTOMATA``. Importing this package itself imports
-nothing.
+(``kernel.Automata``), and ``chosen_kernel.AUTOMATA``. Lowering: ``_lowering.pyx``, and in Python
+the functions that ``lower.chosen_kernel`` marks ``compiled``. Importing this package itself
+imports nothing.
 """
 
 import os

@@ -5,7 +5,6 @@ Each fact changes at most once, so the least fixpoint costs three times the size
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.budget import Budget
@@ -24,30 +23,10 @@ from kbnf_core.ir import (
 )
 from kbnf_core.ir.analysis import fixpoint, reachable
 from kbnf_core.limits import DEFAULT_LIMITS
+from kbnf_core.lower.chosen_kernel import compiled
+from kbnf_core.lower.facts import FACTS, NOTHING, Facts
 
-
-class Facts(NamedTuple):
-    """What a node or nonterminal can derive.
-
-    ``nullable``: the empty word; ``filled``: some word that is not empty.
-    """
-
-    nullable: bool
-    filled: bool
-
-    @property
-    def productive(self) -> bool:
-        """Whether any word at all is derived."""
-        return self.nullable or self.filled
-
-
-NOTHING = Facts(nullable=False, filled=False)
-
-_FACTS = (
-    (NOTHING, Facts(nullable=False, filled=True)),
-    (Facts(nullable=True, filled=False), Facts(nullable=True, filled=True)),
-)
-"""All facts there are, by ``nullable`` and ``filled``."""
+__all__ = ["Analysis", "Facts", "analyse", "facts_of", "parts_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,22 +54,30 @@ class Analysis:
 def analyse(grammar: Grammar, budget: Budget | None = None) -> Analysis:
     """Return the facts of every nonterminal of ``grammar``; parts looked at are steps."""
     budget = budget or Budget(DEFAULT_LIMITS.work)
-    nodes = {name: list(postorder(body)) for name, body in grammar.rules.items()}
-    callees = {
-        name: [node.nonterminal for node in held if type(node) is Call]
-        for name, held in nodes.items()
-    }
+    nodes: dict[str, list[Node]] = {}
+    callees: dict[str, list[str]] = {}
+    for name, body in grammar.rules.items():
+        nodes[name], callees[name] = parts_of(body)
 
     def evaluate(name: str, known: Mapping[str, Facts]) -> Facts:
         budget.part = name
         budget.spend(len(nodes[name]))
-        return _facts_of(nodes[name], known)
+        return facts_of(nodes[name], known)
 
     facts = fixpoint(callees, NOTHING, evaluate)
     return Analysis(facts, frozenset(reachable([grammar.start], callees)), nodes, callees)
 
 
-def _facts_of(nodes: Iterable[Node], known: Mapping[str, Facts]) -> Facts:
+@compiled
+def parts_of(root: Node) -> tuple[list[Node], list[str]]:
+    """Return the parts of a body, parts before wholes, and what those that are calls call."""
+    nodes = list(postorder(root))
+    return nodes, [node.nonterminal for node in nodes if type(node) is Call]
+
+
+@compiled
+def facts_of(nodes: Iterable[Node], known: Mapping[str, Facts]) -> Facts:
+    """Return the facts of a body, given its parts and what is known of nonterminals."""
     for _, fact in _facts_within(nodes, known):
         last = fact
     return last
@@ -114,7 +101,7 @@ def _combine(node: Node, parts: list[Facts], known: Mapping[str, Facts]) -> Fact
         case Call(name):
             return known[name]
         case Literal(data):
-            return _FACTS[not data][bool(data)]
+            return FACTS[not data][bool(data)]
         case Sequence():
             return _in_sequence(parts)
         case Choice():
@@ -122,9 +109,9 @@ def _combine(node: Node, parts: list[Facts], known: Mapping[str, Facts]) -> Fact
         case Repeat():
             return _repeated(parts[0], node)
         case Regular(dfa):
-            return _FACTS[dfa.is_nullable][_is_filled(dfa)]
+            return FACTS[dfa.is_nullable][_is_filled(dfa)]
         case Token():
-            return _FACTS[False][True]
+            return FACTS[False][True]
 
 
 def _in_sequence(parts: list[Facts]) -> Facts:
@@ -134,7 +121,7 @@ def _in_sequence(parts: list[Facts]) -> Facts:
             return NOTHING
         nullable = nullable and part.nullable
         filled = filled or part.filled
-    return _FACTS[nullable][filled]
+    return FACTS[nullable][filled]
 
 
 def _in_choice(branches: list[Facts]) -> Facts:
@@ -142,13 +129,13 @@ def _in_choice(branches: list[Facts]) -> Facts:
     for branch in branches:
         nullable = nullable or branch.nullable
         filled = filled or branch.filled
-    return _FACTS[nullable][filled]
+    return FACTS[nullable][filled]
 
 
 def _repeated(body: Facts, node: Repeat[Node]) -> Facts:
     if node.high == 0:
-        return _FACTS[True][False]
-    return _FACTS[node.low == 0 or body.nullable][body.filled]
+        return FACTS[True][False]
+    return FACTS[node.low == 0 or body.nullable][body.filled]
 
 
 def _is_filled(dfa: Dfa) -> bool:

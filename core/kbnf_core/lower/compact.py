@@ -16,7 +16,7 @@ from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.kernel import Compacted
 from kbnf_core.automata.nfa import Closures
 from kbnf_core.budget import Budget
-from kbnf_core.lower.nfa import Fragment, Ids, Nfa, NfaBuilder, Place, PlacedNfa
+from kbnf_core.lower.nfa import Fragment, Ids, Nfa, NfaBuilder, Place, PlacedNfa, connect
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,18 +63,17 @@ def compact(builder: NfaBuilder, name: str) -> Piece:
     Places are not kept: states that are the same in every other way are one. Raises LimitError
     where ``spell_out`` does.
     """
-    nfa = builder.build(name, Nfa())
-    source, symbol, target = nfa.columns()
+    states, source, symbol, target, free_source, free_target = connect(builder, name)
     found, steps = AUTOMATA.compact(
-        source,
-        symbol,
-        target,
-        np.array(nfa.free_sources, np.int32),
-        np.array(nfa.free_targets, np.int32),
-        nfa.state_count,
+        _ids(source),
+        _ids(symbol),
+        _ids(target),
+        _ids(free_source),
+        _ids(free_target),
+        states,
         Nfa.START,
         Nfa.ACCEPT,
-        GROWTH * nfa.state_count + 16,
+        GROWTH * states + 16,
         CLOSURE_LIMIT,
         builder.budget.left,
     )
@@ -82,8 +81,12 @@ def compact(builder: NfaBuilder, name: str) -> Piece:
     return spell_out(builder, name) if found is None else _minimal_piece(found)
 
 
+def _ids(column: bytes) -> Ids:
+    return np.frombuffer(column, np.int32)
+
+
 def _minimal_piece(found: Compacted) -> Piece:
-    source, symbol, target = (np.frombuffer(column, np.int32) for column in found[:3])
+    source, symbol, target = map(_ids, found[:3])
     # Where no word is accepted the start is left, alone.
     accepting = np.frombuffer(found[3] or b"\0", np.bool_)
     return Piece(source, symbol, target, accepting, [()] * len(accepting))

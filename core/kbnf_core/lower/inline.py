@@ -11,11 +11,14 @@ is a nonterminal of its own, all its callers share its positions, and with them 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
+from kbnf_core.automata.dfa import Dfa
 from kbnf_core.budget import Budget
 from kbnf_core.ir import Call, Grammar, Literal, Node, Regular, Repeat, children
 from kbnf_core.ir.analysis import callees_first
 from kbnf_core.lower.analyse import Analysis
+from kbnf_core.lower.chosen_kernel import compiled
 
 LARGE = 1_000
 """States beyond which nothing is written out inside another nonterminal."""
@@ -60,15 +63,19 @@ def choose_inlined(grammar: Grammar, analysis: Analysis, budget: Budget) -> Inli
 
 def is_free_text(node: Node) -> bool:
     """Tell whether a node is an automaton with a state in which many bytes may come, and again."""
-    if type(node) is not Regular:
-        return False
-    sizes = Counter(node.dfa.classes)
+    return type(node) is Regular and _has_free_text(node.dfa)
+
+
+@lru_cache(maxsize=1024)
+def _has_free_text(dfa: Dfa) -> bool:
+    sizes = Counter(dfa.classes)
     return any(
         sum([sizes[column] for column, target in enumerate(row) if target == state]) >= FREE_TEXT
-        for state, row in enumerate(node.dfa.rows)
+        for state, row in enumerate(dfa.rows)
     )
 
 
+@compiled
 def estimate_size(nodes: Iterable[Node], sizes: Mapping[str, int], inlined: Collection[str]) -> int:
     """Return an estimate of a body's automaton states, counted repetitions unrolled.
 

@@ -7,6 +7,7 @@ are kept in columns, so that whole automata are copied, and epsilon edges remove
 """
 
 from collections.abc import Iterable, Mapping
+from collections.abc import Sequence as Several
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias, TypeGuard, TypeVar
@@ -14,7 +15,7 @@ from typing import NamedTuple, TypeAlias, TypeGuard, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.automata.alphabet import class_count, first_bytes
+from kbnf_core.automata.alphabet import first_bytes
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.budget import Budget
 from kbnf_core.errors import KbnfError
@@ -31,10 +32,14 @@ from kbnf_core.ir import (
     TokenTerminal,
 )
 from kbnf_core.lower.analyse import Analysis
+from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.source import Span
 
 Place: TypeAlias = tuple[Span, int]
 Ids = npt.NDArray[np.int32]
+
+Column: TypeAlias = bytes
+"""int32, one for each edge."""
 
 
 class TooManyStatesError(KbnfError):
@@ -62,9 +67,10 @@ class Alphabet:
         """A byte of each class."""
         return first_bytes(self.columns)
 
-    def of_call(self, name: str) -> int:
-        """Return the symbol of a nonterminal."""
-        return self.class_count + self.nonterminals[name]
+    @cached_property
+    def call_symbols(self) -> Mapping[str, int]:
+        """The symbols of nonterminals."""
+        return {name: self.class_count + i for name, i in self.nonterminals.items()}
 
     def of_token(self, terminal: TokenTerminal) -> int:
         """Return the symbol of a token terminal."""
@@ -180,13 +186,12 @@ class NfaBuilder:
         state_limit: int,
         budget: Budget,
     ) -> None:
-        self._rules = rules
-        self._analysis = analysis
-        self._alphabet = alphabet
-        self._inlined = inlined
-        self._state_limit = state_limit
+        self.rules = rules
+        self.analysis = analysis
+        self.alphabet = alphabet
+        self.inlined = inlined
+        self.state_limit = state_limit
         self.budget = budget
-        self._columns = alphabet.columns
         self.fragments: dict[str, Fragment] = {}
         self._dfas: dict[int, Fragment] = {}
         self._nfa = Nfa()
@@ -195,15 +200,19 @@ class NfaBuilder:
     def build(self, name: str, nfa: N) -> N:
         """Add to ``nfa`` the automaton of ``name``; raise TooManyStatesError beyond the limit."""
         self._nfa = nfa
-        self._work = [(self._rules[name], Nfa.START, Nfa.ACCEPT)]
+        self._work = [(self.rules[name], Nfa.START, Nfa.ACCEPT)]
         self.budget.part = name
         while self._work:
             before = nfa.state_count
             self._connect(*self._work.pop())
             self.budget.spend(1 + nfa.state_count - before)
-            if nfa.state_count > self._state_limit:
-                raise TooManyStatesError(name)
+            self.check(name, nfa.state_count)
         return nfa
+
+    def check(self, name: str, states: int) -> None:
+        """Raise TooManyStatesError where a nonterminal has more states than the limit."""
+        if states > self.state_limit:
+            raise TooManyStatesError(name)
 
     def _connect(self, node: Node, begin: int, end: int) -> None:
         """Add paths for ``node`` from ``begin`` to ``end``, or put its parts on the work list."""
@@ -215,7 +224,7 @@ class NfaBuilder:
             case Call():
                 self._connect_call(node, begin, end)
             case Token(terminal, span):
-                self._nfa.link(begin, self._alphabet.of_token(terminal), end)
+                self._nfa.link(begin, self.alphabet.of_token(terminal), end)
                 if terminal != NEVER:
                     self._nfa.note(begin, span, 0)
             case Sequence(parts):
@@ -244,18 +253,24 @@ class NfaBuilder:
         first = nfa.add_states(inner)
         sources = [begin, *range(first, first + inner)]
         nfa.sources += sources
-        nfa.symbols += node.data.translate(self._columns)
+        nfa.symbols += node.data.translate(self.alphabet.columns)
         nfa.targets += [*sources[1:], end]
         nfa.note_text(sources, node.span)
 
     def _connect_dfa(self, node: Regular, begin: int, end: int) -> None:
         if node.dfa.is_empty:
             return
-        fragment = self._dfas.get(id(node.dfa))
-        if fragment is None:
-            fragment = self._dfas[id(node.dfa)] = _fragment_of(node.dfa, self._alphabet)
-        states = self._copy(fragment, begin, end)
+        states = self._copy(self.fragment_of(node.dfa), begin, end)
         self._nfa.note_all(states, node.span)
+
+    def fragment_of(self, dfa: Dfa) -> Fragment:
+        """Return an automaton, which must stay alive, over the symbols of the grammar."""
+        found = self._dfas.get(id(dfa))
+        if found is None:
+            accepting = [state for state, is_end in enumerate(dfa.accepting) if is_end]
+            found = Fragment(edge_columns(dfa, self.alphabet), accepting, dfa.state_count)
+            self._dfas[id(dfa)] = found
+        return found
 
     def _copy(self, fragment: Fragment, begin: int, end: int) -> range:
         """Add a copy of an automaton; return its states."""
@@ -272,10 +287,10 @@ class NfaBuilder:
         if fragment is not None:
             self._copy(fragment, begin, end)
             return
-        if node.nonterminal in self._inlined:
-            self._work.append((self._rules[node.nonterminal], begin, end))
+        if node.nonterminal in self.inlined:
+            self._work.append((self.rules[node.nonterminal], begin, end))
             return
-        facts = self._analysis.facts[node.nonterminal]
+        facts = self.analysis.facts[node.nonterminal]
         if facts.nullable:
             self._nfa.free(begin, end)
         if facts.filled:
@@ -302,22 +317,22 @@ class NfaBuilder:
     def _is_nullable_call(self, body: Node) -> TypeGuard[Call]:
         return (
             isinstance(body, Call)
-            and self._analysis.facts[body.nonterminal].nullable
-            and body.nonterminal not in self._inlined
+            and self.analysis.facts[body.nonterminal].nullable
+            and body.nonterminal not in self.inlined
         )
 
     def _connect_optional(self, body: Call, most: int, begin: int, end: int) -> None:
         """Add up to ``most`` calls that are not empty: no copy is passed over, the end is near."""
         here = begin
         self._nfa.free(here, end)
-        for _ in range(most * self._analysis.facts[body.nonterminal].filled):
+        for _ in range(most * self.analysis.facts[body.nonterminal].filled):
             there = self._nfa.add_states()
             self._link_call(body, here, there)
             self._nfa.free(there, end)
             here = there
 
     def _link_call(self, node: Call, begin: int, end: int) -> None:
-        self._nfa.link(begin, self._alphabet.of_call(node.nonterminal), end)
+        self._nfa.link(begin, self.alphabet.call_symbols[node.nonterminal], end)
         self._nfa.note(begin, node.span, 0)
 
     def _connect_copy(self, body: Node, begin: int) -> int:
@@ -326,14 +341,32 @@ class NfaBuilder:
         return there
 
 
-def _fragment_of(dfa: Dfa, alphabet: Alphabet) -> Fragment:
-    accepting = [state for state, is_end in enumerate(dfa.accepting) if is_end]
-    return Fragment(edge_columns(dfa, alphabet), accepting, dfa.state_count)
+Connected: TypeAlias = tuple[int, Column, Column, Column, Column, Column]
+"""The number of states, then the edges' columns (source, symbol, target), then the free edges'."""
+
+
+@compiled
+def connect(builder: NfaBuilder, name: str) -> Connected:
+    """Return the automaton of a nonterminal with its free edges, as ``NfaBuilder.build`` does."""
+    nfa = builder.build(name, Nfa())
+    columns = (*nfa.columns(), nfa.free_sources, nfa.free_targets)
+    source, symbol, target, *free = (np.array(column, np.int32).tobytes() for column in columns)
+    return nfa.state_count, source, symbol, target, free[0], free[1]
 
 
 def edge_columns(dfa: Dfa, alphabet: Alphabet) -> Ids:
     """Return an automaton's edges, int32[3, n]: source, symbol, target; by source and symbol."""
-    rows = np.array(dfa.rows, np.int32).reshape(dfa.state_count, class_count(dfa.classes))
-    rows = rows[:, [dfa.classes[byte] for byte in alphabet.first_bytes]]
-    source, symbol = np.nonzero(rows >= 0)
-    return np.array((source, symbol, rows[source, symbol]), np.int32)
+    found = edges_of(dfa.rows, dfa.classes, alphabet.first_bytes)
+    return np.frombuffer(found, np.int32).reshape(3, -1)
+
+
+@compiled
+def edges_of(rows: Several[Several[int]], classes: bytes, chosen: Several[int]) -> bytes:
+    """Return the columns of edges one after the other; the symbols are those of ``chosen`` bytes.
+
+    By source and symbol. Bytes have symbols in their order, each that of a class.
+    """
+    columns = [classes[byte] for byte in chosen]
+    table = np.array(rows, np.int32).reshape(len(rows), max(classes) + 1)[:, columns]
+    source, symbol = np.nonzero(table >= 0)
+    return np.array((source, symbol, table[source, symbol]), np.int32).tobytes()

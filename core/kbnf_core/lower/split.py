@@ -38,10 +38,8 @@ def split_large(grammar: Grammar, analysis: Analysis) -> Grammar:
         return grammar
     rules: dict[str, Node] = {}
     for name, body in grammar.rules.items():
-        if isinstance(body, Regular):
-            rules[name] = body
-        else:
-            rules[name] = _Splitter(name, rules, analysis).split(body)
+        is_large = _is_large(analysis.nodes[name])
+        rules[name] = _Splitter(name, rules, analysis).split(body) if is_large else body
     return Grammar(grammar.start, rules)
 
 

@@ -15,7 +15,8 @@ def main() -> None:
     """Print a JSON object of what was said, by operation and file."""
     if sys.argv[1] == "bare":
         os.environ["KBNF_KERNEL"] = "numpy"
-        blocked = ("numpy", "regex", "kbnf_core.automata._automata", "kbnf_core.kernel._compiled")
+        kernels = ("automata._automata", "kernel._compiled", "lower._lowering")
+        blocked = ("numpy", "regex", *(f"kbnf_core.{kernel}" for kernel in kernels))
         # A module of None cannot be imported.
         vars(sys)["modules"].update(dict.fromkeys(blocked))
     said = {}

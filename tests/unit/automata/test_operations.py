@@ -108,6 +108,7 @@ def test_join_classes() -> None:
     assert alphabet.first_bytes(classes) == [0, 48, 56, 58]
     assert alphabet.join([]) == bytes(256)
     assert alphabet.join([bytes(range(256))]) == bytes(range(256))
+    assert alphabet.join([bytes(reversed(range(256)))]) == bytes(range(256))
 
 
 @pytest.mark.parametrize("used", [b"", b"ba", bytes(range(255)), bytes(range(256))], ids=len)

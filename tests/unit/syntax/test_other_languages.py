@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from kbnf_core import check
 from kbnf_core.languages.kbnf.parse import parse_kbnf
 from kbnf_core.source import Source
 from kbnf_testing.data import DATA
@@ -49,3 +50,8 @@ def test_kbnf_with_mistakes(text: str) -> None:
     codes = {finding.code for finding in parse_kbnf(Source(text)).diagnostics}
     assert codes
     assert "E008" not in codes
+
+
+def test_a_name_put_right_where_it_is_used_is_not_to_be_put_back() -> None:
+    findings = check("start ::= key_value;\nkey-value ::= 'a';\n")
+    assert [finding.code for finding in findings] == ["E001"]

@@ -1,6 +1,7 @@
 """JSON spellings of the characters of a string, as regular expressions."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -47,6 +48,21 @@ class Spelling:
     def escape(self) -> str:
         """The spelling of a character that cannot stand for itself; empty where there is none."""
         return self._escape(ESCAPED)
+
+    @cached_property
+    def escapes(self) -> tuple[tuple[int, tuple[bytes, ...]], ...]:
+        """The characters that cannot stand for themselves, and what may follow the backslash."""
+        codes = [code for low, high in ESCAPED for code in range(low, high + 1)]
+        return tuple((code, tuple(self._escapes_of(code))) for code in codes)
+
+    def _escapes_of(self, code: int) -> Iterator[bytes]:
+        letter = _SHORT.get(code, "")
+        is_short = letter != "" and letter in self.letters
+        if is_short:
+            yield letter.encode()
+        if code in _CONTROLS and "u" in self.letters and (self.is_hexadecimal or not is_short):
+            digits = f"{code:02x}"
+            yield from dict.fromkeys((f"u00{digits}".encode(), f"u00{digits.upper()}".encode()))
 
     @cached_property
     def character(self) -> str:

@@ -20,15 +20,24 @@ def is_void(schemas: "Schemas", expression: Expression, depth: int = DEPTH) -> b
     """Return True if provably unsatisfiable; False means unknown."""
     if expression == NOTHING:
         return True
+    known = schemas.voids.get(expression)
+    if known is not None:
+        return known
     if depth == 0:
+        schemas.guesses += 1
         return False
     schemas.budget.spend(STEPS)
+    before = schemas.guesses
     try:
         shape = schemas.shape(expression)
     except ProblemError:
         # Its evaluation is in progress, or fails; the caller that needs it reports that.
+        schemas.guesses += 1
         return False
-    return is_shape_void(schemas, shape, depth)
+    found = is_shape_void(schemas, shape, depth)
+    if schemas.guesses == before:
+        schemas.voids[expression] = found
+    return found
 
 
 def is_shape_void(schemas: "Schemas", shape: NormalForm, depth: int = DEPTH) -> bool:

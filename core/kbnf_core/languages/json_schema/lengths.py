@@ -5,7 +5,7 @@ where words may pass it, and no longer than they may.
 """
 
 from collections.abc import Container, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from kbnf_core.automata.characters import CharacterDfa, Edge, to_characters
 from kbnf_core.automata.dfa import Dfa
@@ -96,11 +96,16 @@ class Lengths:
         return CharacterDfa(edges, tuple(self.words.accepting[here] for here in states))
 
     def loops(self) -> list[int]:
-        """Return the states that a character leaves as they are."""
+        """Return the states that a character leaves as they are, and behind which nothing repeats.
+
+        Behind others no expression has one loop alone: a path with two cycles is one with two
+        loops, and of two cycles through one state that of one character has another length.
+        """
         return [
             state
             for state, edges in enumerate(self.words.edges)
             if any(target == state for _, target in edges)
+            and all(target == state or self.longest[target] is not None for _, target in edges)
         ]
 
     def counted(
@@ -144,3 +149,9 @@ class Lengths:
         ):
             return state, FREE
         return state, count
+
+
+@lru_cache(maxsize=64)
+def lengths_of(dfa: Dfa) -> Lengths:
+    """Return the lengths of an automaton's words; formats come again in other schemas."""
+    return Lengths(dfa)

@@ -15,6 +15,8 @@ KEYS = Restricted(Kind.STRING)
 Region = tuple[Restricted, Expression]
 """Names, and what members with these names hold."""
 
+_ANY_MEMBER: tuple[Region, ...] = ((KEYS, ANYTHING),)
+
 
 @dataclass(frozen=True)
 class Objects:
@@ -26,7 +28,7 @@ class Objects:
     """
 
     named: tuple[tuple[str, Expression], ...] = ()
-    regions: tuple[Region, ...] = ((KEYS, ANYTHING),)
+    regions: tuple[Region, ...] = _ANY_MEMBER
     required: tuple[str, ...] = ()
     low: int = 0
     high: int | None = None
@@ -48,10 +50,14 @@ class Objects:
         names = self._by_name | more._by_name
         budget.spend(STEPS * (1 + 4 * len(names) + len(self.required) + len(more.required)))
         highs = [high for high in (self.high, more.high) if high is not None]
+        named, regions = self.named, self.regions
+        if more.named or more.regions != _ANY_MEMBER:
+            named = tuple((name, both((self.lookup(name), more.lookup(name)))) for name in names)
+            regions = common_regions(self.regions, more.regions, budget)
         return checked(
             Objects(
-                tuple((name, both((self.lookup(name), more.lookup(name)))) for name in names),
-                common_regions(self.regions, more.regions, budget),
+                named,
+                regions,
                 tuple(dict.fromkeys((*self.required, *more.required))),
                 max(self.low, more.low),
                 min(highs, default=None),
@@ -125,4 +131,6 @@ def checked(found: Objects) -> Objects | None:
     too_few = found.high is not None and found.high < max(found.low, len(found.required))
     if impossible or too_few:
         return None
-    return replace(found, low=found.low if found.low > len(found.required) else 0)
+    # So many members are there anyway.
+    is_implied = 0 < found.low <= len(found.required)
+    return replace(found, low=0) if is_implied else found

@@ -84,6 +84,8 @@ class Schemas:
 
     ``budget`` counts the work of the whole conversion; its part is the JSON Pointer of what is
     being read. ``notes`` are keywords that say nothing about values, though it may seem so.
+    ``voids`` tells whether an expression is void where that is certain, ``guesses`` how often it
+    was not (``emptiness``).
     """
 
     def __init__(self, document: Document, options: Options) -> None:
@@ -96,6 +98,8 @@ class Schemas:
         self._readings: dict[Ref, _Reading] = {}
         self._shapes: dict[Expression, NormalForm] = {}
         self._open: dict[Expression, None] = {}
+        self.voids: dict[Expression, bool] = {}
+        self.guesses = 0
 
     @contextmanager
     def working_at(self, pointer: str) -> Iterator[None]:

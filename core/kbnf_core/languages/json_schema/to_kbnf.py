@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kbnf_core import ir
 from kbnf_core.automata.dfa import Dfa
+from kbnf_core.collecting import without_collecting
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError, WorkLimitError
@@ -30,6 +31,7 @@ from kbnf_core.languages.json_schema.problems import (
     ProblemError,
     too_large,
 )
+from kbnf_core.languages.json_schema.run_scalars import RunWriter
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
@@ -83,6 +85,7 @@ def from_json_schema(
     return Conversion(_written(embedded), exact, losses, notes)
 
 
+@without_collecting()
 def json_schema_grammar(
     source: str, options: Options | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> "Grammar":
@@ -95,7 +98,7 @@ def json_schema_grammar(
     from kbnf_core.grammar import Grammar
 
     text = Source(source)
-    embedded = _convert(text, options)
+    embedded = _convert(text, options, RunWriter)
     if embedded.losses and not (options and options.lossy):
         # Losses of ``lenient`` in the schema would otherwise go unreported.
         raise GrammarError([_diagnostic(loss, text) for loss in embedded.losses])
@@ -107,7 +110,7 @@ def json_schema_grammar(
     return Grammar.of_rules(grammar, analysis, _finish(embedded), write, limits)
 
 
-def _convert(text: Source, options: Options | None, writer: type[Writer] = Writer) -> Embedded:
+def _convert(text: Source, options: Options | None, writer: type[Writer]) -> Embedded:
     try:
         value = read_json(text.text)
         limits = (options or Options()).limits

@@ -1,16 +1,25 @@
 """Sets of strings, or of numbers, as conjunctions of atoms and of complements of atoms."""
 
 import enum
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
-from typing import Any
+from functools import lru_cache
+from typing import Any, Protocol
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.budget import Budget
 from kbnf_core.languages.json_schema.atoms import Length, Literal, Matching, OneOf
-from kbnf_core.languages.json_schema.lengths import Lengths
+from kbnf_core.languages.json_schema.lengths import lengths_of
+
+SMALL = 512
+"""Pairs of states up to which what automata have in common is remembered."""
+
+
+class _Operation(Protocol):
+    def __call__(self, left: Dfa, right: Dfa, /, *, budget: Budget) -> Dfa: ...
+
 
 STEPS = 8
 """What looking at one value, member or part is counted as."""
@@ -75,7 +84,7 @@ class Restricted:
         if length is None:
             return self.dfa(budget).is_empty
         rest = self.of_any_length.dfa(budget)
-        return rest.is_empty or not Lengths(rest).has_word(length, budget)
+        return rest.is_empty or not lengths_of(rest).has_word(length, budget)
 
     def dfa(self, budget: Budget) -> Dfa:
         """Return the set as an automaton; raises LimitError where it is too large."""
@@ -85,12 +94,15 @@ class Restricted:
         return known
 
     def _product(self, budget: Budget) -> Dfa:
-        intersect = partial(operations.intersect, budget=budget)
-        difference = partial(operations.difference, budget=budget)
         wanted = [atom.dfa() for atom, positive in self.literals if positive]
-        whole = reduce(intersect, wanted or [Matching(self.kind.value).dfa()])
         unwanted = [atom.dfa() for atom, positive in self.literals if not positive]
-        return reduce(difference, unwanted, whole)
+        whole, *others = wanted or [Matching(self.kind.value).dfa()]
+        for operation, dfas in ((operations.intersect, others), (operations.difference, unwanted)):
+            for dfa in dfas:
+                combine = _combined if whole.state_count * dfa.state_count <= SMALL else _combine
+                whole, steps = combine(operation, whole, dfa)
+                budget.spend(steps)
+        return whole
 
     def meet(self, other: "Restricted", budget: Budget) -> "Restricted | None":
         """Return the common values; None where there is certainly none."""
@@ -111,6 +123,19 @@ class Restricted:
                 parts.append(part)
             before.append((atom, wanted))
         return tuple(parts)
+
+
+def _combine(operation: _Operation, left: Dfa, right: Dfa) -> tuple[Dfa, int]:
+    """Return what an operation makes of two automata, and its steps.
+
+    They count also where the result is remembered. Without a bound, as states have one.
+    """
+    meter = Budget(sys.maxsize)
+    return operation(left, right, budget=meter), meter.spent
+
+
+_combined = lru_cache(maxsize=512)(_combine)
+"""Sets that differ in their last literals alone, as regions of names do, share the rest."""
 
 
 def united(parts: Sequence[Restricted]) -> tuple[Restricted, ...]:

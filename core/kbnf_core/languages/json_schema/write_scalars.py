@@ -1,7 +1,8 @@
 """Writes sets of strings and of numbers: as regular expressions, or as rules where those grow."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
+from functools import lru_cache
 from itertools import chain
 
 from kbnf_core.automata import operations
@@ -36,7 +37,7 @@ from kbnf_core.languages.json_schema.build_tree import (
     text,
 )
 from kbnf_core.languages.json_schema.formats import formats_of
-from kbnf_core.languages.json_schema.lengths import Lengths
+from kbnf_core.languages.json_schema.lengths import Lengths, lengths_of
 from kbnf_core.languages.json_schema.limits import SchemaLimits
 from kbnf_core.languages.json_schema.linear import Rules, Step, write_linear
 from kbnf_core.languages.json_schema.options import Standard
@@ -145,6 +146,10 @@ class ScalarWriter:
         length = part.length
         if length is not None:
             return self._counted(part.of_any_length, length, wish)
+        return self._of_any_length(part, wish)
+
+    def _of_any_length(self, part: Restricted, wish: str) -> Form | None:
+        """Return the strings of a set that says nothing of lengths."""
         found = self._readable(part)
         if found is None:
             if part.dfa(self._rules.budget).is_empty:
@@ -182,24 +187,18 @@ class ScalarWriter:
         dfa = part.dfa(budget)
         if dfa.is_empty:
             return None
-        lengths = Lengths(dfa)
+        lengths = lengths_of(dfa)
         left = lengths.left_of(length)
         if left is None:
             return self._remembered(part, wish)
         if not lengths.has_word(left, budget):
             return None
-        whole = self._expression(part, lengths)
+        whole = self._readable(part) or _expression(lengths)
         if whole is not None and is_looped(whole):
             form = self._looped(whole, left)
             return None if form is None else sequence(text('"'), form, text('"'))
         form = self._by_states(lengths, left, FEW_STATES, wish)
         return form or self._narrowed(part, lengths, left, wish)
-
-    def _expression(self, part: Restricted, lengths: Lengths) -> Regex | None:
-        try:
-            return self._readable(part) or to_expression(lengths.words, self._builder, MOST_LEAVES)
-        except LimitError:
-            return None
 
     def _narrowed(
         self, part: Restricted, lengths: Lengths, length: Length, wish: str
@@ -228,7 +227,7 @@ class ScalarWriter:
 
     def _by_states(self, lengths: Lengths, length: Length, most: int, wish: str) -> Form | None:
         """Return strings by an automaton that counts; None where it has too many states."""
-        tails = self._tails(lengths)
+        tails = _tails(lengths)
         try:
             states, rows = lengths.counted(length, most, self._rules.budget, tails)
             if sum(state in tails for state, _ in states) > MOST_TAILS:
@@ -256,18 +255,6 @@ class ScalarWriter:
         most += len(words.edges)
         form = write_linear(0, step, self._rules, wish, most)
         return None if form is None else sequence(text('"'), form, text('"'))
-
-    def _tails(self, lengths: Lengths) -> dict[int, Regex]:
-        """Return what follows the states in which one thing is repeated, where nothing else is."""
-        found = {}
-        for state in lengths.loops():
-            try:
-                tail = to_expression(lengths.behind(state), self._builder, MOST_LEAVES)
-            except LimitError:
-                continue
-            if is_looped(tail):
-                found[state] = tail
-        return found
 
     def _looped(self, whole: Regex, length: Length) -> Form | None:
         return write_one_loop(whole, length, self._counter, self._prelude.spelling.spell)
@@ -357,6 +344,10 @@ class ScalarWriter:
             return self._prelude.use("integer")
         if part.finite is not None:
             return self._numbers(part.finite)
+        return self._decimal_texts(part, wish)
+
+    def _decimal_texts(self, part: Restricted, wish: str) -> Form | None:
+        """Return the decimal texts of a set of numbers."""
         dfa = operations.intersect(part.dfa(self._rules.budget), self._decimals(part))
         if dfa.is_empty:
             return None
@@ -366,6 +357,28 @@ class ScalarWriter:
         except LimitError:
             return self._linear(characters, print_characters, wish)
         return self._plain(found)
+
+
+@lru_cache(maxsize=64)
+def _expression(lengths: Lengths) -> Regex | None:
+    try:
+        return to_expression(lengths.words, Builder(), MOST_LEAVES)
+    except LimitError:
+        return None
+
+
+@lru_cache(maxsize=64)
+def _tails(lengths: Lengths) -> Mapping[int, Regex]:
+    """Return what follows the states in which one thing is repeated, where nothing else is."""
+    found = {}
+    for state in lengths.loops():
+        try:
+            tail = to_expression(lengths.behind(state), Builder(), MOST_LEAVES)
+        except LimitError:
+            continue
+        if is_looped(tail):
+            found[state] = tail
+    return found
 
 
 _INTEGER_DIGITS = "-?(?:0|[1-9][0-9]*)"

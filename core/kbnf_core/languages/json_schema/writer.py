@@ -60,12 +60,14 @@ def reachable(start: str, rules: Mapping[str, Form]) -> list[tree.Definition]:
     used = {start}
     queue = [start]
     for name in queue:
-        called = [
-            n.name.value for n in tree.postorder(rules[name]) if isinstance(n, tree.Reference)
-        ]
-        fresh = [other for other in dict.fromkeys(called) if other not in used]
-        used.update(fresh)
-        queue.extend(fresh)
+        pending = [rules[name]]
+        while pending:
+            form = pending.pop()
+            if not isinstance(form, tree.Reference):
+                pending.extend(tree.children(form))
+            elif form.name.value not in used:
+                used.add(form.name.value)
+                queue.append(form.name.value)
     return [definition(name, form) for name, form in rules.items() if name in used]
 
 

@@ -35,13 +35,15 @@ MOST_FORMS = 20
 """Mistakes of one definition behind which reading goes on; each takes reading it again."""
 
 
-def parse_kbnf(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
-    """Parse ``source``.
+def parse_kbnf(
+    source: Source, limits: Limits = DEFAULT_LIMITS, words: Words | None = None
+) -> Parsed:
+    """Parse ``source``, by ``words`` where the caller wants to know them.
 
     Definitions with mistakes are left out of the document, their names are kept in its
     ``broken_names``. A definition that lacks nothing but its ``;`` (E002, W001) is kept.
     """
-    words = Words(source.text)
+    words = words or Words(source.text)
     metasyntax = _Kbnf(source, limits, words)
     read = parse_statements(words.statements(), metasyntax)
     findings = [*read.findings, *metasyntax.unended]
@@ -143,7 +145,7 @@ class _Kbnf(Metasyntax[Definition]):
         words = statement.words
         for name, sign in pairwise(words):
             if name.type in NAMES and sign.type in SIGNS:
-                yield name.value
+                yield name.value.replace("-", "_")  # As `check_words` would have it written.
         if words[-1].type == "OPEN_COMMENT":
             for line in DEFINITION_LINE.finditer(words[-1].value):
                 yield line["name"]

@@ -12,10 +12,17 @@ from kbnf_core import AcceptTokenResult, Engine, Grammar, Vocabulary
 from kbnf_core.automata.expression import Builder, print_expression
 from kbnf_core.automata.operations import is_equal
 from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.to_regex import to_expression
+from kbnf_core.budget import Budget
 from kbnf_core.errors import GrammarError
-from kbnf_core.languages.json_schema import from_json_schema, json_schema_grammar
+from kbnf_core.languages.json_schema import from_json_schema, json_schema_grammar, write_scalars
 from kbnf_core.languages.json_schema.additional_names import all_but, regex_but
+from kbnf_core.languages.json_schema.atoms import Matching
 from kbnf_core.languages.json_schema.characters import Spelling
+from kbnf_core.languages.json_schema.lengths import Lengths, lengths_of
+from kbnf_core.languages.json_schema.quoted import quoted
+from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
+from kbnf_core.languages.json_schema.write_counts import is_looped
 
 SCHEMAS: dict[str, Any] = {
     "closed": {"type": "object", "properties": {"a": {}}, "additionalProperties": False},
@@ -35,6 +42,10 @@ SCHEMAS: dict[str, Any] = {
         "minProperties": 1,
     },
     "number": {"type": "number", "minimum": 3},
+    "numbers": {"type": "number", "multipleOf": 0.05, "maximum": 20, "exclusiveMinimum": -1},
+    "pattern": {"type": "string", "pattern": '^[":x\\\\\\s\x7f]{2,9}$|stop'},
+    "excluded": {"type": "string", "not": {"pattern": "[nx]"}},
+    "format and length": {"type": "string", "format": "hostname", "maxLength": 12},
 }
 
 
@@ -108,6 +119,72 @@ def test_other_names_as_automaton_and_as_expression(words: tuple[str, ...]) -> N
     several = words == ("\x1f",)  # It may be written \u001f or \u001F.
     assert (found is None) == several
     assert several or (found is not None and is_equal(found, compiled.dfa))
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [Spelling(), Spelling(is_hexadecimal=True), Spelling('bn"\\'), Spelling('u"\\'), Spelling("")],
+    ids=repr,
+)
+@pytest.mark.parametrize(
+    "pattern", ["(?s:.)*", "[^a]*", "\\x00|[\\x1f-\\x22\\\\]+é?", "b{3}", "", '(?s:.)*"']
+)
+def test_strings_as_automata_and_as_expressions(pattern: str, spelling: Spelling) -> None:
+    plain, read = compile_regex(pattern).dfa, Builder().read(pattern)
+    assert plain is not None
+    assert read is not None
+    written = compile_regex(f'"(?:{print_expression(read, spelling.spell)})"').dfa
+    assert written is not None
+    assert is_equal(quoted(plain, spelling), written)
+
+
+def test_restricted_values_are_not_written_as_expressions(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(write_scalars, "to_expression", refuse)
+    monkeypatch.setattr(write_scalars, "print_expression", refuse)
+    for name in ("pattern", "excluded", "number", "numbers", "others of several"):
+        assert json_schema_grammar(json.dumps(SCHEMAS[name])).tables.state_count
+
+
+def test_a_format_with_a_length_is_worked_out_once() -> None:
+    for length in (12, 13):
+        before = lengths_of.cache_info().misses
+        json_schema_grammar(json.dumps(SCHEMAS["format and length"] | {"maxLength": length}))
+    assert lengths_of.cache_info().misses == before
+
+
+def test_what_is_remembered_costs_the_same_work() -> None:
+    literals = [
+        (Matching(f"[^{end}]*"), wanted)
+        for end, wanted in zip("789", (True, True, False), strict=True)
+    ]
+    spent = []
+    found = []
+    for _ in range(2):
+        budget = Budget(1_000_000)
+        found.append(Restricted(Kind.STRING, tuple(literals)).dfa(budget))
+        spent.append(budget.spent)
+    assert found[0] is found[1]
+    assert spent[0] == spent[1] > 0
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["a*b*", "(?:ab|a)*c", "[a-z]+@[a-z]+", "a*c|[ab]*d", "x(?:a*|b{3})y", "(?:a|bc)*", "[ab]*abb"],
+)
+def test_lone_loops_are_looked_for_wherever_they_are(pattern: str) -> None:
+    dfa = compile_regex(pattern).dfa
+    assert dfa is not None
+    lengths = Lengths(dfa)
+    turning = [
+        state
+        for state, edges in enumerate(lengths.words.edges)
+        if any(target == state for _, target in edges)
+    ]
+    alone = {s for s in turning if is_looped(to_expression(lengths.behind(s), Builder()))}
+    assert alone <= set(lengths.loops()) <= set(turning)
 
 
 def test_a_name_with_half_a_character_has_no_automaton() -> None:

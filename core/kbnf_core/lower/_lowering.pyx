@@ -1,0 +1,333 @@
+# cython: language_level=3, wraparound=False, cdivision=True
+# distutils: language = c++
+"""Lowering, compiled: each function is the one of the same name in ``analyse``, ``inline``, ``nfa``.
+
+Nodes and automata are Python's; what is compiled is the way over them, and the columns of edges.
+"""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libcpp.vector cimport vector
+
+from kbnf_core.ir import NEVER, Call, Choice, Literal, Regular, Repeat, Sequence, Token
+from kbnf_core.lower.facts import FACTS
+
+ctypedef vector[int32_t] Ints
+
+cdef object _NEVER = NEVER, _FACTS = FACTS
+cdef type _Call = Call, _Choice = Choice, _Literal = Literal, _Regular = Regular
+cdef type _Repeat = Repeat, _Sequence = Sequence, _Token = Token
+
+cdef enum:
+    NULLABLE = 1
+    FILLED = 2
+    DEAD = -1
+    START = 0
+    ACCEPT = 1
+
+
+def parts_of(root):
+    """See ``analyse``."""
+    cdef list found = [], stack = [root], callees = []
+    while stack:
+        node = stack.pop()
+        found.append(node)
+        kind = type(node)
+        if kind is _Sequence:
+            stack.extend(node.parts)
+        elif kind is _Choice:
+            stack.extend(node.branches)
+        elif kind is _Repeat:
+            stack.append(node.body)
+        elif kind is _Call:
+            callees.append(node.nonterminal)
+    found.reverse()
+    callees.reverse()
+    return found, callees
+
+
+cdef int _both(const vector[int]& values, Py_ssize_t first) noexcept:
+    """Return the facts of a sequence."""
+    cdef Py_ssize_t i
+    cdef int found = NULLABLE
+    for i in range(first, <Py_ssize_t> values.size()):
+        if values[i] == 0:
+            return 0
+        found = (found & values[i] & NULLABLE) | ((found | values[i]) & FILLED)
+    return found
+
+
+cdef int _of_automaton(dfa) except -1:
+    if not dfa.accepting:
+        return 0
+    cdef int found = NULLABLE if dfa.accepting[0] else 0
+    for target in dfa.rows[0]:
+        if target != DEAD:
+            return found | FILLED
+    return found
+
+
+def facts_of(nodes, known):
+    """See ``analyse``."""
+    cdef vector[int] values
+    cdef Py_ssize_t first, i
+    cdef int found
+    for node in nodes:
+        kind = type(node)
+        first = values.size()
+        if kind is _Call:
+            of_call = known[node.nonterminal]
+            found = (NULLABLE if of_call[0] else 0) | (FILLED if of_call[1] else 0)
+        elif kind is _Literal:
+            found = FILLED if node.data else NULLABLE
+        elif kind is _Sequence:
+            first -= len(<tuple> node.parts)
+            found = _both(values, first)
+        elif kind is _Choice:
+            first -= len(<tuple> node.branches)
+            found = 0
+            for i in range(first, <Py_ssize_t> values.size()):
+                found |= values[i]
+        elif kind is _Repeat:
+            first -= 1
+            if node.high == 0:
+                found = NULLABLE
+            else:
+                found = values[first] | (NULLABLE if node.low == 0 else 0)
+        elif kind is _Regular:
+            found = _of_automaton(node.dfa)
+        else:
+            found = FILLED
+        values.resize(first)
+        values.push_back(found)
+    return _FACTS[values.back() & NULLABLE][values.back() >> 1]
+
+
+def estimate_size(nodes, sizes, inlined):
+    """See ``inline``."""
+    cdef list values = []
+    cdef Py_ssize_t count
+    for node in nodes:
+        kind = type(node)
+        if kind is _Literal:
+            values.append(len(node.data))
+        elif kind is _Regular:
+            values.append(node.dfa.state_count)
+        elif kind is _Call:
+            values.append(sizes[node.nonterminal] if node.nonterminal in inlined else 1)
+        elif kind is _Repeat:
+            values.append(values.pop() * max(node.low, node.high or 1, 1))
+        elif kind is _Token:
+            values.append(1)
+        else:
+            count = len(<tuple> (node.parts if kind is _Sequence else node.branches))
+            size = 1
+            for _ in range(count):
+                size = size + values.pop()
+            values.append(size)
+    return values.pop()
+
+
+cdef bytes _bytes(const Ints& values):
+    return PyBytes_FromStringAndSize(
+        <const char*> values.data(), values.size() * sizeof(int32_t)
+    )
+
+
+def edges_of(rows, const uint8_t[::1] classes, chosen):
+    """See ``nfa``."""
+    cdef Ints source, symbol, target, columns
+    cdef int32_t state = 0, to
+    cdef Py_ssize_t i
+    cdef uint8_t byte
+    for byte in chosen:
+        columns.push_back(classes[byte])
+    for row in rows:
+        for i in range(<Py_ssize_t> columns.size()):
+            to = (<list> row)[columns[i]] if type(row) is list else row[columns[i]]
+            if to != DEAD:
+                source.push_back(state)
+                symbol.push_back(<int32_t> i)
+                target.push_back(to)
+        state += 1
+    return _bytes(source) + _bytes(symbol) + _bytes(target)
+
+
+cdef struct Automaton:
+    int32_t states
+    Ints source
+    Ints symbol
+    Ints target
+    Ints free_source
+    Ints free_target
+
+
+cdef void _link(Automaton& nfa, int32_t source, int32_t symbol, int32_t target) noexcept:
+    nfa.source.push_back(source)
+    nfa.symbol.push_back(symbol)
+    nfa.target.push_back(target)
+
+
+cdef void _free(Automaton& nfa, int32_t source, int32_t target) noexcept:
+    nfa.free_source.push_back(source)
+    nfa.free_target.push_back(target)
+
+
+cdef int _copy(Automaton& nfa, fragment, int32_t begin, int32_t end) except -1:
+    """Add a copy of an automaton."""
+    cdef const int32_t[:, :] edges = fragment.edges
+    cdef Py_ssize_t i
+    cdef int32_t base = nfa.states, state
+    nfa.states += <int32_t> fragment.state_count
+    for i in range(edges.shape[1]):
+        _link(nfa, base + edges[0, i], edges[1, i], base + edges[2, i])
+    _free(nfa, begin, base)
+    for state in fragment.accepting:
+        _free(nfa, base + state, end)
+    return 0
+
+
+cdef class _Connection:
+    """The automaton of one nonterminal as it grows; see ``nfa.NfaBuilder``."""
+
+    cdef Automaton nfa
+    cdef list work
+    cdef object builder, rules, facts, inlined, calls, fragments
+    cdef const uint8_t[::1] columns
+
+    def __init__(self, builder):
+        self.builder = builder
+        self.rules = builder.rules
+        self.facts = builder.analysis.facts
+        self.inlined = builder.inlined
+        self.calls = builder.alphabet.call_symbols
+        self.fragments = builder.fragments
+        self.columns = builder.alphabet.columns
+        self.nfa.states = 2
+        self.work = []
+
+    cdef int32_t state(self):
+        self.nfa.states += 1
+        return self.nfa.states - 1
+
+    cdef add(self, node, int32_t begin, int32_t end):
+        self.work.append((node, begin, end))
+
+    cdef connect(self, node, int32_t begin, int32_t end):
+        kind = type(node)
+        if kind is _Literal:
+            self.literal(node.data, begin, end)
+        elif kind is _Call:
+            self.call(node.nonterminal, begin, end)
+        elif kind is _Sequence:
+            self.sequence(node.parts, begin, end)
+        elif kind is _Choice:
+            for branch in <tuple> node.branches:
+                self.add(branch, begin, end)
+        elif kind is _Repeat:
+            self.repeat(node, begin, end)
+        elif kind is _Regular:
+            if node.dfa.accepting:
+                _copy(self.nfa, self.builder.fragment_of(node.dfa), begin, end)
+        else:
+            _link(self.nfa, begin, self.builder.alphabet.of_token(node.terminal), end)
+
+    cdef sequence(self, tuple parts, int32_t begin, int32_t end):
+        cdef Py_ssize_t i, last = len(parts) - 1
+        cdef int32_t middle
+        if last < 0:
+            _free(self.nfa, begin, end)
+            return
+        for i in range(last):
+            middle = self.state()
+            self.add(parts[i], begin, middle)
+            begin = middle
+        self.add(parts[last], begin, end)
+
+    cdef literal(self, const uint8_t[::1] data, int32_t begin, int32_t end):
+        cdef Py_ssize_t i, last = data.shape[0] - 1
+        cdef int32_t there
+        if last < 0:
+            _free(self.nfa, begin, end)
+            return
+        for i in range(last + 1):
+            there = end if i == last else self.state()
+            _link(self.nfa, begin, self.columns[data[i]], there)
+            begin = there
+
+    cdef call(self, name, int32_t begin, int32_t end):
+        fragment = self.fragments.get(name)
+        if fragment is not None:
+            _copy(self.nfa, fragment, begin, end)
+            return
+        if name in self.inlined:
+            self.add(self.rules[name], begin, end)
+            return
+        facts = self.facts[name]
+        if facts[0]:
+            _free(self.nfa, begin, end)
+        if facts[1]:
+            _link(self.nfa, begin, self.calls[name], end)
+
+    cdef repeat(self, node, int32_t begin, int32_t end):
+        cdef int32_t here = begin, there
+        body, high = node.body, node.high
+        if high is not None and type(body) is _Call and self.is_nullable(body.nonterminal):
+            self.optional(body.nonterminal, high, begin, end)
+            return
+        for _ in range(node.low):
+            there = self.state()
+            self.add(body, here, there)
+            here = there
+        if high is None:
+            there = self.state()
+            _free(self.nfa, here, there)
+            self.add(body, there, there)
+            here = there
+        else:
+            for _ in range(high - node.low):
+                _free(self.nfa, here, end)
+                there = self.state()
+                self.add(body, here, there)
+                here = there
+        _free(self.nfa, here, end)
+
+    cdef bint is_nullable(self, name) except -1:
+        return self.facts[name][0] and name not in self.inlined
+
+    cdef optional(self, name, most, int32_t begin, int32_t end):
+        cdef int32_t here = begin, there
+        _free(self.nfa, begin, end)
+        if not self.facts[name][1]:
+            return
+        for _ in range(most):
+            there = self.state()
+            _link(self.nfa, here, self.calls[name], there)
+            _free(self.nfa, there, end)
+            here = there
+
+
+def connect(builder, str name):
+    """See ``nfa``."""
+    cdef _Connection found = _Connection(builder)
+    cdef int64_t steps = 0, left = builder.budget.left, limit = builder.state_limit
+    cdef int32_t before
+    found.add(found.rules[name], START, ACCEPT)
+    builder.budget.part = name
+    while found.work:
+        before = found.nfa.states
+        node, begin, end = found.work.pop()
+        found.connect(node, begin, end)
+        steps += 1 + found.nfa.states - before
+        if steps > left or found.nfa.states > limit:
+            break
+    builder.budget.spend(steps)
+    builder.check(name, found.nfa.states)
+    return (
+        found.nfa.states,
+        _bytes(found.nfa.source),
+        _bytes(found.nfa.symbol),
+        _bytes(found.nfa.target),
+        _bytes(found.nfa.free_source),
+        _bytes(found.nfa.free_target),
+    )

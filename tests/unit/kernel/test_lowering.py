@@ -1,0 +1,131 @@
+"""Lowering, compiled and as it is written in Python: the same results for any grammar."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from random import Random
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kbnf_core import Grammar
+from kbnf_core.budget import Budget
+from kbnf_core.errors import GrammarError, WorkLimitError
+from kbnf_core.kernel import CHOICE_VARIABLE
+from kbnf_core.limits import DEFAULT_LIMITS
+from kbnf_core.lower import inline
+from kbnf_core.lower.assemble import number_symbols
+from kbnf_core.lower.chosen_kernel import PLAIN
+from kbnf_core.lower.nfa import NfaBuilder, TooManyStatesError
+from kbnf_testing.generate import Features, GrammarMaker
+from kbnf_testing.printer import to_kbnf
+
+GRAMMARS = Path(__file__).resolve().parents[3] / "grammars"
+
+
+@pytest.fixture(scope="module")
+def compiled() -> ModuleType:
+    """Return the compiled functions."""
+    if find_spec("kbnf_core.lower._lowering") is None:
+        pytest.skip("the compiled kernel was not built")
+    return import_module("kbnf_core.lower._lowering")
+
+
+def random_grammar(seed: int) -> Grammar | None:
+    """Return a random grammar, which may have no text at all: then None."""
+    try:
+        return Grammar(to_kbnf(GrammarMaker(Random(seed), Features()).grammar()))
+    except GrammarError:
+        return None
+
+
+def builder_of(grammar: Grammar, budget: Budget, limit: int, inlined: inline.Inlined) -> NfaBuilder:
+    rules, analysis = grammar.rules, grammar.analysis
+    alphabet = number_symbols(rules, analysis, inlined)
+    return NfaBuilder(rules.rules, analysis, alphabet, inlined.names, limit, budget)
+
+
+def outcome(connect: Callable[..., Any], builder: NfaBuilder, name: str) -> object:
+    """Return the automaton, its edges in one order, and the work; or why there is none."""
+    try:
+        states, *columns = connect(builder, name)
+    except (TooManyStatesError, WorkLimitError) as error:
+        return type(error), str(error), builder.budget.spent
+    source, symbol, target, *free = (np.frombuffer(c, np.int32).tolist() for c in columns)
+    edges = sorted(zip(source, symbol, target, strict=True))
+    return states, edges, sorted(zip(*free, strict=True)), builder.budget.spent
+
+
+def compare(grammar: Grammar, compiled: ModuleType, work: int, limit: int) -> None:
+    """Put every rule through both."""
+    rules, analysis = grammar.rules, grammar.analysis
+    chosen = inline.choose_inlined(rules, analysis, Budget(DEFAULT_LIMITS.work))
+    some = replace(chosen, copied=())
+    for name, body in rules.rules.items():
+        nodes = analysis.nodes[name]
+        assert compiled.parts_of(body) == PLAIN["parts_of"](body)
+        assert compiled.facts_of(nodes, analysis.facts) is PLAIN["facts_of"](nodes, analysis.facts)
+        sizes = dict.fromkeys(rules.rules, 7)
+        arguments = nodes, sizes, chosen.names
+        assert compiled.estimate_size(*arguments) == PLAIN["estimate_size"](*arguments)
+        for inlined in (inline.Inlined(), some):
+            one, other = (builder_of(grammar, Budget(work), limit, inlined) for _ in range(2))
+            if name in analysis.reachable:
+                found = outcome(compiled.connect, one, name)
+                assert found == outcome(PLAIN["connect"], other, name)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_both_lower_random_grammars_alike(compiled: ModuleType, seed: int) -> None:
+    grammar = random_grammar(seed)
+    if grammar is not None:
+        compare(grammar, compiled, *Random(seed).choice([(10_000_000, 10_000), (9, 99), (99, 9)]))
+
+
+@pytest.mark.parametrize("path", sorted(GRAMMARS.glob("*.kbnf")), ids=lambda path: path.stem)
+def test_both_lower_real_grammars_alike(compiled: ModuleType, path: Path) -> None:
+    compare(Grammar(path.read_text(encoding="utf-8")), compiled, 10_000_000, 100_000)
+
+
+def test_both_copy_fragments_alike(compiled: ModuleType) -> None:
+    grammar = Grammar("start ::= A 'x' A | A?; A ::= #'[a-c]+' 'd'{2,3};")
+    found = []
+    for connect in (compiled.connect, PLAIN["connect"]):
+        builder = builder_of(grammar, Budget(10_000), 1_000, inline.Inlined(frozenset("A"), ("A",)))
+        piece = import_module("kbnf_core.lower.compact").compact(builder, "A")
+        builder.fragments["A"] = piece.fragment
+        found.append(outcome(connect, builder, "start"))
+    assert found[0] == found[1]
+
+
+def test_both_list_the_edges_of_automata_alike(compiled: ModuleType) -> None:
+    rows, classes = [[1, -1, 0], [-1, -1, 1]], bytes([0, 1, 2] * 85 + [1])
+    chosen = [2, 0, 1, 0]
+    assert compiled.edges_of(rows, classes, chosen) == PLAIN["edges_of"](rows, classes, chosen)
+
+
+def test_all_that_is_marked_is_compiled(compiled: ModuleType) -> None:
+    assert {name for name in vars(compiled) if name in PLAIN} == set(PLAIN)
+
+
+@pytest.mark.parametrize(("wanted", "is_used"), [("", True), ("numpy", False)])
+def test_the_kernel_of_lowering_follows_the_same_choice(
+    compiled: ModuleType, wanted: str, is_used: bool
+) -> None:
+    del compiled
+    program = "from kbnf_core.lower.chosen_kernel import LOWERING; print(LOWERING is not None)"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {CHOICE_VARIABLE: wanted},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == str(is_used)
