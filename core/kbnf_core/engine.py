@@ -337,14 +337,16 @@ class Engine(EngineCore):
 
         return prepare(self._automaton, self._position, DEFAULT_WORK if budget is None else budget)
 
-    def shortest_completion(self) -> "Completion":
+    def shortest_completion(self, *, fewest: bool = True) -> "Completion":
         """Return how the text can end soonest, in bytes and in tokens.
 
+        With ``fewest=False`` the tokens are those that spell the bytes, which is found in
+        microseconds; fewer of them, of another text, are then not searched for.
         Raises ``EngineError`` for a completion of more than 65,536 bytes.
         """
         from kbnf_core.mask.shortest import shortest_completion
 
-        return shortest_completion(self._automaton, self._position)
+        return shortest_completion(self._automaton, self._position, fewest)
 
     def sample(self, random: "Random", length: int = 32) -> "Sample":
         """Return tokens at random that can follow: about ``length``, then the soonest end.

@@ -69,6 +69,22 @@ def _fewest_tokens(drawn: _Drawn, most: int) -> int | None:
 
 
 @pytest.mark.parametrize("seed", _SEEDS)
+def test_without_a_search_the_tokens_spell_the_fewest_bytes(seed: int) -> None:
+    drawn = _Drawn(seed)
+    quick = drawn.engine.shortest_completion(fewest=False)
+    thorough = drawn.engine.shortest_completion()
+    assert quick.data == thorough.data
+    assert (quick.tokens is None) == (thorough.tokens is None)
+    if quick.tokens is None or thorough.tokens is None:
+        return
+    assert len(quick.tokens) >= len(thorough.tokens)
+    for token_id in quick.tokens:
+        assert not drawn.engine.can_finish()
+        drawn.engine.try_accept_new_token(token_id)
+    assert drawn.engine.can_finish()
+
+
+@pytest.mark.parametrize("seed", _SEEDS)
 def test_no_fewer_tokens_end_a_text(seed: int) -> None:
     drawn = _Drawn(seed)
     completion = drawn.engine.shortest_completion()

@@ -4,9 +4,7 @@ Against stand-ins of the servers' protocols, and against the protocols' own file
 ``hosts.py`` has fetched them from the wheels; the rest of the servers is a stand-in in both.
 """
 
-import enum
 import importlib
-import importlib.util
 import logging
 import re
 import sys
@@ -14,177 +12,44 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from types import ModuleType, SimpleNamespace
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from kbnf_core import Vocabulary
+from kbnf_testing import servers
 
 tokenizers = pytest.importorskip(
     "tokenizers", reason="tokenizers is not installed (extra `transformers`)"
 )
 torch = pytest.importorskip("torch", reason="torch is not installed (extra `torch`)")
 
-ROOT = Path(__file__).resolve().parents[2]
-HOSTS = ROOT / ".hosts"
-PLACES = [ROOT / "integrations" / name for name in ("kbnf-vllm", "kbnf-sglang")]
 WIDTH = 70
 EOS, STOP = 35, 36
-SPELLINGS = {**{chr(97 + i): i for i in range(8)}, "ab": 8, "Ġ": 10, "1": 40, "{": 41, "}": 42}
+SPELLINGS = {
+    **{chr(97 + i): i for i in range(8)},
+    "ab": 8,
+    "Ġ": 10,
+    "1": 40,
+    "{": 41,
+    "}": 42,
+    "|": 44,
+}
 TOKENIZER = tokenizers.Tokenizer(tokenizers.models.BPE(SPELLINGS, [("a", "b")]))
 TOKENIZER.decoder = tokenizers.decoders.ByteLevel()
 VOCABULARY = Vocabulary.of(TOKENIZER)
 PATTERN = r"[a-h]{2,6}( [a-h]{2,4}){0,2}"
 
 
-class _Object:
-    """SGLang's ``BaseGrammarObject``."""
-
-    def __init__(self) -> None:
-        self.finished = False
-
-    @staticmethod
-    def fill_vocab_mask_batched(entries: Any, vocab_mask: Any) -> None:
-        for entry in entries:
-            entry.grammar.fill_vocab_mask(vocab_mask, entry.row)
-
-
-class _Invalid(_Object):
-    def __init__(self, error_message: str) -> None:
-        super().__init__()
-        self.error_message = error_message
-
-
-class _Row(NamedTuple):
-    row: int
-    grammar: Any
-
-
-class _Options(enum.Enum):
-    JSON = 1
-    JSON_OBJECT = 2
-    REGEX = 3
-    GRAMMAR = 4
-    CHOICE = 5
-    STRUCTURAL_TAG = 6
-
-
-class _Backend:
-    """vLLM's ``StructuredOutputBackend``, SGLang's ``BaseGrammarBackend``."""
-
-    def __init__(self, *settings: Any) -> None:
-        self.vllm_config, self.tokenizer, self.vocab_size = settings or (None, None, 0)
-
-
-class _Reasoner:
-    def __init__(
-        self, backend: Any, parser: Any, tokenizer: Any, enable_strict_thinking: bool
-    ) -> None:
-        self.inner = backend
-        self.settings = parser, tokenizer, enable_strict_thinking
-
-
-class _ValidationError(ValueError):
-    pass
-
-
-def _buffer(name: str, mask: Any, rows: int) -> Any:
-    assert (len(mask), bool(name)) == (rows, True)
-    return mask
-
-
-def _key(outputs: Any) -> Any:
-    return outputs
-
-
-SERVING = SimpleNamespace(
-    constrained_json_whitespace_pattern=None,
-    constrained_json_disable_any_whitespace=False,
-    reasoning_parser="",
-    enable_strict_thinking=False,
-)
-REGISTRY: dict[str, Any] = {}
-CHOICES: list[str] = []
-
-STANDINS: dict[str, dict[str, Any]] = {
-    "sglang.srt.constrained.base_grammar_backend": {
-        "BaseGrammarBackend": _Backend, "BaseGrammarObject": _Object, "GrammarRow": _Row,
-        "InvalidGrammarObject": _Invalid, "GRAMMAR_BACKEND_REGISTRY": REGISTRY,
-        "register_vocab_mask_buffer": _buffer,
-        "register_grammar_backend": REGISTRY.__setitem__,
-    },
-    "sglang.srt.constrained.reasoner_grammar_backend": {"ReasonerGrammarBackend": _Reasoner},
-    "sglang.srt.parser.reasoning_parser": {"ReasoningParser": lambda **settings: settings},
-    "sglang.srt.runtime_context": {
-        "get_serving": lambda: SERVING, "get_exec": None, "get_context": None,
-        "get_resources": lambda: SimpleNamespace(buffers={}),
-    },
-    "sglang.srt.server_args": {"ServerArgs": object},
-    "sglang.srt.arg_groups.choices": {
-        "add_grammar_backend_choices": CHOICES.extend, "GRAMMAR_BACKEND_CHOICES": CHOICES,
-    },
-    "vllm.exceptions": {"VLLMValidationError": _ValidationError},
-    "vllm.v1.structured_output": {"GuidanceBackend": object},
-    "vllm.v1.structured_output.backend_guidance": {"validate_guidance_grammar": None},
-    "vllm.v1.structured_output.request": {"get_structured_output_key": _key},
-    "vllm.v1.structured_output.backend_types": {
-        "StructuredOutputBackend": _Backend, "StructuredOutputGrammar": object,
-        "StructuredOutputOptions": _Options,
-    },
-}  # fmt: skip
-REAL = (
-    "sglang.srt.constrained.base_grammar_backend",
-    "sglang.srt.arg_groups.choices",
-    "vllm.v1.structured_output.backend_types",
-)
-
-
-def _load(name: str) -> ModuleType:
-    path = HOSTS / f"{name.replace('.', '/')}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def _put(name: str, members: dict[str, Any]) -> None:
-    """Put a module and those that hold it where they are imported from."""
-    parts = name.split(".")
-    for count in range(1, len(parts) + 1):
-        whole = ".".join(parts[:count])
-        module = sys.modules.setdefault(whole, ModuleType(whole))
-        if count > 1:
-            setattr(sys.modules[".".join(parts[: count - 1])], parts[count - 1], module)
-    for member, value in members.items():
-        setattr(sys.modules[name], member, value)
-
-
-def _forget() -> None:
-    for name in list(sys.modules):
-        if name.split(".")[0] in ("vllm", "sglang", "kbnf_vllm", "kbnf_sglang"):
-            del sys.modules[name]
-
-
 @pytest.fixture(params=["stand-in", pytest.param("wheel", marks=pytest.mark.slow)])
-def host(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def host(request: pytest.FixtureRequest) -> Iterator[None]:
     is_real = request.param == "wheel"
-    if is_real and not HOSTS.exists():
+    if is_real and not servers.HOSTS.exists():
         pytest.skip("tests/serving/hosts.py has fetched no files of servers")
-    monkeypatch.setattr(sys, "path", [*map(str, PLACES), *sys.path])
-    _forget()
-    for name, members in STANDINS.items():
-        _put(name, members)
-    for name in REAL if is_real else ():
-        _load(name)
-    REGISTRY.clear()
-    CHOICES.clear()
-    yield
-    _forget()
+    with servers.installed(TOKENIZER, is_real=is_real):
+        yield
 
 
 def pick(row: Any, random: Random) -> int:
@@ -259,7 +124,7 @@ def test_vllm_refuses_before_the_engine_and_at_it(vllm: Any) -> None:
         if spec == "a":
             backend.validate(asked)
         else:
-            with pytest.raises(_ValidationError, match="Grammar error"):
+            with pytest.raises(servers.ValidationError, match="Grammar error"):
                 backend.validate(asked)
     backend.validate(SimpleNamespace(structured_outputs=None))
 
@@ -293,16 +158,16 @@ def _installed(monkeypatch: pytest.MonkeyPatch, package: Any, version: str | Non
 
 @pytest.mark.slow
 def test_what_is_changed_in_vllm_is_there() -> None:
-    if not HOSTS.exists():
+    if not servers.HOSTS.exists():
         pytest.skip("tests/serving/hosts.py has fetched no files of servers")
-    manager = (HOSTS / "vllm/v1/structured_output/__init__.py").read_text(encoding="utf-8")
+    manager = (servers.HOSTS / "vllm/v1/structured_output/__init__.py").read_text(encoding="utf-8")
     assert "import GuidanceBackend" in manager
     assert "self.backend = GuidanceBackend(" in manager
-    params = (HOSTS / "vllm/sampling_params.py").read_text(encoding="utf-8")
+    params = (servers.HOSTS / "vllm/sampling_params.py").read_text(encoding="utf-8")
     assert re.search(r"backend_guidance import \([^)]*validate_guidance_grammar", params)
-    request = (HOSTS / "vllm/v1/structured_output/request.py").read_text(encoding="utf-8")
+    request = (servers.HOSTS / "vllm/v1/structured_output/request.py").read_text(encoding="utf-8")
     assert "def get_structured_output_key(" in request
-    exllama = (HOSTS / "exllamav3/generator/filter/filter.py").read_text(encoding="utf-8")
+    exllama = (servers.HOSTS / "exllamav3/generator/filter/filter.py").read_text(encoding="utf-8")
     for name in ("reset", "accept_token", "is_completed", "get_next_logit_mask", "rollback_tokens"):
         assert f"def {name}(" in exllama
 
@@ -354,7 +219,7 @@ def test_sglang_takes_every_kind_of_request_and_refuses_by_a_value(sglang: Any) 
         assert grammar.is_terminated()
     for kind, source in [("json", "{"), ("regex", "("), ("ebnf", "root ::= x")]:
         refused = getattr(sglang, f"dispatch_{kind}")(source)
-        assert type(refused).__name__ in ("InvalidGrammarObject", "_Invalid")
+        assert type(refused).__name__ == "InvalidGrammarObject"
         assert refused.error_message
 
 
@@ -372,11 +237,11 @@ def test_sglang_waits_for_the_end_of_reasoning_where_there_is_some(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     module = importlib.import_module("kbnf_sglang.backend")
-    monkeypatch.setattr(SERVING, "reasoning_parser", "deepseek-r1")
+    monkeypatch.setattr(servers.SERVING, "reasoning_parser", "deepseek-r1")
     backend = module.create(None, TOKENIZER, WIDTH, None)
-    assert isinstance(backend.inner, module.KbnfBackend)
-    backend.inner._compiler.close()
-    monkeypatch.setattr(SERVING, "constrained_json_whitespace_pattern", " ?")
+    assert isinstance(backend.grammar_backend, module.KbnfBackend)
+    backend.grammar_backend._compiler.close()
+    monkeypatch.setattr(servers.SERVING, "constrained_json_whitespace_pattern", " ?")
     with pytest.raises(ValueError, match="whitespace"):
         module.create(None, TOKENIZER, WIDTH, None)
 
@@ -401,18 +266,18 @@ def test_sglang_has_a_choice_more_in_a_version_that_is_known(
     assert bool(caplog.records) != bool(added)
 
 
-@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.name)
+@pytest.mark.parametrize("place", servers.PLACES, ids=lambda place: place.name)
 def test_no_entry_point_is_one_that_can_stop_a_server(place: Path) -> None:
     """One of vllm.logits_processors that does not fit stops every server where it is installed."""
     project = tomllib.loads((place / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     groups = {"kbnf-vllm": "vllm.general_plugins", "kbnf-sglang": "sglang.srt.plugins"}
     assert list(project["entry-points"]) == [groups[place.name]]
-    ours = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    ours = tomllib.loads((servers.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert not [name for name in ours.get("entry-points", {}) if "vllm" in name]
 
 
 def test_a_server_that_is_not_there_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    for place, name in zip(PLACES, ("kbnf_vllm", "kbnf_sglang"), strict=True):
+    for place, name in zip(servers.PLACES, ("kbnf_vllm", "kbnf_sglang"), strict=True):
         monkeypatch.syspath_prepend(str(place))
         package = importlib.import_module(name)
         monkeypatch.setenv("KBNF_VLLM", "1")

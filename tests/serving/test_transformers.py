@@ -177,6 +177,16 @@ def test_a_budget_closes_the_text_in_time(model: Model, budget: int) -> None:
         assert [text for text in texts if not is_json(text)] == []
 
 
+def test_a_budget_searches_no_vocabulary(monkeypatch: pytest.MonkeyPatch, model: Model) -> None:
+    def refuse(_: object) -> None:
+        raise AssertionError("a search over the whole vocabulary, at each step for each choice")
+
+    monkeypatch.setattr("kbnf_core.mask.shortest._Search.run", refuse)
+    processor = KbnfLogitsProcessor(JSON, model.tokenizer, budget=12)
+    texts = model.generate(PROMPTS, logits_processor=[processor], max_new_tokens=12)
+    assert all(map(is_json, texts))
+
+
 class _Scripted:
     """Makes a model write a text first, whatever it would have written."""
 

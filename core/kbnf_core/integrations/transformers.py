@@ -58,6 +58,7 @@ class _Text:
         self.is_over = False
         self._after = after
         self._seen = b""
+        self._closing: tuple[int, ...] | None = None
 
     @property
     def constrained(self) -> Engine | None:
@@ -78,6 +79,9 @@ class _Text:
             return other
         if other.left is not None:
             other.left -= 1
+            # What is left of a way to the end is one too; another may cost more tokens.
+            goes_on = (self._closing or ())[:1] == (token_id,)
+            other._closing = self._closing[1:] if self._closing and goes_on else None
         other.is_over = not other.engine.accept_tokens([token_id])
         return other
 
@@ -96,13 +100,19 @@ class _Text:
                 # A blank in the same token, say: the grammar begins behind it.
                 return
 
+    def closing(self) -> tuple[int, ...]:
+        """Return tokens that end the text soon; none where it is complete, or none are known."""
+        assert self.engine is not None  # noqa: S101 - asked of constrained texts
+        if self._closing is None:
+            self._closing = self.engine.shortest_completion(fewest=False).tokens or ()
+        return self._closing
+
     def needs(self) -> int:
-        """Return how many tokens end the text soonest; 0 where none are known to."""
+        """Return how many tokens end the text; 0 where none are known to."""
         assert self.engine is not None  # noqa: S101 - asked of constrained texts
         if self.engine.is_finished():
             return 0
-        closing = self.engine.shortest_completion().tokens or ()
-        return len(closing) + (self.engine.finish is Finish.EOS)
+        return len(self.closing()) + (self.engine.finish is Finish.EOS)
 
     def choices(self, best: list[int]) -> list[int] | None:
         """Return the tokens, of ``best``, that leave enough of the budget; None for any."""
@@ -112,8 +122,7 @@ class _Text:
         if self.left > 2 * self.needs() + MARGIN:
             return None
         fitting = [token_id for token_id in best if self._leaves_enough(token_id)]
-        closing = engine.shortest_completion().tokens
-        soonest = list(closing[:1]) if closing else sorted(engine.vocabulary.eos_token_ids)
+        soonest = list(self.closing()[:1]) or sorted(engine.vocabulary.eos_token_ids)
         return fitting or soonest
 
     def _leaves_enough(self, token_id: int) -> bool:

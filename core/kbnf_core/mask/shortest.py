@@ -33,7 +33,7 @@ class Completion:
     ``data``: the fewest bytes, None where every way needs a token terminal. ``tokens``: the
     fewest tokens found, None where none were; they need not spell ``data``. ``is_fewest`` tells
     that no fewer tokens can do it, or with None that no tokens can; it is False only where the
-    search gave up (``MAX_WORK``).
+    search gave up (``MAX_WORK``) or was not wanted.
     """
 
     data: bytes | None
@@ -41,9 +41,12 @@ class Completion:
     is_fewest: bool
 
 
-def shortest_completion(automaton: TokenAutomaton, position: int) -> Completion:
+def shortest_completion(
+    automaton: TokenAutomaton, position: int, fewest: bool = True
+) -> Completion:
     """Return the shortest completion of the text at ``position``: b"" where it is complete.
 
+    Without ``fewest`` the tokens that spell the fewest bytes do, where there are such.
     Raises EngineError if it takes more than ``MAX_LENGTH`` bytes, or more than ``MAX_WORK``
     steps before they are known.
     """
@@ -55,9 +58,10 @@ def shortest_completion(automaton: TokenAutomaton, position: int) -> Completion:
     except WorkLimitError:
         message = f"the shortest completion takes more than {MAX_WORK:,} steps to find"
         raise EngineError(message) from None
-    tokens, is_fewest = _Search(
-        automaton, position, _spell(automaton, position, data), budget
-    ).run()
+    known = _spell(automaton, position, data)
+    if known is not None and not fewest:
+        return Completion(data, known, False)
+    tokens, is_fewest = _Search(automaton, position, known, budget).run()
     return Completion(data, tokens, is_fewest)
 
 

@@ -28,4 +28,6 @@ def mask_logits_inplace(
     rows = [bitmasks] if single else list(bitmasks)
     for engine, row in zip(engines, rows, strict=False):
         engine.fill_torch_bitmask(row.data_ptr())
+        # What is beyond the vocabulary is in nobody's memory yet, and may come in no text.
+        row[-(-engine.vocabulary.size // 32) :] = 0
     apply_bitmask(logits, torch.stack(rows), None if indices is None else list(indices))

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from copy import copy
 from typing import Any
 
+import numpy as np
 import torch
 from sglang.srt.constrained.base_grammar_backend import (
     BaseGrammarBackend,
@@ -52,7 +53,8 @@ class KbnfGrammar(BaseGrammarObject):  # type: ignore[misc] # the host is not ty
         """Tell whether the text is over."""
         return self.engine.is_finished()
 
-    def allocate_vocab_mask(self, vocab_size: int, batch_size: int, device: Any) -> torch.Tensor:
+    @staticmethod
+    def allocate_vocab_mask(vocab_size: int, batch_size: int, device: Any) -> torch.Tensor:
         """Return a bitmask in the memory of the host."""
         del device
         return torch.from_numpy(allocate_bitmask(batch_size, vocab_size))
@@ -115,6 +117,33 @@ class KbnfBackend(BaseGrammarBackend):  # type: ignore[misc] # the host is not t
         super().__init__()
         self._compiler = Compiler(vocabulary, workers=workers)
         self._whitespace = whitespace
+
+    # What waits for the end of reasoning takes these from the backend.
+    allocate_vocab_mask = KbnfGrammar.allocate_vocab_mask
+    move_vocab_mask = KbnfGrammar.move_vocab_mask
+    apply_vocab_mask = KbnfGrammar.apply_vocab_mask
+
+    @property
+    def is_support_token_filter(self) -> bool:
+        """Tell that strict thinking is possible."""
+        return True
+
+    @staticmethod
+    def set_token_filter(
+        vocab_mask: torch.Tensor,
+        token_ids: list[int],
+        batch_idx: int,
+        is_allowed: bool = True,
+        reset_vocab_mask: bool = True,
+    ) -> None:
+        """Allow or forbid tokens in a row: besides what is there, or besides all others."""
+        row = vocab_mask[batch_idx]
+        if reset_vocab_mask:
+            row.fill_(0 if is_allowed else -1)
+        bits = row.numpy().view(np.uint32)
+        for token_id in token_ids:
+            word, bit = token_id // 32, np.uint32(1 << token_id % 32)
+            bits[word] = bits[word] | bit if is_allowed else bits[word] & ~bit
 
     def initialize_vocab_mask_buffer(
         self, name: str, vocab_size: int, max_rows: int, device: Any

@@ -12,8 +12,9 @@ from vllm.v1.structured_output.backend_types import (
 )
 from vllm.v1.structured_output.request import get_structured_output_key
 
-from kbnf_core import Compiler, Engine, Grammar, KbnfError, Vocabulary, allocate_bitmask
+from kbnf_core import Compiler, Engine, Vocabulary, allocate_bitmask
 from kbnf_core.convert import detect
+from kbnf_vllm.requests import Asked, check
 
 
 class KbnfGrammar(StructuredOutputGrammar):  # type: ignore[misc] # the host is not typed
@@ -86,10 +87,8 @@ class KbnfBackend(StructuredOutputBackend):  # type: ignore[misc] # the host is 
         self._compiler.close()
 
 
-def request(
-    kind: StructuredOutputOptions, spec: str, whitespace: str | None = None
-) -> tuple[str, Any, dict[str, Any]]:
-    """Return what a ``Compiler`` is asked for: the kind, the source and options."""
+def request(kind: StructuredOutputOptions, spec: str, whitespace: str | None = None) -> Asked:
+    """Return what a ``Compiler`` is asked for."""
     name = kind.name
     if name in ("JSON", "JSON_OBJECT"):
         schema = spec if name == "JSON" else {"type": "object"}
@@ -106,10 +105,7 @@ def validate(sampling_params: Any, tokenizer: Any = None) -> None:
     del tokenizer
     if sampling_params.structured_outputs is None:
         return
-    kind, source, options = request(*get_structured_output_key(sampling_params.structured_outputs))
     try:
-        with Compiler(Vocabulary.bytes()) as compiler:
-            grammar: Grammar = compiler.submit(kind, source, **options).result()
-            grammar.tables  # noqa: B018 - what passes a limit is refused here
-    except (KbnfError, ValueError) as error:
+        check(request(*get_structured_output_key(sampling_params.structured_outputs)))
+    except ValueError as error:
         raise VLLMValidationError(f"Grammar error: {error}") from error

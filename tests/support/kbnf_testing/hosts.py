@@ -245,8 +245,16 @@ def vllm() -> None:
             self.vocab_size = vocab_size
 
     class LLM:
-        def __init__(self, model: str, structured_outputs_config: dict[str, str]) -> None:
+        def __init__(
+            self,
+            model: str,
+            structured_outputs_config: dict[str, str] | None = None,
+            logits_processors: list[str] | None = None,
+        ) -> None:
             del model
+            self.processors = [_named(name)(self) for name in logits_processors or ()]
+            if self.processors:
+                return
             assert structured_outputs_config == {"backend": "guidance"}
             importlib.import_module("kbnf_vllm").register()
             config = SimpleNamespace(disable_any_whitespace=False)
@@ -256,6 +264,10 @@ def vllm() -> None:
 
         def generate(self, prompt: str, params: Any) -> Any:
             del prompt
+            if self.processors:
+                params.all_stop_token_ids = {tokenizer().eos_token_id}
+                text = _by_processor(self.processors[0].new_req_logits_processor(params))
+                return [SimpleNamespace(outputs=[SimpleNamespace(text=text)])]
             ((kind, source),) = vars(params.structured_outputs).items()
             stops = {tokenizer().eos_token_id}
             grammar = self.backend.compile_grammar(options[kind.upper()], source, stops)
@@ -263,6 +275,25 @@ def vllm() -> None:
             self.backend.destroy()
             return [SimpleNamespace(outputs=[SimpleNamespace(text=text)])]
 
+    model_config = SimpleNamespace(get_vocab_size=lambda: len(tokenizer()))
+
+    class Adapter:
+        def __init__(self, *settings: Any) -> None:
+            self.settings = settings
+
+    def _named(name: str) -> Callable[[LLM], Any]:
+        module, _, member = name.partition(":")
+        kind = getattr(importlib.import_module(module), member)
+        config = SimpleNamespace(model_config=model_config)
+        return lambda llm: kind(config, llm, False)
+
+    def _by_processor(follow: Any) -> str:
+        import torch
+
+        return written(lambda tokens: follow(tokens[len(PROMPT) :], torch.zeros(len(tokenizer()))))
+
+    put("vllm.tokenizers", cached_tokenizer_from_config=lambda model_config: tokenizer())  # noqa: ARG005
+    put("vllm.v1.sample.logits_processor", AdapterLogitsProcessor=Adapter)
     put("vllm.exceptions", VLLMValidationError=ValueError)
     put("vllm.v1.structured_output.backend_guidance")
     put("vllm.v1.structured_output.request", get_structured_output_key=None)

@@ -6,7 +6,7 @@ from functools import cache
 from io import BytesIO
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
-from tokenizers.trainers import BpeTrainer, UnigramTrainer
+from tokenizers.trainers import BpeTrainer, UnigramTrainer, WordPieceTrainer
 
 CORPUS = [
     "hello world, hello token",
@@ -87,6 +87,32 @@ def unigram_with_byte_fallback() -> Tokenizer:
     return tokenizer
 
 
+def bpe_of_characters() -> Tokenizer:
+    """Without a decoder of bytes: pieces are text, blanks are pieces."""
+    tokenizer = Tokenizer(models.BPE(unk_token=UNKNOWN))
+    tokenizer.decoder = decoders.Fuse()
+    trainer = BpeTrainer(vocab_size=200, special_tokens=[UNKNOWN, "</s>"], show_progress=False)
+    tokenizer.train_from_iterator(CORPUS, trainer)
+    tokenizer.add_tokens([AddedToken("<tool>", normalized=False)])
+    return tokenizer
+
+
+def word_piece() -> Tokenizer:
+    """As in BERT: capitals and accents are lost, pieces that go on with a word are marked."""
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))  # noqa: S106 - a token
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    trainer = WordPieceTrainer(vocab_size=220, special_tokens=special, show_progress=False)
+    tokenizer.train_from_iterator([*CORPUS, "It's done. Isn't it? We've, don't!"] * 3, trainer)
+    tokenizer.add_tokens(
+        [AddedToken("<tool>", normalized=False), AddedToken("##ing", normalized=False)]
+    )
+    tokenizer.add_special_tokens(["<|end|>"])
+    return tokenizer
+
+
 @cache
 def tokenizers() -> dict[str, Tokenizer]:
     """Return one trained tokenizer of each kind."""
@@ -96,6 +122,12 @@ def tokenizers() -> dict[str, Tokenizer]:
         "BPE, blank before the text": bpe_with_a_blank_before_the_text(),
         "Unigram, byte fallback": unigram_with_byte_fallback(),
     }
+
+
+@cache
+def without_bytes() -> dict[str, Tokenizer]:
+    """Return trained tokenizers that do not have every byte: some texts are lost in them."""
+    return {"BPE of characters": bpe_of_characters(), "WordPiece": word_piece()}
 
 
 def trained(kind: str) -> bytes:

@@ -58,3 +58,17 @@ def test_logits_of_a_batch_are_masked_without_triton() -> None:
     """
     one = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     assert run(program) == str([one, [1, 0, 0], [[1, 1, 1], [0, 1, 0], [1, 1, 1]]])
+
+
+def test_a_head_wider_than_the_vocabulary_is_refused_what_lies_in_memory() -> None:
+    pytest.importorskip("torch", reason="torch is not installed (extra `torch`)")
+    program = """
+        import torch, kbnf
+        from kbnf.triton_logits_mask import mask_logits_inplace
+        engine = kbnf.Engine("start ::= 'a';", kbnf.Vocabulary({0: b"a", 1: b"b"}, {}))
+        engine.compute_allowed_token_ids()
+        logits = torch.zeros(70)
+        mask_logits_inplace(logits, torch.full((3,), -1, dtype=torch.int32), [engine])
+        print(torch.nonzero(logits == 0).flatten().tolist())
+    """
+    assert run(program) == "[0]"

@@ -189,7 +189,8 @@ REFUSED: list[tuple[dict[str, object], str]] = [
     ({"model__type": "WordPiece"}, "its model is WordPiece"),
     ({"model": {"vocab": {"a": 0}}}, "its model is WordPiece or WordLevel"),
     ({"model__end_of_word_suffix": "</w>"}, "marked as parts of words"),
-    ({"decoder": {"type": "WordPiece"}}, "its decoder is WordPiece"),
+    ({"decoder": {"type": "BPEDecoder"}}, "its decoder is BPEDecoder"),
+    ({"decoder": {"type": "WordPiece"}}, "decoder.prefix"),
     ({"decoder": {"type": "Strip"}}, "its decoder strips every token"),
     (
         {"decoder": {"type": "Replace", "pattern": {"Regex": "x"}, "content": ""}},

@@ -1,10 +1,12 @@
 """Hugging Face ``tokenizer.json``.
 
-``model.vocab`` has the pieces: text to id (BPE), or a list of pairs (text, score) in the order
-of ids (Unigram). ``added_tokens`` are matched in plain text before the model; those marked
-``special`` are special here, and so is the model's unknown token. The pieces are spelled
-as ``decoder`` says (``spelling``). WordPiece and WordLevel models are refused: their tokens
-are words that decoding joins with blanks, so they do not spell bytes.
+``model.vocab`` has the pieces: text to id (BPE, WordPiece), or a list of pairs (text, score) in the
+order of ids (Unigram). ``added_tokens`` are matched in plain text before the model; those marked
+``special`` are special here, and so is the model's unknown token. The pieces are spelled as
+``decoder`` says (``spelling``). WordPiece is spelled as its own decoder joins words: a piece that
+goes on with a word is what stands behind ``##``, any other begins with a blank. What its
+normaliser loses (capitals, accents, kinds of blanks) is in no token. Without that decoder WordPiece
+and WordLevel are refused: their tokens are words that decoding joins with blanks.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,7 +27,7 @@ def read_huggingface(document: Mapping[str, Any], folder: Path | None) -> Conten
     """
     model = expect(document.get("model"), dict, "model")
     spelling = spelling_of(document)
-    pieces = _pieces(model)
+    pieces = _pieces(model, _decoder(document))
     tokens = {token_id: spelling.piece(piece) for token_id, piece in pieces.items()}
     special = _unknown(model, pieces)
     texts = dict(pieces)
@@ -41,19 +43,26 @@ def read_huggingface(document: Mapping[str, Any], folder: Path | None) -> Conten
     return Contents(tokens, special, eos)
 
 
-def _pieces(model: Mapping[str, Any]) -> dict[int, str]:
+def _decoder(document: Mapping[str, Any]) -> str | None:
+    decoder = document.get("decoder")
+    return decoder.get("type") if isinstance(decoder, dict) else None
+
+
+def _pieces(model: Mapping[str, Any], decoder: str | None) -> dict[int, str]:
     """Return the pieces by id; several ids may have the same piece."""
     kind = model.get("type") or _guessed_kind(model)
     vocab = model.get("vocab")
     if kind == "Unigram":
         pairs = expect(vocab, list, "model.vocab")
         return {place: _first_text(pair, place) for place, pair in enumerate(pairs)}
-    if kind != "BPE":
+    joins_words = decoder == "WordPiece"
+    if kind != "BPE" and not joins_words:
         raise VocabularyError(
             f"its model is {str(kind)[:40]}, whose tokens are words that decoding joins with "
-            "blanks; only BPE and Unigram tokens spell bytes"
+            "blanks; only BPE and Unigram tokens, or those with a decoder of WordPiece, spell bytes"
         )
-    if model.get("end_of_word_suffix") or model.get("continuing_subword_prefix"):
+    marks = model.get("end_of_word_suffix") or model.get("continuing_subword_prefix")
+    if marks and not joins_words:
         raise VocabularyError("its tokens are marked as parts of words, so they do not spell bytes")
     named = expect(vocab, dict, "model.vocab")
     return {

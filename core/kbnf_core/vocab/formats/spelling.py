@@ -2,9 +2,10 @@
 
 A ``tokenizer.json`` says in its ``decoder`` how pieces become text. Where every piece can be
 turned into bytes by itself, the steps come down to three things, and ``Spelling`` holds them.
-Decoders that look at a piece's neighbours (WordPiece, ``</w>``, CTC) are refused: their pieces
-do not spell bytes. What is stripped from the start of a whole text (the dummy prefix of Llama)
-is left: it is no part of a piece. The steps are those of ``tokenizers.decoders``.
+Decoders that look at a piece's neighbours (``</w>``, CTC) are refused: their pieces do not spell
+bytes. What is stripped from the start of a whole text (the dummy prefix of Llama, the blank before
+WordPiece's first word) is left: it is no part of a piece. The steps are those of
+``tokenizers.decoders``.
 """
 
 import re
@@ -27,12 +28,14 @@ class Spelling:
     """How a piece is spelled: replace texts, then turn the characters into bytes.
 
     ``byte_level``: each character is one byte in GPT-2's alphabet. ``byte_fallback``: a piece
-    ``<0xNN>`` is one byte. Otherwise the piece is UTF-8 text.
+    ``<0xNN>`` is one byte. ``continuing``: WordPiece's mark of a piece that goes on with a word;
+    the others begin with a blank. Otherwise the piece is UTF-8 text.
     """
 
     replacements: tuple[tuple[str, str], ...] = ()
     byte_level: bool = False
     byte_fallback: bool = False
+    continuing: str | None = None
 
     def piece(self, piece: str) -> bytes:
         """Return the bytes of a piece of the model.
@@ -56,6 +59,9 @@ class Spelling:
         return encode(content, "a token")
 
     def _replaced(self, piece: str) -> str:
+        if self.continuing is not None:
+            goes_on = piece.startswith(self.continuing)
+            piece = piece[len(self.continuing) :] if goes_on else f" {piece}"
         for old, new in self.replacements:
             piece = piece.replace(old, new)
         return piece
@@ -86,12 +92,26 @@ def spelling_of(document: Mapping[str, Any]) -> Spelling:
     if not steps:
         return _from_encoder(document, fallback)
     kinds = [step.get("type") for step in steps]
+    if kinds == ["WordPiece"]:
+        return _of_words(steps[0])
     byte_level = "ByteLevel" in kinds
     return Spelling(
         tuple(pair for place, step in enumerate(steps) for pair in _effect(step, kinds[:place])),
         byte_level,
         "ByteFallback" in kinds or (fallback and not byte_level),
     )
+
+
+_CLEANED = (
+    (" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"),
+    (" 'm", "'m"), (" do not", " don't"), (" 's", "'s"), (" 've", "'ve"), (" 're", "'re"),
+)  # fmt: skip
+"""What the decoder of WordPiece makes of each piece, if it cleans up."""
+
+
+def _of_words(step: Mapping[str, Any]) -> Spelling:
+    prefix = expect(step.get("prefix"), str, "decoder.prefix")
+    return Spelling(_CLEANED if step.get("cleanup") is True else (), continuing=prefix)
 
 
 def _effect(step: Mapping[str, Any], before: list[object]) -> Iterator[tuple[str, str]]:

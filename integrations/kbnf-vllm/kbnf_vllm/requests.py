@@ -1,0 +1,90 @@
+"""What a request asks of the logits processors, by a name in its ``extra_args``."""
+
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import Any
+
+from kbnf_core import Compiler, Engine, KbnfError, Vocabulary
+from kbnf_core.convert import detect
+from kbnf_core.integrations.stepwise import Text
+
+KINDS = ("json_schema", "regex", "choice", "grammar", "structural_tag")
+PREFIX = "kbnf_"
+
+Asked = tuple[str, Any, dict[str, Any]]
+"""What a ``Compiler`` is asked for: the kind, the source and options."""
+
+
+def asked(sampling_params: Any) -> Asked | None:
+    """Return what a request asks for, if anything; ``ValueError`` for what it cannot."""
+    given = sampling_params.extra_args or {}
+    names = [name for name in given if name.startswith(PREFIX)]
+    known = [PREFIX + kind for kind in KINDS]
+    if len(names) > 1 or not set(names) <= set(known):
+        raise ValueError(f"a request names one of {', '.join(known)}, not {', '.join(names)}")
+    if not names:
+        return None
+    kind, source = names[0].removeprefix(PREFIX), given[names[0]]
+    if kind == "grammar":
+        return kind, source, {"language": detect(str(source), "").lower()}
+    return kind, source, {}
+
+
+def check(wanted: Asked) -> None:
+    """Raise ``ValueError`` for a grammar that cannot be used."""
+    kind, source, options = wanted
+    try:
+        with Compiler(Vocabulary.bytes()) as compiler:
+            grammar = compiler.submit(kind, source, **options).result()
+            grammar.tables  # noqa: B018 - what passes a limit is refused here
+    except KbnfError as error:
+        raise ValueError(str(error)) from error
+
+
+class Follower:
+    """The text of a request, and how many tokens of its output are in it."""
+
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        self.seen = 0
+
+    def append(self, tokens: Sequence[int]) -> None:
+        """Append tokens of the output; a negative one is not there yet."""
+        new = list(takewhile(lambda token_id: token_id >= 0, tokens))
+        self.text.append(new)
+        self.seen += len(new)
+
+    def __call__(self, output_ids: list[int], logits: Any) -> Any:
+        """Return the logits of a row, those of tokens that cannot come at minus infinity."""
+        self.append(output_ids[self.seen :])
+        return self.text.mask(logits)
+
+
+class Requests:
+    """Follows the requests of a server with one model; grammars are compiled once."""
+
+    def __init__(self, vllm_config: Any) -> None:
+        from vllm.tokenizers import cached_tokenizer_from_config
+
+        model = vllm_config.model_config
+        tokenizer = cached_tokenizer_from_config(model_config=model)
+        self._compiler = Compiler(Vocabulary.of(tokenizer, size=model.get_vocab_size()))
+
+    def follow(self, sampling_params: Any) -> Follower | None:
+        """Return what follows a request; None for one that asks for nothing."""
+        wanted = asked(sampling_params)
+        if wanted is None:
+            return None
+        kind, source, options = wanted
+        grammar = self._compiler.submit(kind, source, **options).result()
+        stops = sorted(sampling_params.all_stop_token_ids) or None
+        return Follower(
+            Text(Engine(grammar, self._compiler.vocabulary, finish="eos", stop_token_ids=stops))
+        )
+
+
+def validate(sampling_params: Any) -> None:
+    """Raise ``ValueError`` for a request that ``Requests.follow`` would refuse."""
+    wanted = asked(sampling_params)
+    if wanted is not None:
+        check(wanted)
