@@ -19,7 +19,6 @@ from kbnf_core.store.backend import StoreError
 from kbnf_core.store.keys import Recipe
 from kbnf_core.store.making import make
 from kbnf_core.store.opening import open_store
-from kbnf_core.store.posix import memory_limit
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
@@ -74,8 +73,7 @@ def run_task(task: Task) -> Outcome:
         return outcome(REFUSED, failure.message)
     vocabulary = _vocabulary(task.store, task.fingerprint)
     try:
-        with memory_limit(task.memory):
-            make(store, key, task.recipe, vocabulary)
+        make(store, key, task.recipe, vocabulary, task.memory)
     except StoreError:
         raise
     except (KbnfError, MemoryError, RecursionError) as error:
