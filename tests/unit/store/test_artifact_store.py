@@ -26,8 +26,8 @@ from kbnf_core.store.making import make
 from kbnf_core.store.opening import open_store
 from kbnf_core.store.upkeep import collect, damage, sizes
 
-TEXT = "start ::= '{' #'[a-z]{1,3}' (',' #'[0-9a-f]+'){0,4} '}';"
-OTHER = "start ::= '[' #'[a-z]{1,3}' (',' #'[0-9a-e]+'){0,4} ']';"
+TEXT = "start ::= '{' #'[a-z]{1,3}' (',' #'[b-m]{3}'){0,4} '}';"
+OTHER = "start ::= '[' #'[a-z]{1,3}' (',' #'[e-n]{3}'){0,4} ']';"
 BAD = "start ::= 'a' undefined;"
 _TRIPLES = product(b"abcdefghijklmn", repeat=3)
 WORDS = Vocabulary(
