@@ -9,7 +9,7 @@ with it ``STRIKES`` times is quarantined: the reason is stored in the place of t
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -36,7 +36,8 @@ class Task:
     ``name`` is what reports call the source; ``memory``: bytes that a worker may take for it.
     """
 
-    store: str
+    # A cluster logs the calls that fail, and a store's URL may have a password.
+    store: str = field(repr=False)
     name: str
     recipe: Recipe
     fingerprint: str = ""

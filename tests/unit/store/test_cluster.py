@@ -72,7 +72,7 @@ def serial(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     pytest.importorskip("moto.server", reason="needs moto[server]")
     pytest.importorskip("s3fs", reason="needs the extra store")
-    with cutting_s3() as found:
+    with cutting_s3(every=20) as found:
         for name, value in {**CREDENTIALS, "AWS_ENDPOINT_URL": found}.items():
             monkeypatch.setenv(name, value)
         yield found
