@@ -29,6 +29,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.data]
 
 SCHEMAS = int(os.environ.get("KBNF_FARM_SCHEMAS", "300"))
 WORKERS = 3
+PRELOADED = ["distributed", "s3fs", "aiobotocore.session", "kbnf_testing.farm_preload"]
 
 
 def schemas() -> Iterator[tuple[str, str]]:
@@ -92,6 +93,10 @@ def check(
 
 def test_dask_over_s3(address: str, serial: dict[str, bytes], tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+    dask = pytest.importorskip("dask", reason="needs the extra dask")
+    # Workers live for six seconds: on two cores they would spend them on imports.
+    dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+    distributed.utils.get_mp_context().set_forkserver_preload(PRELOADED)
     url = f"s3://{BUCKET}/farm"
     cluster: Any = distributed.LocalCluster(
         n_workers=WORKERS, threads_per_worker=1, dashboard_address=None
