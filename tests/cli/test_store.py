@@ -161,8 +161,7 @@ def test_workers_end_with_a_parent_that_is_killed(kbnf: Kbnf, write: Write) -> N
     finally:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-    # Five seconds, and some for a machine that is busy.
-    assert wait_for(lambda: not any(map(is_alive, workers)), 20)
+    assert wait_for(lambda: not any(map(is_alive, workers)), 5)
     done = len(list(inputs.iterdir()))
     assert done < 400, "it was done before it was killed"
     assert kbnf("store", "verify", "store").status == 0

@@ -29,6 +29,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.data]
 
 SCHEMAS = int(os.environ.get("KBNF_FARM_SCHEMAS", "300"))
 WORKERS = 3
+PYTHONPATH = os.pathsep.join(filter(None, sys.path))
 PRELOADED = ["distributed", "s3fs", "aiobotocore.session", "kbnf_testing.farm_preload"]
 
 
@@ -91,10 +92,14 @@ def check(
     assert runs - len(tasks) <= len(killed) * window
 
 
-def test_dask_over_s3(address: str, serial: dict[str, bytes], tmp_path: Path) -> None:
+def test_dask_over_s3(
+    address: str, serial: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     distributed = pytest.importorskip("distributed", reason="needs the extra dask")
     dask = pytest.importorskip("dask", reason="needs the extra dask")
     # Workers live for six seconds: on two cores they would spend them on imports.
+    # (Python 3.11 does not tell the process that they are forked of where modules are.)
+    monkeypatch.setenv("PYTHONPATH", PYTHONPATH)
     dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
     distributed.utils.get_mp_context().set_forkserver_preload(PRELOADED)
     url = f"s3://{BUCKET}/farm"
@@ -120,7 +125,7 @@ def test_ray(serial: dict[str, bytes], tmp_path: Path) -> None:
     ray = pytest.importorskip("ray", reason="needs the extra ray")
     from kbnf_cli.executors import ray_workers
 
-    paths = {"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}}
+    paths = {"env_vars": {"PYTHONPATH": PYTHONPATH}}
     ray.init(num_cpus=WORKERS, include_dashboard=False, log_to_driver=False, runtime_env=paths)
     log = tmp_path / "log"
     url = str(tmp_path / "store")
