@@ -68,6 +68,16 @@ def test_a_source_that_cannot_be_used_does_not_hold_up_others(
     assert "refused: error[E101]" in kbnf("store", "ls", "store").out
 
 
+def test_a_line_that_is_no_json_is_said_to_be_none(kbnf: Kbnf, write: Write) -> None:
+    write("a.jsonl", '{"const": 1}\nnonsense\n{"const": \n')
+    result = kbnf("compile", "--store", "store", "a.jsonl", "-j", "1")
+    assert result.status == 1
+    assert "a.jsonl:2: error" in result.stderr
+    assert "a.jsonl:3: error" in result.stderr
+    assert result.stderr.count("JSON") >= 2
+    assert "::=" not in result.stderr
+
+
 def test_what_is_lost_is_refused_unless_lossy(kbnf: Kbnf, write: Write) -> None:
     path = write("s.json", json.dumps({"type": "array", "uniqueItems": True}))
     fill = ("compile", "--store", "store", path, "-j", "1")
