@@ -1,5 +1,6 @@
 """The store: what is put comes back byte for byte, and damage is a miss."""
 
+import json
 import os
 import shutil
 import threading
@@ -330,6 +331,35 @@ def test_a_key_depends_on_everything(tmp_path: Path) -> None:
         (folder / "part.lark").write_text(f'WORD: "{part}"\n')
         found.add(recipe_of(folder / "main.lark").key(""))
     assert len(found) == 2
+
+
+def test_a_schema_has_one_key_and_one_artifact_however_it_is_laid_out(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"a": {"maximum": 1.5, "const": "ä"}}}
+    texts = [json.dumps(schema), json.dumps(schema, indent=4, ensure_ascii=False)]
+    recipes = [recipe_of(source) for source in (schema, *texts)]
+    assert len({recipe.key("") for recipe in recipes}) == 1
+    contents = []
+    for number, recipe in enumerate(recipes):
+        compile_artifact(recipe.grammar(None), None, tmp_path / f"{number}")
+        contents.append((tmp_path / f"{number}").read_bytes())
+    assert len(set(contents)) == 1
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ('{"const": 1}', '{"const": 1.0}'),
+        ('{"const": 0}', '{"const": -0}'),
+        ('{"a": 1, "b": 2}', '{"b": 2, "a": 1}'),
+        ('{"const": 1}', '{"const": 2, "const": 1}'),
+        ('{"const": 0.1}', '{"const": 0.1000000000000000000001}'),
+        ('{"const": 1e400}', '{"const": 1e401}'),
+        ('{"const": 1}', '{"const": 1'),
+    ],
+)
+def test_schemas_that_may_differ_have_keys_that_differ(texts: tuple[str, str]) -> None:
+    first, second = (recipe_of(text, language="JSON Schema").key("") for text in texts)
+    assert first != second
 
 
 def test_a_vocabulary_has_the_same_artifacts_by_any_name(tmp_path: Path) -> None:
