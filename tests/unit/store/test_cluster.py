@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ from kbnf_testing.farm import Counting, content, killer
 pytestmark = [pytest.mark.slow, pytest.mark.data]
 
 SCHEMAS = int(os.environ.get("KBNF_FARM_SCHEMAS", "300"))
+TOKENS = 16_384
+"""Of tekken's: with all 131,072 some schemas take longer than a worker lives."""
 WORKERS = 3
 PYTHONPATH = os.pathsep.join(filter(None, sys.path))
 PRELOADED = ["distributed", "s3fs", "aiobotocore.session", "kbnf_testing.farm_preload"]
@@ -47,14 +50,21 @@ def schemas() -> Iterator[tuple[str, str]]:
         yield f"{file.stem}:{number}", text
 
 
-def tasks_for(url: str) -> list[Task]:
+def vocabularies() -> Iterator[Vocabulary]:
     mistral = pytest.importorskip("mistral_common.tokens.tokenizers.tekken")
     from kbnf_core.vocab.load import load_vocabulary
 
     tekken = max((Path(mistral.__file__).parents[2] / "data").glob("*tekken*.json"))
+    whole = load_vocabulary(tekken)
+    tokens = {number: whole.token(number) for number in range(TOKENS)}
+    yield Vocabulary.bytes()
+    yield Vocabulary({number: token for number, token in tokens.items() if token}, eos_token_id=2)
+
+
+def tasks_for(url: str) -> list[Task]:
     store = open_store(url)
     fingerprints = []
-    for vocabulary in (Vocabulary.bytes(), load_vocabulary(tekken)):
+    for vocabulary in vocabularies():
         store.put_vocabulary(vocabulary)
         fingerprints.append(vocabulary.fingerprint)
     recipes = [(name, recipe_of(text, language="JSON Schema")) for name, text in schemas()]
@@ -133,11 +143,13 @@ def test_ray(serial: dict[str, bytes], tmp_path: Path) -> None:
     def workers() -> list[int]:
         import psutil
 
-        return [
-            child.pid
-            for child in psutil.Process().children(recursive=True)
-            if any(part.startswith("ray::") for part in child.cmdline()[:1])
-        ]
+        found = []
+        for child in psutil.Process().children(recursive=True):
+            # One that ended just now has no command line.
+            with suppress(psutil.Error):
+                if any(part.startswith("ray::") for part in child.cmdline()[:1]):
+                    found.append(child.pid)
+        return found
 
     try:
         opened = ray_workers(ray)
