@@ -336,7 +336,7 @@ def test_a_key_depends_on_everything(tmp_path: Path) -> None:
 def test_a_schema_has_one_key_and_one_artifact_however_it_is_laid_out(tmp_path: Path) -> None:
     schema = {"type": "object", "properties": {"a": {"maximum": 1.5, "const": "ä"}}}
     texts = [json.dumps(schema), json.dumps(schema, indent=4, ensure_ascii=False)]
-    recipes = [recipe_of(source) for source in (schema, *texts)]
+    recipes = [recipe_of(schema), *map(recipe_of, texts)]
     assert len({recipe.key("") for recipe in recipes}) == 1
     contents = []
     for number, recipe in enumerate(recipes):

@@ -113,7 +113,7 @@ def test_a_command_does_not_show_the_credentials(url: str, bucket: str, tmp_path
     (tmp_path / "a.kbnf").write_text(text(1))
     (tmp_path / "bad.kbnf").write_text("start ::= undefined;")
     options = ("--store", place, "--vocab", "bytes", "--report", "report", "-j", "2")
-    commands = [("compile", *options, "a.kbnf", "bad.kbnf")]
+    commands: list[tuple[str, ...]] = [("compile", *options, "a.kbnf", "bad.kbnf")]
     commands += [("store", action, place) for action in ("ls", "info", "verify", "gc")]
     is_there = bucket == BUCKET
     for command, status in zip(commands, [1, 0, 0, 0, 0] if is_there else [2] * 5, strict=True):
