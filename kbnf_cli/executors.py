@@ -191,7 +191,8 @@ class _RayExecutor(Executor):
     """Ray's tasks as futures."""
 
     def __init__(self, ray: Any) -> None:
-        self._remote = ray.remote(max_retries=0)(_call)
+        # As Dask does: a worker that ends while it starts is no fault of a call's.
+        self._remote = ray.remote(max_retries=3)(_call)
 
     def submit(  # type: ignore[override] # no call here has keywords
         self, function: Callable[..., T], /, *arguments: Any

@@ -178,13 +178,19 @@ def _recipes(
 
 
 def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) -> "Recipe":
+    from kbnf_core.convert import JSON_SCHEMA, detect
     from kbnf_core.imports import ANYWHERE
     from kbnf_core.store.keys import recipe_of
 
+    language = None
+    if path.suffix == LINES:
+        # The content of a line says what it is; one that is no JSON is a schema with an error.
+        found = detect(text, f"{name}.json")
+        language = JSON_SCHEMA if found == "KBNF" else found
     recipe = recipe_of(
         text,
-        # The content of a line says what it is.
-        path=f"{name}.json" if path.suffix == LINES else name,
+        path=name,
+        language=language,
         start=inputs.start,
         finish=inputs.finish,
         lossy=options.lossy,

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from kbnf_core import Grammar, Vocabulary
 from kbnf_core.store.backend import DirectoryStore
+from kbnf_core.store.keys import recipe_of
+from kbnf_core.store.opening import open_store
 from kbnf_testing.command import Kbnf, Write
 from kbnf_testing.farm import content, wait_for
 
@@ -48,6 +51,18 @@ def test_everything_is_compiled_for_each_vocabulary(kbnf: Kbnf, sources: Path) -
     assert content(DirectoryStore("store")) == before
 
 
+def test_what_was_filled_is_found_by_requests(
+    kbnf: Kbnf, write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("KBNF_CACHE_DIR", str(tmp_path / "cache"))
+    write("a.json", json.dumps(json.loads(SCHEMA), indent=2))
+    assert kbnf("compile", "--store", "store", "--vocab", "bytes", "a.json", "-j1").status == 0
+    store, vocabulary = open_store("store"), Vocabulary.bytes()
+    assert store.prefetch([recipe_of(json.loads(SCHEMA)).key(vocabulary.fingerprint)]) == 1
+    Grammar.from_store("store", json.loads(SCHEMA), vocabulary)
+    assert (store.metrics["hits"], store.metrics["misses"]) == (2, 0)
+
+
 def test_a_source_that_cannot_be_used_does_not_hold_up_others(
     kbnf: Kbnf, write: Write, sources: Path
 ) -> None:
@@ -66,6 +81,16 @@ def test_a_source_that_cannot_be_used_does_not_hold_up_others(
     assert again.status == 1
     assert "error[E101]" in again.stderr
     assert "refused: error[E101]" in kbnf("store", "ls", "store").out
+
+
+def test_a_line_that_is_no_json_is_said_to_be_none(kbnf: Kbnf, write: Write) -> None:
+    write("a.jsonl", '{"const": 1}\nnonsense\n{"const": \n')
+    result = kbnf("compile", "--store", "store", "a.jsonl", "-j", "1")
+    assert result.status == 1
+    assert "a.jsonl:2: error" in result.stderr
+    assert "a.jsonl:3: error" in result.stderr
+    assert result.stderr.count("JSON") >= 2
+    assert "::=" not in result.stderr
 
 
 def test_what_is_lost_is_refused_unless_lossy(kbnf: Kbnf, write: Write) -> None:
@@ -120,11 +145,11 @@ def test_verify_finds_damage_and_compile_mends_it(kbnf: Kbnf, sources: Path) -> 
     kbnf(*fill)
     whole = content(DirectoryStore("store"))
     assert kbnf("store", "verify", "store").status == 0
-    row = max(Path("store/rows").iterdir())
-    row.write_bytes(row.read_bytes()[:-3])
+    victim = max(Path("store/objects").iterdir())
+    victim.write_bytes(victim.read_bytes()[:-3])
     found = kbnf("store", "verify", "store")
     assert found.status == 1
-    assert f"rows/{row.name} is damaged" in found.stderr
+    assert f"objects/{victim.name} is damaged" in found.stderr
     assert kbnf("store", "verify", "store", "--remove").status == 1
     assert kbnf("store", "verify", "store").status == 0
     assert kbnf("store", "gc", "store").status == 0
@@ -161,8 +186,7 @@ def test_workers_end_with_a_parent_that_is_killed(kbnf: Kbnf, write: Write) -> N
     finally:
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
-    # Five seconds, and some for a machine that is busy.
-    assert wait_for(lambda: not any(map(is_alive, workers)), 20)
+    assert wait_for(lambda: not any(map(is_alive, workers)), 5)
     done = len(list(inputs.iterdir()))
     assert done < 400, "it was done before it was killed"
     assert kbnf("store", "verify", "store").status == 0

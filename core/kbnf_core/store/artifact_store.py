@@ -14,7 +14,7 @@ from kbnf_core.errors import GrammarError, VocabularyError
 from kbnf_core.store.backend import Backend, StoreError
 from kbnf_core.store.cache import LocalCache
 from kbnf_core.store.keys import DIGITS, is_name
-from kbnf_core.store.shared_rows import DamagedError, Skeleton, split, unpacked
+from kbnf_core.store.shared_rows import DamagedError, Skeleton, packed, split, unpacked
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 T = TypeVar("T")
@@ -234,15 +234,15 @@ class ArtifactStore:
     def _put_rows(self, rows: dict[str, bytes]) -> None:
         if len(self._known_rows) > _KNOWN_ROWS:
             self._known_rows.clear()
-        for name, packed in rows.items():
-            if name not in self._known_rows:
-                self._put_bytes(ROWS + name, packed)
-                self._known_rows.add(name)
+        new = {name: packed(row) for name, row in rows.items() if name not in self._known_rows}
+        written = self.backend.put_many({ROWS + name: data for name, data in new.items()})
+        self.count("written", written)
+        self._known_rows.update(new)
 
     def _put_bytes(self, key: str, data: bytes) -> bool:
-        with self.cache.draft() as work:
-            work.write_bytes(data)
-            return self._put(key, work)
+        written = self.backend.put_many({key: data})
+        self.count("written", written)
+        return written > 0
 
     def _put(self, key: str, path: Path) -> bool:
         stored = self.backend.put_if_absent(key, path)

@@ -3,11 +3,12 @@
 import os
 import secrets
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 from shutil import copyfileobj
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from kbnf_core.errors import KbnfError
 
@@ -49,6 +50,12 @@ class Backend(Protocol):
         """Store the content of a file, unless something is there; tell whether it was stored.
 
         It appears whole or not at all.
+        """
+
+    def put_many(self, contents: Mapping[str, bytes]) -> int:
+        """Store many small contents at the same time, each as ``put_if_absent`` does.
+
+        Returns the bytes of those that were stored.
         """
 
     def keys(self, prefix: str) -> Iterator[str]:
@@ -100,24 +107,22 @@ class DirectoryStore:
 
         A file of another size was cut short by something else, and is replaced.
         """
-        target = self._folder / key
         try:
-            if target.is_file() and target.stat().st_size == path.stat().st_size:
-                return False
-            target.parent.mkdir(parents=True, exist_ok=True)
-            draft = target.parent / f"{TEMPORARY}{secrets.token_hex(8)}"
-            try:
-                with open(path, "rb") as source, open(draft, "xb") as out:
-                    copyfileobj(source, out)
-                    out.flush()
-                    os.fsync(out.fileno())
-                os.replace(draft, target)
-            finally:
-                with suppress(OSError):
-                    draft.unlink(missing_ok=True)
+            with open(path, "rb") as source:
+                return self._put(key, source, path.stat().st_size)
         except OSError as error:
             raise self._error(error) from error
-        return True
+
+    def put_many(self, contents: Mapping[str, bytes]) -> int:
+        """Write one file after the other."""
+        try:
+            return sum(
+                len(data)
+                for key, data in contents.items()
+                if self._put(key, BytesIO(data), len(data))
+            )
+        except OSError as error:
+            raise self._error(error) from error
 
     def keys(self, prefix: str) -> Iterator[str]:
         """Yield the keys, temporary names left out."""
@@ -158,6 +163,23 @@ class DirectoryStore:
                     path.unlink()
                     removed += 1
         return removed
+
+    def _put(self, key: str, source: BinaryIO, size: int) -> bool:
+        target = self._folder / key
+        if target.is_file() and target.stat().st_size == size:
+            return False
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft = target.parent / f"{TEMPORARY}{secrets.token_hex(8)}"
+        try:
+            with open(draft, "xb") as out:
+                copyfileobj(source, out)
+                out.flush()
+                os.fsync(out.fileno())
+            os.replace(draft, target)
+        finally:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
+        return True
 
     def _status(self, key: str) -> os.stat_result | None:
         try:

@@ -9,7 +9,7 @@ with it ``STRIKES`` times is quarantined: the reason is stored in the place of t
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,6 @@ from kbnf_core.store.backend import StoreError
 from kbnf_core.store.keys import Recipe
 from kbnf_core.store.making import make
 from kbnf_core.store.opening import open_store
-from kbnf_core.store.posix import memory_limit
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
@@ -37,7 +36,8 @@ class Task:
     ``name`` is what reports call the source; ``memory``: bytes that a worker may take for it.
     """
 
-    store: str
+    # A cluster logs the calls that fail, and a store's URL may have a password.
+    store: str = field(repr=False)
     name: str
     recipe: Recipe
     fingerprint: str = ""
@@ -74,8 +74,7 @@ def run_task(task: Task) -> Outcome:
         return outcome(REFUSED, failure.message)
     vocabulary = _vocabulary(task.store, task.fingerprint)
     try:
-        with memory_limit(task.memory):
-            make(store, key, task.recipe, vocabulary)
+        make(store, key, task.recipe, vocabulary, task.memory)
     except StoreError:
         raise
     except (KbnfError, MemoryError, RecursionError) as error:

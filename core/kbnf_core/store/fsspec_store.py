@@ -6,7 +6,8 @@ Everything is tried again a few times: an upload that was cut off is an upload t
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,6 +23,9 @@ T = TypeVar("T")
 
 TRIES = 6
 """How often something is tried before the store counts as out of reach."""
+
+AT_ONCE = 16
+"""Uploads at a time."""
 
 _FIRST_PAUSE = 0.05
 """Seconds before the second try; each further pause is twice as long."""
@@ -56,6 +60,7 @@ class FsspecStore:
         except Exception as error:
             raise self._error(error) from None
         self._is_object_store = parts.scheme in _OBJECT_STORES
+        self._pool = ThreadPoolExecutor(AT_ONCE)
 
     def reach(self) -> None:
         """Raise where nothing answers."""
@@ -85,11 +90,11 @@ class FsspecStore:
 
     def put_if_absent(self, key: str, path: Path) -> bool:
         """Upload a file, unless something of its size is there already."""
-        data = path.read_bytes()
-        if self.size(key) == len(data):
-            return False
-        self._try(lambda: self._upload(self._at(key), data))
-        return True
+        return self._put(key, path.read_bytes()) > 0
+
+    def put_many(self, contents: Mapping[str, bytes]) -> int:
+        """Upload contents, ``AT_ONCE`` at a time: what takes time is to wait for answers."""
+        return sum(self._pool.map(self._put, contents, contents.values()))
 
     def keys(self, prefix: str) -> Iterator[str]:
         """Yield the keys, temporary names left out."""
@@ -129,6 +134,12 @@ class FsspecStore:
         for each in old:
             self.remove(each)
         return len(old)
+
+    def _put(self, key: str, data: bytes) -> int:
+        if self.size(key) == len(data):
+            return 0
+        self._try(lambda: self._upload(self._at(key), data))
+        return len(data)
 
     def _info(self, key: str) -> dict[str, Any]:
         def ask() -> dict[str, Any]:

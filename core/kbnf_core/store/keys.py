@@ -1,13 +1,17 @@
 """Content keys: a hash of everything that decides what is compiled, so that no entry is stale.
 
 That is the source with its language and options, the start and the finish asked for, the limits,
-the vocabulary, and the versions of the format, of this program and of the Unicode tables.
+the vocabulary, and the versions of the format, of this program and of the Unicode tables. A schema
+counts as the value that its text stands for: a request that brings it finds what was compiled of a
+file, however that is laid out.
 """
 
 import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from decimal import Decimal
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,10 +70,22 @@ class Recipe:
             [FORMAT, __version__, REGEX_VERSION, fingerprint],
             [self.language, self.start, self.finish, self.lossy, repr(self.options)],
             [asdict(self.limits), repr(self.defaults)],
-            hashlib.blake2b(self.text.encode("utf-8", "surrogatepass")).hexdigest(),
+            hashlib.blake2b(self._identity().encode("utf-8", "surrogatepass")).hexdigest(),
         ]
         whole = json.dumps(parts, sort_keys=True).encode("ascii")
         return hashlib.blake2b(whole, digest_size=DIGITS // 2).hexdigest()
+
+    def _identity(self) -> str:
+        """Return what of the text decides what is compiled: of a schema, all but its layout."""
+        if self.language != JSON_SCHEMA:
+            return self.text
+        try:
+            value = json.loads(
+                self.text, object_pairs_hook=_members, parse_float=_float, parse_int=_int
+            )
+            return json.dumps(value)
+        except (ValueError, RecursionError):
+            return self.text
 
     def grammar(self, vocabulary: "Vocabulary | None") -> Grammar:
         """Compile; raises ``GrammarError`` and what else is wrong with the source."""
@@ -133,7 +149,7 @@ def recipe_of(
         lossy,
         tuple(sorted(options.items())),
         limits,
-        defaults,
+        defaults if language == "KBNF" else NO_DEFAULTS,
     )
     if language != "Lark" or "%import" not in source:
         return recipe
@@ -142,6 +158,27 @@ def recipe_of(
         wanted["imports"] = imports
     text = converted("Lark", source, lossy, **wanted)
     return replace(recipe, text=text, language="KBNF", start=None, defaults=NO_DEFAULTS)
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a member comes twice")
+    return members
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if not isfinite(value) or Decimal(repr(value)) != Decimal(text):
+        raise ValueError(f"{text} is no float")
+    return value
+
+
+def _int(text: str) -> int:
+    value = int(text)
+    if str(value) != text:
+        raise ValueError(f"{text} is written otherwise")
+    return value
 
 
 def _text_of(path: Path, limits: Limits) -> str:

@@ -12,6 +12,7 @@ from kbnf_core.store.artifact_store import ArtifactStore, Failure, StoredFailure
 from kbnf_core.store.backend import StoreError
 from kbnf_core.store.keys import Recipe, recipe_of
 from kbnf_core.store.opening import open_store
+from kbnf_core.store.posix import memory_limit
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
@@ -36,13 +37,19 @@ def grammar_from_store(
         return recipe.grammar(vocabulary)
 
 
-def make(store: ArtifactStore, key: str, recipe: Recipe, vocabulary: "Vocabulary | None") -> None:
+def make(
+    store: ArtifactStore,
+    key: str,
+    recipe: Recipe,
+    vocabulary: "Vocabulary | None",
+    memory: int | None = None,
+) -> None:
     """Compile a recipe and put it into the store; raises what is wrong with the source.
 
-    The reason is stored then, too.
+    The reason is stored then, too. ``memory``: bytes that compiling may take.
     """
     with store.cache.draft() as work:
-        _compile(store, key, recipe, vocabulary, work)
+        _compile(store, key, recipe, vocabulary, work, memory)
         store.put(key, work)
 
 
@@ -83,12 +90,18 @@ def _made(
 
 
 def _compile(
-    store: ArtifactStore, key: str, recipe: Recipe, vocabulary: "Vocabulary | None", out: Path
+    store: ArtifactStore,
+    key: str,
+    recipe: Recipe,
+    vocabulary: "Vocabulary | None",
+    out: Path,
+    memory: int | None = None,
 ) -> None:
     try:
         # The name of a file with tokens is nothing that an artifact depends on.
         tokens = None if vocabulary is None else vocabulary.unnamed
-        compile_artifact(recipe.grammar(vocabulary), tokens, out)
+        with memory_limit(memory):
+            compile_artifact(recipe.grammar(vocabulary), tokens, out)
     except (MemoryError, RecursionError) as error:
         message = f"compiling took more memory than a task has: {type(error).__name__}"
         store.put_failure(key, Failure("memory", message))

@@ -5,7 +5,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -60,7 +60,8 @@ def killer(pids: Callable[[], list[int]], pause: float, most: int = 1_000) -> It
             alive = sorted(set(pids()) - set(killed))
             if alive:
                 victim = alive[len(killed) % len(alive)]
-                os.kill(victim, signal.SIGKILL)
+                with suppress(ProcessLookupError):
+                    os.kill(victim, signal.SIGKILL)
                 killed.append(victim)
 
     thread = Thread(target=run)

@@ -1,11 +1,13 @@
 """The store: what is put comes back byte for byte, and damage is a miss."""
 
+import json
 import os
 import shutil
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -25,10 +27,15 @@ from kbnf_core.store.making import make
 from kbnf_core.store.opening import open_store
 from kbnf_core.store.upkeep import collect, damage, sizes
 
-TEXT = "start ::= '{' #'[a-z]{1,3}' (',' #'[0-9]+'){0,4} '}';"
-OTHER = "start ::= '[' #'[a-z]{1,3}' (',' #'[0-9]+'){0,4} ']';"
+TEXT = "start ::= '{' #'[a-z]{1,3}' (',' #'[b-m]{3}'){0,4} '}';"
+OTHER = "start ::= '[' #'[a-z]{1,3}' (',' #'[e-n]{3}'){0,4} ']';"
 BAD = "start ::= 'a' undefined;"
-BYTES = Vocabulary.bytes()
+_TRIPLES = product(b"abcdefghijklmn", repeat=3)
+WORDS = Vocabulary(
+    dict(enumerate([*(bytes([each]) for each in range(256)), *map(bytes, _TRIPLES)])),
+    eos_token_id=3000,
+)
+"""With so many tokens that masks have rows which are shared."""
 
 
 def directory(folder: Path) -> Backend:
@@ -62,13 +69,13 @@ def filled(backend: Backend, cache: Path, *texts: str) -> list[str]:
     store = store_of(backend, cache)
     recipes = [recipe_of(text) for text in texts]
     for recipe in recipes:
-        make(store, recipe.key(BYTES.fingerprint), recipe, BYTES)
-    return [recipe.key(BYTES.fingerprint) for recipe in recipes]
+        make(store, recipe.key(WORDS.fingerprint), recipe, WORDS)
+    return [recipe.key(WORDS.fingerprint) for recipe in recipes]
 
 
 def test_an_artifact_comes_back_byte_for_byte(backend: Backend, tmp_path: Path) -> None:
     whole = tmp_path / "whole.kbnfc"
-    compile_artifact(TEXT, BYTES.unnamed, whole)
+    compile_artifact(TEXT, WORDS.unnamed, whole)
     [key] = filled(backend, tmp_path / "writer", TEXT)
     reader = store_of(backend, tmp_path / "reader")
     path = reader.get(key)
@@ -155,7 +162,7 @@ def test_damage_is_a_miss_and_a_note_and_mended(folder: str, change: str, tmp_pa
         assert reader.get(key) is None
     assert [note.category for note in notes] == ([] if is_absent else [StoreWarning])
     assert reader.metrics["damaged"] == (0 if is_absent else 1)
-    make(reader, key, recipe_of(TEXT), BYTES)
+    make(reader, key, recipe_of(TEXT), WORDS)
     assert content(backend) == whole
 
 
@@ -169,26 +176,26 @@ def test_an_input_that_names_another_artifact_is_no_way_out_of_the_folder(tmp_pa
 
 def test_an_artifact_in_the_cache_that_is_damaged_is_read_again(tmp_path: Path) -> None:
     url = tmp_path / "store"
-    Grammar.from_store(url, TEXT, BYTES)
+    Grammar.from_store(url, TEXT, WORDS)
     store = open_store(url)
-    key = recipe_of(TEXT).key(BYTES.fingerprint)
+    key = recipe_of(TEXT).key(WORDS.fingerprint)
     cached = store.get(key)
     assert cached is not None
     cached.write_bytes(cached.read_bytes()[:100])
     with pytest.warns(StoreWarning):
-        grammar = Grammar.from_store(url, TEXT, BYTES)
+        grammar = Grammar.from_store(url, TEXT, WORDS)
     assert grammar.source.text == TEXT
     cached.write_bytes(b"")
     with pytest.warns(StoreWarning):
-        assert Engine(Grammar.from_store(url, TEXT, BYTES), BYTES)
+        assert Engine(Grammar.from_store(url, TEXT, WORDS), WORDS)
 
 
 def test_from_store_masks_as_the_grammar_does(tmp_path: Path) -> None:
     url = tmp_path / "store"
-    first = Grammar.from_store(url, TEXT, BYTES)
-    second = Grammar.from_store(url, TEXT, BYTES)
+    first = Grammar.from_store(url, TEXT, Vocabulary.bytes())
+    second = Grammar.from_store(url, TEXT, Vocabulary.bytes())
     for grammar in (first, second, Grammar(TEXT)):
-        engine = Engine(grammar, BYTES)
+        engine = Engine(grammar, Vocabulary.bytes())
         engine.try_accept_new_bytes(b"{ab")
         engine.compute_allowed_token_ids()
         allowed = engine.get_allowed_token_ids_from_last_computation()
@@ -208,23 +215,23 @@ def test_from_store_masks_as_the_grammar_does(tmp_path: Path) -> None:
 def test_from_store_takes_any_language(source: object, options: object, tmp_path: Path) -> None:
     assert isinstance(options, dict)
     for _ in range(2):
-        grammar = Grammar.from_store(tmp_path / "store", source, BYTES, **options)
-        assert Engine(grammar, BYTES)
+        grammar = Grammar.from_store(tmp_path / "store", source, WORDS, **options)
+        assert Engine(grammar, WORDS)
     assert open_store(tmp_path / "store").metrics["hits"] == 1
 
 
 def test_a_refusal_is_remembered_until_it_expires(tmp_path: Path) -> None:
     url = tmp_path / "store"
     with pytest.raises(GrammarError, match="undefined"):
-        Grammar.from_store(url, BAD, BYTES)
+        Grammar.from_store(url, BAD, WORDS)
     with pytest.raises(StoredFailureError, match="undefined") as caught:
-        Grammar.from_store(url, BAD, BYTES)
+        Grammar.from_store(url, BAD, WORDS)
     assert caught.value.failure.kind == "refused"
     [file] = (url / "failures").iterdir()
     old = time.time() - 2 * 24 * 3600
     os.utime(file, (old, old))
     with pytest.raises(GrammarError) as caught_anew:
-        Grammar.from_store(url, BAD, BYTES)
+        Grammar.from_store(url, BAD, WORDS)
     assert caught_anew.value.diagnostics
     assert file.stat().st_mtime > old + 3600
 
@@ -242,7 +249,7 @@ def test_a_failure_that_is_damaged_does_not_count(tmp_path: Path) -> None:
 def test_a_store_out_of_reach_is_a_note_for_a_request(tmp_path: Path) -> None:
     (tmp_path / "store").write_bytes(b"a file")
     with pytest.warns(StoreWarning):
-        assert Engine(Grammar.from_store(tmp_path / "store", TEXT, BYTES), BYTES)
+        assert Engine(Grammar.from_store(tmp_path / "store", TEXT, WORDS), WORDS)
     with pytest.raises(StoreError):
         filled(DirectoryStore(tmp_path / "store"), tmp_path / "cache", TEXT)
 
@@ -250,7 +257,7 @@ def test_a_store_out_of_reach_is_a_note_for_a_request(tmp_path: Path) -> None:
 def test_one_of_many_threads_compiles(tmp_path: Path) -> None:
     url = tmp_path / "store"
     threads = [
-        threading.Thread(target=Grammar.from_store, args=(url, TEXT, BYTES)) for _ in range(6)
+        threading.Thread(target=Grammar.from_store, args=(url, TEXT, WORDS)) for _ in range(6)
     ]
     for thread in threads:
         thread.start()
@@ -313,7 +320,7 @@ def keys_that_differ() -> Iterator[Recipe]:
 
 
 def test_a_key_depends_on_everything(tmp_path: Path) -> None:
-    keys = [recipe.key(BYTES.fingerprint) for recipe in keys_that_differ()]
+    keys = [recipe.key(WORDS.fingerprint) for recipe in keys_that_differ()]
     keys.append(Recipe("start ::= 'a';").key(""))
     assert len(set(keys)) == len(keys)
     folder = tmp_path / "lark"
@@ -324,6 +331,35 @@ def test_a_key_depends_on_everything(tmp_path: Path) -> None:
         (folder / "part.lark").write_text(f'WORD: "{part}"\n')
         found.add(recipe_of(folder / "main.lark").key(""))
     assert len(found) == 2
+
+
+def test_a_schema_has_one_key_and_one_artifact_however_it_is_laid_out(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"a": {"maximum": 1.5, "const": "ä"}}}
+    texts = [json.dumps(schema), json.dumps(schema, indent=4, ensure_ascii=False)]
+    recipes = [recipe_of(schema), *map(recipe_of, texts)]
+    assert len({recipe.key("") for recipe in recipes}) == 1
+    contents = []
+    for number, recipe in enumerate(recipes):
+        compile_artifact(recipe.grammar(None), None, tmp_path / f"{number}")
+        contents.append((tmp_path / f"{number}").read_bytes())
+    assert len(set(contents)) == 1
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ('{"const": 1}', '{"const": 1.0}'),
+        ('{"const": 0}', '{"const": -0}'),
+        ('{"a": 1, "b": 2}', '{"b": 2, "a": 1}'),
+        ('{"const": 1}', '{"const": 2, "const": 1}'),
+        ('{"const": 0.1}', '{"const": 0.1000000000000000000001}'),
+        ('{"const": 1e400}', '{"const": 1e401}'),
+        ('{"const": 1}', '{"const": 1'),
+    ],
+)
+def test_schemas_that_may_differ_have_keys_that_differ(texts: tuple[str, str]) -> None:
+    first, second = (recipe_of(text, language="JSON Schema").key("") for text in texts)
+    assert first != second
 
 
 def test_a_vocabulary_has_the_same_artifacts_by_any_name(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,11 @@ from kbnf_testing.farm import Counting, content, killer
 pytestmark = [pytest.mark.slow, pytest.mark.data]
 
 SCHEMAS = int(os.environ.get("KBNF_FARM_SCHEMAS", "300"))
+TOKENS = 16_384
+"""Of tekken's: with all 131,072 some schemas take longer than a worker lives."""
 WORKERS = 3
+PYTHONPATH = os.pathsep.join(filter(None, sys.path))
+PRELOADED = ["distributed", "s3fs", "aiobotocore.session", "kbnf_testing.farm_preload"]
 
 
 def schemas() -> Iterator[tuple[str, str]]:
@@ -45,14 +50,21 @@ def schemas() -> Iterator[tuple[str, str]]:
         yield f"{file.stem}:{number}", text
 
 
-def tasks_for(url: str) -> list[Task]:
+def vocabularies() -> Iterator[Vocabulary]:
     mistral = pytest.importorskip("mistral_common.tokens.tokenizers.tekken")
     from kbnf_core.vocab.load import load_vocabulary
 
     tekken = max((Path(mistral.__file__).parents[2] / "data").glob("*tekken*.json"))
+    whole = load_vocabulary(tekken)
+    tokens = {number: whole.token(number) for number in range(TOKENS)}
+    yield Vocabulary.bytes()
+    yield Vocabulary({number: token for number, token in tokens.items() if token}, eos_token_id=2)
+
+
+def tasks_for(url: str) -> list[Task]:
     store = open_store(url)
     fingerprints = []
-    for vocabulary in (Vocabulary.bytes(), load_vocabulary(tekken)):
+    for vocabulary in vocabularies():
         store.put_vocabulary(vocabulary)
         fingerprints.append(vocabulary.fingerprint)
     recipes = [(name, recipe_of(text, language="JSON Schema")) for name, text in schemas()]
@@ -72,7 +84,7 @@ def serial(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     pytest.importorskip("moto.server", reason="needs moto[server]")
     pytest.importorskip("s3fs", reason="needs the extra store")
-    with cutting_s3() as found:
+    with cutting_s3(every=20) as found:
         for name, value in {**CREDENTIALS, "AWS_ENDPOINT_URL": found}.items():
             monkeypatch.setenv(name, value)
         yield found
@@ -90,8 +102,16 @@ def check(
     assert runs - len(tasks) <= len(killed) * window
 
 
-def test_dask_over_s3(address: str, serial: dict[str, bytes], tmp_path: Path) -> None:
+def test_dask_over_s3(
+    address: str, serial: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+    dask = pytest.importorskip("dask", reason="needs the extra dask")
+    # Workers live for six seconds: on two cores they would spend them on imports.
+    # (Python 3.11 does not tell the process that they are forked of where modules are.)
+    monkeypatch.setenv("PYTHONPATH", PYTHONPATH)
+    dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+    distributed.utils.get_mp_context().set_forkserver_preload(PRELOADED)
     url = f"s3://{BUCKET}/farm"
     cluster: Any = distributed.LocalCluster(
         n_workers=WORKERS, threads_per_worker=1, dashboard_address=None
@@ -115,7 +135,7 @@ def test_ray(serial: dict[str, bytes], tmp_path: Path) -> None:
     ray = pytest.importorskip("ray", reason="needs the extra ray")
     from kbnf_cli.executors import ray_workers
 
-    paths = {"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}}
+    paths = {"env_vars": {"PYTHONPATH": PYTHONPATH}}
     ray.init(num_cpus=WORKERS, include_dashboard=False, log_to_driver=False, runtime_env=paths)
     log = tmp_path / "log"
     url = str(tmp_path / "store")
@@ -123,11 +143,15 @@ def test_ray(serial: dict[str, bytes], tmp_path: Path) -> None:
     def workers() -> list[int]:
         import psutil
 
-        return [
-            child.pid
-            for child in psutil.Process().children(recursive=True)
-            if any(part.startswith("ray::") for part in child.cmdline()[:1])
-        ]
+        found = []
+        for child in psutil.Process().children(recursive=True):
+            # One that ended just now has no command line; agents take their node with them.
+            with suppress(psutil.Error):
+                if child.cmdline()[:1] and child.cmdline()[0].startswith(
+                    ("ray::_call", "ray::IDLE")
+                ):
+                    found.append(child.pid)
+        return found
 
     try:
         opened = ray_workers(ray)
