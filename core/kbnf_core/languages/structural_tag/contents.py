@@ -84,7 +84,7 @@ class Contents:
             self.report.loss(pointer + loss.pointer, loss.message, code=loss.code)
         for note in embedded.notes:
             self.report.note(pointer + note.pointer, note.message, code=note.code)
-        return self._embed(embedded.definitions, embedded.start, wish)
+        return self.embed(embedded.definitions, embedded.start, wish)
 
     def grammar(self, text: str, pointer: str, wish: str) -> Form:
         """Return the texts of an EBNF grammar; nothing where it cannot be used."""
@@ -98,7 +98,7 @@ class Contents:
                 self.report.loss(pointer, told, *finding.helps, code=finding.code)
         if reading.errors:
             return EMPTY
-        return self._embed(reading.document.definitions, reading.start, wish)
+        return self.embed(reading.document.definitions, reading.start, wish)
 
     def shared(self, wish: str, body: Form) -> Form:
         """Return a call of a rule that all who ask for the same share."""
@@ -126,8 +126,11 @@ class Contents:
             self.report.error(pointer, message, code=problem.code)
         return found
 
-    def _embed(self, rules: Sequence[Definition], start: str, wish: str) -> Form:
-        """Add rules under names of their own; what is known already is not added again."""
+    def embed(self, rules: Sequence[Definition], start: str, wish: str) -> Form:
+        """Add rules under names of their own; what is known already is not added again.
+
+        They may call rules that others share.
+        """
         texts: dict[str, list[str]] = {}
         calls: dict[str, set[str]] = {}
         for rule in rules:
@@ -137,7 +140,8 @@ class Contents:
             calls.setdefault(name, set()).update(uses)
         start = _called(start, rules)
         reached = _reached(start, calls)
-        chosen: dict[str, str] = {}
+        # What is called and not among the rules is shared already, and keeps its name.
+        chosen = {name: name for name in reached if name not in calls}
         kept: set[str] = set()
         for name in (start, *calls):
             if name in chosen or name not in reached:
