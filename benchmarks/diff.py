@@ -107,7 +107,8 @@ class _Run:
     def _judge(self, pair: Pair, found: Comparison, grammars: list[Grammar]) -> None:
         try:
             with bounded(self._seconds):
-                complaints = list(_complaints(pair, found, grammars, self._random, self._beside))
+                found_wrong = _complaints(pair, found, grammars, self._random, self._beside)
+                complaints = list(dict.fromkeys(found_wrong))
         except TooLongError:
             self._beside["pairs not judged in time"] += 1
             return
@@ -178,9 +179,8 @@ def _complaints(
                 beside["texts tried"] += 1
                 if not _takes(engines[1 - side], text):
                     yield f"{text!r} is said to be on both sides"
-                value = json.loads(text)
-                for each in judges if _is_finite(value) else ():
-                    yield from _refusals(value, each, "a text of both sides")
+                for each in judges if _has_a_value(text) else ():
+                    yield from _refusals(json.loads(text), each, "a text of both sides")
 
 
 def _of_witness(answer: Answer, has: Engine, lacks: Engine) -> Iterator[str]:
@@ -196,9 +196,17 @@ def _refusals(value: Any, judges: dict[str, Judge], what: str) -> Iterator[str]:
             yield f"{name} refuses {what}, {json.dumps(value)}"
 
 
-def _is_finite(value: Any) -> bool:
-    """Tell whether all numbers of a value are; judges have floats, and JSON has larger ones."""
-    return "Infinity" not in json.dumps(value)
+def _has_a_value(text: bytes) -> bool:
+    """Tell whether judges read a text as it is: they have floats, and one member of each name."""
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        unique.append(len(found) == len(pairs))
+        return found
+
+    unique: list[bool] = []
+    value = json.loads(text, object_pairs_hook=members)
+    return all(unique) and "Infinity" not in json.dumps(value)
 
 
 def _judges(schema: Schema) -> dict[str, Judge]:

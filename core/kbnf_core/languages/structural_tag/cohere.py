@@ -32,6 +32,7 @@ from kbnf_core.languages.structural_tag.xml import members
 _END = "</cofl:value>"
 _KEY = r'(?:[^\x00"&<>]|&(?:amp|lt|gt|quot);)+'
 _SPELLED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
+_ANY = ("any_value", "any_object", "any_list")
 _CONTAINERS = {"object": "dict", "array": "list"}
 
 
@@ -144,7 +145,7 @@ class CohereArguments(NestedArguments):
             definition("any_object", sequence(repeated(element, 0, None), self.space)),
             definition("any_list", repeated(item, 0, None)),
         ]
-        return self.contents.embed(rules, name, "")
+        return self.contents.embed(rules, name, name, _ANY)
 
 
 def _of_any_name(key: Form, values: Form) -> Form:

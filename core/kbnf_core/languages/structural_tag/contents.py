@@ -4,7 +4,7 @@ What several of them have in common, such as the strings of JSON, is written onc
 where they and all that they call have the same names and texts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from kbnf_core.automata.regex import compile_regex
@@ -126,10 +126,16 @@ class Contents:
             self.report.error(pointer, message, code=problem.code)
         return found
 
-    def embed(self, rules: Sequence[Definition], start: str, wish: str) -> Form:
+    def embed(
+        self,
+        rules: Sequence[Definition],
+        start: str,
+        wish: str,
+        common: Collection[str] = NAMES,
+    ) -> Form:
         """Add rules under names of their own; what is known already is not added again.
 
-        They may call rules that others share.
+        They may call rules that others share. Those with ``common`` names keep them.
         """
         texts: dict[str, list[str]] = {}
         calls: dict[str, set[str]] = {}
@@ -150,16 +156,14 @@ class Contents:
             known = self._known.get(shape) if shape else None
             if known is None:
                 kept.add(name)
-                known = self.names.fresh(wish if name == start else _wish(name, wish))
+                known = self.names.fresh(
+                    wish if name == start else name if name in common else f"{wish}_{name}"
+                )
                 if shape:
                     self._known[shape] = known
             chosen[name] = known
         self._rules += [rename(rule, chosen) for rule in rules if rule.name.value in kept]
         return call(chosen[start])
-
-
-def _wish(name: str, owner: str) -> str:
-    return name if name in NAMES else f"{owner}_{name}"
 
 
 def _called(start: str, rules: Sequence[Definition]) -> str:

@@ -18,7 +18,6 @@ from kbnf_core.languages.json_schema.build_tree import (
     definition,
     regex,
     sequence,
-    text,
 )
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.structural_tag.contents import SPACE, Contents
@@ -55,7 +54,6 @@ class NestedArguments(ABC):
         gap = regex(self.options.whitespace_pattern or f"{SPACE}*")
         self.space = self.contents.shared("space", gap)
         self.prepare()
-        name = self.contents.names.fresh(wish)
         forms = []
         pointer = f"{self._pointer}/json_schema"
         for schema, where in self.schemas.cases(self._fields["json_schema"], pointer):
@@ -64,18 +62,16 @@ class NestedArguments(ABC):
                 self.report.error(where, message, code=UNSUPPORTED)
                 return EMPTY
             listed = {} if schema is True else schema
-            forms.append(self.container({**listed, "type": "object"}, where, name))
-        rules = [definition(name, alternation(forms)), *self._containers()]
-        for rule in reversed(rules):
+            forms.append(self.container({**listed, "type": "object"}, where, wish))
+        for rule in reversed(self._containers()):
             self.contents.add(rule, ahead=True)
-        return call(name)
+        return alternation(forms)
 
     def _containers(self) -> list[Definition]:
         """Return the rules of objects and arrays inside, and of those inside of these."""
         found = []
         for rule, schema, where in self._waiting:
-            body = self._container(schema, where, rule)
-            found.append(definition(rule, text("") if body is EMPTY else body))
+            found.append(definition(rule, self._container(schema, where, rule)))
         return found
 
     def container(self, schema: dict[str, Any], pointer: str, wish: str) -> Form:
