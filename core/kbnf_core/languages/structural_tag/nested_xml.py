@@ -57,7 +57,7 @@ class NestedArguments(ABC):
         forms = []
         pointer = f"{self._pointer}/json_schema"
         for schema, where in self.schemas.cases(self._fields["json_schema"], pointer):
-            if schema is not True and kind_of(schema) != "object":
+            if schema is False or kind_of(schema) not in (None, "object"):
                 message = "arguments in XML are those of an object"
                 self.report.error(where, message, code=UNSUPPORTED)
                 return EMPTY
