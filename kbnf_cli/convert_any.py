@@ -18,9 +18,8 @@ from kbnf_cli.converting import (
 )
 from kbnf_cli.exits import Exit
 from kbnf_cli.formats import FORMATS, READ, REGEX, WRITTEN, listing
-from kbnf_cli.grammars import GRAMMAR
 from kbnf_cli.inputs import read_vocabulary
-from kbnf_cli.models import is_model_name, schema_of_model
+from kbnf_cli.models import GRAMMAR_OR_CLASS, schema_of_model
 from kbnf_cli.options import as_value, common_options, examples, vocabulary_options
 from kbnf_cli.schema_options import NAMES as OF_SCHEMAS
 from kbnf_cli.schema_options import given, schema_options
@@ -40,25 +39,6 @@ _OWNER = {"lexing": LARK.name, **dict.fromkeys(OF_SCHEMAS, JSON_SCHEMA)}
 _BY_NAME = {each.name: each for each in FORMATS}
 
 
-class _Source(click.ParamType[str | Path]):
-    """A path, the name of a shipped grammar, or ``module:Class``."""
-
-    name = "FILE"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> str | Path:
-        text = str(value)
-        if is_model_name(text) and not text.startswith("builtin:") and not Path(text).exists():
-            return text
-        return Path(str(GRAMMAR.convert(text, param, ctx)))
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[click.shell_completion.CompletionItem]:
-        return GRAMMAR.shell_complete(ctx, param, incomplete)
-
-
 def _list_formats(context: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
         context.ensure_object(Console).text(listing())
@@ -76,7 +56,7 @@ def _list_formats(context: click.Context, _: click.Parameter, value: bool) -> No
         "echo '[0-9]{4}' | kbnf convert --from regex -",
     ),
 )
-@click.argument("sources", metavar="FILE...", nargs=-1, type=_Source())
+@click.argument("sources", metavar="FILE...", nargs=-1, type=GRAMMAR_OR_CLASS)
 @click.option(
     "--to",
     type=click.Choice([*WRITTEN, _TAG]),
