@@ -23,7 +23,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "core")]
 
 from kbnf_cli.manual import macro, page_title, styled  # noqa: E402
 from kbnf_core.diagnostics import CATALOGUE  # noqa: E402
-from kbnf_core.diagnostics.explain import read_page  # noqa: E402
+from kbnf_core.diagnostics.catalogue import read_page  # noqa: E402
 from kbnf_core.diagnostics.segments import Role, Segments  # noqa: E402
 
 TAKEN = {

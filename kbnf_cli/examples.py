@@ -105,8 +105,7 @@ def _outcomes(grammar: "Grammar", path: Path, vocabulary: "Vocabulary") -> "list
 
 
 def _examples(grammar: "Grammar", path: Path) -> "Iterator[Example | Expectation]":
-    from kbnf_core.examples.comments import read_comments
-    from kbnf_core.examples.toml import examples_path, read_toml
+    from kbnf_core.examples.read import examples_path, read_comments, read_toml
 
     beside = examples_path(path)
     if path != STDIN and beside.exists():

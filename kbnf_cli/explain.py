@@ -15,7 +15,7 @@ from kbnf_cli.files import STDIN
 from kbnf_cli.grammars import GRAMMAR, UNNAMED, Readable, open_text
 from kbnf_cli.options import common_options, examples, stdin_option
 from kbnf_cli.shipped import shown_path
-from kbnf_core.diagnostics.explain import find_rule, read_page
+from kbnf_core.diagnostics.catalogue import find_rule, read_page
 from kbnf_core.diagnostics.segments import Role, Segment, Segments
 from kbnf_core.diagnostics.text import render_text
 from kbnf_core.diagnostics.visible import visible

@@ -12,7 +12,7 @@ from kbnf_cli.options import common_options, examples
 from kbnf_cli.rule import listing
 from kbnf_cli.shipped import grammar_file, grammar_names, manual_page
 from kbnf_core.diagnostics import CATALOGUE
-from kbnf_core.diagnostics.explain import find_rule, nearest_rules, read_page
+from kbnf_core.diagnostics.catalogue import find_rule, nearest_rules, read_page
 from kbnf_core.diagnostics.segments import Role, Segment, Segments
 
 _PAGES = {"language": "kbnf.5", "limits": "kbnf-limits.7", "kbnf": "kbnf.1"}

@@ -6,7 +6,7 @@ from kbnf_cli.console import Console
 from kbnf_cli.exits import Exit
 from kbnf_cli.options import common_options
 from kbnf_core.diagnostics import CATALOGUE, Rule
-from kbnf_core.diagnostics.explain import find_rule, nearest_rules, read_page
+from kbnf_core.diagnostics.catalogue import find_rule, nearest_rules, read_page
 from kbnf_core.diagnostics.segments import Segment, Segments, severity_role
 
 

@@ -6,7 +6,7 @@ from lsprotocol import types
 
 from kbnf_cli.lsp.navigation import View
 from kbnf_core.diagnostics import Diagnostic, Fix, Severity
-from kbnf_core.diagnostics.explain import read_page
+from kbnf_core.diagnostics.catalogue import read_page
 from kbnf_core.source import Span
 
 SOURCE = "kbnf"

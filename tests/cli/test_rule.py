@@ -3,7 +3,7 @@
 import pytest
 
 from kbnf_core.diagnostics import CATALOGUE
-from kbnf_core.diagnostics.explain import read_page
+from kbnf_core.diagnostics.catalogue import read_page
 from kbnf_testing.command import Kbnf
 
 

@@ -10,9 +10,10 @@ from kbnf_testing import grammar as g
 from kbnf_testing import subject
 from kbnf_testing.agreement import FINISHES, random_sample
 from kbnf_testing.generate import Features, random_string, random_tokens
+from kbnf_testing.samples import seeds
 from kbnf_testing.walk import ACCEPTED, Outcome, Position, ReferenceEngine
 
-_SEEDS = range(150)
+_SEEDS = seeds(150, ordinary=50)
 _MOST_POSITIONS = 3_000
 """Positions a brute force may try before it gives up on a drawing."""
 

@@ -12,6 +12,7 @@ from kbnf_testing import grammar as g
 from kbnf_testing.earley import Recogniser
 from kbnf_testing.generate import Features, GrammarMaker
 from kbnf_testing.printer import to_kbnf
+from kbnf_testing.samples import seeds
 
 LENGTH = 4
 MOST_AT_A_LENGTH = 24
@@ -120,7 +121,7 @@ def _compared(pair: tuple[g.Grammar, g.Grammar], finish: str) -> Comparison | No
     return compare(old, new, WORK)
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", seeds(100, ordinary=40))
 def test_answers_agree_with_the_reference(seed: int) -> None:
     pair = _pair(seed)
     found = _compared(pair, "eos")
@@ -140,7 +141,7 @@ class _Eager(Recogniser):
         return bool(word) and super().contains(word) and not any(map(super().contains, shorter))
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60, ordinary=20))
 def test_eager_answers_agree_with_the_reference(seed: int) -> None:
     pair = _pair(seed)
     found = _compared(pair, "eager")

@@ -17,10 +17,9 @@ from kbnf_testing.agreement import compare_at_random
 from kbnf_testing.earley import Recogniser
 from kbnf_testing.generate import Features, GrammarMaker
 from kbnf_testing.printer import to_kbnf
+from kbnf_testing.samples import seeds
 
 CHUNKS = 40
-FEW = 10
-"""Chunks of the ordinary run; all of them are for ``.ci/run``."""
 TRIPLES_A_CHUNK = 504
 _VOCABULARIES = 3
 _STRINGS = 7
@@ -30,10 +29,7 @@ def test_a_run_has_20_000_triples() -> None:
     assert CHUNKS * TRIPLES_A_CHUNK >= 20_000
 
 
-@pytest.mark.parametrize(
-    "chunk",
-    [*range(FEW), *(pytest.param(chunk, marks=pytest.mark.ci) for chunk in range(FEW, CHUNKS))],
-)
+@pytest.mark.parametrize("chunk", seeds(CHUNKS, ordinary=5))
 def test_engine_agrees_with_reference(chunk: int) -> None:
     random = Random(chunk)
     walked = 0

@@ -7,10 +7,12 @@ import sys
 import pytest
 
 from kbnf_testing.invariants import Invariants
+from kbnf_testing.samples import seeds
 
 CASES = int(os.environ.get("KBNF_ROBUSTNESS_CASES", "120"))
 SEED = int(os.environ.get("KBNF_ROBUSTNESS_SEED", "0"))
 BATCH = 20
+BATCHES = -(-CASES // BATCH)
 
 _DIGESTS = """
 import sys
@@ -22,9 +24,10 @@ for seed in range(*map(int, sys.argv[1:])):
 """
 
 
-@pytest.mark.parametrize("first", range(SEED, SEED + CASES, BATCH))
-def test_engines_keep_their_word(first: int) -> None:
+@pytest.mark.parametrize("batch", seeds(BATCHES, ordinary=2))
+def test_engines_keep_their_word(batch: int) -> None:
     checks = 0
+    first = SEED + batch * BATCH
     for seed in range(first, min(first + BATCH, SEED + CASES)):
         case = Invariants(seed)
         try:
@@ -39,8 +42,9 @@ def test_engines_keep_their_word(first: int) -> None:
     assert checks > 0
 
 
-@pytest.mark.parametrize("first", range(SEED, SEED + CASES, 3 * BATCH))
-def test_both_kernels_answer_alike(first: int) -> None:
+@pytest.mark.parametrize("batch", seeds(-(-BATCHES // 3), ordinary=1))
+def test_both_kernels_answer_alike(batch: int) -> None:
+    first = SEED + 3 * batch * BATCH
     last = min(first + BATCH, SEED + CASES)
     numpy, compiled = (_digests(kernel, first, last) for kernel in ("numpy", "compiled"))
     assert len(numpy) == last - first

@@ -25,10 +25,13 @@ from kbnf_core.convert import (
 from kbnf_core.languages.json_schema import Options
 from kbnf_core.lint.check import check
 from kbnf_testing import forked, robustness
+from kbnf_testing.samples import seeds
 
 pytestmark = forked.needed
 
 SURFACE = "texts"
+PARTS = 3
+"""Of the cases; the ordinary run has one of them."""
 ROOT = Path(__file__).resolve().parents[2]
 GRAMMARS = sorted((ROOT / "grammars").glob("*.kbnf"))
 
@@ -150,10 +153,10 @@ def drawn(language: str, case: int) -> str:
 
 
 @pytest.mark.parametrize("language", languages())
-def test_mutated_texts_end_with_an_answer(language: str) -> None:
-    outcomes = forked.run(
-        lambda case: use(language, drawn(language, case)), robustness.cases(60), seconds=30
-    )
+@pytest.mark.parametrize("part", seeds(PARTS, ordinary=1))
+def test_mutated_texts_end_with_an_answer(language: str, part: int) -> None:
+    chosen = robustness.cases(60)[part::PARTS]
+    outcomes = forked.run(lambda case: use(language, drawn(language, case)), chosen, seconds=30)
     for outcome in outcomes:
         if outcome.end is not forked.End.RETURNED:
             data = drawn(language, outcome.case).encode("utf-8", "surrogatepass")

@@ -104,8 +104,15 @@ def disagreements(run: Callable[..., str], limits: Limits, case: int) -> list[ob
     return [item for item, mine, other in zip(work, found, expected, strict=True) if mine != other]
 
 
-@pytest.mark.parametrize("limits", [USUAL, SMALLEST], ids=["usual", "smallest"])
-@pytest.mark.parametrize("run", [write_documents, walk])
+@pytest.mark.parametrize(
+    ("run", "limits"),
+    [
+        pytest.param(write_documents, USUAL, id="documents-usual"),
+        pytest.param(write_documents, SMALLEST, id="documents-smallest", marks=pytest.mark.ci),
+        pytest.param(walk, USUAL, id="walk-usual", marks=pytest.mark.ci),
+        pytest.param(walk, SMALLEST, id="walk-smallest"),
+    ],
+)
 def test_threads_find_what_one_alone_finds(run: Callable[..., str], limits: Limits) -> None:
     outcomes = forked.run(partial(disagreements, run, limits), robustness.cases(4), seconds=120)
     assert forked.failures(outcomes) == []

@@ -1,4 +1,4 @@
-"""The catalogue of codes: every finding the toolkit can report, once.
+"""The catalogue of codes: every finding the toolkit can report, once, and the page of each.
 
 Codes of readers and converters stand here, with pages in `pages/`. Those of lints stand beside the
 lints, in `lint/rules/`: what the catalogue tells of them is the head of their pages, so that no
@@ -171,3 +171,24 @@ def _read_head(page: Path) -> Rule:
         title, _, summary = next(lines), next(lines), next(lines)
     code, _, name = title.removeprefix("# ").strip().partition(": ")
     return Rule(code, name, summary.strip())
+
+
+def read_page(rule: Rule) -> str:
+    """Return the Markdown page of a rule."""
+    return page_of(rule).read_text(encoding="utf-8")
+
+
+def find_rule(text: str) -> Rule | None:
+    """Return the rule whose code or name ``text`` is, in any case."""
+    wanted = text.strip().lower()
+    matches = (rule for rule in CATALOGUE.values() if wanted in (rule.code.lower(), rule.name))
+    return next(matches, None)
+
+
+def nearest_rules(text: str) -> list[Rule]:
+    """Return at most three rules whose code or name looks like ``text``, the nearest first."""
+    import difflib
+
+    by_word = {word: rule for rule in CATALOGUE.values() for word in (rule.code.lower(), rule.name)}
+    words = difflib.get_close_matches(text.strip().lower(), by_word, n=3)
+    return list(dict.fromkeys(by_word[word] for word in words))

@@ -6,8 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 from kbnf_core.diagnostics.baseline import fingerprints
-from kbnf_core.diagnostics.catalogue import CATALOGUE, Rule, Severity
-from kbnf_core.diagnostics.explain import read_page
+from kbnf_core.diagnostics.catalogue import CATALOGUE, Rule, Severity, read_page
 from kbnf_core.diagnostics.model import Diagnostic, Edit, Fix, Label
 from kbnf_core.source import Source, Span
 from kbnf_core.version import __version__

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kbnf_core.diagnostics.catalogue import CATALOGUE
-from kbnf_core.diagnostics.explain import find_rule
+from kbnf_core.diagnostics.catalogue import CATALOGUE, find_rule
 
 ALL = "ALL"
 

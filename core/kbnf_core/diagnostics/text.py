@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from copy import copy
 
 from kbnf_core.diagnostics.catalogue import Severity
-from kbnf_core.diagnostics.excerpt import Excerpt
-from kbnf_core.diagnostics.marks import marks_of
+from kbnf_core.diagnostics.excerpt import Excerpt, marks_of
 from kbnf_core.diagnostics.model import Diagnostic
 from kbnf_core.diagnostics.segments import NEWLINE, Role, Segment, Segments, severity_role
 from kbnf_core.diagnostics.visible import visible

@@ -12,7 +12,7 @@ bracket. Sequences are filled. A line break written at one ``|`` is kept at all 
 group. Comments stay between the words between which they stand.
 """
 
-from kbnf_core.format.pieces import Break, Close, Open, Pad, Piece, Text, When
+from kbnf_core.format.printer import Break, Close, Open, Pad, Piece, Text, When
 from kbnf_core.format.words import Gap, Statement, Word
 
 _OPENING = frozenset({"LPAR", "LSQB", "LBRACE"})

@@ -8,9 +8,8 @@ the host. A row that goes on from none begins its text.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import torch
-
 from kbnf_core.device import DeviceGrammars, TokenTable
+from kbnf_core.device.need_torch import torch
 from kbnf_core.errors import ConfigError
 from kbnf_core.grammar import Grammar
 from kbnf_core.vocab.vocabulary import Vocabulary

@@ -1,9 +1,16 @@
 """Recordings of sessions (plays): accepted input and mask hashes, to replay and compare."""
 
-from kbnf_core.recordings.model import Assertion, Recording, Step, What
+from kbnf_core.recordings.model import (
+    Assertion,
+    Recording,
+    RecordingError,
+    Step,
+    What,
+    read_recording,
+    write_recording,
+)
 from kbnf_core.recordings.record import grammar_hash, mask_hash, record
 from kbnf_core.recordings.replay import Divergence, Replay, replay
-from kbnf_core.recordings.text import RecordingError, read_recording, write_recording
 
 __all__ = [
     "Assertion",

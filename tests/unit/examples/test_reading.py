@@ -3,9 +3,8 @@
 import pytest
 
 from kbnf_core import check
-from kbnf_core.examples.comments import read_comments
 from kbnf_core.examples.model import Example, ExampleError, Expectation
-from kbnf_core.examples.toml import read_toml
+from kbnf_core.examples.read import read_comments, read_toml
 from kbnf_core.languages.kbnf.parse import parse_kbnf
 from kbnf_core.source import Source
 

@@ -42,6 +42,7 @@ def test_the_compiled_automata_are_used_where_they_were_built(compiled: Kernel) 
         assert done.stdout.strip() == f"kbnf_core.automata.{name}"
 
 
+@pytest.mark.ci
 def test_the_corpus_and_the_counts_on_the_numpy_kernel(compiled: Kernel) -> None:
     tests = [ROOT / "tests/unit/test_corpus.py", ROOT / "tests/unit/test_counted_work.py"]
     done = subprocess.run(

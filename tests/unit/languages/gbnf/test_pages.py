@@ -6,7 +6,7 @@ import pytest
 
 from kbnf_core.convert import Conversion, from_bnf, from_gbnf, to_gbnf
 from kbnf_core.diagnostics import CATALOGUE
-from kbnf_core.diagnostics.explain import read_page
+from kbnf_core.diagnostics.catalogue import read_page
 
 CONVERT = {"kbnf": to_gbnf, "gbnf": from_gbnf, "bnf": from_bnf}
 

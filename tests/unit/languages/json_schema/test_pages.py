@@ -5,7 +5,7 @@ import re
 import pytest
 
 from kbnf_core.diagnostics import CATALOGUE
-from kbnf_core.diagnostics.explain import read_page
+from kbnf_core.diagnostics.catalogue import read_page
 from kbnf_core.errors import GrammarError
 from kbnf_core.languages.json_schema import Options, Service, from_json_schema
 
