@@ -93,7 +93,7 @@ class _Run:
         found: Comparison | None = None
         try:
             with bounded(self._seconds):
-                found = compare(*grammars)
+                found = compare(grammars[0], grammars[1])
         except TooLongError:
             pass
         self.times.append(time.perf_counter() - begin)

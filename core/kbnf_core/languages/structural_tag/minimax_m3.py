@@ -6,7 +6,7 @@ kind, or a string with a restriction, is refused, as XGrammar refuses it.
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
@@ -27,6 +27,9 @@ from kbnf_core.languages.structural_tag.xml import members
 from kbnf_core.traversal import fold
 
 MARKER = "]<]minimax[>["
+
+_Node: TypeAlias = tuple[str | None, Any]
+"""A value that is listed, and the name of its element, if it has one."""
 
 
 class MiniMaxM3Arguments(NestedArguments):
@@ -65,7 +68,7 @@ class MiniMaxM3Arguments(NestedArguments):
 
     def array(self, items: Sequence[Form], rest: Form, low: int, high: int | None) -> Form:
         """Return what stands inside of an array: nothing, or items in gaps."""
-        found = EMPTY
+        found: Form = EMPTY
         if rest is not EMPTY:
             most = None if high is None else high - len(items)
             found = repeated(self.spaced(rest), max(low - len(items), 0 if items else 1), most)
@@ -95,8 +98,9 @@ class MiniMaxM3Arguments(NestedArguments):
             listed = constants(each)
             kind = kind_of(each)
             if listed is not None:
-                for value in listed:
-                    yield fold((None, value), _parts, partial(self._constant, where))
+                nodes: list[_Node] = [(None, value) for value in listed]
+                for node in nodes:
+                    yield fold(node, _parts, partial(self._constant, where))
             elif each is not False and kind is None:
                 message = "in `minimax_m3_xml` a value has a type"
                 self.report.error(where, message, code=UNSUPPORTED)
@@ -114,7 +118,7 @@ class MiniMaxM3Arguments(NestedArguments):
             self.report.error(pointer, message, code=UNSUPPORTED)
         return self._plain
 
-    def _constant(self, pointer: str, node: tuple[str | None, Any], parts: list[Form]) -> Form:
+    def _constant(self, pointer: str, node: _Node, parts: list[Form]) -> Form:
         """Return a value that is listed; ``parts`` are the elements inside."""
         name, value = node
         if isinstance(value, dict | list):
@@ -137,7 +141,7 @@ class MiniMaxM3Arguments(NestedArguments):
         return name
 
 
-def _parts(node: tuple[str | None, Any]) -> list[tuple[str | None, Any]]:
+def _parts(node: _Node) -> list[_Node]:
     value = node[1]
     if isinstance(value, dict):
         return [*value.items()]

@@ -107,7 +107,7 @@ class NestedArguments(ABC):
             self.element(None, each, f"{pointer}/prefixItems/{index}", f"{wish}_item")
             for index, each in enumerate(first)
         ][:high]
-        rest = EMPTY
+        rest: Form = EMPTY
         if schema.get("items", False) is not False:
             rest = self.element(None, schema["items"], f"{pointer}/items", f"{wish}_item")
         elif low > len(items):
