@@ -1,13 +1,14 @@
 """How often, how fast and how rightly schemas are compared.
 
-``python -m benchmarks.diff FOLDER`` reads the schemas of a maskbench folder, and makes 1,000 pairs
-of a schema and the same with one or two edits of the kinds that people make: a property added,
-dropped or made optional, a type widened, a bound moved, a value added to an enum.
+``python -m benchmarks.diff FOLDER`` draws schemas of a maskbench folder at random, and makes 1,000
+pairs of a schema and the same with one or two edits (``schema_edits``); another ``--seed`` draws
+others. A pair that takes longer than ``--seconds`` counts as not decided.
 
 Judges are the engine, which must take each witness on one side and refuse it on the other, and take
-random texts of what is said to be included; and jsonschema, which must say the same of the values.
-Where that says that the value of a witness is allowed on both sides, the schemas differ in
-spelling or order of members alone.
+random texts of what is said to be included; and jsonschema and jsonschema-rs, which must say the
+same of the values: that of a witness is valid on its own side, and texts of what is included are
+valid on both. Where the value of a witness is valid on both, the schemas differ in spelling or
+order of members alone.
 """
 
 import copy
@@ -22,19 +23,23 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import click
 import jsonschema
+import jsonschema_rs
 
+from benchmarks.bounded import TooLongError, bounded
+from benchmarks.schema_edits import Schema, edit
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.diff import Answer, Comparison, Verdict, compare
 from kbnf_core.errors import EngineError, KbnfError
 from kbnf_core.mask.sample import sample
 
-PAIRS = 1_000
 SAMPLES = 3
 DECIDED_BAR, MEDIAN_BAR = 0.95, 0.1
 BYTES = Vocabulary.bytes()
 
-Schema = dict[str, Any]
+Judge = Callable[[Any], bool]
+"""Tells whether a value is valid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,234 +52,179 @@ class Pair:
     values: tuple[Any, ...]
 
 
-def main(folder: str, count: int = PAIRS) -> None:
-    """Compare ``count`` pairs, judge what is said of them, and print the figures."""
-    random = Random(1412)  # noqa: S311 - reproducible, not secret
-    files = sorted(Path(folder).glob("*.json"))
-    cases = [json.loads(file.read_text(encoding="utf-8")) for file in files]
-    pairs = _pairs(list(zip(files, cases, strict=True)), random, count)
-    times: list[float] = []
-    found: Counter[str] = Counter()
-    wrong = 0
-    slowest = (0.0, "")
-    for pair in pairs:
-        grammars = [Grammar.from_json_schema(json.dumps(each)) for each in (pair.old, pair.new)]
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True))
+@click.option("--pairs", default=1_000, show_default=True, help="How many pairs to compare.")
+@click.option("--seed", default=1412, show_default=True, help="What the draw begins with.")
+@click.option("--seconds", default=20.0, show_default=True, help="How long a step may take.")
+def main(folder: Path, pairs: int, seed: int, seconds: float) -> None:
+    """Compare pairs of schemas, judge what is said of them, and print the figures."""
+    random = Random(seed)  # noqa: S311 - reproducible, not secret
+    run = _Run(random, seconds)
+    for pair in _drawn(folder, random):
+        run.compare(pair)
+        if len(run.times) == pairs:
+            break
+    passed = run.report()
+    sys.exit(not passed)
+
+
+class _Run:
+    """What was found so far."""
+
+    def __init__(self, random: Random, seconds: float) -> None:
+        self.times: list[float] = []
+        self._random = random
+        self._seconds = seconds
+        self._found: Counter[str] = Counter()
+        self._beside: Counter[str] = Counter()
+        self._wrong = 0
+        self._slowest = (0.0, "")
+
+    def compare(self, pair: Pair) -> None:
+        """Compare a pair, unless one of it cannot be converted, and judge the result."""
+        try:
+            with bounded(self._seconds):
+                grammars = _converted(pair)
+        except (KbnfError, TooLongError):
+            self._beside["pairs not converted"] += 1
+            return
         begin = time.perf_counter()
-        comparison = compare(*grammars)
-        times.append(time.perf_counter() - begin)
-        slowest = max(slowest, (times[-1], pair.name))
-        found[comparison.relation.value] += 1
-        if Verdict.UNKNOWN in (comparison.old_only.verdict, comparison.new_only.verdict):
-            print(f"not decided: {pair.name}")
-        for complaint in _judge(pair, comparison, grammars, random, found):
-            wrong += 1
-            print(f"wrong: {pair.name}: {complaint}")
-    decided = 1 - found["unknown"] / len(times)
-    print(f"{len(times):,} pairs: {decided:.1%} decided (bar: {DECIDED_BAR:.0%}), {wrong} wrong")
-    print(", ".join(f"{number} {what}" for what, number in found.most_common()))
-    times.sort()
-    middle, most = statistics.median(times), times[int(0.99 * len(times))]
-    print(f"p50 {1e3 * middle:.1f} ms (bar: {1e3 * MEDIAN_BAR:.0f} ms), p99 {1e3 * most:.0f} ms")
-    print(f"slowest: {slowest[0]:.1f} s, {slowest[1]}")
-    sys.exit(wrong > 0 or decided < DECIDED_BAR)
+        found: Comparison | None = None
+        try:
+            with bounded(self._seconds):
+                found = compare(grammars[0], grammars[1])
+        except TooLongError:
+            pass
+        self.times.append(time.perf_counter() - begin)
+        self._slowest = max(self._slowest, (self.times[-1], pair.name))
+        self._found["unknown" if found is None else found.relation.value] += 1
+        if found is None or Verdict.UNKNOWN in (found.old_only.verdict, found.new_only.verdict):
+            print(f"not decided in {self.times[-1]:.1f} s: {pair.name}", flush=True)
+        if found is not None:
+            self._judge(pair, found, grammars)
+
+    def _judge(self, pair: Pair, found: Comparison, grammars: list[Grammar]) -> None:
+        try:
+            with bounded(self._seconds):
+                found_wrong = _complaints(pair, found, grammars, self._random, self._beside)
+                complaints = list(dict.fromkeys(found_wrong))
+        except TooLongError:
+            self._beside["pairs not judged in time"] += 1
+            return
+        self._wrong += len(complaints)
+        for complaint in complaints:
+            print(f"wrong: {pair.name}: {complaint}", flush=True)
+
+    def report(self) -> bool:
+        """Print the figures; tell whether the bars are met."""
+        times = sorted(self.times)
+        decided = 1 - self._found["unknown"] / len(times)
+        print(f"{len(times):,} pairs: {decided:.1%} decided (bar: {DECIDED_BAR:.0%})")
+        print(f"{self._wrong} wrong")
+        for counted in (self._found, self._beside):
+            print(", ".join(f"{number:,} {what}" for what, number in counted.most_common()))
+        middle, most = statistics.median(times), times[int(0.99 * len(times))]
+        print(f"p50 {1e3 * middle:.1f} ms (bar: {1e3 * MEDIAN_BAR:.0f}), p99 {1e3 * most:.0f} ms")
+        print(f"slowest: {self._slowest[0]:.1f} s, {self._slowest[1]}")
+        return not self._wrong and decided >= DECIDED_BAR and middle <= MEDIAN_BAR
 
 
-def _pairs(cases: list[tuple[Path, Any]], random: Random, count: int) -> Iterator[Pair]:
-    """Yield pairs that both can be converted, a few of each schema."""
-    made = 0
-    while made < count:
-        for file, case in cases:
-            if not isinstance(case["schema"], dict):
-                continue
-            new = copy.deepcopy(case["schema"])
-            edits = [_edit(new, random) for _ in range(random.choice((1, 1, 2)))]
-            try:
-                for schema in (case["schema"], new):
-                    Grammar.from_json_schema(json.dumps(schema))
-            except KbnfError:
-                continue
-            values = tuple(test["data"] for test in case["tests"] if test["valid"])
-            name = f"{file.name} #{made} ({', '.join(edits)})"
-            yield Pair(name, case["schema"], new, values)
-            made += 1
-            if made == count:
-                return
+def _drawn(folder: Path, random: Random) -> Iterator[Pair]:
+    """Yield a pair of each schema, and then again, with other edits."""
+    files = sorted(folder.glob("*.json"))
+    while files:
+        random.shuffle(files)
+        for file in files:
+            case = json.loads(file.read_text(encoding="utf-8"))
+            if isinstance(case["schema"], dict):
+                yield _pair(file.name, case, random)
 
 
-def _edit(schema: Schema, random: Random) -> str:
-    """Change a place of a schema; return what was done."""
-    places = list(_places(schema))
-    for _ in range(20):
-        place, edit = random.choice(places), random.choice(EDITS)
-        if edit(place, random):
-            return edit.__name__.strip("_")
-    schema["title"] = "changed"
-    return "title"
+def _pair(name: str, case: Any, random: Random) -> Pair:
+    new = copy.deepcopy(case["schema"])
+    edits = [edit(new, random) for _ in range(random.choice((1, 1, 2)))]
+    values = tuple(test["data"] for test in case["tests"] if test["valid"])
+    return Pair(f"{name} ({', '.join(edits)})", case["schema"], new, values)
 
 
-def _places(root: Schema) -> Iterator[Schema]:
-    """Yield all subschemas."""
-    stack: list[Any] = [root]
-    while stack:
-        schema = stack.pop()
-        if not isinstance(schema, dict):
-            continue
-        yield schema
-        for keyword in ("properties", "$defs", "definitions", "patternProperties"):
-            part = schema.get(keyword)
-            if isinstance(part, dict):
-                stack.extend(part.values())
-        stack.extend(schema.get(keyword) for keyword in ("items", "additionalProperties", "not"))
-        for keyword in ("anyOf", "oneOf", "allOf"):
-            part = schema.get(keyword)
-            if isinstance(part, list):
-                stack.extend(part)
+def _converted(pair: Pair) -> list[Grammar]:
+    return [Grammar.from_json_schema(json.dumps(each)) for each in (pair.old, pair.new)]
 
 
-def _require_less(schema: Schema, random: Random) -> bool:
-    if not isinstance(schema.get("required"), list) or not schema["required"]:
-        return False
-    schema["required"].remove(random.choice(schema["required"]))
-    if not schema["required"]:
-        del schema["required"]
-    return True
-
-
-def _require_more(schema: Schema, random: Random) -> bool:
-    required = schema.get("required", [])
-    names = [name for name in schema.get("properties", {}) if name not in required]
-    if not names:
-        return False
-    schema["required"] = [*required, random.choice(names)]
-    return True
-
-
-def _add_property(schema: Schema, random: Random) -> bool:
-    if not isinstance(schema.get("properties"), dict):
-        return False
-    kind = random.choice(({"type": "string"}, {"type": "integer"}, {"type": "array"}, {}))
-    schema["properties"] = {**schema["properties"], f"added_{random.randrange(9)}": kind}
-    return True
-
-
-def _drop_property(schema: Schema, random: Random) -> bool:
-    if not isinstance(schema.get("properties"), dict) or not schema["properties"]:
-        return False
-    name = random.choice(list(schema["properties"]))
-    del schema["properties"][name]
-    if isinstance(schema.get("required"), list):
-        schema["required"] = [each for each in schema["required"] if each != name]
-    return True
-
-
-def _change_type(schema: Schema, random: Random) -> bool:
-    if not isinstance(schema.get("type"), str):
-        return False
-    schema["type"] = random.choice(("string", "integer", "number", "boolean", "null"))
-    return True
-
-
-def _widen_type(schema: Schema, random: Random) -> bool:
-    if not isinstance(schema.get("type"), str):
-        return False
-    more = random.choice(("null", "string", "integer", "array"))
-    if more == schema["type"]:
-        return False
-    schema["type"] = [schema["type"], more]
-    return True
-
-
-def _close(schema: Schema, random: Random) -> bool:
-    del random
-    if "properties" not in schema:
-        return False
-    if schema.get("additionalProperties") is False:
-        del schema["additionalProperties"]
-    else:
-        schema["additionalProperties"] = False
-    return True
-
-
-def _more_values(schema: Schema, random: Random) -> bool:
-    if not isinstance(schema.get("enum"), list):
-        return False
-    schema["enum"] = [*schema["enum"], f"value {random.randrange(99)}"]
-    return True
-
-
-def _fewer_values(schema: Schema, random: Random) -> bool:
-    if not isinstance(schema.get("enum"), list) or len(schema["enum"]) < 2:
-        return False
-    schema["enum"].remove(random.choice(schema["enum"]))
-    return True
-
-
-def _bound(schema: Schema, random: Random) -> bool:
-    keyword = {
-        "string": random.choice(("minLength", "maxLength")),
-        "array": random.choice(("minItems", "maxItems")),
-        "integer": random.choice(("minimum", "maximum")),
-    }.get(str(schema.get("type")))
-    if keyword is None:
-        return False
-    low = keyword.startswith("min")
-    schema[keyword] = random.choice((1, 2) if low else (5, 20, 40))
-    return True
-
-
-def _describe(schema: Schema, random: Random) -> bool:
-    schema["description"] = f"described anew {random.randrange(9)}"
-    return True
-
-
-def _offer(schema: Schema, random: Random) -> bool:
-    for name, part in (schema.get("properties") or {}).items():
-        if random.random() < 0.5:
-            schema["properties"][name] = {"anyOf": [part, {"type": "null"}]}
-            return True
-    return False
-
-
-EDITS: tuple[Callable[[Schema, Random], bool], ...] = (
-    _require_less, _require_more, _add_property, _drop_property, _change_type, _widen_type, _close,
-    _more_values, _fewer_values, _bound, _describe, _offer,
-)  # fmt: skip
-
-
-def _judge(
+def _complaints(
     pair: Pair,
     comparison: Comparison,
     grammars: list[Grammar],
     random: Random,
-    found: Counter[str],
+    beside: Counter[str],
 ) -> Iterator[str]:
-    """Yield what is wrong with what was said; count differences in spelling alone."""
+    """Yield what is wrong with what was said; count what is worth knowing beside it."""
     engines = [Engine(grammar, BYTES) for grammar in grammars]
-    schemas = (pair.old, pair.new)
+    judges = [_judges(schema) for schema in (pair.old, pair.new)]
     for side, answer in enumerate((comparison.old_only, comparison.new_only)):
         if answer.verdict is Verdict.SOME:
-            yield from _judge_witness(answer, engines[side], engines[1 - side])
+            yield from _of_witness(answer, engines[side], engines[1 - side])
             value = json.loads(answer.data or b"")
-            if _is_valid(value, schemas[1 - side]):
-                found["witnesses of spelling or order"] += 1
+            yield from _refusals(value, judges[side], "a witness")
+            other = judges[1 - side]
+            if other and all(judge(value) for judge in other.values()):
+                beside["witnesses of spelling or order"] += 1
         elif answer.verdict is Verdict.NONE:
             texts = [_sample(engines[side], random) for _ in range(SAMPLES)]
-            if side == 0:
-                texts += [json.dumps(value).encode() for value in pair.values]
+            texts += [json.dumps(value).encode() for value in pair.values if side == 0]
             for text in texts:
-                if _takes(engines[side], text):
-                    found["texts tried"] += 1
-                    if not _takes(engines[1 - side], text):
-                        yield f"{text!r} is said to be on both sides"
-                    if not _is_valid(json.loads(text), schemas[1 - side]):
-                        yield f"jsonschema refuses {text!r}"
+                if not _takes(engines[side], text):
+                    continue
+                beside["texts tried"] += 1
+                if not _takes(engines[1 - side], text):
+                    yield f"{text!r} is said to be on both sides"
+                for each in judges if _has_a_value(text) else ():
+                    yield from _refusals(json.loads(text), each, "a text of both sides")
 
 
-def _judge_witness(answer: Answer, has: Engine, lacks: Engine) -> Iterator[str]:
+def _of_witness(answer: Answer, has: Engine, lacks: Engine) -> Iterator[str]:
     if answer.data is None or not _takes(has, answer.data):
         yield f"the witness {answer.shown} is on no side"
     elif _takes(lacks, answer.data):
         yield f"the witness {answer.shown} is on both sides"
+
+
+def _refusals(value: Any, judges: dict[str, Judge], what: str) -> Iterator[str]:
+    for name, judge in judges.items():
+        if not judge(value):
+            yield f"{name} refuses {what}, {json.dumps(value)}"
+
+
+def _has_a_value(text: bytes) -> bool:
+    """Tell whether judges read a text as it is: they have floats, and one member of each name."""
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        unique.append(len(found) == len(pairs))
+        return found
+
+    unique: list[bool] = []
+    value = json.loads(text, object_pairs_hook=members)
+    return all(unique) and "Infinity" not in json.dumps(value)
+
+
+def _judges(schema: Schema) -> dict[str, Judge]:
+    """Return the judges that take a schema, by their names."""
+    found: dict[str, Judge] = {}
+    kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+    makers: dict[str, Callable[[], Any]] = {
+        "jsonschema": lambda: kind(schema),
+        "jsonschema-rs": lambda: jsonschema_rs.validator_for(schema, validate_formats=False),
+    }
+    for name, make in makers.items():
+        try:
+            judge = make()
+            judge.is_valid(None)
+        except Exception:  # noqa: S112 - a schema that a judge does not take, for any reason
+            continue
+        found[name] = judge.is_valid
+    return found
 
 
 def _takes(engine: Engine, text: bytes) -> bool:
@@ -292,10 +242,5 @@ def _sample(engine: Engine, random: Random) -> bytes:
     return bytes(token for token in drawn.tokens if token < 256)
 
 
-def _is_valid(value: Any, schema: Schema) -> bool:
-    kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
-    return bool(kind(schema).is_valid(value))
-
-
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]) if sys.argv[2:] else PAIRS)
+    main()

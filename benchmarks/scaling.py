@@ -12,7 +12,7 @@ from contextlib import suppress
 from types import FrameType
 
 from kbnf_core import Grammar, GrammarError, check
-from kbnf_core.convert import from_json_schema, json_schema_grammar
+from kbnf_core.convert import from_json_schema, from_lark, json_schema_grammar
 
 
 def _lines(count: int, write: Callable[[int], str]) -> str:
@@ -63,6 +63,34 @@ def _enum(count: int) -> str:
     return json.dumps({"enum": [f"value {number}" for number in range(count)]})
 
 
+def _words(count: int) -> str:
+    words = " ".join(f"w{number * 7919 % 9973}" for number in range(count // 4))
+    return f'start: A\nA: %regex {{"substring_words": {json.dumps(words)}}}\n'
+
+
+def _long_options(count: int) -> str:
+    texts = (f"{number}" + f"{number * 7919 % 9973} " * 120 for number in range(count // 80))
+    return "start: A\nA: " + " | ".join(map(json.dumps, texts)) + "\n"
+
+
+def _counted(count: int) -> str:
+    return f'start: "A"~{count}\n'
+
+
+def _any_of_all(count: int) -> str:
+    names = [f"r{number}" for number in range(count // 80)]
+    rules = "".join(f'{name}: "x{name}" a?\n' for name in names)
+    return "start: a\na: " + " ".join(f"({name})?" for name in names) + f"\n{rules}"
+
+
+LARK_FAMILIES: Mapping[str, Callable[[int], str]] = {
+    "Lark: words": _words,
+    "Lark: options": _long_options,
+    "Lark: counts": _counted,
+    "Lark: any of all": _any_of_all,
+}
+"""Lark grammars: substrings of a text by words, a terminal of long options, ..."""
+
 FAMILIES: Mapping[str, Callable[[int], str]] = {
     "undefined names": _undefined,
     "optional items": _optional,
@@ -74,6 +102,7 @@ FAMILIES: Mapping[str, Callable[[int], str]] = {
     "rules": _rules,
     "substrings": _substrings,
     "enum values": _enum,
+    **LARK_FAMILIES,
 }
 """Grammars, and a schema, by what there are many of in them."""
 
@@ -91,6 +120,18 @@ SCHEMA_ACTIONS: Mapping[str, Callable[[str], object]] = {
     "direct": lambda text: json_schema_grammar(text).tables,
 }
 """To the text of a grammar, and to its tables without one."""
+
+
+LARK_ACTIONS: Mapping[str, Callable[[str], object]] = {
+    "text": lambda text: from_lark(text, lexing="lalr" if "~" in text else None),
+}
+"""To the text of a grammar."""
+
+
+def _actions(family: str) -> Mapping[str, Callable[[str], object]]:
+    if family in LARK_FAMILIES:
+        return LARK_ACTIONS
+    return SCHEMA_ACTIONS if family == "enum values" else ACTIONS
 
 
 def count_calls(action: Callable[[str], object], text: str) -> int:
@@ -113,8 +154,8 @@ def main(*names: str) -> None:
     """Print the growth of each family from 1,000 to 8,000."""
     print(f"{'family':16} {'action':6} {'size':>6} {'calls':>11} {'x':>5} {'seconds':>8} {'x':>5}")
     for name in names or FAMILIES:
-        for verb, action in (SCHEMA_ACTIONS if name == "enum values" else ACTIONS).items():
-            action(FAMILIES[name](10))
+        for verb, action in _actions(name).items():
+            action(FAMILIES[name](80))
             calls, seconds = 0, 0.0
             for size in (1_000, 2_000, 4_000, 8_000):
                 text = FAMILIES[name](size)

@@ -1,6 +1,6 @@
 """``kbnf convert``: from any language that is read to any that is written."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,45 +18,25 @@ from kbnf_cli.converting import (
 )
 from kbnf_cli.exits import Exit
 from kbnf_cli.formats import FORMATS, READ, REGEX, WRITTEN, listing
-from kbnf_cli.grammars import GRAMMAR
 from kbnf_cli.inputs import read_vocabulary
-from kbnf_cli.models import is_model_name, schema_of_model
+from kbnf_cli.models import GRAMMAR_OR_CLASS, schema_of_model
 from kbnf_cli.options import as_value, common_options, examples, vocabulary_options
+from kbnf_cli.schema_options import NAMES as OF_SCHEMAS
+from kbnf_cli.schema_options import given, schema_options
+from kbnf_cli.tool_calls import ToolCalls, read_tag, tool_options
 from kbnf_core.convert import JSON_SCHEMA, detect
-from kbnf_core.languages import EXTENSIONS, KBNF, LANGUAGES, LARK, Language
+from kbnf_core.languages import EXTENSIONS, KBNF, LANGUAGES, LARK, STRUCTURAL_TAG, Language
 
 if TYPE_CHECKING:
     from kbnf_core.convert import Conversion, Loss
+    from kbnf_core.source import Source
     from kbnf_core.vocab.vocabulary import Vocabulary
 
-_OWNER = {
-    "lexing": LARK.name,
-    "whitespace": JSON_SCHEMA,
-    "order": JSON_SCHEMA,
-    "strict": JSON_SCHEMA,
-}
+_TAG = "structural-tag"
+_OWNER = {"lexing": LARK.name, **dict.fromkeys(OF_SCHEMAS, JSON_SCHEMA)}
 """The language whose option it is."""
 
 _BY_NAME = {each.name: each for each in FORMATS}
-
-
-class _Source(click.ParamType[str | Path]):
-    """A path, the name of a shipped grammar, or ``module:Class``."""
-
-    name = "FILE"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> str | Path:
-        text = str(value)
-        if is_model_name(text) and not text.startswith("builtin:") and not Path(text).exists():
-            return text
-        return Path(str(GRAMMAR.convert(text, param, ctx)))
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[click.shell_completion.CompletionItem]:
-        return GRAMMAR.shell_complete(ctx, param, incomplete)
 
 
 def _list_formats(context: click.Context, _: click.Parameter, value: bool) -> None:
@@ -72,14 +52,15 @@ def _list_formats(context: click.Context, _: click.Parameter, value: bool) -> No
         "kbnf convert answer.kbnf --to lark",
         "kbnf convert schema.json --to gbnf",
         "kbnf convert app.models:Person",
+        "kbnf convert --tool-calls qwen_3 tools.json",
         "echo '[0-9]{4}' | kbnf convert --from regex -",
     ),
 )
-@click.argument("sources", metavar="FILE...", nargs=-1, required=True, type=_Source())
+@click.argument("sources", metavar="FILE...", nargs=-1, type=GRAMMAR_OR_CLASS)
 @click.option(
     "--to",
-    type=click.Choice(WRITTEN),
-    help="The language of the result.  [default: kbnf]",
+    type=click.Choice([*WRITTEN, _TAG]),
+    help="The language of the result; structural-tag is for --tool-calls.  [default: kbnf]",
 )
 @click.option(
     "--from",
@@ -93,21 +74,8 @@ def _list_formats(context: click.Context, _: click.Parameter, value: bool) -> No
     type=click.Choice(["llguidance", "earley", "lalr", "scannerless"]),
     help="How a Lark grammar cuts text into lexemes.  [default: as its dialect does]",
 )
-@click.option(
-    "--whitespace",
-    type=click.Choice(["flexible", "compact", "bounded"]),
-    help="The gaps of the JSON text of a JSON Schema: any, none, or a blank or a line break.",
-)
-@click.option(
-    "--order",
-    type=click.Choice(["declared", "any"]),
-    help="The order of properties of a JSON Schema.",
-)
-@click.option(
-    "--strict",
-    type=click.Choice(["openai", "anthropic"]),
-    help="Refuse what the strict mode of this service refuses in a JSON Schema.",
-)
+@schema_options
+@tool_options
 @click.option(
     "--list-formats",
     is_flag=True,
@@ -121,37 +89,55 @@ def _list_formats(context: click.Context, _: click.Parameter, value: bool) -> No
 @common_options
 @click.pass_obj
 @as_value(Delivery)
+@as_value(ToolCalls)
 def convert_any(
     console: Console,
     delivery: Delivery,
+    calls: ToolCalls,
     sources: tuple[str | Path, ...],
     to: str | None,
     from_: str | None,
     start: str | None,
     vocab: str | None,
     eos: tuple[int, ...],
-    **own: str | None,
+    **own: str | bool | None,
 ) -> int:
     """Convert grammars from one language to another.
 
     FILE is a file in any language of --list-formats, a directory to search for grammars, the name
     of a grammar that is shipped, `-` for stdin, or a pydantic model as `module:Class`, which is
     imported. Without --to the result is KBNF. Exits with 1, and writes nothing, if something
-    cannot be kept; --lossy writes it anyway. The commands `convert-*` have all options of one
-    language.
+    cannot be kept; --lossy writes it anyway. What is an option of one language is refused for
+    others.
     """
     models = [each for each in sources if isinstance(each, str)]
-    if models and len(sources) > 1:
-        raise click.UsageError("a class is converted by itself")
+    _check_usage(sources, models, to, calls)
     vocabulary = read_vocabulary(console, vocab, eos) if vocab else None
-    target = next(each for each in LANGUAGES if each.name.lower() == (to or KBNF.name.lower()))
+    wished = (to or KBNF.name).lower().replace("-", " ")
+    target = next(each for each in LANGUAGES if each.name.lower() == wished)
     conversion = _Conversion(target, to is not None, from_, start, vocabulary, own)
     direction = Direction(conversion.convert, target.extension)
+    if calls.tool_calls is not None:
+        file = next((each for each in sources if isinstance(each, Path)), None)
+        return _convert_calls(console, read_tag(calls, file), conversion, direction, delivery)
     if models:
         return _convert_model(console, models[0], conversion, direction, delivery)
     paths = [each for each in sources if isinstance(each, Path)]
     wanted = [each for each in EXTENSIONS if each != target.extension]
     return convert_all(console, paths, wanted, lambda _: direction, delivery)
+
+
+def _check_usage(
+    sources: Sequence[str | Path], models: Sequence[str], to: str | None, calls: ToolCalls
+) -> None:
+    if models and len(sources) > 1:
+        raise click.UsageError("a class is converted by itself")
+    if calls.tool_calls is None and not sources:
+        raise click.UsageError("Missing argument 'FILE...'.")
+    if calls.tool_calls is None and to == _TAG:
+        raise click.UsageError(f"only --tool-calls are written as {_TAG}")
+    if calls.tool_calls is not None and (models or len(sources) > 1):
+        raise click.UsageError("--tool-calls takes one file, a list of tools")
 
 
 class _Conversion:
@@ -164,14 +150,14 @@ class _Conversion:
         from_: str | None,
         start: str | None,
         vocabulary: "Vocabulary | None",
-        own: Mapping[str, str | None],
+        own: Mapping[str, str | bool | None],
     ) -> None:
         self._target = target
         self._is_named = is_named
         self._from = from_
         self._start = start
         self._vocabulary = vocabulary
-        self._own = {name: value for name, value in own.items() if value is not None}
+        self._own = given(own)
 
     def convert(self, text: str, name: str) -> "Conversion":
         """Return the converted text; in two steps where neither end is KBNF."""
@@ -183,6 +169,10 @@ class _Conversion:
 
     def convert_from(self, language: str, text: str, name: str) -> "Conversion":
         """Return the converted text, whose language is known."""
+        if language == self._target.name:
+            from kbnf_core.convert import Conversion
+
+            return Conversion(text, True, ())
         first = self._to_kbnf(language, text, name)
         if self._target is KBNF:
             return first
@@ -203,7 +193,8 @@ class _Conversion:
 
         for option in self._own:
             if language != _OWNER[option]:
-                raise click.UsageError(f"--{option} is for {_OWNER[option]}; {name} is {language}")
+                flag = option.replace("_", "-")
+                raise click.UsageError(f"--{flag} is for {_OWNER[option]}; {name} is {language}")
         if language == REGEX:
             return Conversion(_of_regex(text), True, ())
         return to_kbnf(
@@ -238,6 +229,18 @@ def _of_regex(text: str) -> str:
     pattern = text.removesuffix("\n").removesuffix("\r")
     grammar = f"(* kbnf: finish=eos *)\nstart ::= {spell_regex(pattern)};\n"
     return Grammar(grammar).source.text
+
+
+def _convert_calls(
+    console: Console,
+    tag: "Source",
+    conversion: _Conversion,
+    direction: Direction,
+    delivery: Delivery,
+) -> Exit:
+    found = conversion.convert_from(STRUCTURAL_TAG.name, tag.text, str(tag.path))
+    found = for_target(found, delivery.target, direction.extension)
+    return deliver(console, tag, found, delivery, delivery.output)
 
 
 def _convert_model(

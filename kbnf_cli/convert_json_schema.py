@@ -17,6 +17,7 @@ from kbnf_cli.converting import (
 )
 from kbnf_cli.models import is_model_name, schema_of_model
 from kbnf_cli.options import as_value, common_options
+from kbnf_cli.schema_options import given, schema_options
 from kbnf_core.diagnostics.text import render_text
 from kbnf_core.source import Source
 
@@ -28,50 +29,7 @@ if TYPE_CHECKING:
 @click.argument(
     "paths", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
-@click.option(
-    "--whitespace",
-    type=click.Choice(["flexible", "compact", "bounded"]),
-    help="The gaps of the JSON text: any, none, or (the default) a blank or one line break with"
-    " indentation. Given, it wins over the schema's x-guidance.",
-)
-@click.option(
-    "--order",
-    type=click.Choice(["declared", "any"]),
-    default="declared",
-    show_default=True,
-    help="The order of properties; `any` is for objects with few of them.",
-)
-@click.option(
-    "--additional-properties/--no-additional-properties",
-    default=True,
-    show_default=True,
-    help="What a schema means that does not say whether other properties may come.",
-)
-@click.option(
-    "--escapes",
-    type=click.Choice(["canonical", "unicode", "any"]),
-    help="How characters of unrestricted strings are spelt: one way (the default), also by their"
-    " numbers, or any way JSON knows.",
-)
-@click.option(
-    "--standard",
-    type=click.Choice(["json-schema", "llguidance"]),
-    default="json-schema",
-    show_default=True,
-    help="Whose reading holds: the draft's and the RFCs' of formats, or LLGuidance's.",
-)
-@click.option(
-    "--formats",
-    type=click.Choice(["assertion", "annotation"]),
-    default="assertion",
-    show_default=True,
-    help="Whether `format` restricts values.",
-)
-@click.option(
-    "--strict",
-    type=click.Choice(["openai", "anthropic"]),
-    help="Refuse what the strict mode of this service refuses, and say what to do about it.",
-)
+@schema_options
 @conversion_options
 @common_options
 @click.pass_obj
@@ -80,13 +38,7 @@ def convert_json_schema(
     console: Console,
     delivery: Delivery,
     paths: tuple[Path, ...],
-    whitespace: str | None,
-    order: str,
-    additional_properties: bool,
-    escapes: str | None,
-    standard: str,
-    formats: str,
-    strict: str | None,
+    **own: str | bool | None,
 ) -> int:
     """Convert JSON Schemas to KBNF.
 
@@ -97,27 +49,10 @@ def convert_json_schema(
     """
 
     def convert(text: str, name: str) -> "Conversion":
-        from kbnf_core.languages.json_schema import (
-            Escapes,
-            Formats,
-            Options,
-            Order,
-            Service,
-            Standard,
-            Whitespace,
-            from_json_schema,
-        )
+        from kbnf_core.languages.json_schema import from_json_schema
+        from kbnf_core.languages.json_schema import schema_options as options_of
 
-        options = Options(
-            None if whitespace is None else Whitespace(whitespace),
-            Order(order),
-            additional_properties,
-            None if escapes is None else Escapes(escapes),
-            delivery.lossy,
-            standard=Standard(standard),
-            formats=Formats(formats),
-            strict=None if strict is None else Service(strict),
-        )
+        options = options_of(lossy=delivery.lossy, **given(own))
         conversion = from_json_schema(text, options, path=name)
         # `kbnf check` does not read schemas, so what there is to remark is said here.
         for note in conversion.notes:

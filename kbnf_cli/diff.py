@@ -10,8 +10,9 @@ from kbnf_cli.console import Console
 from kbnf_cli.diff_report import RENDERERS, Compared, Forbids
 from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN, read_source
-from kbnf_cli.grammars import GRAMMAR, is_artifact, language_name
+from kbnf_cli.grammars import is_artifact, language_name
 from kbnf_cli.inputs import Inputs
+from kbnf_cli.models import GRAMMAR_OR_CLASS, schema_of_model
 from kbnf_cli.options import common_options, config_options, stdin_option
 from kbnf_core.diagnostics.text import render_text
 from kbnf_core.errors import GrammarError
@@ -38,8 +39,8 @@ class _Side:
 
 
 @click.command()
-@click.argument("old", type=GRAMMAR)
-@click.argument("new", type=GRAMMAR)
+@click.argument("old", type=GRAMMAR_OR_CLASS)
+@click.argument("new", type=GRAMMAR_OR_CLASS)
 @click.option(
     "--mode",
     type=click.Choice(["equal", "subset", "breaking"]),
@@ -67,8 +68,8 @@ class _Side:
 @click.pass_obj
 def diff(
     console: Console,
-    old: Path,
-    new: Path,
+    old: str | Path,
+    new: str | Path,
     mode: str | None,
     breaking: str | None,
     allow_unknown: bool,
@@ -79,8 +80,9 @@ def diff(
 ) -> int:
     """Compare the languages of two grammars.
 
-    OLD and NEW are grammars in any language that is read, JSON Schemas, artifacts or names of
-    built-in grammars; one of them may be `-` for stdin. For each side the answer is a proof that it
+    OLD and NEW are grammars in any language that is read, JSON Schemas, artifacts, names of
+    built-in grammars, or pydantic models as `module:Class`, which is imported; one of them may be
+    `-` for stdin. For each side the answer is a proof that it
     has no text of its own, a shortest one, or up to which length none was found. Regular
     languages, and those that nest visibly as JSON does, are decided; of others some are. Each
     grammar has its own `finish`. Exits with 1 on a difference that the mode forbids, and where that
@@ -103,9 +105,11 @@ def diff(
     return Exit.CLEAN if compared.passes else Exit.FINDINGS
 
 
-def _open(console: Console, inputs: Inputs, path: Path) -> _Side:
+def _open(console: Console, inputs: Inputs, path: str | Path) -> _Side:
     from kbnf_core import Vocabulary
 
+    if isinstance(path, str):
+        return _Side(Source(schema_of_model(path), path))
     name = inputs.name_of(path).as_posix()
     # What comes from stdin is read once, and its content is not asked for its language.
     if (path != STDIN and not is_artifact(path)) or Path(name).suffix == ".json":

@@ -53,7 +53,7 @@ WRITTEN = tuple(each.name for each in FORMATS if each.is_written)
 
 
 _CALLS = """
-formats of tool calls, which kbnf_core.languages.structural_tag.presets writes as structural tags:
+formats of tool calls, for --tool-calls; `--tool-calls NAME --to structural-tag` shows one:
 """
 
 

@@ -4,9 +4,12 @@ import json
 import re
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
+
+from kbnf_cli.grammars import GRAMMAR
 
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
@@ -33,6 +36,30 @@ def schema_of_model(name: str) -> str:
         # Whatever the module does wrong is the answer to the one who named it.
         raise click.ClickException(f"cannot import {name}: {_sentence(error)}") from error
     return json.dumps(_schema(found, name), indent=2) + "\n"
+
+
+class GrammarOrClass(click.ParamType[str | Path]):
+    """A path, the name of a shipped grammar, or ``module:Class``."""
+
+    name = "FILE"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | Path:
+        """Return a path, or the name of a class as text."""
+        text = str(value)
+        if is_model_name(text) and not text.startswith("builtin:") and not Path(text).exists():
+            return text
+        return Path(str(GRAMMAR.convert(text, param, ctx)))
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[click.shell_completion.CompletionItem]:
+        """Complete as grammars do."""
+        return GRAMMAR.shell_complete(ctx, param, incomplete)
+
+
+GRAMMAR_OR_CLASS = GrammarOrClass()
 
 
 def _schema(model: Any, name: str) -> Any:

@@ -154,6 +154,8 @@ def detect(text: str, path: str) -> str:
             return "Lark"
         if isinstance(value, dict) and is_structural_tag(value):
             return "Structural tag"
+        if value is None and _by_signs(text) == "Lark":
+            return "Lark"
         if isinstance(value, dict | bool) or PurePath(path).suffix.lower() == ".json":
             return JSON_SCHEMA
     return _by_signs(text)

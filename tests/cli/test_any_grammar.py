@@ -115,3 +115,30 @@ def test_stdin_is_kbnf_and_says_what_else_it_looks_like(kbnf: Kbnf) -> None:
     assert (found.status, "JSON Schema, not in KBNF" in found.out) == (1, True)
     named = kbnf("check", "-", "--stdin-filename", "s.json", stdin=b'{"type": "string"}')
     assert named.status == 0
+
+
+_BROKEN = '{"grammars": [\n  {"lark_grammar": "start: /a/",}\n]}'
+
+
+@pytest.mark.parametrize(("name", "code"), [("list.lark", "E001"), ("list.json", "E001")])
+@pytest.mark.parametrize(
+    "command", ["check", "mask", "compile", "test", "sample", "match", "explain", "convert"]
+)
+def test_a_fault_in_a_list_of_grammars_has_its_place(
+    kbnf: Kbnf, write: Write, command: str, name: str, code: str
+) -> None:
+    result = kbnf(command, write(name, _BROKEN))
+    assert result.status == 1
+    shown = result.out + result.stderr
+    assert f"error[{code}]: this list of grammars is not JSON" in shown
+    assert f"{name}:2:33" in shown
+
+
+def test_a_fault_in_a_schema_has_its_place(kbnf: Kbnf, write: Write) -> None:
+    result = kbnf("convert", write("schema.json", '{\n  "type": "string",\n}'))
+    assert (result.status, "schema.json:3:1" in result.stderr) == (1, True)
+
+
+def test_a_list_of_grammars_is_not_laid_out(kbnf: Kbnf, write: Write) -> None:
+    result = kbnf("fmt", write("list.lark", '{"grammars": [{"lark_grammar": "start: /a/"}]}'))
+    assert (result.status, "is written in Lark, not in KBNF" in result.stderr) == (1, True)

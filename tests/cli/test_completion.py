@@ -43,7 +43,7 @@ def run(command: list[str], environment: dict[str, str]) -> str:
         (["kbnf", "fmt", "--d"], ["--diff"]),
         (["kbnf", "test", "--format", "j"], ["json", "junit"]),
         (["kbnf", "mask", "--finish", ""], ["eager", "token", "eos"]),
-        (["kbnf", "convert", "--to", ""], ["kbnf", "gbnf", "lark"]),
+        (["kbnf", "convert", "--to", ""], ["kbnf", "gbnf", "lark", "structural-tag"]),
         (["kbnf", "help", "lang"], ["language"]),
     ],
 )

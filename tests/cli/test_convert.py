@@ -193,3 +193,68 @@ def test_an_option_of_another_language_is_refused(kbnf: Kbnf, write: Write) -> N
     result = kbnf("convert", write("s.json", SCHEMA), "--lexing", "lalr")
     assert result.status == 2
     assert "--lexing is for Lark; s.json is JSON Schema" in result.stderr
+
+
+TOOLS = '[{"name": "get_time", "parameters": {"type": "object", "properties": {}}}]'
+
+
+def test_calls_of_tools_in_the_format_of_a_model(kbnf: Kbnf, write: Write) -> None:
+    written = kbnf("convert", "--tool-calls", "qwen_3", write("tools.json", TOOLS))
+    assert (written.status, "get_time" in written.out) == (0, True)
+    request = write("request.json", f'{{"model": "x", "tools": {TOOLS}}}')
+    assert kbnf("convert", "--tool-calls", "qwen_3", request).out == written.out
+    shown = kbnf("convert", "--tool-calls", "qwen_3", "--to", "structural-tag")
+    tag = json.loads(shown.out)
+    assert tag["format"]["tags"][0]["begin"].startswith('<tool_call>\n{"name": "get_weather"')
+    settings = ("--tool-choice", "required", "--reasoning", "enabled", "--single-call")
+    more = json.loads(kbnf("convert", "--tool-calls", "qwen_3", *settings, "--to", _TAG).out)
+    thoughts, calls = more["format"]["elements"]
+    assert thoughts["elements"][0]["end"] == "</think>"
+    assert calls["at_least_one"] is calls["stop_after_first"] is True
+
+
+_TAG = "structural-tag"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["--tool-calls", "gpt"], 2, "there is no format 'gpt'; there are llama"),
+        (["--tool-calls", "llama", "--tool-choice", "fly"], 2, "`choice` is one of auto"),
+        (["--tool-calls", "llama", "a.json", "b.json"], 2, "takes one file"),
+        (["--tool-calls", "llama", "wrong.json"], 2, "wrong.json is no JSON: "),
+        (["--tool-calls", "llama", "schema.json"], 2, "schema.json is no list of tools"),
+        (["schema.json", "--to", _TAG], 2, "only --tool-calls are written as structural-tag"),
+        ([], 2, "missing argument 'FILE...'"),
+    ],
+)
+def test_wrong_calls_of_tools(
+    kbnf: Kbnf, write: Write, arguments: list[str], status: int, message: str
+) -> None:
+    write("schema.json", '{"type": "string"}')
+    write("wrong.json", "[{},]")
+    result = kbnf("convert", *arguments)
+    assert (result.status, message in result.stderr) == (status, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--no-additional-properties"], "'{' ws (a ws)? '}'"),
+        (["--formats", "annotation"], "string"),
+        (["--escapes", "any"], "u[0-9A-Fa-f]{4}"),
+        (["--standard", "llguidance"], "date"),
+        (["--whitespace", "compact", "--order", "any"], "'{'"),
+    ],
+)
+def test_the_options_of_schemas_are_the_same_in_both_commands(
+    kbnf: Kbnf, write: Write, options: list[str], text: str
+) -> None:
+    schema = write("s.json", '{"type": "object", "properties": {"a": {"format": "date"}}}')
+    found = kbnf("convert", schema, *options)
+    assert (found.status, text in found.out) == (0, True)
+    assert kbnf("convert-json-schema", schema, *options).out == found.out
+    assert kbnf("convert", schema).out != found.out
+    other = kbnf("convert", write("g.gbnf", GBNF), *options)
+    flag = options[0].replace("no-", "")
+    assert (other.status, f"{flag} is for JSON Schema" in other.stderr) == (2, True)

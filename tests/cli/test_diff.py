@@ -193,3 +193,24 @@ def test_hostile_names_are_made_visible(kbnf: Kbnf, write: Write) -> None:
     file = write("a\x1b[31m.kbnf", EOS + r"start ::= '\u{1b}[31m';")
     for format_ in ("text", "json", "github"):
         assert b"\x1b" not in kbnf("diff", "few.kbnf", file, "--format", format_).stdout
+
+
+def test_classes_of_python_are_compared(kbnf: Kbnf, write: Write) -> None:
+    write(
+        "versions_of_diff.py",
+        "def schema(*kinds):\n"
+        "    class Model:\n"
+        "        @staticmethod\n"
+        "        def model_json_schema():\n"
+        "            return {'type': list(kinds)}\n"
+        "    return Model\n"
+        "Old, New = schema('null'), schema('null', 'boolean')\n",
+    )
+    result = kbnf("diff", "versions_of_diff:Old", "versions_of_diff:New")
+    assert (result.status, "versions_of_diff:New" in result.out) == (1, True)
+    subset = ("--mode", "subset")
+    assert kbnf("diff", "versions_of_diff:Old", "versions_of_diff:New", *subset).status == 0
+    file = write("old.json", '{"type": "null"}')
+    assert kbnf("diff", file, "versions_of_diff:Old").status == 0
+    missing = kbnf("diff", file, "versions_of_diff:None_")
+    assert (missing.status, "cannot import versions_of_diff:None_" in missing.stderr) == (2, True)

@@ -66,6 +66,7 @@ ALLOWED: dict[str, set[str]] = {
     "languages.abnf": BACK | {"languages.conversion", "languages.kbnf"},
     "languages.json_schema": BACK | {"format", "languages.conversion", "languages.kbnf"},
     "languages.lark": {
+        "format",
         *BACK,
         *(f"languages.{each}" for each in ("conversion", "kbnf", "gbnf", "json_schema")),
     },

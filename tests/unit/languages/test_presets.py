@@ -23,7 +23,8 @@ TOOLS: list[dict[str, Any]] = [
 
 def language(preset: str, **settings: Any) -> Language:
     conversion = from_structural_tag(json.dumps(tool_calls(preset, TOOLS, **settings)))
-    assert conversion.exact
+    # What strings of JSON may not hold is left out, which Kimi-K3 asks for.
+    assert conversion.exact or preset == "kimi_k3"
     return Language(conversion.text)
 
 
@@ -44,16 +45,29 @@ def test_a_format_takes_its_example_and_no_other_tool(preset: str) -> None:
     assert not language(preset).has(call.replace("city", "town"))
 
 
+THOUGHTS = {
+    "minimax_m3": ("<mm:think>", "</mm:think>"),
+    "cohere": ("<|START_THINKING|>", "<|END_THINKING|>"),
+    "kimi_k3": (
+        "<|open|>think<|sep|>", "<|close|>think<|sep|><|open|>response<|sep|>",
+    ),
+    **dict.fromkeys(
+        ("qwen_3", "qwen_3_5", "qwen_3_coder", "minimax", "exaone"), ("<think>", "</think>\n\n")
+    ),
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("preset", [name for name in NAMES if name not in ("llama", "harmony")])
 def test_reasoning_leads_the_calls(preset: str) -> None:
-    begin = "<think>" if preset == "mimo" else ""
+    begin, end = THOUGHTS.get(preset, ("<think>", "</think>"))
+    call = EXAMPLES[preset]
     enabled = language(preset, reasoning="enabled")
-    gap = "\n\n" if preset in ("qwen_3", "qwen_3_coder", "minimax", "exaone") else ""
-    assert enabled.has(f"{begin}So be it.</think>{gap}{EXAMPLES[preset]}")
-    assert not enabled.has("So be it.")
+    assert enabled.has(f"{begin if preset == 'mimo' else ''}So be it.{end}{call}")
+    assert not enabled.has(call)
     maybe = language(preset, reasoning="auto")
-    assert maybe.has(f"<think>So be it.</think>{gap}{EXAMPLES[preset]}")
-    assert maybe.has("So be it.")
+    assert maybe.has(f"{begin}So be it.{end}{call}")
+    without = {"kimi_k3": "<|open|>response<|sep|>", "minimax_m3": "</mm:think>"}
+    assert maybe.has(without.get(preset, "") + call)
 
 
 def test_text_may_stand_around_calls_that_need_not_come() -> None:

@@ -164,10 +164,32 @@ INVALID: list[tuple[str, str, str]] = [
         "E441",
         "/format/style: `style` is one of json, qwen_xml",
     ),
+    (of(const("")), "E105", "only the empty text matches"),
+    *(
+        (of({"type": "json_schema", "json_schema": schema, "style": "minimax_m3_xml"}), code, told)
+        for schema, code, told in (
+            ({"properties": {"a": {}}}, "E442", "/format/json_schema/properties/a: in `minimax_m3"),
+            (
+                {"properties": {"a": {"type": "string", "maxLength": 2}}},
+                "E442",
+                "nothing restricts",
+            ),
+            ({"properties": {"a>": {"type": "null"}}}, "E442", "`a>` cannot be the name of"),
+            ({"additionalProperties": True}, "E442", "/additionalProperties: in `minimax_m3_xml`"),
+            ({"properties": {"a": {"const": "]<]minimax[>["}}}, "E442", "a string cannot hold"),
+            (
+                {"properties": {"a": {"items": {"type": "null"}, "uniqueItems": True}}},
+                "E442",
+                "`uni",
+            ),
+            ({"anyOf": [{"$ref": "#"}]}, "E442", "too many alternatives"),
+            ({"type": "array"}, "E442", "arguments in XML are those of an object"),
+        )
+    ),
     (
-        of({"type": "json_schema", "json_schema": {}, "style": "cohere_xml"}),
+        of({"type": "json_schema", "json_schema": {}, "style": "cohere_xml", "excludes": ["a"]}),
         "E442",
-        "values in the style `cohere_xml` are not supported",
+        "/format/excludes: `excludes` in the style `cohere_xml` is not supported",
     ),
     (
         of({"type": "qwen_xml_parameter", "json_schema": {"patternProperties": {}}}),

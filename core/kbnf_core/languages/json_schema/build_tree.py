@@ -8,7 +8,7 @@ from kbnf_core.syntax import tree
 Form = tree.Expression
 _NOWHERE = Span(0, 0)
 EMPTY = tree.Sequence((), _NOWHERE)
-"""The empty word; never printed, the other functions leave it out."""
+"""The empty word; the other functions leave it out, and rules have it as an empty terminal."""
 
 
 def text(value: str) -> Form:
@@ -103,7 +103,8 @@ def repeated(part: Form, low: int, high: int | None) -> Form:
 
 def definition(name: str, body: Form) -> tree.Definition:
     """Return ``name ::= body;``."""
-    return tree.Definition(tree.Name(name, _NOWHERE), body, _NOWHERE)
+    whole = tree.Terminal(_text(""), _NOWHERE) if body is EMPTY else body
+    return tree.Definition(tree.Name(name, _NOWHERE), whole, _NOWHERE)
 
 
 def document(definitions: Iterable[tree.Definition]) -> tree.Document:

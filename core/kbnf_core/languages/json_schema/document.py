@@ -6,7 +6,7 @@ must be one of the meta-schemas, which come with the library.
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
 from importlib import import_module
@@ -48,7 +48,8 @@ def read_json(text: str) -> Json:
         )
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise invalid(f"the schema is not JSON: {error.msg} at {where}", "") from None
+        found = invalid(f"the schema is not JSON: {error.msg} at {where}", "")
+        raise ProblemError(replace(found.problem, offset=error.pos)) from None
     except RecursionError:
         raise invalid("the schema is nested too deeply", "") from None
 

@@ -19,7 +19,8 @@ NOT_FOR_SERVICE = "E809"
 class Problem:
     """One finding: the catalogue's code, what, the JSON Pointer of where, and what to do.
 
-    ``can_be_dropped`` tells whether the conversion can go on without the keyword.
+    ``can_be_dropped`` tells whether the conversion can go on without the keyword. A text that is
+    not JSON has no pointers: ``offset`` is where it goes wrong.
     """
 
     code: str
@@ -27,6 +28,7 @@ class Problem:
     pointer: str
     help: str = ""
     can_be_dropped: bool = False
+    offset: int | None = None
 
 
 class ProblemError(KbnfError):

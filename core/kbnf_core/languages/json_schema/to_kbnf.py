@@ -37,7 +37,7 @@ from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import Analysis, analyse
 from kbnf_core.lower.translate import translate
-from kbnf_core.source import Source
+from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
 from kbnf_core.syntax.conversion import Conversion, Loss
 from kbnf_core.syntax.printer import print_document
@@ -208,4 +208,7 @@ def _diagnostic(problem: Problem, source: Source) -> Diagnostic:
     if problem.can_be_dropped:
         helps += ("`--lossy` (in Python `Options(lossy=True)`) drops the keyword and says so",)
     span = locate(source.text, problem.pointer)
+    if problem.offset is not None:
+        end = len(source.text)
+        span = Span(min(problem.offset, end), min(problem.offset + 1, end))
     return Diagnostic(problem.code, _message(problem), source, span, helps=helps)

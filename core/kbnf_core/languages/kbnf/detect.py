@@ -20,6 +20,8 @@ class _Language(NamedTuple):
     sign: re.Pattern[str]
 
 
+# LLGuidance's JSON form.
+_LIST = _Language("Lark", "convert-lark", re.compile(r'\A\s*+\{\s*+"grammars"\s*+:'))
 # No rule begins with a bracket.
 _JSON = _Language("JSON Schema", "convert-json-schema", re.compile(r"\A\s*+\{"))
 _BNF = _Language(
@@ -81,6 +83,8 @@ def other_name(source: Source) -> str | None:
 
 
 def _recognise(source: Source) -> tuple[_Language, Span] | None:
+    if of_list := _LIST.sign.search(source.text):
+        return _LIST, Span(*of_list.span())
     # Of the same length, so that places stay what they are.
     text = _DOUBLE_QUOTED.sub(lambda match: " " * len(match[0]), source.text)
     if any(map(_ends_rule, text.split("\n"))):

@@ -21,6 +21,9 @@ from kbnf_core.source import Source
 from kbnf_core.syntax.conversion import Conversion
 from kbnf_core.syntax.tree import Comment
 
+_LONGEST = 120
+"""Columns of a line that people read."""
+
 
 def from_lark(
     source: str,
@@ -60,7 +63,7 @@ def from_lark(
     top = document.definitions[0].name.value
     settings = "finish=eos" if top == KBNF.start else f"finish=eos start={top}"
     head = f"(* kbnf: {settings} *)\n{_comment(report.remark)}"
-    converted = f"{head}\n{body}"
+    converted = _short_lines(f"{head}\n{body}")
     verified(converted, KBNF, limits)
     losses = tuple(sorted(report.losses, key=lambda loss: loss.span))
     return Conversion(converted, not losses, losses, tuple(report.notes))
@@ -74,6 +77,15 @@ def _parsed(lexing: Lexing | str | None) -> Lexing | None:
     except ValueError:
         known = ", ".join(each.value for each in Lexing)
         raise ConfigError(f"lexing must be one of {known}, not {lexing!r}") from None
+
+
+def _short_lines(text: str) -> str:
+    """Return a text laid out anew where a line of it is too long to be read."""
+    if max(map(len, text.splitlines())) <= _LONGEST:
+        return text
+    from kbnf_core.format.document import format_kbnf
+
+    return format_kbnf(Source(text)).text or text
 
 
 def _comment(text: str) -> str:

@@ -4,7 +4,7 @@ What several of them have in common, such as the strings of JSON, is written onc
 where they and all that they call have the same names and texts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from kbnf_core.automata.regex import compile_regex
@@ -84,7 +84,7 @@ class Contents:
             self.report.loss(pointer + loss.pointer, loss.message, code=loss.code)
         for note in embedded.notes:
             self.report.note(pointer + note.pointer, note.message, code=note.code)
-        return self._embed(embedded.definitions, embedded.start, wish)
+        return self.embed(embedded.definitions, embedded.start, wish)
 
     def grammar(self, text: str, pointer: str, wish: str) -> Form:
         """Return the texts of an EBNF grammar; nothing where it cannot be used."""
@@ -98,7 +98,7 @@ class Contents:
                 self.report.loss(pointer, told, *finding.helps, code=finding.code)
         if reading.errors:
             return EMPTY
-        return self._embed(reading.document.definitions, reading.start, wish)
+        return self.embed(reading.document.definitions, reading.start, wish)
 
     def shared(self, wish: str, body: Form) -> Form:
         """Return a call of a rule that all who ask for the same share."""
@@ -126,8 +126,17 @@ class Contents:
             self.report.error(pointer, message, code=problem.code)
         return found
 
-    def _embed(self, rules: Sequence[Definition], start: str, wish: str) -> Form:
-        """Add rules under names of their own; what is known already is not added again."""
+    def embed(
+        self,
+        rules: Sequence[Definition],
+        start: str,
+        wish: str,
+        common: Collection[str] = NAMES,
+    ) -> Form:
+        """Add rules under names of their own; what is known already is not added again.
+
+        They may call rules that others share. Those with ``common`` names keep them.
+        """
         texts: dict[str, list[str]] = {}
         calls: dict[str, set[str]] = {}
         for rule in rules:
@@ -137,7 +146,8 @@ class Contents:
             calls.setdefault(name, set()).update(uses)
         start = _called(start, rules)
         reached = _reached(start, calls)
-        chosen: dict[str, str] = {}
+        # What is called and not among the rules is shared already, and keeps its name.
+        chosen = {name: name for name in reached if name not in calls}
         kept: set[str] = set()
         for name in (start, *calls):
             if name in chosen or name not in reached:
@@ -146,16 +156,14 @@ class Contents:
             known = self._known.get(shape) if shape else None
             if known is None:
                 kept.add(name)
-                known = self.names.fresh(wish if name == start else _wish(name, wish))
+                known = self.names.fresh(
+                    wish if name == start else name if name in common else f"{wish}_{name}"
+                )
                 if shape:
                     self._known[shape] = known
             chosen[name] = known
         self._rules += [rename(rule, chosen) for rule in rules if rule.name.value in kept]
         return call(chosen[start])
-
-
-def _wish(name: str, owner: str) -> str:
-    return name if name in NAMES else f"{owner}_{name}"
 
 
 def _called(start: str, rules: Sequence[Definition]) -> str:

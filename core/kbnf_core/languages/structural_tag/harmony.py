@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 Format: TypeAlias = dict[str, Any]
 
+MODELS = "gpt-oss"
 EXAMPLE = (
     "<|channel|>commentary to=functions.get_weather<|constrain|>json<|message|>"
     '{"city": "Paris"}<|call|>'

@@ -59,7 +59,7 @@ def from_structural_tag(
         raise GrammarError([*errors, *report.losses, *report.notes])
     body = print_document(Document(Source(""), rules, ()))
     converted = f"(* kbnf: finish=eos *)\n\n{body}"
-    verified(converted, KBNF, limits)
+    verified(converted, KBNF, limits, text)
     lost = sorted(report.losses, key=Diagnostic.sort_key)
     losses = tuple(Loss(each.code, each.message, each.span) for each in lost)
     return Conversion(converted, not losses, losses, tuple(report.notes))

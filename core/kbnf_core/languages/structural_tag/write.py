@@ -17,14 +17,17 @@ from kbnf_core.languages.json_schema.build_tree import (
     optional,
     regex,
     repeated,
-    sequence,
     text,
 )
 from kbnf_core.languages.json_schema.names import Names
 from kbnf_core.languages.structural_tag import free_text
+from kbnf_core.languages.structural_tag.cohere import CohereArguments
 from kbnf_core.languages.structural_tag.contents import Contents, options_of
 from kbnf_core.languages.structural_tag.formats import Token
+from kbnf_core.languages.structural_tag.minimax_m3 import MiniMaxM3Arguments
+from kbnf_core.languages.structural_tag.nested_xml import NestedArguments
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Node, Report
+from kbnf_core.languages.structural_tag.tokens import TokenForms, joined
 from kbnf_core.languages.structural_tag.xml import Arguments
 from kbnf_core.limits import Limits
 from kbnf_core.source import Span
@@ -35,7 +38,10 @@ if TYPE_CHECKING:
 
 START = "start"
 _NOWHERE = Span(0, 0)
-_MOST_TOKENS = 2**32 - 1
+_NESTED: dict[str, type[NestedArguments]] = {
+    "cohere_xml": CohereArguments,
+    "minimax_m3_xml": MiniMaxM3Arguments,
+}
 _WISHES = {"json_schema": "json", "qwen_xml_parameter": "parameters", "grammar": "grammar"}
 
 
@@ -60,7 +66,7 @@ class _Writer:
         self._nodes = nodes
         self._report = report
         self._limits = limits
-        self._vocabulary = vocabulary
+        self._tokens = TokenForms(report, limits, vocabulary)
         names = Names("", frozenset({START}))
         self._wishes = _wishes(nodes, names)
         self._contents = Contents(names, report, limits)
@@ -99,7 +105,8 @@ class _Writer:
         fields = {"style": "qwen_xml", **node.fields}
         options, wish = options_of(fields), self._wishes[id(node)]
         if fields["style"] != "json":
-            return Arguments(self._contents, fields, options, node.pointer).write(wish)
+            write = _NESTED.get(fields["style"], Arguments)
+            return write(self._contents, fields, options, node.pointer).write(wish)
         schema, pointer = fields["json_schema"], f"{node.pointer}/json_schema"
         return self._contents.schema(schema, options, pointer, wish)
 
@@ -155,7 +162,7 @@ class _Writer:
 
     def _sequence(self, node: Node, *parts: Form) -> Form:
         del node
-        return _joined(*parts)
+        return joined(*parts)
 
     def _or(self, node: Node, *parts: Form) -> Form:
         del node
@@ -187,19 +194,19 @@ class _Writer:
     # Tags
 
     def _tag(self, node: Node, content: Form) -> Form:
-        whole = _joined(self._begin(node), content, self._end(node))
+        whole = joined(self._begin(node), content, self._end(node))
         return self._contents.add(definition(self._wishes[id(node)], whole))
 
     def _begin(self, node: Node, skipped: int = 0) -> Form:
         begin = node.fields["begin"]
         if isinstance(begin, Token):
-            return self._one_token(begin, f"{node.pointer}/begin/token")
+            return self._tokens.one(begin, f"{node.pointer}/begin/token")
         return text(begin[skipped:])
 
     def _end(self, node: Node) -> Form:
         end = node.fields["end"]
         if isinstance(end, Token):
-            return self._one_token(end, f"{node.pointer}/end/token")
+            return self._tokens.one(end, f"{node.pointer}/end/token")
         return alternation(map(text, dict.fromkeys(end)))
 
     def _tags_with_separator(self, node: Node, *tags: Form) -> Form:
@@ -207,7 +214,7 @@ class _Writer:
         if node.fields["stop_after_first"]:
             found = one
         else:
-            found = _joined(one, repeated(_joined(text(node.fields["separator"]), one), 0, None))
+            found = joined(one, repeated(joined(text(node.fields["separator"]), one), 0, None))
         return found if node.fields["at_least_one"] else optional(found)
 
     def _triggered_tags(self, node: Node, *tags: Form) -> Form:
@@ -251,7 +258,7 @@ class _Writer:
     def _rest(self, tag: Node, skipped: int) -> Form:
         """Return a tag without the first characters of its beginning."""
         content = self._forms[id(tag.parts[0])]
-        return _joined(self._begin(tag, skipped), content, self._end(tag))
+        return joined(self._begin(tag, skipped), content, self._end(tag))
 
     def _up_to(self, node: Node, trigger: str, words: tuple[str, ...]) -> Form:
         try:
@@ -270,7 +277,7 @@ class _Writer:
         for trigger, contents in triggers.items():
             content = alternation(contents)
             if free_text.is_clean(trigger, words):
-                calls.append(_Call(None, _joined(text(trigger), content)))
+                calls.append(_Call(None, joined(text(trigger), content)))
             else:
                 calls.append(_Call(self._up_to(node, trigger, words), content))
         return self._dispatched(node, calls, words, EMPTY)
@@ -281,106 +288,32 @@ class _Writer:
         """Return free text with calls in it, as often as ``node`` says; ``first`` may lead it."""
         free = optional(self._text(words))
         plain = [each.called for each in calls if each.before is None]
-        steps = [_joined(each.before, each.called) for each in calls if each.before is not None]
+        steps = [joined(each.before, each.called) for each in calls if each.before is not None]
         if plain:
-            steps.append(_joined(free, alternation(plain)))
+            steps.append(joined(free, alternation(plain)))
         step = alternation(steps)
         loops = node.fields.get("loop", not node.fields.get("stop_after_first"))
         if not loops:
             return alternation([step, free])
-        body = _joined(repeated(step, 0, None), free)
-        return _joined(first, body) if node.fields.get("at_least_one") else body
+        body = joined(repeated(step, 0, None), free)
+        return joined(first, body) if node.fields.get("at_least_one") else body
 
     # Tokens
 
     def _token(self, node: Node) -> Form:
-        return self._one_token(node.fields["token"], f"{node.pointer}/token")
+        return self._tokens.one(node.fields["token"], f"{node.pointer}/token")
 
     def _exclude_token(self, node: Node) -> Form:
-        return self._other_tokens(node, node.fields["exclude_tokens"])
+        return self._tokens.other(node, node.fields["exclude_tokens"])
 
     def _any_tokens(self, node: Node) -> Form:
-        most = node.fields["max_tokens"]
-        highest = self._limits.repetition
-        if most is not None and most > highest:
-            where = f"{node.pointer}/max_tokens"
-            self._report.loss(where, f"at most {highest:,} tokens can be counted")
-            most = highest
-        return repeated(self._other_tokens(node, node.fields["exclude_tokens"]), 0, most)
+        return self._tokens.any_others(node)
 
     def _token_triggered_tags(self, node: Node, *tags: Form) -> Form:
-        triggers = [self._resolved(each) for each in node.fields["trigger_tokens"]]
-        for tag in node.parts:
-            begin = tag.fields["begin"]
-            where = f"{tag.pointer}/begin"
-            if not isinstance(begin, Token):
-                self._report.error(where, "a tag that a token triggers begins with a token")
-                return EMPTY
-            if triggers.count(self._resolved(begin)) != 1:
-                self._report.error(where, "a tag begins with just one of the trigger tokens")
-                return EMPTY
-        one = alternation(tags)
-        fields = node.fields
-        if fields["at_least_one"] and fields["stop_after_first"]:
-            return one
-        excluded = (*fields["trigger_tokens"], *fields["exclude_tokens"])
-        other = self._other_tokens(node, excluded)
-        if fields["stop_after_first"]:
-            return _joined(repeated(other, 0, None), optional(one))
-        rest = repeated(alternation([one, other]), 0, None)
-        return _joined(one, rest) if fields["at_least_one"] else rest
+        return self._tokens.triggered_tags(node, tags)
 
     def _token_dispatch(self, node: Node, *parts: Form) -> Form:
-        triggers = node.fields["rules"]
-        other = self._other_tokens(node, (*triggers, *node.fields["exclude_tokens"]), around=False)
-        calls = alternation(
-            _joined(self._one_token(each, f"{node.pointer}/rules/{index}/0"), part)
-            for index, (each, part) in enumerate(zip(triggers, parts, strict=True))
-        )
-        if node.fields["loop"]:
-            return repeated(alternation([calls, other]), 0, None)
-        return _joined(repeated(other, 0, None), optional(calls))
-
-    def _one_token(self, token: Token, pointer: str) -> Form:
-        name = self._resolved(token).name
-        if isinstance(name, int):
-            return tree.TokenSet(((name, name),), False, _NOWHERE)
-        if self._vocabulary is not None:
-            self._report.error(pointer, f"the vocabulary has no token {name!r}")
-        return tree.TokenName(tree.Text(name, _NOWHERE, ()), _NOWHERE)
-
-    def _other_tokens(self, node: Node, excluded: Iterable[Token], *, around: bool = True) -> Form:
-        """Return any token but some, and but the one that ends the tag around it."""
-        tokens = [*excluded]
-        if around and isinstance(node.ends, Token):
-            tokens.append(node.ends)
-        ids = set[int]()
-        for token in tokens:
-            name = self._resolved(token).name
-            if isinstance(name, int):
-                ids.add(name)
-            elif self._vocabulary is not None:
-                self._report.error(node.pointer, f"the vocabulary has no token {name!r}")
-            else:
-                self._report.loss(
-                    node.pointer,
-                    f"the token {name!r} is excluded by its text, which needs the vocabulary",
-                    "give the vocabulary, or the token's id",
-                    code="W402",
-                )
-        if not ids:
-            return tree.TokenSet(((0, _MOST_TOKENS),), False, _NOWHERE)
-        return tree.TokenSet(tuple((each, each) for each in sorted(ids)), True, _NOWHERE)
-
-    def _resolved(self, token: Token) -> Token:
-        """Return a token by its id, if the vocabulary tells it."""
-        if isinstance(token.name, int) or self._vocabulary is None:
-            return token
-        special = self._vocabulary.special_id(token.name)
-        if special is not None:
-            return Token(special)
-        ids = self._vocabulary.token_ids(token.name.encode())
-        return Token(min(ids)) if ids else token
+        return self._tokens.dispatch(node, parts)
 
 
 class _Call(NamedTuple):
@@ -394,12 +327,6 @@ def _with_ends(node: Node) -> tuple[str, ...]:
     """Return what a text excludes, and the ends of the tag around it."""
     ends = () if isinstance(node.ends, Token) else node.ends
     return tuple(dict.fromkeys([*node.fields["excludes"], *filter(None, ends)]))
-
-
-def _joined(*parts: Form) -> Form:
-    """Return the sequence of the parts."""
-    found = sequence(*parts)
-    return EMPTY if isinstance(found, tree.Sequence) and not found.items else found
 
 
 def _wishes(nodes: Iterable[Node], names: Names) -> dict[int, str]:

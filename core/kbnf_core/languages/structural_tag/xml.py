@@ -4,7 +4,7 @@ A value that is a string is written as it is, up to the element's end; other val
 ``deepseek`` styles tell in an attribute which of both a value is, ``kimi_k3_xml`` its type.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -20,25 +20,22 @@ from kbnf_core.languages.json_schema.build_tree import (
     sequence,
     text,
 )
-from kbnf_core.languages.json_schema.document import escape
-from kbnf_core.languages.json_schema.formats import formats_of
-from kbnf_core.languages.json_schema.options import Options, Standard
+from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.values import constant
 from kbnf_core.languages.structural_tag.contents import SPACE, Contents
 from kbnf_core.languages.structural_tag.free_text import avoiding
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED
+from kbnf_core.languages.structural_tag.schemas import (
+    MOST_CASES,
+    OF_OBJECTS,
+    Schemas,
+    constants,
+    format_of,
+)
 
 _DSML = "｜DSML｜"
 _NAME = "[a-zA-Z_][a-zA-Z0-9_]*"
 _TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
-_MOST_CASES = 1_000
-_OUTSIDE = frozenset(
-    {
-        "type", "properties", "required", "additionalProperties", "$defs", "definitions",
-        "title", "description", "$schema", "$id", "default", "examples", "$comment",
-    }
-)  # fmt: skip
-"""Keywords of the schema of all arguments that are read."""
 
 
 class Style(NamedTuple):
@@ -83,15 +80,12 @@ class Arguments:
         self._name = fields["style"]
         self._options = options
         self._pointer = pointer
+        self._schemas = Schemas(self._schema, f"{pointer}/json_schema", self._report)
         gap = options.whitespace_pattern
         self._gap = regex(gap or f"{SPACE}*")
 
     def write(self, wish: str) -> Form:
         """Return all arguments, a rule called like ``wish``."""
-        if self._name not in STYLES:
-            message = f"values in the style `{self._name}` are not supported"
-            self._report.error(self._pointer, message, code=UNSUPPORTED)
-            return EMPTY
         self._style = STYLES[self._name]
         self._space = self._contents.shared("space", self._gap)
         words = sorted({self._style.closing, *self._excludes})
@@ -102,17 +96,7 @@ class Arguments:
         schema, pointer = top
         elements, needed = self._elements(schema, pointer, wish)
         other = self._other(schema, pointer, wish)
-        if self._any_order:
-            any_one = alternation([*elements.values(), *([] if other is EMPTY else [other])])
-            body = repeated(self._spaced(any_one), len(needed), None)
-        else:
-            body = sequence(
-                *(
-                    self._spaced(form) if name in needed else optional(self._spaced(form))
-                    for name, form in elements.items()
-                ),
-                *([] if other is EMPTY else [repeated(self._spaced(other), 0, None)]),
-            )
+        body = members(elements, needed, other, self._spaced, any_order=self._any_order)
         whole = definition(self._contents.names.fresh(wish), sequence(body, self._space))
         return self._contents.add(whole, ahead=True)
 
@@ -122,55 +106,30 @@ class Arguments:
     def _outermost(self) -> tuple[dict[str, Any], str] | None:
         """Return the schema of all arguments, references followed, and its pointer."""
         schema, pointer = self._schema, f"{self._pointer}/json_schema"
-        for _ in range(_MOST_CASES):
+        for _ in range(MOST_CASES):
             if schema is True:
                 return {}, pointer
             if not isinstance(schema, dict) or "$ref" not in schema:
                 break
-            schema, pointer = self._followed(schema["$ref"], f"{pointer}/$ref")
+            schema, pointer = self._schemas.followed(schema["$ref"], f"{pointer}/$ref")
         if not isinstance(schema, dict) or schema.get("type", "object") != "object":
             self._report.error(pointer, "arguments in XML are those of an object", code=UNSUPPORTED)
             return None
-        strange = [name for name in schema if name not in _OUTSIDE]
-        for name in strange:
-            where = f"{pointer}/{escape(name)}"
-            message = f"`{name}` beside arguments in XML is not supported"
-            self._report.error(where, message, code=UNSUPPORTED)
-        return None if strange else (schema, pointer)
-
-    def _followed(self, reference: Any, pointer: str) -> tuple[Any, str]:
-        """Return the schema that a reference to this document leads to, ``False`` for none."""
-        found = self._schema
-        if isinstance(reference, str) and (reference == "#" or reference.startswith("#/")):
-            for step in reference[2:].split("/") if reference != "#" else ():
-                name = step.replace("~1", "/").replace("~0", "~")
-                found = found.get(name) if isinstance(found, dict) else None
-            if isinstance(found, dict | bool):
-                return found, f"{self._pointer}/json_schema{reference[1:]}"
-        self._report.error(pointer, f"`{reference}` leads nowhere in this schema", code="E805")
-        return False, pointer
+        refused = self._schemas.refuses(schema, pointer, OF_OBJECTS)
+        return None if refused else (schema, pointer)
 
     def _elements(
         self, schema: dict[str, Any], pointer: str, wish: str
     ) -> tuple[dict[str, Form], frozenset[str]]:
         """Return the elements of the properties, and the names of those that must be there."""
-        properties = schema.get("properties", {})
-        required = schema.get("required", [])
-        if not isinstance(properties, dict) or not isinstance(required, list):
-            self._report.error(pointer, "`properties` is an object, `required` a list", code="E802")
-            return {}, frozenset()
+        listed, needed = self._schemas.members(schema, pointer)
         elements = {}
-        for name, each in properties.items():
-            where = f"{pointer}/properties/{escape(name)}"
+        for name, (each, where) in listed.items():
             rule = self._contents.names.fresh(f"{wish}_{name}")
             key = text(self._style.opening + self._spelled(name))
             self._contents.add(definition(rule, self._element(key, each, where, rule)))
             elements[name] = call(rule)
-        missing = [name for name in required if name not in properties]
-        for name in missing:
-            where = f"{pointer}/required"
-            self._report.error(where, f"`{name}` is required and no property", code=UNSUPPORTED)
-        return elements, frozenset(map(str, required))
+        return elements, needed
 
     def _other(self, schema: dict[str, Any], pointer: str, wish: str) -> Form:
         """Return the element of a property that is not listed; nothing where there is none."""
@@ -218,37 +177,15 @@ class Arguments:
         return sequence(text('" type="'), alternation(map(text, types)), text('"<|sep|>'))
 
     def _cases(self, schema: Any, pointer: str, wish: str) -> Iterator[_Case]:
-        """Yield the kinds of values that a schema allows, without recursion."""
-        waiting = [(schema, pointer, True)]
-        for step, (each, where, is_single) in enumerate(waiting):
-            if step > _MOST_CASES:
-                self._report.error(pointer, "too many alternatives", code=UNSUPPORTED)
-                return
-            inner = list(self._inside(each, where))
-            if not inner:
-                yield from self._leaf(each, where, wish, is_single=is_single)
-            # What is not one schema has no type that ``kimi_k3_xml`` could tell.
-            waiting += [(*part, False) for part in inner]
-
-    def _inside(self, schema: Any, pointer: str) -> Iterator[tuple[Any, str]]:
-        """Yield the schemas one of which a value has; nothing where it is a plain one."""
-        if not isinstance(schema, dict):
-            return
-        if "$ref" in schema:
-            yield self._followed(schema["$ref"], f"{pointer}/$ref")
-        elif isinstance(schema.get("type"), list) and not {"const", "enum"} & schema.keys():
-            for each in schema["type"]:
-                yield {**schema, "type": each}, f"{pointer}/type"
-        else:
-            for keyword in ("anyOf", "oneOf", "allOf"):
-                parts = schema.get(keyword)
-                if isinstance(parts, list) and (keyword != "allOf" or len(parts) == 1):
-                    for index, each in enumerate(parts):
-                        yield each, f"{pointer}/{keyword}/{index}"
-                    return
+        """Yield the kinds of values that a schema allows."""
+        cases = self._schemas.cases(schema, pointer)
+        # What is not one schema has no type that ``kimi_k3_xml`` could tell.
+        is_single = len(cases) == 1 and cases[0][0] is schema
+        for each, where in cases:
+            yield from self._leaf(each, where, wish, is_single=is_single)
 
     def _leaf(self, schema: Any, pointer: str, wish: str, *, is_single: bool) -> Iterator[_Case]:
-        values = self._constants(schema)
+        values = constants(schema)
         if values is not None:
             for value in values:
                 written = value if isinstance(value, str) else constant(value).text
@@ -267,24 +204,18 @@ class Arguments:
         else:
             kind = schema["type"] if isinstance(schema, dict) else None
             told = "number" if kind == "integer" else kind
-            form = self._json(self._whole(schema), pointer, f"{wish}_value")
+            form = self._json(self._schemas.whole(schema), pointer, f"{wish}_value")
             yield _Case(form, told if is_single and isinstance(told, str) else None, False)
-
-    def _constants(self, schema: Any) -> list[Any] | None:
-        if isinstance(schema, dict) and "const" in schema:
-            return [schema["const"]]
-        values = schema.get("enum") if isinstance(schema, dict) else None
-        return values if isinstance(values, list) and values else None
 
     def _excluded(self, value: str) -> bool:
         return any(word in value for word in self._excludes)
 
     def _string(self, schema: dict[str, Any], pointer: str) -> Form:
         """Return a string as it is; what restricts it is all that it must keep to."""
-        formats = formats_of(Standard.LLGUIDANCE)
         low, high = (schema.get(name) for name in ("minLength", "maxLength"))
-        if isinstance(schema.get("format"), str) and schema["format"] in formats:
-            return regex(f"(?:{formats[schema['format']]})")
+        known = format_of(schema)
+        if known is not None:
+            return regex(known)
         if isinstance(schema.get("pattern"), str):
             where = f"{pointer}/pattern"
             return regex(self._contents.regex(schema["pattern"], where))
@@ -299,14 +230,26 @@ class Arguments:
             self._report.loss(where, f"what strings inside of {pointer} may not hold is left out")
         return self._contents.schema(schema, self._options, pointer, wish)
 
-    def _whole(self, schema: Any) -> Any:
-        """Return a schema with the definitions that its references may lead to."""
-        if not isinstance(schema, dict) or not isinstance(self._schema, dict):
-            return schema
-        shared = {
-            name: self._schema[name] for name in ("$defs", "definitions") if name in self._schema
-        }
-        return {**shared, **schema}
+
+def members(
+    elements: Mapping[str, Form],
+    needed: frozenset[str],
+    other: Form,
+    spaced: Callable[[Form], Form],
+    *,
+    any_order: bool,
+) -> Form:
+    """Return the elements of an object, some of which are ``needed``; ``other`` may follow."""
+    others = [] if other is EMPTY else [other]
+    if any_order:
+        return repeated(spaced(alternation([*elements.values(), *others])), len(needed), None)
+    return sequence(
+        *(
+            spaced(form) if name in needed else optional(spaced(form))
+            for name, form in elements.items()
+        ),
+        *(repeated(spaced(each), 0, None) for each in others),
+    )
 
 
 def _kind(value: Any) -> str:

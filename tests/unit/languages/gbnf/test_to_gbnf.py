@@ -94,6 +94,26 @@ def test_rewritten(kbnf: str, accept: list[str], reject: list[str]) -> None:
     assert [text for text in reject if language.has(text)] == []
 
 
+@pytest.mark.parametrize(
+    ("kbnf", "accept", "reject"),
+    [
+        ("start ::= ('{' start '}')?;", ["{}", "{{}}"], ["", "{", "{}{}"]),
+        (
+            "start ::= ('a' start 'b')? | 'c' x; x ::= start 'd';",
+            ["ab", "cd", "cabd", "acdb"],
+            [""],
+        ),
+        ("start ::= a 'b' | ''; a ::= start 'c' | '';", ["b", "cb", "bcb"], ["", "bc"]),
+    ],
+)
+def test_only_the_whole_text_cannot_be_empty(
+    kbnf: str, accept: list[str], reject: list[str]
+) -> None:
+    language = Language(from_gbnf(to_gbnf(kbnf).text).text)
+    assert [text for text in accept if not language.has(text)] == []
+    assert [text for text in reject if language.has(text)] == []
+
+
 def test_nothing_that_could_be_kept_is_an_error() -> None:
     with pytest.raises(GrammarError, match="W401"):
         to_gbnf("start ::= #b'\\xff';")

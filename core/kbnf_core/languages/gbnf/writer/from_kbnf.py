@@ -20,7 +20,7 @@ from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.gbnf.writer.eliminate_left_recursion import eliminate_left_recursion
 from kbnf_core.languages.gbnf.writer.expression import Node, Rules, prune
 from kbnf_core.languages.gbnf.writer.llama_limits import keep_limits
-from kbnf_core.languages.gbnf.writer.nonempty import Nonempty, repeat_nonempty
+from kbnf_core.languages.gbnf.writer.nonempty import generate_nonempty, repeat_nonempty
 from kbnf_core.languages.gbnf.writer.print import print_gbnf
 from kbnf_core.languages.gbnf.writer.unfold import Unfolder
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
@@ -79,7 +79,7 @@ def _rules(reading: Reading, grammar: Grammar, limits: Limits) -> tuple[Rules, l
         raise GrammarError([loss.diagnostic(source) for loss in lost])
     if reading.finish is not Finish.EOS:
         # One byte is always generated, so the empty text is none of the original's.
-        rules[reading.start] = Nonempty(rules).of(rules[reading.start])
+        generate_nonempty(rules, reading.start)
     repeat_nonempty(rules)
     eliminate_left_recursion(rules)
     prune(rules, written)

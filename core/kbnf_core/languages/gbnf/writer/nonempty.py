@@ -23,6 +23,9 @@ from kbnf_core.languages.gbnf.writer.expression import (
 SUFFIX = "-nonempty"
 """Ends the name of a rule that stands for another one without the empty text."""
 
+INNER = "-inner"
+"""Ends the name of the rule that is called in the place of the start, which is never empty."""
+
 
 def nullable_parts(root: Node, names: Collection[str]) -> dict[int, bool]:
     """Return for every part of ``root``, by identity, whether it may be empty."""
@@ -78,6 +81,24 @@ def _stripped(node: Node, parts: list[Node], nullable: Mapping[int, bool]) -> No
             )
         case _:
             return node
+
+
+def generate_nonempty(rules: Rules, start: str) -> None:
+    """Rewrite ``start``, in place, so that it is not empty; where it is called, it may still be."""
+    nonempty = Nonempty(rules)
+    if start not in nonempty.nullable:
+        return
+    if any(start in called(body) for body in rules.values()):
+        inner = start + INNER
+
+        def change(node: Node) -> Node:
+            return Call(inner) if isinstance(node, Call) and node.name == start else node
+
+        for name, body in [*rules.items()]:
+            rules[name] = rewrite(body, change)
+        rules[inner] = rules[start]
+        nonempty = Nonempty(rules)
+    rules[start] = nonempty.of(rules[start])
 
 
 def repeat_nonempty(rules: Rules) -> None:

@@ -6,6 +6,7 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.budget import Budget
 from kbnf_core.ir import postorder
 from kbnf_core.languages.conversion.names import Names
+from kbnf_core.languages.conversion.variants import merge_variants
 from kbnf_core.languages.lark import build_tree
 from kbnf_core.languages.lark.build_tree import reference
 from kbnf_core.languages.lark.lexer.collisions import report_collisions
@@ -21,6 +22,7 @@ from kbnf_core.languages.lark.reader.model import Lexeme, LexicalGrammar, Lexing
 from kbnf_core.languages.lark.reader.report import INVALID, LEXING, Report
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
+from kbnf_core.syntax.printer import print_expression
 
 
 @dataclass(slots=True)
@@ -29,6 +31,8 @@ class Writer:
 
     names: Names
     definitions: list[tuple[str, tree.Expression, Span]] = field(default_factory=list)
+    families: dict[str, str] = field(default_factory=dict)
+    """The terminals that named lexemes are variants of."""
     _written: dict[int, tuple[Dfa, tree.Expression]] = field(default_factory=dict)
 
     def lexeme(self, node: Lexeme, dfa: Dfa, is_whole: bool) -> tree.Expression:
@@ -40,14 +44,15 @@ class Writer:
     def _write(self, terminal: Terminal, dfa: Dfa, is_whole: bool) -> tree.Expression:
         span = terminal.span
         symbol = terminal.written if is_whole else None
-        if symbol is None:
-            symbol = build_tree.write_dfa(dfa, span)
+        if symbol is None or _is_long(symbol):
+            symbol = _shorter(build_tree.write_dfa(dfa, span), symbol)
         if symbol is None:
             return self._rules(terminal, dfa)
         if terminal.name is None or (not is_whole and isinstance(symbol, tree.Terminal)):
             return symbol
         name = self.names.fresh(terminal.name)
         self.definitions.append((name, symbol, span))
+        self.families[name] = terminal.name
         return build_tree.reference(name, span)
 
     def _rules(self, terminal: Terminal, dfa: Dfa) -> tree.Expression:
@@ -57,6 +62,19 @@ class Writer:
         for state, body in states:
             self.definitions.append((state, body, terminal.span))
         return build_tree.reference(name, terminal.span)
+
+
+def _is_long(symbol: tree.Expression) -> bool:
+    return isinstance(symbol, tree.Pattern) and len(symbol.text.value) > _LONG
+
+
+def _shorter(
+    found: tree.Expression | None, written: tree.Expression | None
+) -> tree.Expression | None:
+    """Return a terminal as its automaton has it, unless it is written shorter, or only so."""
+    if found is None or written is None:
+        return written if found is None else found
+    return min(written, found, key=lambda each: len(print_expression(each)))
 
 
 def wanted_name(key: Key) -> str:
@@ -71,6 +89,9 @@ def definition(name: str, body: tree.Expression, span: Span) -> tree.Definition:
     """Return ``name ::= body;``."""
     return tree.Definition(tree.Name(name, span), body, span)
 
+
+_LONG = 100
+"""Characters from which on a pattern may be said better than it was."""
 
 _MANY, _TIMES = 100, 3
 """Definitions, and times as many as rules, from which on the output says what they are for."""
@@ -177,6 +198,8 @@ class Assembly:
             place = lexed.grammar.spans.get(key.rule, lexed.grammar.spans[start.rule])
             definitions.append(definition(name(key), body, place))
         definitions += [definition(*each) for each in writer.definitions]
+        families = {name(key): wanted_name(key) for key in bodies} | writer.families
+        definitions = merge_variants(definitions, families)
         many = len(definitions) > max(_MANY, _TIMES * len(grammar.rules))
         if many and lexing is not Lexing.SCANNERLESS:
             report.remark = _explosion(len(grammar.rules), len(definitions), lexed)

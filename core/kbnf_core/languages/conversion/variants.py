@@ -1,0 +1,73 @@
+"""Merging the variants of a rule that say the same (bisimulation, by partition refinement).
+
+A conversion that writes a rule several times, once for each thing that may come before or behind
+it, often writes the same again. Rules are alike where their bodies are, with alike rules in the
+same places; the coarsest such partition is found from below: all are alike until something tells
+them apart (Moore 1956, for automata).
+"""
+
+from collections.abc import Mapping, Sequence
+
+from kbnf_core.languages.conversion.rewrite import rename, rewrite
+from kbnf_core.source import Span
+from kbnf_core.syntax.printer import print_expression
+from kbnf_core.syntax.tree import Definition, Leaf, Name, Reference, postorder
+
+_ANY = Reference(Name("x", Span(0, 0)), Span(0, 0))
+
+
+def merge_variants(
+    definitions: Sequence[Definition], families: Mapping[str, str]
+) -> list[Definition]:
+    """Return ``definitions`` with one of those that are alike and of one family.
+
+    ``families`` maps the names of variants to what they are variants of; others stay as they are.
+    """
+    classes = _classes(definitions)
+    first: dict[tuple[int, str], str] = {}
+    chosen: dict[str, str] = {}
+    for each in definitions:
+        name = each.name.value
+        family = families.get(name)
+        chosen[name] = name
+        if family is not None:
+            chosen[name] = first.setdefault((classes[name], family), name)
+    outside = {name for each in definitions for name in _called(each)} - chosen.keys()
+    names = chosen | {name: name for name in outside}
+    return [
+        rename(each, names) for each in definitions if chosen[each.name.value] == each.name.value
+    ]
+
+
+def _classes(definitions: Sequence[Definition]) -> dict[str, int]:
+    """Return for each name the number of its class."""
+    shapes = {each.name.value: (_shape(each), _called(each)) for each in definitions}
+    classes = dict.fromkeys(shapes, 0)
+    count = 0
+    while True:
+        numbers: dict[object, int] = {}
+        found = {
+            name: numbers.setdefault(
+                (classes[name], shape, tuple(classes.get(each, each) for each in called)),
+                len(numbers),
+            )
+            for name, (shape, called) in shapes.items()
+        }
+        if len(numbers) == count:
+            return found
+        classes, count = found, len(numbers)
+
+
+def _shape(definition: Definition) -> str:
+    """Return a body as text, without the names that it calls."""
+
+    def change(leaf: Leaf) -> Leaf:
+        return _ANY if isinstance(leaf, Reference) else leaf
+
+    return print_expression(rewrite(definition.body, change))
+
+
+def _called(definition: Definition) -> tuple[str, ...]:
+    """Return the names that a body calls, in their order."""
+    leaves = postorder(definition.body)
+    return tuple(leaf.name.value for leaf in leaves if isinstance(leaf, Reference))

@@ -1,0 +1,152 @@
+"""``cohere_xml``: arguments as elements that name their key and the type of their value.
+
+A string is ``raw``, an object ``dict``, an array ``list``, and any other value is ``json``, as is
+what a schema lists as a constant.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kbnf_core.automata import operations
+from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.to_regex import to_regex
+from kbnf_core.languages.conversion.regexes import escaped
+from kbnf_core.languages.json_schema.build_tree import (
+    EMPTY,
+    Form,
+    alternation,
+    call,
+    definition,
+    optional,
+    regex,
+    repeated,
+    sequence,
+    text,
+)
+from kbnf_core.languages.json_schema.values import constant
+from kbnf_core.languages.structural_tag.free_text import avoiding
+from kbnf_core.languages.structural_tag.nested_xml import NestedArguments, kind_of
+from kbnf_core.languages.structural_tag.schemas import constants, format_of
+from kbnf_core.languages.structural_tag.xml import members
+
+_END = "</cofl:value>"
+_KEY = r'(?:[^\x00"&<>]|&(?:amp|lt|gt|quot);)+'
+_SPELLED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
+_ANY = ("any_value", "any_object", "any_list")
+_CONTAINERS = {"object": "dict", "array": "list"}
+
+
+class CohereArguments(NestedArguments):
+    """Writes arguments in the style of Cohere's models."""
+
+    def prepare(self) -> None:
+        """Make the rule of strings."""
+        self._plain = optional(self.contents.shared("argument", avoiding([_END])))
+
+    def element(self, name: str | None, schema: Any, pointer: str, wish: str) -> Form:
+        """Return the element of a property, or of an item."""
+        key = "" if name is None else f' name="{name.translate(_SPELLED)}"'
+        values = alternation(self._values(schema, pointer, wish))
+        return sequence(text(f"<cofl:value{key}"), values)
+
+    def other(self, schema: dict[str, Any], listed: Sequence[str], pointer: str, wish: str) -> Form:
+        """Return the element of a property that is not listed; nothing where there is none."""
+        value = schema.get("additionalProperties", "properties" not in schema)
+        if value is False:
+            return EMPTY
+        values = alternation(self._values(value, f"{pointer}/additionalProperties", wish))
+        return _of_any_name(self._other_key(listed), values)
+
+    def _other_key(self, listed: Sequence[str]) -> Form:
+        if not listed:
+            return regex(_KEY)
+        keys = compile_regex(_KEY).dfa
+        known = compile_regex("|".join(escaped(name.translate(_SPELLED)) for name in listed)).dfa
+        if keys is None or known is None:
+            return regex(_KEY)
+        return regex(to_regex(operations.difference(keys, known)))
+
+    def object(
+        self, elements: Mapping[str, Form], needed: frozenset[str], other: Form, wish: str
+    ) -> Form:
+        """Return what stands inside of an object."""
+        del wish
+        body = members(elements, needed, other, self.spaced, any_order=self.any_order)
+        return sequence(body, self.space)
+
+    def array(self, items: Sequence[Form], rest: Form, low: int, high: int | None) -> Form:
+        """Return what stands inside of an array, which has all ``items``."""
+        if rest is EMPTY:
+            return sequence(*items)
+        most = None if high is None else high - len(items)
+        return sequence(*items, repeated(rest, max(low - len(items), 0), most))
+
+    def _values(self, schema: Any, pointer: str, wish: str) -> Iterator[Form]:
+        for each, where in self.schemas.cases(schema, pointer):
+            listed = constants(each)
+            kind = kind_of(each)
+            if listed is not None:
+                for value in listed:
+                    told = "raw" if isinstance(value, str) else "json"
+                    written = value if isinstance(value, str) else constant(value).text
+                    yield self._told(told, text(written))
+            elif each is True or (kind is None and each is not False):
+                yield self._anything(where)
+            elif kind in _CONTAINERS:
+                yield self._container_told(each, where, kind, wish)
+            elif kind == "string":
+                yield self._string(each, where)
+            else:
+                form = self.contents.schema(self.schemas.whole(each), self.options, where, wish)
+                yield self._told("json", form)
+
+    def _told(self, kind: str, form: Form) -> Form:
+        """Return a value behind the attribute that tells what it is, and the element's end."""
+        return sequence(text(f' type="{kind}">'), self.space, form, self.space, text(_END))
+
+    def _container_told(self, schema: dict[str, Any], pointer: str, kind: str, wish: str) -> Form:
+        if kind == "object" and not {"properties", "additionalProperties"} & schema.keys():
+            return self._told("dict", self._any("any_object", pointer))
+        return self._told(_CONTAINERS[kind], self.container(schema, pointer, wish))
+
+    def _string(self, schema: dict[str, Any], pointer: str) -> Form:
+        known = format_of(schema)
+        low, high = (schema.get(name) for name in ("minLength", "maxLength"))
+        if known is not None:
+            return self._told("raw", regex(known))
+        if isinstance(schema.get("pattern"), str):
+            pattern = self.contents.regex(schema["pattern"], f"{pointer}/pattern")
+            return self._told("raw", regex(pattern))
+        if low is None and high is None:
+            return sequence(text(' type="raw">'), self._plain, text(_END))
+        character = self.contents.shared("character", regex("(?s:.)"))
+        counted = repeated(character, int(low or 0), None if high is None else int(high))
+        return self._told("raw", counted)
+
+    def _anything(self, pointer: str) -> Form:
+        return self._any("any_value", pointer)
+
+    def _any(self, name: str, pointer: str) -> Form:
+        """Return any value, behind the name of its element, or any object."""
+        plain = ("number", "boolean", "null")
+        scalar = self.contents.schema({"type": [*plain]}, self.options, pointer, "scalar")
+        value = alternation(
+            [
+                sequence(text(' type="raw">'), self._plain, text(_END)),
+                self._told("json", scalar),
+                self._told("dict", call("any_object")),
+                self._told("list", call("any_list")),
+            ]
+        )
+        element = self.spaced(_of_any_name(regex(_KEY), call("any_value")))
+        item = sequence(text("<cofl:value"), call("any_value"))
+        rules = [
+            definition("any_value", value),
+            definition("any_object", sequence(repeated(element, 0, None), self.space)),
+            definition("any_list", repeated(item, 0, None)),
+        ]
+        return self.contents.embed(rules, name, name, _ANY)
+
+
+def _of_any_name(key: Form, values: Form) -> Form:
+    return sequence(text('<cofl:value name="'), key, text('"'), values)

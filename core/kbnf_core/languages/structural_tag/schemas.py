@@ -1,0 +1,127 @@
+"""The schemas of a tool's arguments, as styles of XML read them: one kind of value after the other.
+
+A style writes strings, objects and other values differently. So references are followed, and
+alternatives taken apart, until each schema is one of a kind.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from kbnf_core.languages.json_schema.document import escape
+from kbnf_core.languages.json_schema.formats import formats_of
+from kbnf_core.languages.json_schema.options import Standard
+from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Report
+
+MOST_CASES = 1_000
+OF_OBJECTS = frozenset({"type", "properties", "required", "additionalProperties"})
+"""Keywords of objects that are read."""
+
+_NO_CONSTRAINTS = frozenset(
+    {
+        "$defs", "definitions", "title", "description", "$schema", "$id", "default", "examples",
+        "$comment",
+    }
+)  # fmt: skip
+
+
+class Schemas:
+    """Takes apart the schemas in ``root``, which stands at ``pointer``."""
+
+    def __init__(self, root: Any, pointer: str, report: Report) -> None:
+        self._root = root
+        self._pointer = pointer
+        self._report = report
+
+    def cases(self, schema: Any, pointer: str) -> list[tuple[Any, str]]:
+        """Return the schemas one of which a value has, without recursion, with their pointers."""
+        waiting = [(schema, pointer)]
+        found = []
+        for step, (each, where) in enumerate(waiting):
+            if step > MOST_CASES:
+                self._report.error(pointer, "too many alternatives", code=UNSUPPORTED)
+                return []
+            inner = list(self._inside(each, where))
+            waiting += inner
+            if not inner:
+                found.append((each, where))
+        return found
+
+    def followed(self, reference: Any, pointer: str) -> tuple[Any, str]:
+        """Return the schema that a reference to this document leads to, ``False`` for none."""
+        found = self._root
+        if isinstance(reference, str) and (reference == "#" or reference.startswith("#/")):
+            for step in reference[2:].split("/") if reference != "#" else ():
+                name = step.replace("~1", "/").replace("~0", "~")
+                found = found.get(name) if isinstance(found, dict) else None
+            if isinstance(found, dict | bool):
+                return found, f"{self._pointer}{reference[1:]}"
+        self._report.error(pointer, f"`{reference}` leads nowhere in this schema", code="E805")
+        return False, pointer
+
+    def members(
+        self, schema: dict[str, Any], pointer: str
+    ) -> tuple[dict[str, tuple[Any, str]], frozenset[str]]:
+        """Return the properties of an object, and the names of those that must be there."""
+        properties = schema.get("properties", {})
+        required = schema.get("required", [])
+        if not isinstance(properties, dict) or not isinstance(required, list):
+            self._report.error(pointer, "`properties` is an object, `required` a list", code="E802")
+            return {}, frozenset()
+        for name in required:
+            if name not in properties:
+                where = f"{pointer}/required"
+                message = f"`{name}` is required and no property"
+                self._report.error(where, message, code=UNSUPPORTED)
+        found = {
+            name: (each, f"{pointer}/properties/{escape(name)}")
+            for name, each in properties.items()
+        }
+        return found, frozenset(map(str, required))
+
+    def refuses(self, schema: dict[str, Any], pointer: str, known: frozenset[str]) -> bool:
+        """Report the keywords that are not ``known``; tell whether there are any."""
+        strange = [name for name in schema if name not in known | _NO_CONSTRAINTS]
+        for name in strange:
+            where = f"{pointer}/{escape(name)}"
+            message = f"`{name}` beside arguments in XML is not supported"
+            self._report.error(where, message, code=UNSUPPORTED)
+        return bool(strange)
+
+    def whole(self, schema: Any) -> Any:
+        """Return a schema with the definitions that its references may lead to."""
+        if not isinstance(schema, dict) or not isinstance(self._root, dict):
+            return schema
+        shared = {name: self._root[name] for name in ("$defs", "definitions") if name in self._root}
+        return {**shared, **schema}
+
+    def _inside(self, schema: Any, pointer: str) -> Iterator[tuple[Any, str]]:
+        """Yield the schemas one of which a value has; nothing where it is a plain one."""
+        if not isinstance(schema, dict):
+            return
+        if "$ref" in schema:
+            yield self.followed(schema["$ref"], f"{pointer}/$ref")
+        elif isinstance(schema.get("type"), list) and not {"const", "enum"} & schema.keys():
+            for each in schema["type"]:
+                yield {**schema, "type": each}, f"{pointer}/type"
+        else:
+            for keyword in ("anyOf", "oneOf", "allOf"):
+                parts = schema.get(keyword)
+                if isinstance(parts, list) and (keyword != "allOf" or len(parts) == 1):
+                    for index, each in enumerate(parts):
+                        yield each, f"{pointer}/{keyword}/{index}"
+                    return
+
+
+def constants(schema: Any) -> list[Any] | None:
+    """Return the values that a schema lists; None where it lists none."""
+    if isinstance(schema, dict) and "const" in schema:
+        return [schema["const"]]
+    values = schema.get("enum") if isinstance(schema, dict) else None
+    return values if isinstance(values, list) and values else None
+
+
+def format_of(schema: dict[str, Any]) -> str | None:
+    """Return the pattern of a string's format, where that is known."""
+    formats = formats_of(Standard.LLGUIDANCE)
+    name = schema.get("format")
+    return f"(?:{formats[name]})" if isinstance(name, str) and name in formats else None
