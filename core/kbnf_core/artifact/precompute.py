@@ -1,7 +1,7 @@
 """Precomputation of all walks: they depend on item sets, not on input.
 
-The exploration follows item sets instead of texts: every state that a walk meets yields further
-item sets, until there are no new ones. Then completions are followed to every item set that can
+The exploration follows item sets instead of texts: every state one byte behind an item set yields
+further ones, until there are no new ones. Then completions are followed to every item set that can
 wait for them.
 """
 
@@ -38,11 +38,19 @@ def _walk_item_sets(masks: Masks, progress: Progress | None) -> list[int]:
         seen |= fresh
         if done == len(found):
             break
+        _step(masks.states, found[done])
         masks.walk(found[done])
         done += 1
         if progress:
             progress(done, len(found))
     return found[:done]
+
+
+def _step(states: StateTable, item_set: int) -> None:
+    """Find the states one byte behind an item set."""
+    state = states.explorer.begin(item_set)
+    for byte_class in states.explorer.live_classes(state):
+        states.explorer.explore(state, byte_class)
 
 
 class _Scanner:
