@@ -20,6 +20,7 @@ from kbnf_core.errors import VocabularyError
 from kbnf_core.mask.bits import only_id
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.token_automaton import TokenAutomaton
+from kbnf_core.recognise.states import DEAD
 from kbnf_core.vocab.trie import ABSENT, ROOT, TokenTrie
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -39,16 +40,23 @@ _CONTINUES = 0b10
 
 
 class Ahead(NamedTuple):
-    """What is certain at a position: ``data`` comes, and the text is at ``after`` then.
+    """What is certain at a position: ``data`` comes.
 
     ``boundaries`` are the places in ``data`` at which the last boundary of tokens may be.
-    ``has_choice``: two tokens can come for certain.
     """
 
     data: bytes
-    after: int
     boundaries: tuple[int, ...]
-    has_choice: bool
+
+
+class Certain(NamedTuple):
+    """``tokens`` come for certain; the text is at ``after`` then."""
+
+    tokens: tuple[int, ...]
+    after: int
+
+
+NOTHING = Certain((), DEAD)
 
 
 def forced_bytes(automaton: TokenAutomaton, position: int, limit: int) -> bytes:
@@ -78,10 +86,9 @@ class ForcedTokens:
         self._automaton = automaton
         self._vocabulary = automaton.masks.vocabulary
         self._ahead: LruDict[int, Ahead] = LruDict(self._look, MOST_KNOWN)
-        self._written: LruDict[tuple[int, Context], Sequence[int]] = LruDict(
-            self._write, MOST_KNOWN
-        )
-        self._single: LruDict[int, Sequence[int]] = LruDict(self._find_single, MOST_KNOWN)
+        self._written: LruDict[tuple[int, Context], Certain] = LruDict(self._write, MOST_KNOWN)
+        self._single: LruDict[int, Certain] = LruDict(self._find_single, MOST_KNOWN)
+        self._coming: LruDict[tuple[int, ...], frozenset[int]] = LruDict(self._unite, MOST_KNOWN)
         self._trie = _trie_of(self._vocabulary)
 
     def find(self, position: int, accepted: Sequence[int | bytes], limit: int) -> list[int]:
@@ -91,46 +98,46 @@ class ForcedTokens:
         single ones that a mask allows, a mask for each.
         """
         forced: list[int] = []
-        before = list(accepted[-CONTEXT:])
+        only_byte = self._automaton.only_byte
         while position >= 0 and len(forced) < limit:
-            found = self._next(position, before)
+            written = NOTHING
+            if only_byte[position] is not None and self._vocabulary.can_encode:
+                before = [*accepted[-CONTEXT:], *forced[-CONTEXT:]][-CONTEXT:]
+                written = self._written[position, self._context(before)]
+            found, after = written if written.tokens else self._single[position]
             if not found:
                 break
-            for place, token_id in enumerate(found, 1):
-                position = self._automaton.step(position, token_id)
-                before = [*before, token_id][-CONTEXT:]
-                if place < len(found):
-                    # Whoever asks before every token asks here next.
-                    self._written[position, self._context(before)] = found[place:]
+            position = after
             forced.extend(found)
         return forced[:limit]
 
-    def _next(self, position: int, before: Sequence[int | bytes]) -> Sequence[int]:
-        if self._vocabulary.can_encode and self._automaton.only_byte[position] is not None:
-            written = self._written[position, self._context(before)]
-            if written:
-                return written
-        return () if self._ahead[position].has_choice else self._single[position]
-
-    def _find_single(self, position: int) -> Sequence[int]:
+    def _find_single(self, position: int) -> Certain:
         """Return the one token that a mask allows; none where it allows several."""
+        if self._has_choice(position):
+            return NOTHING
         only = only_id(self._automaton.rule.mask(self._automaton.masks, position))
-        return () if only is None else (only,)
+        return NOTHING if only is None else Certain((only,), self._automaton.step(position, only))
+
+    def _has_choice(self, position: int) -> bool:
+        """Tell whether two tokens can come for certain, without a mask."""
+        if self._automaton.only_byte[position] is None:
+            return self._begins_several(position)
+        # The text that is forced begins with all of them.
+        most = self._vocabulary.trie.max_depth
+        return self._is_spelt_twice(_follow(self._automaton, position, most)[0])
 
     def _context(self, before: Sequence[int | bytes]) -> Context:
         """Return the end of what comes before, up to a token without bytes."""
-        found: list[int | bytes] = []
-        for what in reversed(before):
-            if not isinstance(what, bytes) and self._trie.texts[what] is None:
-                break
-            found.append(what)
-        return tuple(found[::-1])
+        texts = self._trie.texts
+        for place in range(len(before), 0, -1):
+            what = before[place - 1]
+            if not isinstance(what, bytes) and texts[what] is None:
+                return tuple(before[place:])
+        return tuple(before)
 
     def _look(self, position: int) -> Ahead:
         data, after = _follow(self._automaton, position, MOST_BYTES)
-        if not data:
-            return Ahead(data, after, (), self._begins_several(position))
-        return Ahead(data, after, self._boundaries(data, after), self._is_spelt_twice(data))
+        return Ahead(data, self._boundaries(data, after))
 
     def _begins_several(self, position: int) -> bool:
         """Tell whether more than one byte that is a token may come."""
@@ -179,24 +186,52 @@ class ForcedTokens:
 
         Of those within a character the place before it is taken.
         """
-        coming = {byte for number in self._classes_at(after) for byte in self._bytes_of[number]}
+        coming = self._coming[tuple(self._classes_at(after))]
         places = {len(data)}
         for place in range(max(0, len(data) - self._vocabulary.trie.max_depth), len(data)):
             if not coming.isdisjoint(self._trie.behind[data[place:]]):
                 places.add(place)
         return tuple(sorted({_whole_characters(data, place) for place in places}))
 
-    def _write(self, key: tuple[int, Context]) -> Sequence[int]:
+    def _unite(self, classes: tuple[int, ...]) -> frozenset[int]:
+        """Return the bytes of several classes."""
+        return frozenset(byte for number in classes for byte in self._bytes_of[number])
+
+    def _write(self, key: tuple[int, Context]) -> Certain:
         """Return what the tokenizer certainly writes at a position after a context."""
         position, context = key
         ahead = self._ahead[position]
+        if not ahead.boundaries[0]:
+            return NOTHING
         encodings = []
         for end in ahead.boundaries:
             found = self._encode_after(context, ahead.data[:end])
             if not found:
-                return ()
+                return NOTHING
             encodings.append(found)
-        return _shared_start(encodings)
+        shared = _shared_start(encodings)
+        return self._pass(position, context, shared) if shared else NOTHING
+
+    def _pass(self, position: int, context: Context, found: tuple[int, ...]) -> Certain:
+        """Return tokens of forced bytes with the position after them, and remember what is between.
+
+        Whoever asks before every token asks there next. Where the forced bytes were looked at
+        whole, none is certain after the last of these tokens: the encodings part there.
+        """
+        is_whole = len(self._ahead[position].data) < MOST_BYTES
+        places: list[tuple[int, Context]] = []
+        for token_id in found:
+            for _ in self._trie.texts[token_id] or b"":
+                step = self._automaton.only_byte[position]
+                assert step is not None  # noqa: S101 - these bytes are forced
+                position = step[1]
+            context = (*context, token_id)[-CONTEXT:]
+            places.append((position, context))
+        for count, place in enumerate(places[:-1], 1):
+            self._written[place] = Certain(found[count:], position)
+        if is_whole:
+            self._written[places[-1]] = NOTHING
+        return Certain(found, position)
 
     def _encode_after(self, context: Sequence[int | bytes], data: bytes) -> list[int] | None:
         """Return the tokens of ``data`` after ``context``; None where none begins with it."""
@@ -258,7 +293,7 @@ def _find_children(trie: TokenTrie, node: int) -> dict[int, int]:
     return dict(zip(trie.byte[children].tolist(), children.tolist(), strict=True))
 
 
-def _shared_start(lists: Sequence[Sequence[int]]) -> Sequence[int]:
+def _shared_start(lists: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """Return the longest list with which all of one or more lists begin."""
     shared = takewhile(lambda column: len(set(column)) == 1, zip(*lists, strict=False))
     return tuple(column[0] for column in shared)

@@ -157,10 +157,10 @@ class TokenAutomaton:
     def _find_only_byte(self, position: int) -> tuple[int, int] | None:
         """Return the byte that must come, and the position after it; None where there is none."""
         states = self.masks.states
-        if position < 0 or self.can_finish(position) or states.token_terminals(position):
-            return None
-        live = states.live_classes(position)
+        live = states.live_classes(position) if position >= 0 else ()
         if len(live) != 1 or live[0] not in self._single_bytes:
+            return None
+        if self.can_finish(position) or states.token_terminals(position):
             return None
         return self._single_bytes[live[0]], self.settle(states.step(position, live[0]))
 
