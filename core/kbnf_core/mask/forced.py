@@ -14,8 +14,6 @@ from itertools import takewhile
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from kbnf_core.errors import VocabularyError
 from kbnf_core.mask.bits import only_id
 from kbnf_core.mask.cache import LruDict
@@ -112,19 +110,29 @@ class ForcedTokens:
         return forced[:limit]
 
     def _find_single(self, position: int) -> Certain:
-        """Return the one token that a mask allows; none where it allows several."""
-        if self._has_choice(position):
+        """Return the one token that can come; nothing where there are several."""
+        ids = self._first_tokens(position)
+        if ids is None:
+            only = only_id(self._automaton.rule.mask(self._automaton.masks, position))
+            ids = [] if only is None else [only]
+        if len(ids) != 1:
             return NOTHING
-        only = only_id(self._automaton.rule.mask(self._automaton.masks, position))
-        return NOTHING if only is None else Certain((only,), self._automaton.step(position, only))
+        return Certain((ids[0],), self._automaton.step(position, ids[0]))
 
-    def _has_choice(self, position: int) -> bool:
-        """Tell whether two tokens can come for certain, without a mask."""
+    def _first_tokens(self, position: int) -> list[int] | None:
+        """Return the tokens that can come, some where they are several; None: a mask tells."""
         if self._automaton.only_byte[position] is None:
-            return self._begins_several(position)
-        # The text that is forced begins with all of them.
-        most = self._vocabulary.trie.max_depth
-        return self._is_spelt_twice(_follow(self._automaton, position, most)[0])
+            return [] if self._begins_several(position) else None
+        # The text that is forced begins with all of them, unless they reach beyond it.
+        data = _follow(self._automaton, position, self._trie.max_depth)[0]
+        node, ids = ROOT, list[int]()
+        for byte in data:
+            node = self._trie.children[node].get(byte, ABSENT)
+            if node == ABSENT or len(ids) > 1:
+                return ids
+            ids += self._vocabulary.trie.ids(node).tolist()
+        is_known = len(ids) > 1 or not self._trie.children[node]
+        return ids if is_known else None
 
     def _context(self, before: Sequence[int | bytes]) -> Context:
         """Return the end of what comes before, up to a token without bytes."""
@@ -148,34 +156,11 @@ class ForcedTokens:
                 return True
         return False
 
-    def _is_spelt_twice(self, data: bytes) -> bool:
-        """Tell whether ``data`` begins with more than one token."""
-        node, count = ROOT, 0
-        for byte in data:
-            node = self._trie.children[node].get(byte, ABSENT)
-            if node == ABSENT or count > 1:
-                break
-            count += len(self._vocabulary.trie.ids(node))
-        return count > 1
-
     @cached_property
     def _own(self) -> list[int]:
         """How many bytes of each class are tokens."""
-        states, trie = self._automaton.masks.states, self._vocabulary.trie
-        children = trie.children(ROOT)
-        own = children[trie.token_start[children + 1] > trie.token_start[children]]
-        classes = states.classes[trie.byte[own]]
-        found: list[int] = np.bincount(classes, minlength=states.tables.class_count).tolist()
-        return found
-
-    @cached_property
-    def _bytes_of(self) -> list[list[int]]:
-        """The bytes of each class."""
-        states = self._automaton.masks.states
-        found: list[list[int]] = [[] for _ in range(states.tables.class_count)]
-        for byte, byte_class in enumerate(states.classes.tolist()):
-            found[byte_class].append(byte)
-        return found
+        own = self._trie.own
+        return [sum(byte in own for byte in each) for each in self._automaton.bytes_of]
 
     def _classes_at(self, position: int) -> Sequence[int]:
         """Return the classes of the bytes that may come at a position."""
@@ -188,14 +173,14 @@ class ForcedTokens:
         """
         coming = self._coming[tuple(self._classes_at(after))]
         places = {len(data)}
-        for place in range(max(0, len(data) - self._vocabulary.trie.max_depth), len(data)):
+        for place in range(max(0, len(data) - self._trie.max_depth), len(data)):
             if not coming.isdisjoint(self._trie.behind[data[place:]]):
                 places.add(place)
         return tuple(sorted({_whole_characters(data, place) for place in places}))
 
     def _unite(self, classes: tuple[int, ...]) -> frozenset[int]:
         """Return the bytes of several classes."""
-        return frozenset(byte for number in classes for byte in self._bytes_of[number])
+        return frozenset(byte for number in classes for byte in self._automaton.bytes_of[number])
 
     def _write(self, key: tuple[int, Context]) -> Certain:
         """Return what the tokenizer certainly writes at a position after a context."""
@@ -259,7 +244,8 @@ class _Trie:
     """What was looked up in a vocabulary: bytes by token, nodes by the bytes that lead there.
 
     ``texts`` are the bytes of tokens, ``children`` those of nodes, by byte; ``behind`` are the
-    children of the node that some bytes lead to, none without one.
+    children of the node that some bytes lead to, none without one. ``own`` are the bytes that are
+    tokens, ``max_depth`` the length of the longest token.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -267,6 +253,9 @@ class _Trie:
         self.children: LruDict[int, dict[int, int]] = LruDict(
             partial(_find_children, vocabulary.trie), MOST_KNOWN
         )
+        trie = vocabulary.trie
+        self.max_depth = trie.max_depth
+        self.own = {byte for byte, node in self.children[ROOT].items() if len(trie.ids(node))}
         self.behind: LruDict[bytes, dict[int, int]] = LruDict(self._find_behind, MOST_KNOWN)
 
     def _find_behind(self, data: bytes) -> dict[int, int]:

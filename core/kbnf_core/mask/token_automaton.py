@@ -165,12 +165,18 @@ class TokenAutomaton:
         return self._single_bytes[live[0]], self.settle(states.step(position, live[0]))
 
     @cached_property
+    def bytes_of(self) -> list[list[int]]:
+        """The bytes of each class."""
+        states = self.masks.states
+        found: list[list[int]] = [[] for _ in range(states.tables.class_count)]
+        for byte, byte_class in enumerate(states.classes.tolist()):
+            found[byte_class].append(byte)
+        return found
+
+    @cached_property
     def _single_bytes(self) -> dict[int, int]:
         """The byte classes that hold one byte, each with that byte."""
-        classes = self.masks.states.classes
-        found, first, sizes = np.unique(classes, return_index=True, return_counts=True)
-        single = sizes == 1
-        return dict(zip(found[single].tolist(), first[single].tolist(), strict=True))
+        return {number: each[0] for number, each in enumerate(self.bytes_of) if len(each) == 1}
 
     def _find_after(self, key: int) -> int:
         position, token_id = key >> TOKEN_BITS, key & _TOKEN_MASK
