@@ -14,12 +14,11 @@ from itertools import takewhile
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from kbnf_core.errors import VocabularyError
 from kbnf_core.mask.bits import only_id
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.token_automaton import TokenAutomaton
+from kbnf_core.recognise.states import DEAD
 from kbnf_core.vocab.trie import ABSENT, ROOT, TokenTrie
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -39,16 +38,23 @@ _CONTINUES = 0b10
 
 
 class Ahead(NamedTuple):
-    """What is certain at a position: ``data`` comes, and the text is at ``after`` then.
+    """What is certain at a position: ``data`` comes.
 
     ``boundaries`` are the places in ``data`` at which the last boundary of tokens may be.
-    ``has_choice``: two tokens can come for certain.
     """
 
     data: bytes
-    after: int
     boundaries: tuple[int, ...]
-    has_choice: bool
+
+
+class Certain(NamedTuple):
+    """``tokens`` come for certain; the text is at ``after`` then."""
+
+    tokens: tuple[int, ...]
+    after: int
+
+
+NOTHING = Certain((), DEAD)
 
 
 def forced_bytes(automaton: TokenAutomaton, position: int, limit: int) -> bytes:
@@ -78,10 +84,9 @@ class ForcedTokens:
         self._automaton = automaton
         self._vocabulary = automaton.masks.vocabulary
         self._ahead: LruDict[int, Ahead] = LruDict(self._look, MOST_KNOWN)
-        self._written: LruDict[tuple[int, Context], Sequence[int]] = LruDict(
-            self._write, MOST_KNOWN
-        )
-        self._single: LruDict[int, Sequence[int]] = LruDict(self._find_single, MOST_KNOWN)
+        self._written: LruDict[tuple[int, Context], Certain] = LruDict(self._write, MOST_KNOWN)
+        self._single: LruDict[int, Certain] = LruDict(self._find_single, MOST_KNOWN)
+        self._coming: LruDict[tuple[int, ...], frozenset[int]] = LruDict(self._unite, MOST_KNOWN)
         self._trie = _trie_of(self._vocabulary)
 
     def find(self, position: int, accepted: Sequence[int | bytes], limit: int) -> list[int]:
@@ -91,46 +96,56 @@ class ForcedTokens:
         single ones that a mask allows, a mask for each.
         """
         forced: list[int] = []
-        before = list(accepted[-CONTEXT:])
+        only_byte = self._automaton.only_byte
         while position >= 0 and len(forced) < limit:
-            found = self._next(position, before)
+            written = NOTHING
+            if only_byte[position] is not None and self._vocabulary.can_encode:
+                before = [*accepted[-CONTEXT:], *forced[-CONTEXT:]][-CONTEXT:]
+                written = self._written[position, self._context(before)]
+            found, after = written if written.tokens else self._single[position]
             if not found:
                 break
-            for place, token_id in enumerate(found, 1):
-                position = self._automaton.step(position, token_id)
-                before = [*before, token_id][-CONTEXT:]
-                if place < len(found):
-                    # Whoever asks before every token asks here next.
-                    self._written[position, self._context(before)] = found[place:]
+            position = after
             forced.extend(found)
         return forced[:limit]
 
-    def _next(self, position: int, before: Sequence[int | bytes]) -> Sequence[int]:
-        if self._vocabulary.can_encode and self._automaton.only_byte[position] is not None:
-            written = self._written[position, self._context(before)]
-            if written:
-                return written
-        return () if self._ahead[position].has_choice else self._single[position]
+    def _find_single(self, position: int) -> Certain:
+        """Return the one token that can come; nothing where there are several."""
+        ids = self._first_tokens(position)
+        if ids is None:
+            only = only_id(self._automaton.rule.mask(self._automaton.masks, position))
+            ids = [] if only is None else [only]
+        if len(ids) != 1:
+            return NOTHING
+        return Certain((ids[0],), self._automaton.step(position, ids[0]))
 
-    def _find_single(self, position: int) -> Sequence[int]:
-        """Return the one token that a mask allows; none where it allows several."""
-        only = only_id(self._automaton.rule.mask(self._automaton.masks, position))
-        return () if only is None else (only,)
+    def _first_tokens(self, position: int) -> list[int] | None:
+        """Return the tokens that can come, some where they are several; None: a mask tells."""
+        if self._automaton.only_byte[position] is None:
+            return [] if self._begins_several(position) else None
+        # The text that is forced begins with all of them, unless they reach beyond it.
+        data = _follow(self._automaton, position, self._trie.max_depth)[0]
+        node, ids = ROOT, list[int]()
+        for byte in data:
+            node = self._trie.children[node].get(byte, ABSENT)
+            if node == ABSENT or len(ids) > 1:
+                return ids
+            ids += self._vocabulary.trie.ids(node).tolist()
+        is_known = len(ids) > 1 or not self._trie.children[node]
+        return ids if is_known else None
 
     def _context(self, before: Sequence[int | bytes]) -> Context:
         """Return the end of what comes before, up to a token without bytes."""
-        found: list[int | bytes] = []
-        for what in reversed(before):
-            if not isinstance(what, bytes) and self._trie.texts[what] is None:
-                break
-            found.append(what)
-        return tuple(found[::-1])
+        texts = self._trie.texts
+        for place in range(len(before), 0, -1):
+            what = before[place - 1]
+            if not isinstance(what, bytes) and texts[what] is None:
+                return tuple(before[place:])
+        return tuple(before)
 
     def _look(self, position: int) -> Ahead:
         data, after = _follow(self._automaton, position, MOST_BYTES)
-        if not data:
-            return Ahead(data, after, (), self._begins_several(position))
-        return Ahead(data, after, self._boundaries(data, after), self._is_spelt_twice(data))
+        return Ahead(data, self._boundaries(data, after))
 
     def _begins_several(self, position: int) -> bool:
         """Tell whether more than one byte that is a token may come."""
@@ -141,34 +156,11 @@ class ForcedTokens:
                 return True
         return False
 
-    def _is_spelt_twice(self, data: bytes) -> bool:
-        """Tell whether ``data`` begins with more than one token."""
-        node, count = ROOT, 0
-        for byte in data:
-            node = self._trie.children[node].get(byte, ABSENT)
-            if node == ABSENT or count > 1:
-                break
-            count += len(self._vocabulary.trie.ids(node))
-        return count > 1
-
     @cached_property
     def _own(self) -> list[int]:
         """How many bytes of each class are tokens."""
-        states, trie = self._automaton.masks.states, self._vocabulary.trie
-        children = trie.children(ROOT)
-        own = children[trie.token_start[children + 1] > trie.token_start[children]]
-        classes = states.classes[trie.byte[own]]
-        found: list[int] = np.bincount(classes, minlength=states.tables.class_count).tolist()
-        return found
-
-    @cached_property
-    def _bytes_of(self) -> list[list[int]]:
-        """The bytes of each class."""
-        states = self._automaton.masks.states
-        found: list[list[int]] = [[] for _ in range(states.tables.class_count)]
-        for byte, byte_class in enumerate(states.classes.tolist()):
-            found[byte_class].append(byte)
-        return found
+        own = self._trie.own
+        return [sum(byte in own for byte in each) for each in self._automaton.bytes_of]
 
     def _classes_at(self, position: int) -> Sequence[int]:
         """Return the classes of the bytes that may come at a position."""
@@ -179,24 +171,52 @@ class ForcedTokens:
 
         Of those within a character the place before it is taken.
         """
-        coming = {byte for number in self._classes_at(after) for byte in self._bytes_of[number]}
+        coming = self._coming[tuple(self._classes_at(after))]
         places = {len(data)}
-        for place in range(max(0, len(data) - self._vocabulary.trie.max_depth), len(data)):
+        for place in range(max(0, len(data) - self._trie.max_depth), len(data)):
             if not coming.isdisjoint(self._trie.behind[data[place:]]):
                 places.add(place)
         return tuple(sorted({_whole_characters(data, place) for place in places}))
 
-    def _write(self, key: tuple[int, Context]) -> Sequence[int]:
+    def _unite(self, classes: tuple[int, ...]) -> frozenset[int]:
+        """Return the bytes of several classes."""
+        return frozenset(byte for number in classes for byte in self._automaton.bytes_of[number])
+
+    def _write(self, key: tuple[int, Context]) -> Certain:
         """Return what the tokenizer certainly writes at a position after a context."""
         position, context = key
         ahead = self._ahead[position]
+        if not ahead.boundaries[0]:
+            return NOTHING
         encodings = []
         for end in ahead.boundaries:
             found = self._encode_after(context, ahead.data[:end])
             if not found:
-                return ()
+                return NOTHING
             encodings.append(found)
-        return _shared_start(encodings)
+        shared = _shared_start(encodings)
+        return self._pass(position, context, shared) if shared else NOTHING
+
+    def _pass(self, position: int, context: Context, found: tuple[int, ...]) -> Certain:
+        """Return tokens of forced bytes with the position after them, and remember what is between.
+
+        Whoever asks before every token asks there next. Where the forced bytes were looked at
+        whole, none is certain after the last of these tokens: the encodings part there.
+        """
+        is_whole = len(self._ahead[position].data) < MOST_BYTES
+        places: list[tuple[int, Context]] = []
+        for token_id in found:
+            for _ in self._trie.texts[token_id] or b"":
+                step = self._automaton.only_byte[position]
+                assert step is not None  # noqa: S101 - these bytes are forced
+                position = step[1]
+            context = (*context, token_id)[-CONTEXT:]
+            places.append((position, context))
+        for count, place in enumerate(places[:-1], 1):
+            self._written[place] = Certain(found[count:], position)
+        if is_whole:
+            self._written[places[-1]] = NOTHING
+        return Certain(found, position)
 
     def _encode_after(self, context: Sequence[int | bytes], data: bytes) -> list[int] | None:
         """Return the tokens of ``data`` after ``context``; None where none begins with it."""
@@ -224,7 +244,8 @@ class _Trie:
     """What was looked up in a vocabulary: bytes by token, nodes by the bytes that lead there.
 
     ``texts`` are the bytes of tokens, ``children`` those of nodes, by byte; ``behind`` are the
-    children of the node that some bytes lead to, none without one.
+    children of the node that some bytes lead to, none without one. ``own`` are the bytes that are
+    tokens, ``max_depth`` the length of the longest token.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -232,6 +253,9 @@ class _Trie:
         self.children: LruDict[int, dict[int, int]] = LruDict(
             partial(_find_children, vocabulary.trie), MOST_KNOWN
         )
+        trie = vocabulary.trie
+        self.max_depth = trie.max_depth
+        self.own = {byte for byte, node in self.children[ROOT].items() if len(trie.ids(node))}
         self.behind: LruDict[bytes, dict[int, int]] = LruDict(self._find_behind, MOST_KNOWN)
 
     def _find_behind(self, data: bytes) -> dict[int, int]:
@@ -258,7 +282,7 @@ def _find_children(trie: TokenTrie, node: int) -> dict[int, int]:
     return dict(zip(trie.byte[children].tolist(), children.tolist(), strict=True))
 
 
-def _shared_start(lists: Sequence[Sequence[int]]) -> Sequence[int]:
+def _shared_start(lists: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """Return the longest list with which all of one or more lists begin."""
     shared = takewhile(lambda column: len(set(column)) == 1, zip(*lists, strict=False))
     return tuple(column[0] for column in shared)

@@ -157,20 +157,26 @@ class TokenAutomaton:
     def _find_only_byte(self, position: int) -> tuple[int, int] | None:
         """Return the byte that must come, and the position after it; None where there is none."""
         states = self.masks.states
-        if position < 0 or self.can_finish(position) or states.token_terminals(position):
-            return None
-        live = states.live_classes(position)
+        live = states.live_classes(position) if position >= 0 else ()
         if len(live) != 1 or live[0] not in self._single_bytes:
+            return None
+        if self.can_finish(position) or states.token_terminals(position):
             return None
         return self._single_bytes[live[0]], self.settle(states.step(position, live[0]))
 
     @cached_property
+    def bytes_of(self) -> list[list[int]]:
+        """The bytes of each class."""
+        states = self.masks.states
+        found: list[list[int]] = [[] for _ in range(states.tables.class_count)]
+        for byte, byte_class in enumerate(states.classes.tolist()):
+            found[byte_class].append(byte)
+        return found
+
+    @cached_property
     def _single_bytes(self) -> dict[int, int]:
         """The byte classes that hold one byte, each with that byte."""
-        classes = self.masks.states.classes
-        found, first, sizes = np.unique(classes, return_index=True, return_counts=True)
-        single = sizes == 1
-        return dict(zip(found[single].tolist(), first[single].tolist(), strict=True))
+        return {number: each[0] for number, each in enumerate(self.bytes_of) if len(each) == 1}
 
     def _find_after(self, key: int) -> int:
         position, token_id = key >> TOKEN_BITS, key & _TOKEN_MASK

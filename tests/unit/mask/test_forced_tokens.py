@@ -184,6 +184,34 @@ def test_a_text_is_encoded_once_however_often_it_is_asked_for(
     assert len(encoded) == count
 
 
+def test_the_end_of_what_is_foreseen_is_not_encoded_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    vocabulary = load_vocabulary(TEKKEN)
+    encoded: list[str | bytes] = []
+    encode = vocabulary.encode
+
+    def noted(_: Vocabulary, text: str | bytes) -> list[int]:
+        encoded.append(text)
+        return encode(text)
+
+    monkeypatch.setattr(Vocabulary, "encode", noted)
+    text = '{"temperature": 12345, "value": '
+    engine = Engine(f"start ::= '{text}' ('one' | 'two') '}}';", vocabulary)
+    forced = engine.forced_tokens()
+    assert len(b"".join(vocabulary.tokens[each] for each in forced)) == len(text) - 1
+    assert encoded == [text[:-1], text]
+    for token_id in forced:
+        engine.try_accept_new_token(token_id)
+    assert engine.forced_tokens() == []
+    assert len(encoded) == 2
+
+
+def test_a_token_that_nothing_longer_begins_with_needs_no_mask() -> None:
+    vocabulary = Vocabulary({value: bytes([value]) for value in range(256)})
+    engine = Engine("start ::= 'abc' ('d' | 'e');", vocabulary)
+    assert engine.forced_tokens() == [*b"abc"]
+    assert engine._automaton.masks.visited == 0
+
+
 @pytest.mark.parametrize(
     ("ids", "expected"),
     [([], None), ([0], 0), ([31], 31), ([63], 63), ([1, 2], None), ([1, 40], None)],
