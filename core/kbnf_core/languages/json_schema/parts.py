@@ -22,7 +22,7 @@ LARGEST = 100_000
 """Characters of a schema that is remembered."""
 
 ALL = 2_000_000
-"""Characters of all the schemas that are remembered; their rules take some five times as many bytes."""
+"""Characters of all the schemas that are remembered; their rules take some five times as much."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
