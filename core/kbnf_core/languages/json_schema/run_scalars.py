@@ -98,7 +98,9 @@ class RunWriter(Writer):
         definitions = reachable(start, writer._rules)
         rules = {each.name.value for each in definitions}
         names = dict.fromkeys(name for each in definitions for name in called(each.body))
-        shared = {name: ir.Choice((), _NOWHERE) for name in names if name not in rules}
+        shared: dict[str, ir.Node] = {
+            name: ir.Choice((), _NOWHERE) for name in names if name not in rules
+        }
         found = translate(
             document(definitions), start, automata=writer.automata, bodies=shared
         ).grammar

@@ -43,7 +43,7 @@ def accepts(grammar: Grammar, text: str) -> bool:
     """Tell whether a grammar has a text."""
     engine = Engine(grammar, BYTES)
     data = text.encode()
-    return engine.accept_tokens(data) == len(data) and engine.can_finish
+    return engine.accept_tokens(data) == len(data) and engine.can_finish()
 
 
 def test_a_second_set_converts_only_what_is_new() -> None:
