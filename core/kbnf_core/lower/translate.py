@@ -40,14 +40,17 @@ def translate(
     limits: Limits = DEFAULT_LIMITS,
     automata: Mapping[tree.Pattern, Dfa] | None = None,
     budget: Budget | None = None,
+    bodies: Mapping[str, ir.Node] | None = None,
 ) -> Translation:
     """Return the meaning of ``document`` with the nonterminal ``start`` as its start.
 
-    ``automata`` are those of regular expressions that were made from one. Raises WorkLimitError
-    where ``budget`` is used up.
+    ``automata`` are those of regular expressions that were made from one, ``bodies`` the meanings
+    of more nonterminals. Raises WorkLimitError where ``budget`` is used up.
     """
-    translator = _Translator(document, limits, automata or {}, budget or Budget(limits.work))
-    rules = translator.translate_all()
+    known = bodies or {}
+    budget = budget or Budget(limits.work)
+    translator = _Translator(document, limits, automata or {}, budget, known)
+    rules = {**translator.translate_all(), **known}
     found = [*translator.diagnostics, *_check_start(document, start)]
     usable = not found and not document.broken_names
     return Translation(ir.Grammar(start, rules) if usable else None, tuple(found))
@@ -89,6 +92,7 @@ class _Translator:
         limits: Limits,
         automata: Mapping[tree.Pattern, Dfa],
         budget: Budget,
+        known: Iterable[str],
     ) -> None:
         self._document = document
         self._automata = automata
@@ -96,6 +100,7 @@ class _Translator:
         self._budget = budget
         self._compiled: dict[tuple[tree.PatternKind, str], Compiled] = {}
         self._defined = {d.name.value for d in document.definitions} | document.broken_names
+        self._defined.update(known)
         self._suggestions = Suggestions(self._defined)
         self._reported: set[str] = set()
         self.diagnostics: list[Diagnostic] = []

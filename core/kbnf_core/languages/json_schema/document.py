@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -154,6 +154,29 @@ class Document:
         return {"$ref": value["$ref"]}
 
     @property
+    def dialect(self) -> str:
+        """The name of the draft."""
+        return self._dialect.name
+
+    @cached_property
+    def has_plain_references(self) -> bool:
+        """Tell whether references can only be pointers: nothing has a name of its own."""
+        written = repr(self._value)
+        return not any(mark in written for mark in _MARKS)
+
+    def at(self, reference: str) -> Json | None:
+        """Return what a reference by a plain pointer leads to, where references are plain."""
+        if not reference.startswith("#/") or "%" in reference:
+            return None
+        value = self._value
+        for step in reference[2:].split("/"):
+            name = step.replace("~1", "/").replace("~0", "~")
+            if not isinstance(value, dict) or name not in value:
+                return None
+            value = value[name]
+        return value
+
+    @property
     def has_whole_fractions(self) -> bool:
         """Tell whether ``1.0`` is an integer."""
         return self.by_draft and self._dialect.name not in {"draft-03", "draft-04"}
@@ -247,6 +270,9 @@ class Document:
         known = [keyword for keyword in _ONLY_IN_DRAFT_3 if keyword in contents]
         return next(iter(known), "required" if contents.get("required") is True else None)
 
+
+_MARKS = ("$id", "$anchor", "$dynamic", "$recursive", "'id': '", "'id': \"")
+"""What gives names to schemas, as Python writes it; more than those say it."""
 
 _ONLY_IN_DRAFT_3 = ("disallow", "divisibleBy", "extends")
 

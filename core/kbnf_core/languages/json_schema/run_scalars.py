@@ -4,24 +4,110 @@ The language is that of ``write_scalars``. What that turns into a regular expres
 to read it into the same automaton again, stays one.
 """
 
+from hashlib import blake2b
+
+from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.to_regex import to_regex
-from kbnf_core.languages.json_schema.build_tree import Form, later
+from kbnf_core.languages.json_schema.build_tree import Form, call, document, later
 from kbnf_core.languages.json_schema.document import Document
+from kbnf_core.languages.json_schema.emptiness import is_void
+from kbnf_core.languages.json_schema.expressions import Expression, Ref
+from kbnf_core.languages.json_schema.linear import Rules
 from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema.parts import PARTS, Part, key_of, prefix_of
+from kbnf_core.languages.json_schema.prelude import Prelude
+from kbnf_core.languages.json_schema.problems import ProblemError
 from kbnf_core.languages.json_schema.quoted import quoted
+from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import Restricted
 from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
-from kbnf_core.languages.json_schema.writer import Writer
+from kbnf_core.languages.json_schema.writer import Writer, called, reachable
+from kbnf_core.lower.translate import translate
+from kbnf_core.source import Span
+
+_NOWHERE = Span(0, 0)
 
 
 class RunWriter(Writer):
-    """Writes rules for a program to run."""
+    """Writes rules for a program to run; alternatives that are known are not written again."""
 
-    def __init__(self, document: Document, options: Options, prefix: str = "") -> None:
-        super().__init__(document, options, prefix)
-        self._scalars = RunScalars(self.prelude, self.rules, self.limits, self.left_out)
+    def __init__(
+        self,
+        document: Document,
+        options: Options,
+        prefix: str = "",
+        schemas: Schemas | None = None,
+        prelude: Prelude | None = None,
+    ) -> None:
+        super().__init__(document, options, prefix, schemas, prelude)
+        self._is_whole = schemas is None and not prefix
+        self._is_shareable = True
+        self._settings = f"{options!r} {document.dialect}" if self._is_whole else ""
+        rules = Rules(self._fresh_for_text, self._add, self.schemas.budget)
+        self._scalars = RunScalars(self.prelude, rules, self.limits, self.left_out)
+
+    def _fresh_for_text(self, wish: str) -> str:
+        # What counts characters is one rule for all of a grammar.
+        self._is_shareable = False
+        return self._names.fresh(wish)
+
+    def _alternative(self, expression: Expression, wish: str) -> Form | None:
+        key = None
+        if self._is_whole and isinstance(expression, Ref) and expression not in self._known:
+            expression = self._referred(expression)
+            key = key_of(expression, self.schemas.document, self._settings)
+        if key is None or expression in self._known:
+            return self.place(expression, wish)
+        part = PARTS.find(key)
+        if part is None:
+            part = self._part_of(expression, prefix_of(key))
+            if part is None:
+                return self.place(expression, wish)
+            PARTS.keep(key, part)
+        else:
+            self.schemas.budget.spend(part.work)
+        for name in part.shared:
+            self.prelude.use(name)
+            self.wanted.append(name)
+        self.bodies.update(part.bodies)
+        self._known[expression] = part.start
+        return call(part.start)
+
+    def _referred(self, at: Ref) -> Ref:
+        """Return what a schema that says nothing else refers to."""
+        if self.schemas.document.place(at).contents.keys() == {"$ref"}:
+            alias = self.schemas.alias(at)
+            return alias if isinstance(alias, Ref) else at
+        return at
+
+    def _part_of(self, expression: Expression, prefix: str) -> Part | None:
+        """Return the rules of a schema; None where something is to be said of it."""
+        schemas = self.schemas
+        before = schemas.budget.spent
+        if is_void(schemas, expression):
+            return None
+        writer = RunWriter(schemas.document, self.options, prefix, schemas, self.prelude)
+        try:
+            start = writer._write_all(expression)
+        except ProblemError:
+            return None
+        if not writer._is_shareable or schemas.losses or schemas.notes or schemas.document.ignored:
+            return None
+        definitions = reachable(start, writer._rules)
+        rules = {each.name.value for each in definitions}
+        names = dict.fromkeys(name for each in definitions for name in called(each.body))
+        shared: dict[str, ir.Node] = {
+            name: ir.Choice((), _NOWHERE) for name in names if name not in rules
+        }
+        found = translate(
+            document(definitions), start, automata=writer.automata, bodies=shared
+        ).grammar
+        if found is None:
+            return None
+        bodies = {name: body for name, body in found.rules.items() if name in rules}
+        return Part(start, bodies, tuple(shared), schemas.budget.spent - before)
 
 
 class RunScalars(ScalarWriter):
@@ -41,3 +127,8 @@ class RunScalars(ScalarWriter):
         pattern = later(lambda: to_regex(dfa))
         self.automata[pattern] = dfa
         return pattern
+
+    def _name(self, part: Restricted, wish: str) -> str:
+        """Return a name by content, so that the parts of a grammar share their texts' rules."""
+        del wish
+        return f"text_{blake2b(repr(part).encode(errors='surrogatepass')).hexdigest()[:32]}"

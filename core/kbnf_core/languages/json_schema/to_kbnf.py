@@ -19,7 +19,7 @@ from kbnf_core.languages.json_schema.document import (
     read_json,
     refuse_deep,
 )
-from kbnf_core.languages.json_schema.expressions import Expression
+from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref
 from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.locate import locate
 from kbnf_core.languages.json_schema.normal_form import Type
@@ -52,7 +52,7 @@ class Embedded:
 
     ``losses`` are keywords that were dropped, ``notes`` those that say nothing; ``eager`` tells
     whether every text ends where its value does; ``automata`` are those of regular expressions
-    that are known already.
+    that are known already, ``bodies`` the meanings of more rules.
     """
 
     start: str
@@ -62,6 +62,7 @@ class Embedded:
     eager: bool
     automata: Mapping[tree.Pattern, Dfa]
     comments: Mapping[str, str]
+    bodies: Mapping[str, ir.Node]
 
 
 def from_json_schema(
@@ -179,13 +180,17 @@ def embed_json_schema(
     notes = tuple(dict.fromkeys([*document.ignored, *rules.schemas.notes]))
     start = prefix + "start"
     automata, comments = rules.automata, rules.comments
-    return Embedded(start, tuple(definitions), losses, notes, eager, automata, comments)
+    return Embedded(
+        start, tuple(definitions), losses, notes, eager, automata, comments, rules.bodies
+    )
 
 
 def _meaning(embedded: Embedded, source: Source) -> tuple[ir.Grammar, Analysis]:
     """Return the grammar; refuse one in which every value holds another one, without an end."""
     document = as_document(embedded.definitions)
-    grammar = translate(document, embedded.start, automata=embedded.automata).grammar
+    grammar = translate(
+        document, embedded.start, automata=embedded.automata, bodies=embedded.bodies
+    ).grammar
     if grammar is not None:
         analysis = analyse(grammar)
         if analysis.facts[grammar.start].filled:
@@ -196,7 +201,24 @@ def _meaning(embedded: Embedded, source: Source) -> tuple[ir.Grammar, Analysis]:
 
 def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:
     """Tell whether a text ends where its value ends: all but numbers do."""
+    alias = schemas.alias(root) if isinstance(root, Ref) else root
+    if isinstance(alias, AnyOf) and all(_says_object(schemas, part) for part in alias.parts):
+        # Without reading them: those that are known have not been.
+        return True
     return Type.NUMBER not in schemas.shape(root)
+
+
+def _says_object(schemas: Schemas, part: Expression) -> bool:
+    alias = (
+        schemas.alias(part)
+        if isinstance(part, Ref) and "$ref" in _contents(schemas, part)
+        else part
+    )
+    return isinstance(alias, Ref) and _contents(schemas, alias).get("type") == "object"
+
+
+def _contents(schemas: Schemas, at: Ref) -> Mapping[str, Json]:
+    return schemas.document.place(at).contents
 
 
 def _message(problem: Problem) -> str:

@@ -128,11 +128,16 @@ class ScalarWriter:
         if form is None:
             return None
         if is_long(form):
-            name = self._rules.fresh(wish)
+            name = self._name(part, wish)
             self._rules.add(name, form)
             form = call(name)
         self._known[part, False] = form
         return form
+
+    def _name(self, part: Restricted, wish: str) -> str:
+        """Return a name for the rule of a set of strings."""
+        del part
+        return self._rules.fresh(wish)
 
     def _string(self, part: Restricted, wish: str) -> Form | None:
         words = part.excluded

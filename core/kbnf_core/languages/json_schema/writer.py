@@ -1,7 +1,8 @@
 """Writes expressions as rules: one for each definition, object, array and long text."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
@@ -51,34 +52,58 @@ from kbnf_core.languages.json_schema.value_sets import STEPS, Restricted
 from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
 from kbnf_core.syntax import tree
 
+if TYPE_CHECKING:
+    from kbnf_core import ir
+
 _SPELLED = {None: "null", True: "true", False: "false"}
 _SHARED = {Type.OBJECT: "object", Type.ARRAY: "array"}
 
 
-def reachable(start: str, rules: Mapping[str, Form]) -> list[tree.Definition]:
-    """Return the rules that ``start`` calls, directly or not, in the order of ``rules``."""
-    used = {start}
-    queue = [start]
+def called(form: Form) -> Iterator[str]:
+    """Yield the names that a form calls."""
+    pending = [form]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, tree.Reference):
+            yield part.name.value
+        else:
+            pending.extend(tree.children(part))
+
+
+def reachable(
+    start: str, rules: Mapping[str, Form], wanted: Iterable[str] = ()
+) -> list[tree.Definition]:
+    """Return the rules that ``start`` calls, directly or not, in the order of ``rules``.
+
+    So are those that others, which are not among ``rules``, have ``wanted``.
+    """
+    queue = list(dict.fromkeys([start, *wanted]))
+    used = set(queue)
     for name in queue:
-        pending = [rules[name]]
-        while pending:
-            form = pending.pop()
-            if not isinstance(form, tree.Reference):
-                pending.extend(tree.children(form))
-            elif form.name.value not in used:
-                used.add(form.name.value)
-                queue.append(form.name.value)
+        if name in rules:
+            fresh = dict.fromkeys(each for each in called(rules[name]) if each not in used)
+            queue.extend(fresh)
+            used.update(fresh)
     return [definition(name, form) for name, form in rules.items() if name in used]
 
 
 class Writer:
     """Writes the rules that one document needs."""
 
-    def __init__(self, document: Document, options: Options, prefix: str = "") -> None:
+    def __init__(
+        self,
+        document: Document,
+        options: Options,
+        prefix: str = "",
+        schemas: Schemas | None = None,
+        prelude: Prelude | None = None,
+    ) -> None:
         self.options = options
         self.limits = options.limits
-        self.schemas = Schemas(document, options)
-        self.prelude = Prelude(options, prefix, has_whole_fractions=document.has_whole_fractions)
+        self.schemas = schemas or Schemas(document, options)
+        self.prelude = prelude or Prelude(
+            options, prefix, has_whole_fractions=document.has_whole_fractions
+        )
         self._names = Names(prefix, NAMES)
         self._prefix = prefix
         self._rules: dict[str, Form] = {}
@@ -89,6 +114,9 @@ class Writer:
         self._current: Expression = ANYTHING
         self._placed_last: Ref | None = None
         self.comments: dict[str, str] = {}
+        # Rules whose meaning is known already, and what they call of the prelude.
+        self.bodies: dict[str, ir.Node] = {}
+        self.wanted: list[str] = []
 
     @property
     def automata(self) -> Mapping[tree.Pattern, Dfa]:
@@ -97,6 +125,12 @@ class Writer:
 
     def write(self, root: Expression) -> list[tree.Definition]:
         """Return the rules for ``root``, its own first, called ``start``. Raises ProblemError."""
+        start = self._write_all(root)
+        shared = {self._prefix + name: form for name, form in self.prelude.rules.items()}
+        return reachable(start, self._rules | shared, self.wanted)
+
+    def _write_all(self, root: Expression) -> str:
+        """Make the rules for ``root``; return the name of the first. Raises ProblemError."""
         start = self._prefix + "start"
         self._known[root] = start
         self._rules[start] = call(start)
@@ -111,10 +145,9 @@ class Writer:
                 raise unsupported(f"an automaton needs {error}", self.pointer()) from None
             except ProblemError as error:
                 raise ProblemError(self._placed(error.problem)) from None
-            if len(self._rules) > self.limits.rules:
+            if len(self._rules) + len(self.bodies) > self.limits.rules:
                 raise too_large("rules", self.limits.rules, "rules", self.pointer())
-        shared = {self._prefix + name: form for name, form in self.prelude.rules.items()}
-        return reachable(start, self._rules | shared)
+        return start
 
     def _placed(self, problem: Problem) -> Problem:
         return replace(problem, pointer=problem.pointer or self.pointer())
@@ -153,6 +186,8 @@ class Writer:
         if expression in self._known:
             return call(self._known[expression])
         self.schemas.budget.spend(STEPS)
+        if isinstance(expression, AnyOf):
+            return self._either(expression.parts, wish)
         if is_void(self.schemas, expression):
             return None
         if isinstance(expression, Ref):
@@ -162,8 +197,6 @@ class Writer:
             alias = self.schemas.alias(expression)
             if alias is not None:
                 return self.place(alias, wish)
-        if isinstance(expression, AnyOf):
-            return self._either(expression.parts, wish)
         shape = self.schemas.shape(expression)
         simple = all(
             not isinstance(part, Arrays | Objects) or part == FULL[type_]
@@ -173,8 +206,11 @@ class Writer:
         return self._parts(shape, wish) if simple else self._rule(expression, wish)
 
     def _either(self, parts: Iterable[Expression], wish: str) -> Form | None:
-        forms = [form for part in parts if (form := self.place(part, wish)) is not None]
+        forms = [form for part in parts if (form := self._alternative(part, wish)) is not None]
         return alternation(dict.fromkeys(forms)) if forms else None
+
+    def _alternative(self, expression: Expression, wish: str) -> Form | None:
+        return self.place(expression, wish)
 
     def _rule(self, expression: Expression, wish: str) -> Form:
         name = self._known[expression] = self._names.fresh(wish)

@@ -1,0 +1,118 @@
+"""Tools that are known are not converted again, and nothing else changes by it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kbnf_core import Engine, Grammar, GrammarError, Vocabulary
+from kbnf_core.languages.json_schema.parts import PARTS, Part, Parts
+
+BYTES = Vocabulary(dict(enumerate(bytes([byte]) for byte in range(256))), eos_token_id=256)
+INNER = {"type": "object", "properties": {"v": {"type": "integer"}}, "additionalProperties": False}
+
+
+def tool(name: str, **more: Any) -> dict[str, Any]:
+    """Return the schema of a call."""
+    arguments = {"type": "object", "properties": {name: {"type": "string"}, **more}}
+    properties = {"name": {"const": name}, "arguments": arguments}
+    return {"type": "object", "properties": properties, "required": ["name", "arguments"]}
+
+
+def tools(*names: str) -> dict[str, Any]:
+    """Return the schema of calls of some tools."""
+    return {"anyOf": [tool(name) for name in names]}
+
+
+@pytest.fixture(autouse=True)
+def _unknown() -> Iterator[None]:
+    PARTS.clear()
+    yield
+    PARTS.clear()
+
+
+def made(schema: dict[str, Any]) -> int:
+    """Return how many parts a conversion makes."""
+    before = PARTS.made
+    Grammar.from_json_schema(schema)
+    return PARTS.made - before
+
+
+def accepts(grammar: Grammar, text: str) -> bool:
+    """Tell whether a grammar has a text."""
+    engine = Engine(grammar, BYTES)
+    data = text.encode()
+    return engine.accept_tokens(data) == len(data) and engine.can_finish()
+
+
+def test_a_second_set_converts_only_what_is_new() -> None:
+    assert made(tools("a", "b", "c")) == 3
+    assert made(tools("c", "d", "a")) == 1
+
+
+def test_tools_behind_references_are_known_too() -> None:
+    assert made(tools("a", "b")) == 2
+    named = {"anyOf": [{"$ref": "#/$defs/B"}, {"$ref": "#/$defs/A"}]}
+    assert made({**named, "$defs": {"A": tool("a"), "B": tool("b")}}) == 0
+
+
+def test_what_is_referred_to_belongs_to_a_tool() -> None:
+    caller = tool("a", inner={"$ref": "#/$defs/I"})
+    schema = {"anyOf": [caller, tool("b")], "$defs": {"I": INNER}}
+    assert made(schema) == 2
+    assert made({**schema, "title": "else"}) == 0
+    other = {**schema, "$defs": {"I": {"type": "null"}}}
+    assert made(other) == 1
+    text = '{"name":"a","arguments":{"inner":%s}}'
+    assert accepts(Grammar.from_json_schema(other), text % "null")
+    assert not accepts(Grammar.from_json_schema(other), text % '{"v":1}')
+    assert accepts(Grammar.from_json_schema(schema), text % '{"v":1}')
+
+
+@pytest.mark.parametrize("options", [{"whitespace": "compact"}, {"additional_properties": False}])
+def test_options_and_drafts_tell_tools_apart(options: dict[str, Any]) -> None:
+    Grammar.from_json_schema(tools("a", "b"))
+    before = PARTS.made
+    Grammar.from_json_schema(tools("a", "b"), **options)
+    assert PARTS.made == before + 2
+    old = {**tools("a", "b"), "$schema": "http://json-schema.org/draft-04/schema#"}
+    assert made(old) == 2
+
+
+def test_known_tools_give_the_same_automata_and_text() -> None:
+    schema = {"anyOf": [tool("a", when={"format": "date"}), tool("b", when={"format": "date"})]}
+    first = Grammar.from_json_schema(schema)
+    Grammar.from_json_schema(tools("b", "c"))
+    again = Grammar.from_json_schema(schema)
+    assert PARTS.made
+    assert first.tables.names == again.tables.names
+    for name in ("classes", "accepting", "edge_start", "edge_class", "edge_target"):
+        assert np.array_equal(getattr(first.tables, name), getattr(again.tables, name))
+    assert first.source.text == again.source.text
+
+
+def test_texts_of_one_kind_are_one_rule_for_all_tools() -> None:
+    dated = [tool(name, when={"type": "string", "format": "date-time"}) for name in "abc"]
+    rules = Grammar.from_json_schema({"anyOf": dated}).rules.rules
+    assert sum(name.startswith("text_") for name in rules) == 1 + 3 + 1  # and three sets of names
+
+
+def test_what_there_is_to_say_is_said_each_time() -> None:
+    lossy = {"anyOf": [tool("a", x={"type": "string", "contentEncoding": "base64"}), tool("b")]}
+    assert made(lossy) == made(lossy) == 0
+    broken = {"anyOf": [tool("a", x={"type": "string", "pattern": "(?=a)b(?<=c)\\1"}), tool("b")]}
+    for _ in range(2):
+        with pytest.raises(GrammarError):
+            Grammar.from_json_schema(broken)
+
+
+def test_the_parts_used_least_recently_go_first() -> None:
+    parts = Parts(most=5)
+    part = Part("start", {}, (), 0)
+    for key in ("aa", "bb"):
+        parts.keep(key, part)
+    assert parts.find("aa") is part
+    parts.keep("cc", part)
+    assert parts.find("bb") is None
+    assert parts.find("aa") is parts.find("cc") is part
