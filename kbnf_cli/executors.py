@@ -126,7 +126,7 @@ def _started() -> ProcessPoolExecutor:
         except BrokenProcessPool:
             pool.shutdown()
             if not left:
-                raise
+                raise KbnfError(f"a process ended {_STARTS} times while it started") from None
     return pool
 
 

@@ -28,7 +28,7 @@ from kbnf_testing.farm import Counting, content, killer
 
 pytestmark = [pytest.mark.slow, pytest.mark.data]
 
-SCHEMAS = int(os.environ.get("KBNF_FARM_SCHEMAS", "300"))
+SCHEMAS = int(os.environ.get("KBNF_FARM_SCHEMAS", "120"))
 TOKENS = 16_384
 """Of tekken's: with all 131,072 some schemas take longer than a worker lives."""
 WORKERS = 3

@@ -1,5 +1,6 @@
 """The farm: every task is done, whatever happens to the workers, with the same bytes."""
 
+import os
 import signal
 from collections import Counter
 from multiprocessing import active_children
@@ -7,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from kbnf_cli import executors
 from kbnf_cli.executors import Processes
 from kbnf_core import Vocabulary
+from kbnf_core.errors import KbnfError
 from kbnf_core.store.backend import DirectoryStore
 from kbnf_core.store.farm import KNOWN, MADE, QUARANTINED, Outcome, Task, run_task, run_tasks
 from kbnf_core.store.keys import recipe_of
@@ -78,6 +81,16 @@ def test_a_source_that_kills_its_worker_is_quarantined(tmp_path: Path) -> None:
     assert (failure.kind, failure.message) == ("killed", outcomes[DEADLY].message)
     assert "3 times" in failure.message
     assert run_task(deadly).status == "refused"
+
+
+def test_processes_that_cannot_start_are_no_fault_of_a_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executors, "_begin", os.abort)
+    tasks = tasks_for(tmp_path / "store", 1)
+    with pytest.raises(KbnfError, match="while it started"):
+        farmed(tasks, tmp_path / "log")
+    assert open_store(tmp_path / "store").failure(tasks[0].key) is None
 
 
 def test_a_task_is_done_once(tmp_path: Path) -> None:
