@@ -96,7 +96,7 @@ def read(block: Block) -> None:
 
 def _read_command(words: list[str]) -> None:
     """Check that a command which is not run here, for its files are not there, has its options."""
-    top = click.Context(app)
+    top = click.Context(app, **app.context_settings)
     command = app.get_command(top, words[1])
     assert command, f"there is no command {words[1]}"
     subcommands = isinstance(command, click.Group)
