@@ -1,7 +1,7 @@
 """Precomputation of all walks: they depend on item sets, not on input.
 
-The exploration follows item sets instead of texts: every state that a walk meets yields further
-item sets, until there are no new ones. Then completions are followed to every item set that can
+The exploration follows item sets instead of texts: every state one byte behind an item set yields
+further ones, until there are no new ones. Then completions are followed to every item set that can
 wait for them.
 """
 
@@ -38,11 +38,19 @@ def _walk_item_sets(masks: Masks, progress: Progress | None) -> list[int]:
         seen |= fresh
         if done == len(found):
             break
+        _step(masks.states, found[done])
         masks.walk(found[done])
         done += 1
         if progress:
             progress(done, len(found))
     return found[:done]
+
+
+def _step(states: StateTable, item_set: int) -> None:
+    """Find the states one byte behind an item set."""
+    state = states.explorer.begin(item_set)
+    for byte_class in states.explorer.live_classes(state):
+        states.explorer.explore(state, byte_class)
 
 
 class _Scanner:
@@ -51,7 +59,7 @@ class _Scanner:
     def __init__(self, states: StateTable) -> None:
         self._states = states
         self._next_state = 0
-        self._next_origin = 0
+        self._next_node = 0
 
     def scan(self) -> set[int]:
         """Return the item sets of the states and stack nodes added since the last call."""
@@ -61,11 +69,11 @@ class _Scanner:
             for _, item_set in self._states.pairs(state)
         }
         self._next_state = len(self._states)
-        origins = self._states.origins
-        for origin in range(self._next_origin, len(origins)):
+        stack = self._states.stack
+        for stack_node in range(self._next_node, len(stack)):
             # What waits goes on as soon as a nonterminal ends, perhaps with the token.
-            found.update(self._states.items.live(after) for _, _, after in origins.edges(origin))
-        self._next_origin = len(origins)
+            found.update(self._states.items.live(after) for _, _, after in stack.edges(stack_node))
+        self._next_node = len(stack)
         return found
 
 
@@ -94,8 +102,8 @@ def _walk_exits(masks: Masks, item_sets: list[int], progress: Progress | None) -
 def _waiting(masks: Masks) -> dict[int, list[int]]:
     """Return, per nonterminal, the item sets that wait for it in any stack node."""
     waiting: dict[int, dict[int, None]] = {}
-    origins = masks.states.origins
-    for origin in range(BOTTOM + 1, len(origins)):
-        for nonterminal, _, after in origins.edges(origin):
+    stack = masks.states.stack
+    for stack_node in range(BOTTOM + 1, len(stack)):
+        for nonterminal, _, after in stack.edges(stack_node):
             waiting.setdefault(nonterminal, {})[after] = None
     return {nonterminal: list(sets) for nonterminal, sets in waiting.items()}

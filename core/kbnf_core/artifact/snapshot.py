@@ -30,8 +30,8 @@ def pack_states(states: StateTable) -> dict[str, npt.NDArray[Any]]:
     arrays: dict[str, npt.NDArray[Any]] = {}
     items = [states.items.items(i) for i in range(len(states.items))]
     arrays["items.start"], arrays["items"] = pack_lists(items, np.int64)
-    origins = [states.origins.edges(i) for i in range(len(states.origins))]
-    arrays["origins.start"], arrays["origins"] = pack_tuples(origins, 3)
+    stack = [states.stack.edges(i) for i in range(len(states.stack))]
+    arrays["origins.start"], arrays["origins"] = pack_tuples(stack, 3)
     arrays["pairs.start"], arrays["pairs"] = pack_tuples([states.pairs(i) for i in numbers], 2)
     arrays["exits.start"], arrays["exits"] = pack_lists([states.completions(i) for i in numbers])
     arrays["next"] = states.next[: len(states)]
@@ -71,7 +71,7 @@ class ArtifactStates:
         self._tables = tables
         self._arrays = arrays
         self.next = np.array(arrays["next"])
-        self.has_exits = (np.diff(arrays["exits.start"]) > 0).astype(np.uint8)
+        self.has_completions = (np.diff(arrays["exits.start"]) > 0).astype(np.uint8)
 
     def contents(self) -> Contents:
         """Return the configurations, under the numbers that ``validate`` has checked."""
@@ -79,7 +79,7 @@ class ArtifactStates:
         for items in _lists(self._arrays, "items"):
             found.items.number(items)
         for edges in _lists(self._arrays, "origins"):
-            found.origins.intern(edges)
+            found.stack.intern(edges)
         pairs, completions = _lists(self._arrays, "pairs"), _lists(self._arrays, "exits")
         for content in zip(pairs, completions, strict=True):
             found.configurations.number(*content)

@@ -152,9 +152,9 @@ def check_states(checker: Checker, positions: int, nonterminals: int, class_coun
     checker.within("items", items, 0, positions * nonterminals)
     _check_numbered(checker, EMPTY, "items")
     item_sets = len(checker.array("items.start", np.int32)) - 1
-    origins = _check_origins(checker, nonterminals, item_sets)
+    stack_nodes = _check_stack(checker, nonterminals, item_sets)
     pairs = checker.lists("pairs", width=2)
-    checker.within("pairs", pairs[:, 0], 0, origins)
+    checker.within("pairs", pairs[:, 0], 0, stack_nodes)
     checker.within("pairs", pairs[:, 1], EMPTY + 1, item_sets)
     states = len(checker.array("pairs.start", np.int32)) - 1
     checker.within("exits", checker.lists("exits", states), 0, nonterminals)
@@ -174,7 +174,7 @@ def _check_numbered(checker: Checker, empty: int, *names: str) -> None:
     checker.distinct(*names)
 
 
-def _check_origins(checker: Checker, nonterminals: int, item_sets: int) -> int:
+def _check_stack(checker: Checker, nonterminals: int, item_sets: int) -> int:
     edges = checker.lists("origins", width=3)
     start = checker.array("origins.start", np.int32)
     checker.within("origins", edges[:, 0], 0, nonterminals)

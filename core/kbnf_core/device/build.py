@@ -128,7 +128,7 @@ def _kept_states(automaton: TokenAutomaton, max_states: int, partial: bool) -> _
         reason = why_not_closed(states.tables, max_states)
         raise TableTooLargeError(max_states + 1, f"the grammar does not close: {reason}")
     kept = np.array(closing.states, np.int32)
-    return kept[states.has_exits[kept] == 0] if rule.ends_at_tokens else kept
+    return kept[states.has_completions[kept] == 0] if rule.ends_at_tokens else kept
 
 
 def _odd_tokens(automaton: TokenAutomaton) -> list[list[int]]:
@@ -177,7 +177,7 @@ class _Columns:
             )
         of, after = found
         if rule.ends_at_tokens:
-            after = np.where(states.has_exits[after] != 0, ~after, after)
+            after = np.where(states.has_completions[after] != 0, ~after, after)
         self._of = np.zeros(width, np.int32)
         self._of[vocabulary.trie.token_ids] = of
         odd = _odd_tokens(automaton)

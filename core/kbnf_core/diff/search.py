@@ -281,7 +281,7 @@ class Search:
             if node == BOTTOM:
                 found.add(report)
                 continue
-            waiting = self.states.origins.waiting(node, report)
+            waiting = self.states.stack.waiting(node, report)
             self._budget.spend(1 + len(waiting) // _POSITIONS)
             fresh = {
                 (to, more) for to, items in waiting for more in self.states.items.reports(items)

@@ -10,7 +10,7 @@ from kbnf_core.kernel.engine_core import EngineCore
 
 Ids = npt.NDArray[np.int32]
 Bitmask = npt.NDArray[np.uint32]
-Exits = list[tuple[int, Ids]]
+Completions = list[tuple[int, Ids]]
 """(nonterminal, trie nodes at which it completes), both ascending"""
 
 
@@ -170,7 +170,7 @@ class Table(Protocol):
     """A transition table; see ``recognise.states.StateTable``."""
 
     next: Ids
-    has_exits: npt.NDArray[np.uint8]
+    has_completions: npt.NDArray[np.uint8]
     lock: Lock
 
     @property
@@ -246,7 +246,7 @@ class Walker(Protocol):
     def visited(self) -> int:
         """Return the number of trie nodes visited by all walks."""
 
-    def walk(self, start: int, roots: Ids, words: Bitmask) -> Exits:
+    def walk(self, start: int, roots: Ids, words: Bitmask) -> Completions:
         """Walk below each of the nodes ``roots``, in each from state ``start``.
 
         Tokens whose node was reached are written to ``words``, which is overwritten.

@@ -54,10 +54,10 @@ cdef class _Items:
     cdef unordered_map[uint64_t, int32_t] unions
     cdef unordered_map[string, int32_t] predictions
 
-    def __cinit__(self, told, tables):
-        self.sets = told.sets
+    def __cinit__(self, items, tables):
+        self.sets = items.sets
         self.width = tables.class_count
-        self.radix = told.radix
+        self.radix = items.radix
         self.edge_start = tables.edge_start
         self.edge_class = tables.edge_class
         self.edge_target = tables.edge_target

@@ -1,5 +1,5 @@
 # The transition table, filled on demand as a lazy DFA; see ``interface.LazyTable``.
-# Item sets and stack nodes are interned by ``_Items`` and ``_Origins``; a step combines them.
+# Item sets and stack nodes are interned by ``_Items`` and ``_StackNodes``; a step combines them.
 
 cdef class LazyTable:
     """Steps through one ``recognise.states.StateTable`` and computes missing transitions.
@@ -12,7 +12,7 @@ cdef class LazyTable:
     cdef object release
     cdef object next_array
     cdef int32_t[:, ::1] next_view
-    cdef uint8_t[::1] exits_view
+    cdef uint8_t[::1] completions_view
     cdef const uint8_t[::1] class_view
     cdef int32_t* rows
     cdef uint8_t* completions
@@ -20,7 +20,7 @@ cdef class LazyTable:
     cdef Py_ssize_t width
     cdef Py_ssize_t capacity
     cdef _Items items
-    cdef _Origins origins
+    cdef _StackNodes stack
     # By state; valid where ``has_sources`` is set.
     cdef deque[vector[Pair]] sources
     cdef vector[uint8_t] has_sources
@@ -43,10 +43,10 @@ cdef class LazyTable:
         if array is not self.next_array:
             self.next_array = array
             self.next_view = array
-            self.exits_view = self.table.has_exits
+            self.completions_view = self.table.has_completions
             self.capacity, self.width = self.next_view.shape[0], self.next_view.shape[1]
             self.rows = &self.next_view[0, 0]
-            self.completions = &self.exits_view[0]
+            self.completions = &self.completions_view[0]
         return 0
 
     cdef inline int32_t step(self, int32_t state, uint8_t byte_class) except -2:
@@ -129,7 +129,7 @@ cdef class LazyTable:
         cdef _Items items
         if self.items is None:
             items = _Items(self.table.items, self.table.tables)
-            self.origins = _Origins(self.table.origins, items)
+            self.stack = _StackNodes(self.table.stack, items)
             self.configurations = self.table.configurations
             # Assigned last, since not all callers hold the lock: once set, the others are set too.
             self.items = items
@@ -223,7 +223,7 @@ cdef class LazyTable:
         if what.first == BOTTOM:
             completions.push_back(what.second)
             return 0
-        pairs = self.origins.waiting(what)
+        pairs = self.stack.waiting(what)
         for i in range(pairs.size()):
             if not _holds(reached, pairs[0][i]):
                 reached.push_back(pairs[0][i])
@@ -238,7 +238,7 @@ cdef class LazyTable:
         for i in range(merged.size()):
             item_set = self.items.live(merged[i].second)
             if item_set != EMPTY:
-                self._merge(pairs, Pair(self.origins.narrow(merged[i].first, item_set), item_set))
+                self._merge(pairs, Pair(self.stack.narrow(merged[i].first, item_set), item_set))
         sort(pairs.begin(), pairs.end())
         return self._number(pairs, completions)
 
@@ -310,7 +310,7 @@ cdef class LazyTable:
         waits = self.items.waits(predicted)
         for j in range(waits.size()):
             edges.push_back(Triple(waits[0][j].first, Pair(SELF, waits[0][j].second)))
-        pairs.push_back(Pair(self.origins.intern(edges), predicted))
+        pairs.push_back(Pair(self.stack.intern(edges), predicted))
         return pairs
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from kbnf_core.kernel.interface import (
         Bitmask,
-        Exits,
+        Completions,
         Gatherable,
         Ids,
         Pool,
@@ -72,7 +72,7 @@ class PlainExplorer:
         """See ``interface.LazyTable``."""
         table = self._table
         for offset, byte_class in enumerate(table.classes[np.frombuffer(data, np.uint8)].tolist()):
-            if eager and offset and table.has_exits[state]:
+            if eager and offset and table.has_completions[state]:
                 return _DEAD, offset
             found = int(table.next[state, byte_class])
             state = found if found != _UNKNOWN else self.explore(state, byte_class)
@@ -171,7 +171,7 @@ class PlainReader:
         read = np.flatnonzero(row)
         moves = np.unique(np.stack((table.classes[read], row[read])), axis=1)
         after = _step(table, np.full(moves.shape[1], state, np.int32), moves[0])
-        if (after == _DEAD).any() or table.has_exits[after].any():
+        if (after == _DEAD).any() or table.has_completions[after].any():
             return None
         return set(zip(after.tolist(), moves[1].tolist(), strict=True))
 
@@ -235,7 +235,7 @@ class PlainWalker:
         number = node_sets.number
         return rows.number(words), tuple((name, number(at)) for name, at in completions)
 
-    def walk(self, start: int, roots: "Ids", words: "Bitmask") -> "Exits":
+    def walk(self, start: int, roots: "Ids", words: "Bitmask") -> "Completions":
         """See ``interface.Walker``."""
         words[:] = 0
         reached = [self._follow(self._trie, roots[roots != 0], start, words)]
@@ -248,7 +248,7 @@ class PlainWalker:
                 nodes, states = self._follow(each.part.trie, np.zeros(1, np.int32), start, words)
                 reached.append((each.part.nodes[nodes], states))
         nodes, at = (np.concatenate(column) for column in zip(*reached, strict=True))
-        leaving = self._table.has_exits[at] != 0
+        leaving = self._table.has_completions[at] != 0
         return _by_nonterminal(self._table, nodes[leaving], at[leaving])
 
     def _follow(
@@ -316,7 +316,7 @@ def _ranges(begin: "Ids", end: "Ids") -> tuple[npt.NDArray[np.int64], npt.NDArra
     return which, numbers
 
 
-def _by_nonterminal(table: "Table", nodes: "Ids", states: "Ids") -> "Exits":
+def _by_nonterminal(table: "Table", nodes: "Ids", states: "Ids") -> "Completions":
     parts: dict[int, list[Ids]] = {}
     for completions, at in _by_exits(table, nodes, states):
         for nonterminal in completions:
@@ -329,7 +329,7 @@ def _by_exits(
 ) -> Iterator[tuple[tuple[int, ...], "Ids"]]:
     """Yield the distinct completions with their nodes; there are few of them."""
     kinds: dict[tuple[int, ...], int] = {}
-    kind_of = np.zeros(len(table.has_exits), np.int32)
+    kind_of = np.zeros(len(table.has_completions), np.int32)
     for state in np.flatnonzero(np.bincount(states)).tolist():
         kind_of[state] = kinds.setdefault(table.completions(state), len(kinds))
     for completions, kind in kinds.items():
@@ -390,7 +390,7 @@ class _Vectors:
     def _steps(self, number: int, byte_class: int) -> Iterator[tuple[int, int]]:
         table = self._table
         for place, state in self._contents[number]:
-            if self._eager and number != _IDENTITY and table.has_exits[state]:
+            if self._eager and number != _IDENTITY and table.has_completions[state]:
                 continue
             after = int(table.next[state, byte_class])
             if after == _UNKNOWN:

@@ -66,7 +66,7 @@ cdef class MaskAssembler:
             if not self.left.insert(Frame(complete, nodes)).second:
                 continue
             at_bottom = at_bottom or complete.first == BOTTOM
-            waiting = self.explorer.origins.waiting(complete)
+            waiting = self.explorer.stack.waiting(complete)
             for i in range(waiting.size()):
                 self._enter(waiting[0][i].first, waiting[0][i].second, nodes)
                 # What resumes may complete at once, without reading anything more.
@@ -75,8 +75,8 @@ cdef class MaskAssembler:
                     stack.push_back(Pair(waiting[0][i].first, completed[0][j]))
         return at_bottom
 
-    cdef int _enter(self, int32_t origin, int32_t item_set, int32_t nodes) except -1:
-        cdef Frame frame = Frame(Pair(origin, item_set), nodes)
+    cdef int _enter(self, int32_t stack_node, int32_t item_set, int32_t nodes) except -1:
+        cdef Frame frame = Frame(Pair(stack_node, item_set), nodes)
         if self.entered.insert(frame).second:
             self.work.push_back(frame)
         return 0

@@ -3,7 +3,7 @@
 ctypedef pair[int32_t, Pair] Triple  # (nonterminal, (parent node, item set to resume))
 
 
-cdef class _Origins:
+cdef class _StackNodes:
     """Interns stack nodes; memoises their waiting item sets and their narrowed forms."""
 
     cdef Lists nodes
@@ -12,8 +12,8 @@ cdef class _Origins:
     cdef unordered_map[uint64_t, vector[Pair]] waiters
     cdef unordered_map[uint64_t, int32_t] narrowed
 
-    def __cinit__(self, told, _Items items):
-        self.nodes = told.nodes
+    def __cinit__(self, stack, _Items items):
+        self.nodes = stack.nodes
         self.items = items
 
     cdef int32_t intern(self, vector[Triple]& edges) except -2:
@@ -47,18 +47,18 @@ cdef class _Origins:
                 found.push_back(Pair(below, edges[0][i].second.second))
         return 0
 
-    cdef int32_t narrow(self, int32_t origin, int32_t item_set) except -2:
+    cdef int32_t narrow(self, int32_t stack_node, int32_t item_set) except -2:
         """The node restricted to what the reports of an item set can reach."""
         cdef uint64_t key
-        if origin == BOTTOM:
+        if stack_node == BOTTOM:
             return BOTTOM
-        key = _key(origin, item_set)
+        key = _key(stack_node, item_set)
         if not self.narrowed.count(key):
-            self.narrowed[key] = self._find_narrow(origin, item_set)
+            self.narrowed[key] = self._find_narrow(stack_node, item_set)
         return self.narrowed[key]
 
-    cdef int32_t _find_narrow(self, int32_t origin, int32_t item_set) except -2:
-        cdef vector[Triple]* edges = self._triples(origin)
+    cdef int32_t _find_narrow(self, int32_t stack_node, int32_t item_set) except -2:
+        cdef vector[Triple]* edges = self._triples(stack_node)
         cdef vector[Triple] kept
         cdef ordered_set[int32_t] needed
         cdef size_t known = 0
@@ -72,20 +72,20 @@ cdef class _Origins:
         for i in range(edges.size()):
             if needed.count(edges[0][i].first):
                 kept.push_back(edges[0][i])
-        return origin if kept.size() == edges.size() else self.intern(kept)
+        return stack_node if kept.size() == edges.size() else self.intern(kept)
 
-    cdef vector[Triple]* _triples(self, int32_t origin) except NULL:
+    cdef vector[Triple]* _triples(self, int32_t stack_node) except NULL:
         cdef vector[Triple]* found
         cdef vector[int64_t]* content
         cdef size_t i
-        if not self.contents.count(origin):
-            found = &self.contents[origin]
-            content = &self.nodes.contents[origin]
+        if not self.contents.count(stack_node):
+            found = &self.contents[stack_node]
+            content = &self.nodes.contents[stack_node]
             for i in range(0, content.size(), 3):
                 found.push_back(
                     Triple(content[0][i], Pair(content[0][i + 1], content[0][i + 2]))
                 )
-        return &self.contents[origin]
+        return &self.contents[stack_node]
 
 
 cdef void _add_all(ordered_set[int32_t]& numbers, vector[int32_t]* more) noexcept:

@@ -19,11 +19,11 @@ def gather(
     frames = _Frames(states)
     frames.begin(state)
     while frames.work:
-        origin, item_set, nodes = frames.work.pop()
+        stack_node, item_set, nodes = frames.work.pop()
         found = walk(item_set, nodes)
         rows.add(found.row)
         for nonterminal, ended in found.completions:
-            if frames.leave(origin, nonterminal, ended):
+            if frames.leave(stack_node, nonterminal, ended):
                 completions.add(ended)
     return tuple(sorted(rows - {EMPTY_ROW})), tuple(sorted(completions))
 
@@ -42,30 +42,30 @@ class _Frames:
 
     def begin(self, state: int) -> None:
         """Schedule a walk of every item set of ``state`` from the trie's root."""
-        for origin, item_set in self._states.pairs(state):
-            self._enter(origin, item_set, ROOT_SET)
+        for stack_node, item_set in self._states.pairs(state):
+            self._enter(stack_node, item_set, ROOT_SET)
 
-    def leave(self, origin: int, nonterminal: int, nodes: int) -> bool:
-        """Resume what waits in ``origin`` for ``nonterminal``, complete at ``nodes``, transitively.
+    def leave(self, stack_node: int, nonterminal: int, nodes: int) -> bool:
+        """Resume what waits in a stack node for ``nonterminal`` when it is complete at ``nodes``.
 
         Returns whether the start is complete there.
         """
         at_bottom = False
-        complete = [(origin, nonterminal)]
+        complete = [(stack_node, nonterminal)]
         while complete:
             here, name = complete.pop()
             if (here, name, nodes) in self._left:
                 continue
             self._left.add((here, name, nodes))
             at_bottom = at_bottom or here == BOTTOM
-            for outer, after in self._states.origins.waiting(here, name):
+            for outer, after in self._states.stack.waiting(here, name):
                 self._enter(outer, after, nodes)
                 # What waited may be complete at once, with nothing more to come.
                 complete.extend((outer, more) for more in self._states.items.completed(after))
         return at_bottom
 
-    def _enter(self, origin: int, item_set: int, nodes: int) -> None:
-        frame = (origin, item_set, nodes)
+    def _enter(self, stack_node: int, item_set: int, nodes: int) -> None:
+        frame = (stack_node, item_set, nodes)
         if frame not in self._entered:
             self._entered.add(frame)
             self.work.append(frame)

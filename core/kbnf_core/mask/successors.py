@@ -64,7 +64,7 @@ class Successors:
         """Return the positions of states that were reached with a token's end."""
         if not self._automaton.rule.ends_at_tokens:
             return states
-        return np.where(self._masks.states.has_exits[states] != 0, ~states, states)
+        return np.where(self._masks.states.has_completions[states] != 0, ~states, states)
 
     def _named(self, state: int) -> _Ids:
         """Return the tokens that token terminals name here."""
@@ -98,7 +98,7 @@ class Successors:
             found.append(ids)
             reached.append(states_of_ids)
             if self._automaton.rule.ends_at_bytes:
-                goes_on = states.has_exits[after] == 0
+                goes_on = states.has_completions[after] == 0
                 nodes, after = nodes[goes_on], after[goes_on]
             nodes, before = children_of(trie, nodes, after)
         return np.concatenate(found), np.concatenate(reached)

@@ -42,8 +42,8 @@ class DistanceToEnd:
         nodes that are not known yet are steps.
         """
         best = inf
-        for origin, item_set in self._states.pairs(state):
-            upward = self._up_from(origin, budget)
+        for stack_node, item_set in self._states.pairs(state):
+            upward = self._up_from(stack_node, budget)
             for item in self._states.items.items(item_set):
                 position, report = self._states.items.unpack(item)
                 best = min(best, self._beyond[position] + upward.get(report, inf))
@@ -55,8 +55,8 @@ class DistanceToEnd:
             return self._upward[root]
         stack = [root]
         while stack:
-            origin = stack[-1]
-            edges = self._states.origins.edges(origin)
+            stack_node = stack[-1]
+            edges = self._states.stack.edges(stack_node)
             budget.spend(1 + len(edges))
             outer = {edge[1] for edge in edges} - {SELF}
             missing = [each for each in outer if each not in self._upward]
@@ -64,17 +64,17 @@ class DistanceToEnd:
                 stack.extend(missing)
                 continue
             stack.pop()
-            if origin not in self._upward:
-                self._upward[origin] = self._find_upward(origin, budget)
+            if stack_node not in self._upward:
+                self._upward[stack_node] = self._find_upward(stack_node, budget)
         return self._upward[root]
 
-    def _find_upward(self, origin: int, budget: Budget) -> dict[int, float]:
+    def _find_upward(self, stack_node: int, budget: Budget) -> dict[int, float]:
         """Relax the lengths to a fixpoint: items predicted together wait for each other."""
         lengths: dict[int, float] = {}
         changed = True
         while changed:
             changed = False
-            for nonterminal, outer, after in self._states.origins.edges(origin):
+            for nonterminal, outer, after in self._states.stack.edges(stack_node):
                 known = lengths if outer == SELF else self._upward[outer]
                 left_in = self._left_in(after)
                 budget.spend(1 + len(left_in))

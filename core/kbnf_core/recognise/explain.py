@@ -18,7 +18,7 @@ from kbnf_core.recognise.states import StateTable
 from kbnf_core.source import Span
 
 _Link: TypeAlias = tuple[tuple[int, int], int]
-"""(origin, nonterminal) that is called, and the item set that waits for it."""
+"""(stack_node, nonterminal) that is called, and the item set that waits for it."""
 
 MAX_PLACES = 64
 """Live items that are computed at most; a text with more is explained by these."""
@@ -52,13 +52,13 @@ class Explainer:
     def live_places(self, state: int) -> tuple[LivePlace, ...]:
         """Return the items that expect a byte or token, without duplicates."""
         found: dict[LivePlace, None] = {}
-        for origin, item_set in self._states.sources(state):
+        for stack_node, item_set in self._states.sources(state):
             for item in self._states.items.items(item_set):
                 position, report = self._states.items.unpack(item)
                 expected = self._expected(position)
                 if expected is None:
                     continue
-                rules, calls = self._path(origin, report)
+                rules, calls = self._path(stack_node, report)
                 for span, offset in self._places[position]:
                     found[LivePlace(rules, calls, span, offset, expected)] = None
                 if len(found) >= MAX_PLACES:
@@ -78,10 +78,10 @@ class Explainer:
         return () if tables.token_start[position] < tables.token_start[position + 1] else None
 
     def _path(
-        self, origin: int, report: int
+        self, stack_node: int, report: int
     ) -> tuple[tuple[str, ...], tuple[tuple[Span, ...], ...]]:
         """Return the shortest chain of nonterminals from the start to ``report``, and its calls."""
-        first = (origin, report)
+        first = (stack_node, report)
         below: dict[tuple[int, int], _Link | None] = {first: None}
         queue = deque([first])
         here = first
@@ -89,7 +89,7 @@ class Explainer:
             here = queue.popleft()
             if here[0] == BOTTOM:
                 break
-            for outer, after in self._states.origins.waiting(*here):
+            for outer, after in self._states.stack.waiting(*here):
                 for caller in sorted(self._states.items.reports(after)):
                     if (outer, caller) not in below:
                         below[outer, caller] = (here, after)

@@ -4,7 +4,7 @@ A node says what resumes when a nonterminal completes. Predicting items gathers 
 them into one node, a set of triples (nonterminal, parent node, item set to resume). ``SELF`` stands
 for the node itself, for callers predicted at the same position. Nodes are named by content, not by
 position in the text: equal contents are one node, so equal configurations are one state wherever
-in a text they occur. In code a node's number is called ``origin``, after Earley's origin position.
+in a text they occur.
 """
 
 from collections.abc import Callable, Iterable
@@ -48,35 +48,35 @@ class StackNodes:
         """Return the number of the node with this content, interning it if new."""
         return self.nodes.number(tuple(chain.from_iterable(sorted(edges))))
 
-    def edges(self, origin: int) -> tuple[Triple, ...]:
+    def edges(self, stack_node: int) -> tuple[Triple, ...]:
         """Return the triples of a node, ascending."""
-        values = iter(self.nodes.values(origin))
+        values = iter(self.nodes.values(stack_node))
         return tuple(zip(values, values, values, strict=True))
 
-    def waiting(self, origin: int, nonterminal: int) -> list[tuple[int, int]]:
+    def waiting(self, stack_node: int, nonterminal: int) -> list[tuple[int, int]]:
         """Return the (stack node, item set) pairs to resume when ``nonterminal`` completes."""
-        waiting = self._waiting.get(origin)
+        waiting = self._waiting.get(stack_node)
         if waiting is None:
-            waiting = self._waiting[origin] = {}
-            for name, below, after in self.edges(origin):
-                pair = (origin if below == SELF else below, after)
+            waiting = self._waiting[stack_node] = {}
+            for name, below, after in self.edges(stack_node):
+                pair = (stack_node if below == SELF else below, after)
                 waiting.setdefault(name, []).append(pair)
         return waiting.get(nonterminal, [])
 
-    def narrow(self, origin: int, wanted: frozenset[int]) -> int:
+    def narrow(self, stack_node: int, wanted: frozenset[int]) -> int:
         """Return the node restricted to what ``wanted``, the reported nonterminals, can reach.
 
         Predictions that have died since then no longer tell configurations apart.
         """
-        if origin == BOTTOM:
+        if stack_node == BOTTOM:
             return BOTTOM
-        found = self._narrowed.get((origin, wanted))
+        found = self._narrowed.get((stack_node, wanted))
         if found is None:
-            found = self._narrowed[origin, wanted] = self._find_narrow(origin, wanted)
+            found = self._narrowed[stack_node, wanted] = self._find_narrow(stack_node, wanted)
         return found
 
-    def _find_narrow(self, origin: int, wanted: frozenset[int]) -> int:
-        edges = self.edges(origin)
+    def _find_narrow(self, stack_node: int, wanted: frozenset[int]) -> int:
+        edges = self.edges(stack_node)
         needed: frozenset[int] = frozenset()
         while wanted != needed:
             needed = wanted

@@ -44,21 +44,21 @@ class Contents:
 
     def __init__(self, tables: Tables) -> None:
         self.items = ItemSets(tables)
-        self.origins = StackNodes(self.items.reports)
+        self.stack = StackNodes(self.items.reports)
         self.configurations = KERNEL.configurations()
         self.configurations.number((), ())
 
     @property
     def size(self) -> int:
         """The number of pairs, completions, items and triples stored."""
-        return self.configurations.size + self.items.size + self.origins.size
+        return self.configurations.size + self.items.size + self.stack.size
 
 
 class StoredStates(Protocol):
     """States computed earlier, as an artifact stores them; ``INITIAL`` is among them."""
 
     next: npt.NDArray[np.int32]
-    has_exits: npt.NDArray[np.uint8]
+    has_completions: npt.NDArray[np.uint8]
 
     def contents(self) -> Contents:
         """Return the configurations; called only when a transition must be computed."""
@@ -67,9 +67,9 @@ class StoredStates(Protocol):
 class StateTable:
     """The state table, a lazy DFA. Shared by engines and threads: growing it holds a lock.
 
-    ``next`` is int32[capacity, byte classes] and ``has_exits`` uint8[capacity]; rows of numbers
-    at or above ``len(table)`` are unused. Both are replaced when they grow, so read them through
-    the attributes.
+    ``next`` is int32[capacity, byte classes] and ``has_completions`` uint8[capacity]; rows of
+    numbers at or above ``len(table)`` are unused. Both are replaced when they grow, so read them
+    through the attributes.
     """
 
     initial = INITIAL
@@ -83,11 +83,11 @@ class StateTable:
         self._given = 0
         if stored is not None:
             self.next = stored.next
-            self.has_exits = stored.has_exits
+            self.has_completions = stored.has_completions
             return
         self.next = np.full((_FIRST_CAPACITY, tables.class_count), UNKNOWN, np.int32)
         self.next[DEAD] = DEAD
-        self.has_exits = np.zeros(_FIRST_CAPACITY, np.uint8)
+        self.has_completions = np.zeros(_FIRST_CAPACITY, np.uint8)
         self.begin(self.items.entry([tables.start]))
         self._given = self._contents.size
 
@@ -141,9 +141,9 @@ class StateTable:
         return self._contents.items
 
     @property
-    def origins(self) -> StackNodes:
+    def stack(self) -> StackNodes:
         """The stack nodes."""
-        return self._contents.origins
+        return self._contents.stack
 
     def begin(self, item_set: int) -> int:
         """Return the state of ``item_set`` alone, over BOTTOM."""
@@ -193,10 +193,10 @@ class StateTable:
         """Return the state after one token that matches ``terminals``, by id only."""
         with self.lock:
             reached: dict[int, list[int]] = {}
-            for origin, item_set in self.sources(state):
+            for stack_node, item_set in self.sources(state):
                 for move in self.items.token_moves(item_set):
                     if move.terminal in terminals:
-                        reached.setdefault(origin, []).append(move.after)
+                        reached.setdefault(stack_node, []).append(move.after)
             return self._settle(reached)
 
     def token_terminals(self, state: int) -> frozenset[int]:
@@ -211,11 +211,11 @@ class StateTable:
         """Return the union of two states."""
         with self.lock:
             reached: dict[int, list[int]] = {}
-            for origin, item_set in (
+            for stack_node, item_set in (
                 *self._contents.configurations.pairs(one),
                 *self._contents.configurations.pairs(other),
             ):
-                reached.setdefault(origin, []).append(item_set)
+                reached.setdefault(stack_node, []).append(item_set)
             completions = {
                 *self._contents.configurations.completions(one),
                 *self._contents.configurations.completions(other),
@@ -243,31 +243,31 @@ class StateTable:
     def _find_sources(self, state: int) -> tuple[Pair, ...]:
         pairs = self._contents.configurations.pairs(state)
         edges = [
-            (wait.nonterminal, origin, wait.after)
-            for origin, item_set in pairs
+            (wait.nonterminal, stack_node, wait.after)
+            for stack_node, item_set in pairs
             for wait in self.items.waits(item_set)
         ]
         if not edges:
             return pairs
         predicted = self.items.predicted(frozenset(triple[0] for triple in edges))
         inner = [(w.nonterminal, SELF, w.after) for w in self.items.waits(predicted)]
-        return (*pairs, (self.origins.intern([*edges, *inner]), predicted))
+        return (*pairs, (self.stack.intern([*edges, *inner]), predicted))
 
     def explore_plainly(self, state: int, byte_class: int) -> int:
         """Compute a transition; ``explorer`` does so faster. The caller holds the lock."""
         reached: dict[int, list[int]] = {}
-        for origin, item_set in self.sources(state):
+        for stack_node, item_set in self.sources(state):
             moved = self.items.move(item_set, byte_class)
             if moved != EMPTY:
-                reached.setdefault(origin, []).append(moved)
+                reached.setdefault(stack_node, []).append(moved)
         return self._settle(reached)
 
     def _settle(self, reached: dict[int, list[int]]) -> int:
         """Close under completion (GLR's reduce) and intern the result."""
         completed = self.items.completed
         work = {
-            (origin, report)
-            for origin, sets in reached.items()
+            (stack_node, report)
+            for stack_node, sets in reached.items()
             for item_set in sets
             for report in completed(item_set)
         }
@@ -280,14 +280,14 @@ class StateTable:
 
         Returns the nonterminals that complete into BOTTOM, ascending.
         """
-        items, origins = self.items, self.origins
+        items, stack = self.items, self.stack
         completions: set[int] = set()
         work = list(done)
         while work:
-            origin, report = work.pop()
-            if origin == BOTTOM:
+            stack_node, report = work.pop()
+            if stack_node == BOTTOM:
                 completions.add(report)
-            for outer, after in origins.waiting(origin, report):
+            for outer, after in stack.waiting(stack_node, report):
                 reached.setdefault(outer, []).append(after)
                 for more in items.completed(after):
                     if (outer, more) not in done:
@@ -296,16 +296,16 @@ class StateTable:
         return tuple(sorted(completions))
 
     def _intern(self, reached: dict[int, list[int]], completions: tuple[int, ...]) -> int:
-        items, origins = self.items, self.origins
+        items, stack = self.items, self.stack
         narrowed: dict[int, list[int]] = {}
-        for origin, sets in reached.items():
+        for stack_node, sets in reached.items():
             item_set = items.live(sets[0] if len(sets) == 1 else items.union(sets))
             if item_set != EMPTY:
-                target = origins.narrow(origin, items.reports(item_set))
+                target = stack.narrow(stack_node, items.reports(item_set))
                 narrowed.setdefault(target, []).append(item_set)
         pairs = [
-            (origin, sets[0] if len(sets) == 1 else items.union(sets))
-            for origin, sets in narrowed.items()
+            (stack_node, sets[0] if len(sets) == 1 else items.union(sets))
+            for stack_node, sets in narrowed.items()
         ]
         if len(pairs) > 1:
             pairs.sort()
@@ -319,7 +319,7 @@ class StateTable:
         if number == count:
             if number == len(self.next):
                 self.grow()
-            self.has_exits[number] = bool(completions)
+            self.has_completions[number] = bool(completions)
         return number
 
     def grow(self) -> None:
@@ -329,5 +329,7 @@ class StateTable:
         longer[:count] = self.next
         longer[count:] = UNKNOWN
         # Readers hold no lock: the longer array of flags must be there before its rows are.
-        self.has_exits = np.concatenate((self.has_exits, np.zeros_like(self.has_exits)))
+        self.has_completions = np.concatenate(
+            (self.has_completions, np.zeros_like(self.has_completions))
+        )
         self.next = longer

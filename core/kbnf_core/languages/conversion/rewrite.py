@@ -20,7 +20,7 @@ from kbnf_core.traversal import fold
 
 def rewrite(root: Expression, change: Callable[[Leaf], Expression]) -> Expression:
     """Return ``root`` with every leaf replaced by what ``change`` returns for it."""
-    return fold(root, children, lambda node, parts: _rebuilt(node, parts, change))
+    return fold(root, children, lambda node, parts: rebuild(node, parts, change))
 
 
 def rename(definition: Definition, names: Mapping[str, str]) -> Definition:
@@ -35,9 +35,10 @@ def rename(definition: Definition, names: Mapping[str, str]) -> Definition:
     return Definition(name, rewrite(definition.body, change), definition.span)
 
 
-def _rebuilt(
+def rebuild(
     node: Expression, parts: list[Expression], change: Callable[[Leaf], Expression]
 ) -> Expression:
+    """Return ``node`` with other parts; ``change`` gives what stands for a leaf."""
     match node:
         case Bracket() | Repetition():
             return replace(node, body=parts[0])

@@ -7,11 +7,22 @@ them apart (Moore 1956, for automata).
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from kbnf_core.languages.conversion.rewrite import rename, rewrite
+from kbnf_core.languages.conversion.rewrite import rebuild, rename, rewrite
 from kbnf_core.source import Span
 from kbnf_core.syntax.printer import print_expression
-from kbnf_core.syntax.tree import Definition, Leaf, Name, Reference, postorder
+from kbnf_core.syntax.tree import (
+    Alternation,
+    Definition,
+    Expression,
+    Leaf,
+    Name,
+    Reference,
+    children,
+    postorder,
+)
+from kbnf_core.traversal import fold
 
 _ANY = Reference(Name("x", Span(0, 0)), Span(0, 0))
 
@@ -35,8 +46,24 @@ def merge_variants(
     outside = {name for each in definitions for name in _called(each)} - chosen.keys()
     names = chosen | {name: name for name in outside}
     return [
-        rename(each, names) for each in definitions if chosen[each.name.value] == each.name.value
+        _rename(each, names) for each in definitions if chosen[each.name.value] == each.name.value
     ]
+
+
+def _rename(definition: Definition, names: Mapping[str, str]) -> Definition:
+    """Return ``definition`` with other names, and each of its alternatives once."""
+    if all(names[name] == name for name in _called(definition)):
+        return definition
+    renamed = rename(definition, names)
+    return replace(renamed, body=fold(renamed.body, children, _with_each_once))
+
+
+def _with_each_once(node: Expression, parts: list[Expression]) -> Expression:
+    node = rebuild(node, parts, lambda leaf: leaf)
+    if not isinstance(node, Alternation):
+        return node
+    branches = tuple({print_expression(branch): branch for branch in node.branches}.values())
+    return branches[0] if len(branches) == 1 else replace(node, branches=branches)
 
 
 def _classes(definitions: Sequence[Definition]) -> dict[str, int]:
