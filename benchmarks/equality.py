@@ -1,5 +1,6 @@
 """Compare masks with llguidance at every step; a difference must be one that is explained here."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -48,6 +49,37 @@ def _are_forced(before: bytes, ours: Ids, theirs: Ids, both: Ids, vocabulary: Vo
     return all(longer.startswith(shorter) for shorter, longer in pairwise(spelled))
 
 
+def _begin_byte_order_mark(
+    before: bytes, ours: Ids, theirs: Ids, both: Ids, vocabulary: Vocabulary
+) -> bool:
+    del before, both
+    return not theirs and all(
+        _BYTE_ORDER_MARK.search(vocabulary.token(token) or b"") for token in ours
+    )
+
+
+def _quote_a_local_part(
+    before: bytes, ours: Ids, theirs: Ids, both: Ids, vocabulary: Vocabulary
+) -> bool:
+    del both
+    return not theirs and all(
+        _ESCAPED_FIRST.search((before + (vocabulary.token(token) or b""))[len(before) - 1 :])
+        for token in ours
+    )
+
+
+def _pass_a_label(before: bytes, ours: Ids, theirs: Ids, both: Ids, vocabulary: Vocabulary) -> bool:
+    del both
+    return not ours and all(
+        _LONG_LABEL.search(before + (vocabulary.token(token) or b"")) for token in theirs
+    )
+
+
+_BYTE_ORDER_MARK = re.compile(rb"\xef(?:\xbb(?:\xbf.*)?)?\Z", re.DOTALL)
+_ESCAPED_FIRST = re.compile(rb'"\\')
+_LONG_LABEL = re.compile(rb"@(?:[^\"@]*\.)?[A-Za-z0-9-]{64,}[^\"@]*\Z")
+
+
 EXPLANATIONS = (
     Explanation(
         "the next bytes are forced, and llguidance offers only the tokens its tokenizer prefers",
@@ -55,6 +87,18 @@ EXPLANATIONS = (
     ),
     Explanation(
         "except! of KBNF takes any bytes, llguidance's expressions take UTF-8 only", _leave_utf8
+    ),
+    Explanation(
+        r"\s of ECMA-262, whose patterns JSON Schema has, holds U+FEFF, llguidance's does not",
+        _begin_byte_order_mark,
+    ),
+    Explanation(
+        "an email may begin with a quoted local part (RFC 5321), not so in llguidance",
+        _quote_a_local_part,
+    ),
+    Explanation(
+        "a label of a domain has 63 characters at most (RFC 1035), any number in llguidance",
+        _pass_a_label,
     ),
 )
 

@@ -65,6 +65,8 @@ def escape(name: str) -> str:
 
 _REFERENCES_STAND_ALONE = frozenset({"draft-03", "draft-04", "draft-06", "draft-07"})
 
+_INTEGERS_HAVE_NO_FRACTION = frozenset({"draft-03", "draft-04"})
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -178,8 +180,30 @@ class Document:
 
     @property
     def has_whole_fractions(self) -> bool:
-        """Tell whether ``1.0`` is an integer."""
-        return self.by_draft and self._dialect.name not in {"draft-03", "draft-04"}
+        """Tell whether ``1.0`` may stand wherever ``1`` may.
+
+        They are the same number. To drafts 3 and 4 only ``1`` is an integer, though, so there both
+        are allowed in schemas that ask for no integers.
+        """
+        if self._dialect.name in _INTEGERS_HAVE_NO_FRACTION:
+            return self.by_draft and not self._names_integers
+        return self.by_draft
+
+    @cached_property
+    def _names_integers(self) -> bool:
+        """Whether ``integer`` may be a type in it, or in a meta-schema that it refers to."""
+        pending = [self._value]
+        while pending:
+            value = pending.pop()
+            if isinstance(value, dict):
+                if "$ref" in value and not str(value["$ref"]).startswith("#"):
+                    return True
+                pending.extend(value.values())
+            elif isinstance(value, list):
+                pending.extend(value)
+            elif value == "integer":
+                return True
+        return False
 
     @property
     def keywords_for_the_rest(self) -> frozenset[str]:

@@ -114,7 +114,12 @@ CASES: dict[str, Case] = {
              ["2", '"b"', '{"b": [2, 1]}', "1.01", "10"]),
     "enum in draft 4": (
         {"$schema": "http://json-schema.org/draft-04/schema#", "enum": [1, 2.5]},
-        ["1", "2.5", "2.50"], ["1.0", "2.51", "25"],
+        ["1", "1.0", "2.5", "2.50"], ["2.51", "25", "1.01"],
+    ),
+    "enum in draft 4 beside integers": (
+        {"$schema": "http://json-schema.org/draft-04/schema#",
+         "properties": {"a": {"enum": [1]}, "b": {"type": "integer"}}},
+        ['{"a": 1, "b": 1}'], ['{"b": 1.0}', '{"a": 1.5}'],
     ),
     "enum of many beside other keywords": (
         {"enum": [*({"a": i} for i in range(300)), *range(300)], "required": ["a"],
