@@ -34,6 +34,8 @@ def merge_variants(
 
     ``families`` maps the names of variants to what they are variants of; others stay as they are.
     """
+    if len(set(families.values())) == len(families):
+        return list(definitions)
     classes = _classes(definitions)
     first: dict[tuple[int, str], str] = {}
     chosen: dict[str, str] = {}

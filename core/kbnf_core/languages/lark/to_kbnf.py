@@ -4,6 +4,7 @@ Lark's and LLGuidance's grammars let generation go on as long as they can, so th
 ``finish=eos``.
 """
 
+import re
 from textwrap import wrap
 
 from kbnf_core.diagnostics import Diagnostic
@@ -64,7 +65,8 @@ def from_lark(
     settings = "finish=eos" if top == KBNF.start else f"finish=eos start={top}"
     head = f"(* kbnf: {settings} *)\n{_comment(report.remark)}"
     converted = _short_lines(f"{head}\n{body}")
-    verified(converted, KBNF, limits)
+    spans = {each.name.value: each.span for each in document.definitions}
+    verified(converted, KBNF, limits, text, spans)
     losses = tuple(sorted(report.losses, key=lambda loss: loss.span))
     return Conversion(converted, not losses, losses, tuple(report.notes))
 
@@ -80,12 +82,24 @@ def _parsed(lexing: Lexing | str | None) -> Lexing | None:
 
 
 def _short_lines(text: str) -> str:
-    """Return a text laid out anew where a line of it is too long to be read."""
+    """Return a text in which definitions with a line too long to be read are laid out anew."""
     if max(map(len, text.splitlines())) <= _LONGEST:
         return text
+    return "".join(map(_laid_out, _DEFINITIONS.split(text)))
+
+
+def _laid_out(definition: str) -> str:
+    if max(map(len, definition.splitlines()), default=0) <= _LONGEST:
+        return definition
     from kbnf_core.format.document import format_kbnf
 
-    return format_kbnf(Source(text)).text or text
+    found = format_kbnf(Source(definition)).text
+    behind = definition[len(definition.rstrip()) :]
+    return definition if found is None else found.rstrip() + behind
+
+
+_DEFINITIONS = re.compile(r"^(?=\S)", re.MULTILINE)
+"""Where a line does not go on with what the one before began."""
 
 
 def _comment(text: str) -> str:
