@@ -4,7 +4,6 @@ Lark's and LLGuidance's grammars let generation go on as long as they can, so th
 ``finish=eos``.
 """
 
-import re
 from textwrap import wrap
 
 from kbnf_core.diagnostics import Diagnostic
@@ -82,24 +81,12 @@ def _parsed(lexing: Lexing | str | None) -> Lexing | None:
 
 
 def _short_lines(text: str) -> str:
-    """Return a text in which definitions with a line too long to be read are laid out anew."""
+    """Return a text laid out anew where a line of it is too long to be read."""
     if max(map(len, text.splitlines())) <= _LONGEST:
         return text
-    return "".join(map(_laid_out, _DEFINITIONS.split(text)))
-
-
-def _laid_out(definition: str) -> str:
-    if max(map(len, definition.splitlines()), default=0) <= _LONGEST:
-        return definition
     from kbnf_core.format.document import format_kbnf
 
-    found = format_kbnf(Source(definition)).text
-    behind = definition[len(definition.rstrip()) :]
-    return definition if found is None else found.rstrip() + behind
-
-
-_DEFINITIONS = re.compile(r"^(?=\S)", re.MULTILINE)
-"""Where a line does not go on with what the one before began."""
+    return format_kbnf(Source(text)).text or text
 
 
 def _comment(text: str) -> str:
