@@ -327,6 +327,10 @@ def test_tables_wait_as_engines_do(name: str) -> None:
     assert begun > 100
 
 
+def is_enclosed(text: str) -> bool:
+    return text[:1] in '"[' and text[-1:] in '"]'
+
+
 @pytest.mark.parametrize("budget", [5, 24])
 def test_a_budget_is_kept_on_the_device(model: Model, budget: int) -> None:
     grammar = Grammar("start ::= #'\"[a-z ]{2,90}\"' | '[' #'[0-9]{1,40}' ']';", finish="eos")
@@ -337,6 +341,7 @@ def test_a_budget_is_kept_on_the_device(model: Model, budget: int) -> None:
     thought = model.tokenizer("hm</think>")["input_ids"]
     prompt = len(model.tokenizer(PROMPTS, padding=True)["input_ids"][0])
     script: Any = _Scripted(thought, prompt)
+    judges: list[Callable[[str], bool]] = [is_enclosed, is_json]
     lengths = set()
     for seed in range(3):
         torch.manual_seed(seed)
@@ -347,9 +352,7 @@ def test_a_budget_is_kept_on_the_device(model: Model, budget: int) -> None:
             do_sample=True,
             temperature=2.0,
         )
-        for text, is_right in zip(
-            texts, (lambda t: t[:1] in '"[' and t[-1:] in '"]', is_json), strict=True
-        ):
+        for text, is_right in zip(texts, judges, strict=True):
             answer = text.partition("</think>")[2]
             assert is_right(answer), text
             lengths.add(len(answer))
