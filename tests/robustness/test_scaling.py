@@ -36,6 +36,7 @@ FAMILIES = [
     "rules",
     "substrings",
 ]
+LARK_FAMILIES = ["Lark: words", "Lark: options", "Lark: counts", "Lark: any of all"]
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +51,7 @@ def scaling() -> ModuleType:
 
 def test_every_family_is_here(scaling: ModuleType) -> None:
     # What there are many of in schemas is counted with the other converters.
-    assert list(scaling.FAMILIES) == [*FAMILIES, "enum values"]
+    assert list(scaling.FAMILIES) == [*FAMILIES, "enum values", *LARK_FAMILIES]
 
 
 @pytest.mark.parametrize("verb", ["check", "build"])
@@ -60,6 +61,15 @@ def test_twice_the_size_is_about_twice_the_calls(
 ) -> None:
     action, write = scaling.ACTIONS[verb], scaling.FAMILIES[family]
     action(write(10))
+    one, two = (scaling.count_calls(action, write(size)) for size in (SIZE, 2 * SIZE))
+    assert two < MOST * one
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("family", LARK_FAMILIES)
+def test_twice_as_much_lark_is_about_twice_the_calls(family: str, scaling: ModuleType) -> None:
+    action, write = scaling.LARK_ACTIONS["text"], scaling.FAMILIES[family]
+    action(write(160))
     one, two = (scaling.count_calls(action, write(size)) for size in (SIZE, 2 * SIZE))
     assert two < MOST * one
 
