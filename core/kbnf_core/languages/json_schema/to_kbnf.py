@@ -31,7 +31,7 @@ from kbnf_core.languages.json_schema.problems import (
     ProblemError,
     too_large,
 )
-from kbnf_core.languages.json_schema.run_scalars import RunWriter
+from kbnf_core.languages.json_schema.run_writer import RunWriter
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.limits import DEFAULT_LIMITS, Limits

@@ -1,7 +1,8 @@
-"""Writes strings and numbers as automata, for grammars that are run and not shown.
+"""Writes rules for grammars that are run and not shown, in which nothing has to be read again.
 
-The language is that of ``write_scalars``. What that turns into a regular expression, for somebody
-to read it into the same automaton again, stays one.
+The language is that of ``writer`` and ``write_scalars``. Strings and numbers, which those turn into
+regular expressions, stay the automata that they are; the rules of alternatives that this process
+has met before come from ``parts``.
 """
 
 from hashlib import blake2b
