@@ -33,7 +33,7 @@ def _from_kbnf(source: str, *, path: str | None, start: str | None, imports: Imp
 
 
 def _outline(source: Source, limits: Limits) -> "Outline":
-    from kbnf_core.languages.lark.outline import outline_lark
+    from kbnf_core.languages.lark.check import outline_lark
 
     return outline_lark(source, limits)
 

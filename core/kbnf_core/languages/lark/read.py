@@ -12,14 +12,13 @@ from kbnf_core.imports import Imports
 from kbnf_core.ir import Repeat
 from kbnf_core.languages.conversion.names import Names
 from kbnf_core.languages.lark.lexer.assemble import Assembly
-from kbnf_core.languages.lark.lexer.ignore_terminal import make_skipped
+from kbnf_core.languages.lark.lexer.ignore import make_skipped
 from kbnf_core.languages.lark.lexer.lark_terminals import LarkFactory, LarkTerminals
 from kbnf_core.languages.lark.lexer.llguidance_terminals import (
     LlguidanceFactory,
     LlguidanceTerminals,
 )
 from kbnf_core.languages.lark.lexer.product import MOST_VARIANTS, TooManyVariantsError
-from kbnf_core.languages.lark.lexer.prune import make_shallow
 from kbnf_core.languages.lark.reader.dialect import (
     Dialect,
     check_dialect,
@@ -27,9 +26,20 @@ from kbnf_core.languages.lark.reader.dialect import (
     dialect_of,
 )
 from kbnf_core.languages.lark.reader.embedded import Embedding
-from kbnf_core.languages.lark.reader.libraries import LARK_LIBRARIES, LLGUIDANCE_LIBRARIES
-from kbnf_core.languages.lark.reader.model import Lexeme, LexicalGrammar, Lexing, Node, Terminal
-from kbnf_core.languages.lark.reader.modules import Gathered, gather
+from kbnf_core.languages.lark.reader.model import (
+    Lexeme,
+    LexicalGrammar,
+    Lexing,
+    Node,
+    Terminal,
+    make_shallow,
+)
+from kbnf_core.languages.lark.reader.modules import (
+    LARK_LIBRARIES,
+    LLGUIDANCE_LIBRARIES,
+    Gathered,
+    gather,
+)
 from kbnf_core.languages.lark.reader.parse import is_gbnf, parse_lark
 from kbnf_core.languages.lark.reader.report import INVALID, Report
 from kbnf_core.languages.lark.reader.rules import Factory, RuleBuilder

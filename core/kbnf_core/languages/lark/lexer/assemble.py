@@ -9,16 +9,25 @@ from kbnf_core.languages.conversion.names import Names
 from kbnf_core.languages.conversion.variants import merge_variants
 from kbnf_core.languages.lark import build_tree
 from kbnf_core.languages.lark.build_tree import reference
-from kbnf_core.languages.lark.lexer.collisions import report_collisions
 from kbnf_core.languages.lark.lexer.ignore import end_bare, insert_skipped, open_ends
-from kbnf_core.languages.lark.lexer.lalr import Expected, TooManyExpansionsError, expected
+from kbnf_core.languages.lark.lexer.lalr import (
+    Expected,
+    TooManyExpansionsError,
+    expected,
+    report_collisions,
+)
 from kbnf_core.languages.lark.lexer.lexer import Lexed, apply_lexer
 from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
 from kbnf_core.languages.lark.lexer.product import Key, Product, TooManyVariantsError
-from kbnf_core.languages.lark.lexer.prune import only_useful
 from kbnf_core.languages.lark.reader.dialect import Dialect
 from kbnf_core.languages.lark.reader.embedded import Embedding
-from kbnf_core.languages.lark.reader.model import Lexeme, LexicalGrammar, Lexing, Terminal
+from kbnf_core.languages.lark.reader.model import (
+    Lexeme,
+    LexicalGrammar,
+    Lexing,
+    Terminal,
+    only_useful,
+)
 from kbnf_core.languages.lark.reader.report import INVALID, LEXING, Report
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 
@@ -10,34 +11,14 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.substrings import chunk_runs, substrings
+from kbnf_core.ir import Sequence
 from kbnf_core.languages.lark.build_tree import pattern, terminal
 from kbnf_core.languages.lark.lexer.lookahead import exits, outside
+from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect, InvalidStringError, decode
 from kbnf_core.languages.lark.reader.model import Lexing, Node, Stopped, Terminal, lexeme
 from kbnf_core.languages.lark.reader.modules import Module, NamedTerminals
-from kbnf_core.languages.lark.reader.report import INVALID, Report
-from kbnf_core.languages.lark.reader.tree import (
-    Alternation,
-    Complement,
-    Definition,
-    Expression,
-    GrammarReference,
-    Group,
-    Guarded,
-    Intersection,
-    Json,
-    Nested,
-    Range,
-    RegexObject,
-    Regexp,
-    Repeat,
-    Sequence,
-    Special,
-    String,
-    TemplateUse,
-    Use,
-    children,
-)
+from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, Report
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
@@ -58,7 +39,7 @@ class Language:
 class LlguidanceTerminals(NamedTerminals[Language]):
     """Evaluates terminal expressions."""
 
-    def define(self, definition: Definition, module: Module) -> Language | None:
+    def define(self, definition: lark.Definition, module: Module) -> Language | None:
         """Return the language of a definition; None after a report."""
         if definition.attributes:
             self.report.error(
@@ -68,10 +49,10 @@ class LlguidanceTerminals(NamedTerminals[Language]):
             )
         return self.evaluate(definition.body, module)
 
-    def evaluate(self, root: Expression, module: Module) -> Language | None:
+    def evaluate(self, root: lark.Expression, module: Module) -> Language | None:
         """Return the language of a terminal expression; None after a report."""
 
-        def combine(node: Expression, parts: list[Language | None]) -> Language | None:
+        def combine(node: lark.Expression, parts: list[Language | None]) -> Language | None:
             whole = [part for part in parts if part is not None]
             if len(whole) < len(parts):
                 return None
@@ -82,30 +63,32 @@ class LlguidanceTerminals(NamedTerminals[Language]):
                 self.report.error("E203", f"this terminal needs {error}", place)
                 return None
 
-        return fold(root, children, combine)
+        return fold(root, lark.children, combine)
 
-    def _combine(self, node: Expression, parts: list[Language], module: Module) -> Language | None:
+    def _combine(
+        self, node: lark.Expression, parts: list[Language], module: Module
+    ) -> Language | None:
         dfas = [part.dfa for part in parts]
         match node:
-            case Group():
+            case lark.Group():
                 return parts[0]
-            case Sequence():
+            case lark.Sequence():
                 return Language(
                     operations.concatenate(*dfas, limits=self.limits), joined("", parts)
                 )
-            case Alternation():
+            case lark.Alternation():
                 return Language(operations.union(*dfas, limits=self.limits), joined("|", parts))
-            case Intersection():
+            case lark.Intersection():
                 common = partial(operations.intersect, limits=self.limits)
                 return Language(reduce(common, dfas), None)
-            case Complement():
+            case lark.Complement():
                 return Language(operations.complement(dfas[0]), None)
-            case Repeat(_, low, high):
+            case lark.Repeat(_, low, high):
                 if not self.check_counts(low, high, module.place(node.span)):
                     return None
                 dfa = operations.repeat(dfas[0], low, high, self.limits)
                 return Language(dfa, counted(parts[0].regex, low, high))
-            case Use():
+            case lark.Use():
                 return self.used(node, module)
             case _:
                 return self.leaf(node, module)
@@ -122,26 +105,26 @@ class LlguidanceTerminals(NamedTerminals[Language]):
             return True
         return False
 
-    def leaf(self, node: Expression, module: Module) -> Language | None:
+    def leaf(self, node: lark.Expression, module: Module) -> Language | None:
         """Return the language of a string, a range or a regular expression."""
         place = module.place(node.span)
         match node:
-            case String():
+            case lark.String():
                 text = self.text(node, module)
                 return None if text is None else literal(text, node.ignores_case)
-            case Range():
+            case lark.Range():
                 return self._range(node, module)
-            case Regexp():
+            case lark.Regexp():
                 return self._regexp(node, module)
-            case RegexObject():
+            case lark.RegexObject():
                 return self._regex_object(node, place)
         what = _FOREIGN.get(type(node), "this")
-        if isinstance(node, Special):
+        if isinstance(node, lark.Special):
             what = f"special tokens (like {node.text})"
         self.report.error(INVALID, f"{what} cannot be used in terminals", place)
         return None
 
-    def text(self, node: String, module: Module) -> str | None:
+    def text(self, node: lark.String, module: Module) -> str | None:
         """Return the decoded string; None after a report."""
         try:
             return decode(node.raw, Dialect.LLGUIDANCE)
@@ -149,13 +132,13 @@ class LlguidanceTerminals(NamedTerminals[Language]):
             self.report.error("E007", str(error), module.place(node.span))
             return None
 
-    def _range(self, node: Range, module: Module) -> Language | None:
+    def _range(self, node: lark.Range, module: Module) -> Language | None:
         first, last = self.text(node.first, module), self.text(node.last, module)
         if first is None or last is None:
             return None
         return character_range(first, last, module.place(node.span), self.report)
 
-    def _regexp(self, node: Regexp, module: Module) -> Language | None:
+    def _regexp(self, node: lark.Regexp, module: Module) -> Language | None:
         place = module.place(node.span)
         if "l" in node.flags:
             self.report.error(INVALID, "l-flag is not supported in regexes", place)
@@ -167,7 +150,7 @@ class LlguidanceTerminals(NamedTerminals[Language]):
             regex = f"(?{flags}:{regex}\n)" if "x" in flags else f"(?{flags}:{regex})"
         return compiled(regex, place, self.report, self.limits)
 
-    def _regex_object(self, node: RegexObject, place: Span) -> Language | None:
+    def _regex_object(self, node: lark.RegexObject, place: Span) -> Language | None:
         value = json.loads(node.text)
         if not isinstance(value, dict) or len(value) != 1:
             self.report.error(INVALID, "`%regex` takes an object with exactly one key", place)
@@ -204,7 +187,7 @@ class LlguidanceFactory:
             self._made[flat] = self.make(language, flat, flat, span)
         return lexeme(*self._made[flat], span)
 
-    def anonymous(self, body: Expression, module: Module) -> Node | None:
+    def anonymous(self, body: lark.Expression, module: Module) -> Node | None:
         """Return a use of a terminal that stands in a rule; None after a report."""
         language = self.terminals.evaluate(body, module)
         if language is None:
@@ -264,11 +247,11 @@ def _written(language: Language, dfa: Dfa, span: Span) -> tree.Expression:
 
 
 _FOREIGN: dict[type, str] = {
-    Json: "%json literals",
-    Nested: "%lark literals",
-    GrammarReference: "grammar references",
-    Guarded: "%if",
-    TemplateUse: "templates",
+    lark.Json: "%json literals",
+    lark.Nested: "%lark literals",
+    lark.GrammarReference: "grammar references",
+    lark.Guarded: "%if",
+    lark.TemplateUse: "templates",
 }
 
 
@@ -347,3 +330,127 @@ def _words(text: str) -> list[str]:
 
 def _is_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+_KNOWN = frozenset(
+    {"lazy", "suffix", "stop", "max_tokens", "temperature", "capture", "stop_capture"}
+)
+
+
+def lexeme_rule(
+    definition: lark.Definition,
+    module: Module,
+    factory: LlguidanceFactory,
+    report: Report,
+    plain: Callable[[], Node | None],
+) -> Node | None:
+    """Return what the rule matches; ``plain`` builds it as a rule that is no lexeme."""
+    given = {attribute.name.value: attribute for attribute in definition.attributes}
+    if not _are_attributes(given, module, report):
+        return None
+    if not set(given) & {"lazy", "suffix", "stop", "max_tokens", "temperature"}:
+        return plain()
+    place = module.place(definition.body.span)
+    if "max_tokens" in given:
+        count = _count(given["max_tokens"], module, report)
+        if not count:
+            return None if count is None else Sequence((), place)
+    body = factory.terminals.evaluate(definition.body, module)
+    if body is None:
+        return None
+    key = f"{definition.name.value}[{','.join(sorted(given))}]"
+    ending = given.get("suffix") or given.get("stop")
+    if ending is not None:
+        return _ended(body, ending, key, place, module, factory)
+    if "lazy" not in given:
+        return factory.of_language(body, key, place)
+    shortest = operations.shortest_matches(operations.difference(body.dfa, EPSILON))
+    if body.dfa.is_nullable:
+        shortest = operations.union(shortest, EPSILON)
+    lazy = Language(shortest, None)
+    return factory.of_language(lazy, key, place, is_lazy=True, opening=body.regex)
+
+
+def _are_attributes(given: dict[str, lark.Attribute], module: Module, report: Report) -> bool:
+    for name in sorted(set(given) - _KNOWN):
+        place = module.place(given[name].span)
+        known = ", ".join(sorted(_KNOWN))
+        report.error(INVALID, f"Unknown attribute `{name}`", place, f"there are {known}")
+        return False
+    if "suffix" in given and "stop" in given:
+        report.error(
+            INVALID, "`stop` and `suffix` cannot stand together", module.place(given["stop"].span)
+        )
+        return False
+    return True
+
+
+def _ended(
+    body: Language,
+    ending: lark.Attribute,
+    key: str,
+    place: Span,
+    module: Module,
+    factory: LlguidanceFactory,
+) -> Node | None:
+    """Return the lexeme that ends with the first text of ``ending``."""
+    report = factory.terminals.report
+    end = _ending(ending, module, factory, report)
+    if end is None:
+        return None
+    if end.dfa.is_nullable:
+        if not operations.is_equal(end.dfa, EPSILON):
+            _lose_ending(ending, module, report)
+        # Of `stop=""`, LLGuidance makes an ordinary lexeme.
+        return factory.of_language(body, key, place)
+    whole = operations.concatenate(body.dfa, end.dfa, limits=factory.terminals.limits)
+    shortest = Language(operations.shortest_matches(whole), None)
+    opening = joined("", [body, end])
+    if ending.name.value == "suffix":
+        return factory.of_language(shortest, key, place, is_lazy=True, opening=opening)
+
+    def stopped(text: bytes) -> Dfa:
+        if not end.dfa.accepts(text):
+            return operations.empty()
+        return operations.concatenate(body.dfa, operations.literal(text))
+
+    return factory.of_language(shortest, key, place, is_lazy=True, stopped=stopped, opening=opening)
+
+
+def is_stopped(definition: lark.Definition) -> bool:
+    """Tell whether a rule is a lexeme whose end may be matched again by what follows it."""
+    return any(attribute.name.value == "stop" for attribute in definition.attributes)
+
+
+def _ending(
+    attribute: lark.Attribute, module: Module, factory: LlguidanceFactory, report: Report
+) -> Language | None:
+    if not isinstance(attribute.value, lark.String | lark.Regexp | lark.Use):
+        report.error(
+            INVALID,
+            f"`{attribute.name.value}` needs a string, a regular expression or a terminal",
+            module.place(attribute.span),
+        )
+        return None
+    return factory.terminals.evaluate(attribute.value, module)
+
+
+def _count(attribute: lark.Attribute, module: Module, report: Report) -> float | None:
+    """Return the number of ``max_tokens``, which is lost unless it is 0; None after an error."""
+    place = module.place(attribute.span)
+    if not isinstance(attribute.value, float) or attribute.value < 0:
+        report.error(INVALID, "`max_tokens` needs a number", place)
+        return None
+    if attribute.value:
+        message = "`max_tokens` counts tokens, which a grammar cannot: any number may come"
+        report.loss(APPROXIMATE, message, place)
+    return attribute.value
+
+
+def _lose_ending(attribute: lark.Attribute, module: Module, report: Report) -> None:
+    report.loss(
+        APPROXIMATE,
+        "`stop` of the empty text waits for the end of the sequence; here the lexeme ends like"
+        " any other",
+        module.place(attribute.span),
+    )

@@ -10,34 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 from lark import Token
 
 from kbnf_core.languages.kbnf.build import number
-from kbnf_core.languages.lark.reader.tree import (
-    Alternation,
-    Attribute,
-    Complement,
-    Declare,
-    Definer,
-    Definition,
-    Expression,
-    GrammarReference,
-    Group,
-    Guarded,
-    Ignore,
-    Import,
-    Intersection,
-    Json,
-    Name,
-    Nested,
-    Options,
-    Range,
-    RegexObject,
-    Regexp,
-    Repeat,
-    Sequence,
-    Special,
-    String,
-    TemplateUse,
-    Use,
-)
+from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.source import Span
 from kbnf_core.syntax.mistake import span_of
 
@@ -64,7 +37,7 @@ _COUNT = re.compile(r"\{\s*(?P<low>-?\d+)?\s*(?P<comma>,)?\s*(?P<high>-?\d+)?\s*
 class Template(NamedTuple):
     """The parameters of a template definition."""
 
-    names: tuple[Name, ...]
+    names: tuple[lark.Name, ...]
 
 
 class Priority(NamedTuple):
@@ -76,7 +49,7 @@ class Priority(NamedTuple):
 class Attributes(NamedTuple):
     """``[lazy, suffix="x"]`` behind a name."""
 
-    items: tuple[Attribute, ...]
+    items: tuple[lark.Attribute, ...]
 
 
 class Sign(NamedTuple):
@@ -88,13 +61,13 @@ class Sign(NamedTuple):
 class Builder:
     """The methods that Lark calls; stateless, so one serves every parse."""
 
-    def definition(self, parts: Parts) -> Definition:
+    def definition(self, parts: Parts) -> lark.Definition:
         """Return the definition, with its ``%override`` or ``%extend``."""
         *definer, definition = parts
         if not definer:
             return definition  # type: ignore[no-any-return] # the grammar has no other part here
-        return Definition(
-            Definer(definer[0].value),
+        return lark.Definition(
+            lark.Definer(definer[0].value),
             definition.name,
             definition.template,
             definition.parameter,
@@ -105,14 +78,14 @@ class Builder:
             span_of(definer[0]).cover(definition.span),
         )
 
-    def rule(self, parts: Parts) -> Definition:
+    def rule(self, parts: Parts) -> lark.Definition:
         """``name{x}.2[lazy]: body``."""
         given = {type(part): part for part in parts}
         words = {part.type: part for part in parts if isinstance(part, Token)}
         template, priority = given.get(Template), given.get(Priority)
         attributes, parameter = given.get(Attributes), words.get("PARAMETER")
-        return Definition(
-            Definer.NEW,
+        return lark.Definition(
+            lark.Definer.NEW,
             _name(words["NAME"]),
             template.names if template else (),
             parameter.value[2:].strip() if parameter else None,
@@ -133,94 +106,94 @@ class Builder:
 
     def attributes(self, parts: Parts) -> Attributes:
         """Return the attributes in ``[a, b]``."""
-        return Attributes(tuple(part for part in parts if isinstance(part, Attribute)))
+        return Attributes(tuple(part for part in parts if isinstance(part, lark.Attribute)))
 
-    def attribute(self, parts: Parts) -> Attribute:
+    def attribute(self, parts: Parts) -> lark.Attribute:
         """``name`` or ``name=value``."""
         name, last = parts[0], parts[-1]
         value = _value(last) if len(parts) > 1 else None
-        return Attribute(_name(name), value, span_of(name).cover(span_of(last)))
+        return lark.Attribute(_name(name), value, span_of(name).cover(span_of(last)))
 
     def sign(self, parts: Parts) -> Sign:
         """``:`` or ``::=``."""
         return Sign(parts[0].value)
 
-    def ignore(self, parts: Parts) -> Ignore:
+    def ignore(self, parts: Parts) -> lark.Ignore:
         """``%ignore x``."""
-        return Ignore(parts[1], span_of(parts[0]).cover(parts[1].span))
+        return lark.Ignore(parts[1], span_of(parts[0]).cover(parts[1].span))
 
-    def declare(self, parts: Parts) -> Declare:
+    def declare(self, parts: Parts) -> lark.Declare:
         """``%declare A B``."""
-        return Declare(tuple(_names(parts)), _cover(parts))
+        return lark.Declare(tuple(_names(parts)), _cover(parts))
 
-    def import_one(self, parts: Parts) -> Import:
+    def import_one(self, parts: Parts) -> lark.Import:
         """``%import a.b.X -> Y``."""
         dots, path = parts[1]
         last = parts[-1]
         new = _name(last) if isinstance(last, Token) and last.type == "NAME" else path[-1]
         span = span_of(parts[0]).cover(new.span).cover(path[-1].span)
-        return Import(dots, tuple(p.value for p in path[:-1]), ((path[-1], new),), span)
+        return lark.Import(dots, tuple(p.value for p in path[:-1]), ((path[-1], new),), span)
 
-    def import_many(self, parts: Parts) -> Import:
+    def import_many(self, parts: Parts) -> lark.Import:
         """``%import a.b (X, Y)``."""
         dots, path = parts[1]
         names = tuple((name, name) for name in _names(parts[2:]))
         span = span_of(parts[0]).cover(span_of(parts[-1]))
-        return Import(dots, tuple(p.value for p in path), names, span)
+        return lark.Import(dots, tuple(p.value for p in path), names, span)
 
-    def path(self, parts: Parts) -> tuple[int, tuple[Name, ...]]:
+    def path(self, parts: Parts) -> tuple[int, tuple[lark.Name, ...]]:
         """``.a.b``: the number of dots in front, and the names."""
         first = next(i for i, part in enumerate(parts) if part.type == "NAME")
         dots = sum(len(part.value) for part in parts[:first])
         return dots, tuple(_names(parts))
 
-    def options(self, parts: Parts) -> Options:
+    def options(self, parts: Parts) -> lark.Options:
         """``%llguidance {...}``."""
-        return Options(_split_object(parts[0])[0], span_of(parts[0]))
+        return lark.Options(_split_object(parts[0])[0], span_of(parts[0]))
 
-    def alternation(self, parts: Parts) -> Expression:
+    def alternation(self, parts: Parts) -> lark.Expression:
         """``x | y``, or one branch alone."""
         branches = tuple(part for part in parts if not isinstance(part, Token))
         if len(branches) == 1:
             return branches[0]  # type: ignore[no-any-return] # parts are what methods returned
-        return Alternation(branches, _cover(parts))
+        return lark.Alternation(branches, _cover(parts))
 
-    def branch(self, parts: Parts) -> Expression:
+    def branch(self, parts: Parts) -> lark.Expression:
         """``x %if condition -> alias``; the alias names a node of Lark's tree only."""
         body = parts[0]
         for part in parts[1:]:
             if isinstance(part, Token) and part.type == "CONDITION":
                 condition = part.value.removeprefix("%if").strip()
-                return Guarded(body, condition, body.span.cover(span_of(part)))
+                return lark.Guarded(body, condition, body.span.cover(span_of(part)))
         if len(parts) > 1:
             # An alias is seen by its span: what a group spans ends with a bracket.
             alias = span_of(parts[-1])
-            return Group(body, alias if body.span.start < 0 else body.span.cover(alias))
+            return lark.Group(body, alias if body.span.start < 0 else body.span.cover(alias))
         return body  # type: ignore[no-any-return] # parts are what methods returned
 
-    def conjunction(self, parts: Parts) -> Expression:
+    def conjunction(self, parts: Parts) -> lark.Expression:
         """``x & y``."""
         operands = tuple(part for part in parts if not isinstance(part, Token))
         if len(operands) == 1:
             return operands[0]  # type: ignore[no-any-return] # parts are what methods returned
-        return Intersection(operands, _cover(parts))
+        return lark.Intersection(operands, _cover(parts))
 
-    def sequence(self, items: list[Expression]) -> Expression:
+    def sequence(self, items: list[lark.Expression]) -> lark.Expression:
         """Items side by side."""
         if len(items) == 1:
             return items[0]
         span = items[0].span.cover(items[-1].span) if items else Span(-1, -1)
-        return Sequence(tuple(items), span)
+        return lark.Sequence(tuple(items), span)
 
-    def item(self, parts: Parts) -> Expression:
+    def item(self, parts: Parts) -> lark.Expression:
         """``~x*``: the complement binds tighter."""
         operator = parts.pop() if isinstance(parts[-1], Operator) else None
-        node: Expression = parts.pop()
+        node: lark.Expression = parts.pop()
         for tilde in reversed(parts):
-            node = Complement(node, span_of(tilde).cover(node.span))
+            node = lark.Complement(node, span_of(tilde).cover(node.span))
         if operator is None:
             return node
-        return Repeat(node, operator.low, operator.high, node.span.cover(operator.span))
+        return lark.Repeat(node, operator.low, operator.high, node.span.cover(operator.span))
 
     def operator(self, parts: Parts) -> Operator:
         """``?``, ``*``, ``+`` or ``{2,3}``."""
@@ -238,63 +211,63 @@ class Builder:
         numbers = [part for part in parts if isinstance(part, Token) and part.type == "NUMBER"]
         return Operator(signed(numbers[0]), signed(numbers[-1]), _cover(parts))
 
-    def group(self, parts: Parts) -> Group:
+    def group(self, parts: Parts) -> lark.Group:
         """``( x )``."""
-        return Group(parts[1], _cover(parts))
+        return lark.Group(parts[1], _cover(parts))
 
-    def optional(self, parts: Parts) -> Repeat:
+    def optional(self, parts: Parts) -> lark.Repeat:
         """``[ x ]``."""
-        return Repeat(parts[1], 0, 1, _cover(parts))
+        return lark.Repeat(parts[1], 0, 1, _cover(parts))
 
-    def name(self, parts: Parts) -> Use:
+    def name(self, parts: Parts) -> lark.Use:
         """``name``."""
-        return Use(_name(parts[0]), None, span_of(parts[0]))
+        return lark.Use(_name(parts[0]), None, span_of(parts[0]))
 
-    def parametric(self, parts: Parts) -> Use:
+    def parametric(self, parts: Parts) -> lark.Use:
         """``name::expression``."""
-        return Use(_name(parts[0]), parts[1].value[2:].strip(), _cover(parts))
+        return lark.Use(_name(parts[0]), parts[1].value[2:].strip(), _cover(parts))
 
-    def template(self, parts: Parts) -> TemplateUse:
+    def template(self, parts: Parts) -> lark.TemplateUse:
         """``name{a, b}``."""
         arguments = tuple(part for part in parts[1:] if not isinstance(part, Token))
-        return TemplateUse(_name(parts[0]), arguments, _cover(parts))
+        return lark.TemplateUse(_name(parts[0]), arguments, _cover(parts))
 
-    def argument(self, parts: Parts) -> Expression:
+    def argument(self, parts: Parts) -> lark.Expression:
         """One argument of a template."""
         return parts[0]  # type: ignore[no-any-return] # parts are what methods returned
 
-    def string(self, parts: Parts) -> String:
+    def string(self, parts: Parts) -> lark.String:
         """``"text"i``."""
         return _string(parts[0])
 
-    def range(self, parts: Parts) -> Range:
+    def range(self, parts: Parts) -> lark.Range:
         """``"a".."z"``."""
-        return Range(_string(parts[0]), _string(parts[2]), _cover(parts))
+        return lark.Range(_string(parts[0]), _string(parts[2]), _cover(parts))
 
-    def regexp(self, parts: Parts) -> Regexp:
+    def regexp(self, parts: Parts) -> lark.Regexp:
         """``/pattern/flags``."""
         return _regexp(parts[0])
 
-    def special(self, parts: Parts) -> Special:
+    def special(self, parts: Parts) -> lark.Special:
         """``<...>``."""
-        return Special(parts[0].value, span_of(parts[0]))
+        return lark.Special(parts[0].value, span_of(parts[0]))
 
-    def json(self, parts: Parts) -> Json:
+    def json(self, parts: Parts) -> lark.Json:
         """``%json {...}``."""
-        return Json(_split_object(parts[0])[0], span_of(parts[0]))
+        return lark.Json(_split_object(parts[0])[0], span_of(parts[0]))
 
-    def regex_object(self, parts: Parts) -> RegexObject:
+    def regex_object(self, parts: Parts) -> lark.RegexObject:
         """``%regex {...}``."""
-        return RegexObject(_split_object(parts[0])[0], span_of(parts[0]))
+        return lark.RegexObject(_split_object(parts[0])[0], span_of(parts[0]))
 
-    def nested(self, parts: Parts) -> Nested:
+    def nested(self, parts: Parts) -> lark.Nested:
         """``%lark {...}``."""
         text, start = _split_object(parts[0])
-        return Nested(text[1:-1], start + 1, span_of(parts[0]))
+        return lark.Nested(text[1:-1], start + 1, span_of(parts[0]))
 
-    def grammar_reference(self, parts: Parts) -> GrammarReference:
+    def grammar_reference(self, parts: Parts) -> lark.GrammarReference:
         """``@name``."""
-        return GrammarReference(parts[0].value[1:], span_of(parts[0]))
+        return lark.GrammarReference(parts[0].value[1:], span_of(parts[0]))
 
 
 def signed(digits: str) -> int:
@@ -303,7 +276,7 @@ def signed(digits: str) -> int:
     return -value if digits.startswith("-") else value
 
 
-def _value(part: object) -> String | Regexp | Use | float | None:
+def _value(part: object) -> lark.String | lark.Regexp | lark.Use | float | None:
     if not isinstance(part, Token):
         return None
     match part.type:
@@ -314,26 +287,26 @@ def _value(part: object) -> String | Regexp | Use | float | None:
         case "NUMBER":
             return float(part.value)
         case "NAME":
-            return Use(_name(part), None, span_of(part))
+            return lark.Use(_name(part), None, span_of(part))
         case _:
             return None
 
 
-def _string(word: Token) -> String:
+def _string(word: Token) -> lark.String:
     raw, _, flag = word.value[1:].rpartition('"')
-    return String(raw, flag == "i", span_of(word))
+    return lark.String(raw, flag == "i", span_of(word))
 
 
-def _regexp(word: Token) -> Regexp:
+def _regexp(word: Token) -> lark.Regexp:
     raw, _, flags = word.value[1:].rpartition("/")
-    return Regexp(raw, flags, span_of(word))
+    return lark.Regexp(raw, flags, span_of(word))
 
 
-def _name(word: Token) -> Name:
-    return Name(word.value, span_of(word))
+def _name(word: Token) -> lark.Name:
+    return lark.Name(word.value, span_of(word))
 
 
-def _names(parts: Parts) -> list[Name]:
+def _names(parts: Parts) -> list[lark.Name]:
     return [_name(p) for p in parts if isinstance(p, Token) and p.type == "NAME"]
 
 

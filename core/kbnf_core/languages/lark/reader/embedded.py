@@ -11,9 +11,9 @@ from kbnf_core.languages.conversion.rewrite import rename
 from kbnf_core.languages.json_schema.keywords import REFUSED_BY_LLGUIDANCE
 from kbnf_core.languages.lark.build_tree import reference, text_of
 from kbnf_core.languages.lark.lexer.lookahead import ALL_BYTES
+from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.model import Embedded, Node
 from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, UNSUPPORTED, Report
-from kbnf_core.languages.lark.reader.tree import GrammarReference, Json, Nested, Special
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import analyse
 from kbnf_core.lower.first_follow import Firsts
@@ -72,7 +72,7 @@ class Embedding:
     limits: Limits = DEFAULT_LIMITS
     definitions: list[tree.Definition] = field(default_factory=list)
 
-    def special(self, node: Special, place: Span) -> Node | None:
+    def special(self, node: lark.Special, place: Span) -> Node | None:
         """``<name>`` or ``<[1-5,7]>``."""
         match = _TOKEN_SET.fullmatch(node.text)
         if match is None:
@@ -101,7 +101,7 @@ class Embedding:
             ranges.append((low, high))
         return tuple(ranges)
 
-    def json(self, node: Json, place: Span) -> Node | None:
+    def json(self, node: lark.Json, place: Span) -> Node | None:
         """``%json {...}``, with LLGuidance's meaning."""
         from kbnf_core.languages.json_schema import Options, Standard, embed_json_schema
         from kbnf_core.languages.json_schema.document import read_json
@@ -129,12 +129,12 @@ class Embedding:
             self.report.note(note.code, f"{note.pointer}: {note.message}", place)
         return self._embed(embedded.start, embedded.definitions, place)
 
-    def nested(self, node: Nested, place: Span) -> Node | None:
+    def nested(self, node: lark.Nested, place: Span) -> Node | None:
         """``%lark {...}``."""
         document = self.read(node.text, node.start, place)
         return None if document is None else self._document(document, "nested", place)
 
-    def reference(self, node: GrammarReference, place: Span) -> Node | None:
+    def reference(self, node: lark.GrammarReference, place: Span) -> Node | None:
         """``@name``, or ``@1`` as LLGuidance once had it: the grammar at that index of the list."""
         if node.name not in self.others:
             there = ", ".join(f"@{name}" for name in self.others)
