@@ -242,7 +242,7 @@ class _Reader:
         )
         return None
 
-    def _nested(self, text: str, _start: int, place: Span) -> tree.Document | None:
+    def _nested(self, text: str, place: Span) -> tree.Document | None:
         if self.setting.depth >= _MOST_NESTED:
             self.report.error("E012", f"grammars are nested {_MOST_NESTED} deep at most", place)
             return None

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
+from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.languages.lark.build_tree import is_written, pattern, terminal
 from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, rest_of
 from kbnf_core.languages.lark.reader import tree as lark
@@ -73,19 +74,21 @@ class LarkTerminals(NamedTerminals[Pattern]):
         match node:
             case lark.Group():
                 return parts[0]
-            case lark.Sequence():
+            case Sequence():
                 return Pattern("".join(part.regexp for part in parts)) if parts else Pattern("")
-            case lark.Alternation():
+            case Choice():
                 ordered = sorted(parts, key=lambda p: (-p.widths[1], -p.widths[0], -len(p.value)))
                 return Pattern(f"(?:{'|'.join(part.regexp for part in ordered)})")
-            case lark.Repeat():
+            case Repeat():
                 return self._repeat(node, parts[0], module)
             case lark.Use():
                 return self.used(node, module)
             case _:
                 return self.leaf(node, module)
 
-    def _repeat(self, node: lark.Repeat, part: Pattern, module: Module) -> Pattern | None:
+    def _repeat(
+        self, node: Repeat[lark.Expression], part: Pattern, module: Module
+    ) -> Pattern | None:
         low, high = node.low, node.high
         if low < 0 or (high is not None and high < low):
             self.report.error("E013", "this range is impossible", module.place(node.span))

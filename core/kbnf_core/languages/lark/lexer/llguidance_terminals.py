@@ -11,7 +11,7 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.substrings import chunk_runs, substrings
-from kbnf_core.ir import Sequence
+from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.languages.lark.build_tree import pattern, terminal
 from kbnf_core.languages.lark.lexer.lookahead import exits, outside
 from kbnf_core.languages.lark.reader import tree as lark
@@ -72,18 +72,18 @@ class LlguidanceTerminals(NamedTerminals[Language]):
         match node:
             case lark.Group():
                 return parts[0]
-            case lark.Sequence():
+            case Sequence():
                 return Language(
                     operations.concatenate(*dfas, limits=self.limits), joined("", parts)
                 )
-            case lark.Alternation():
+            case Choice():
                 return Language(operations.union(*dfas, limits=self.limits), joined("|", parts))
             case lark.Intersection():
                 common = partial(operations.intersect, limits=self.limits)
                 return Language(reduce(common, dfas), None)
             case lark.Complement():
                 return Language(operations.complement(dfas[0]), None)
-            case lark.Repeat(_, low, high):
+            case Repeat(_, low, high):
                 if not self.check_counts(low, high, module.place(node.span)):
                     return None
                 dfa = operations.repeat(dfas[0], low, high, self.limits)
@@ -116,11 +116,12 @@ class LlguidanceTerminals(NamedTerminals[Language]):
                 return self._range(node, module)
             case lark.Regexp():
                 return self._regexp(node, module)
-            case lark.RegexObject():
+            case lark.Foreign(lark.Kind.REGEX):
                 return self._regex_object(node, place)
-        what = _FOREIGN.get(type(node), "this")
-        if isinstance(node, lark.Special):
-            what = f"special tokens (like {node.text})"
+        what = _NO_TERMINALS.get(type(node), "this")
+        if isinstance(node, lark.Foreign):
+            like = f" (like {node.text})" if node.kind is lark.Kind.SPECIAL else ""
+            what = f"{node.kind.value}{like}"
         self.report.error(INVALID, f"{what} cannot be used in terminals", place)
         return None
 
@@ -150,7 +151,7 @@ class LlguidanceTerminals(NamedTerminals[Language]):
             regex = f"(?{flags}:{regex}\n)" if "x" in flags else f"(?{flags}:{regex})"
         return compiled(regex, place, self.report, self.limits)
 
-    def _regex_object(self, node: lark.RegexObject, place: Span) -> Language | None:
+    def _regex_object(self, node: lark.Foreign, place: Span) -> Language | None:
         value = json.loads(node.text)
         if not isinstance(value, dict) or len(value) != 1:
             self.report.error(INVALID, "`%regex` takes an object with exactly one key", place)
@@ -246,13 +247,7 @@ def _written(language: Language, dfa: Dfa, span: Span) -> tree.Expression:
     return pattern(language.regex or "", span)
 
 
-_FOREIGN: dict[type, str] = {
-    lark.Json: "%json literals",
-    lark.Nested: "%lark literals",
-    lark.GrammarReference: "grammar references",
-    lark.Guarded: "%if",
-    lark.TemplateUse: "templates",
-}
+_NO_TERMINALS: dict[type, str] = {lark.Guarded: "%if", lark.TemplateUse: "templates"}
 
 
 def joined(mark: str, parts: list[Language]) -> str | None:

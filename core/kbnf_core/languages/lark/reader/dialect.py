@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from enum import Enum
 
+from kbnf_core.ir import Repeat
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.model import Lexing
 from kbnf_core.languages.lark.reader.report import INVALID, Report
@@ -22,16 +23,7 @@ class Dialect(Enum):
     LLGUIDANCE = "LLGuidance"
 
 
-_EXTENSIONS = (
-    lark.Complement,
-    lark.GrammarReference,
-    lark.Guarded,
-    lark.Intersection,
-    lark.Json,
-    lark.Nested,
-    lark.RegexObject,
-    lark.Special,
-)
+_EXTENSIONS = (lark.Complement, lark.Foreign, lark.Guarded, lark.Intersection)
 
 
 def dialect_of(document: lark.Document, lexing: Lexing | None) -> Dialect:
@@ -166,10 +158,8 @@ def _check_llguidance(document: lark.Document, report: Report) -> None:
                 statement.name.span,
             )
         for node in lark.postorder(statement.body):
-            counted = isinstance(node, lark.Repeat) and document.source.slice(node.span).endswith(
-                "}"
-            )
-            if counted and isinstance(node, lark.Repeat) and node.high == 0:
+            counted = isinstance(node, Repeat) and document.source.slice(node.span).endswith("}")
+            if counted and isinstance(node, Repeat) and node.high == 0:
                 report.error("E013", "the upper bound of a count cannot be 0", node.span)
             if isinstance(node, lark.TemplateUse):
                 report.error(

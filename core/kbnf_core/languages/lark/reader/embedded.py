@@ -21,6 +21,9 @@ from kbnf_core.lower.translate import translate
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
 
+GRAMMARS = frozenset({lark.Kind.JSON, lark.Kind.NESTED, lark.Kind.GRAMMAR})
+"""What is a grammar of its own."""
+
 _BY_NAME = frozenset({"properties", "patternProperties", "$defs", "definitions"})
 _LISTS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
 _SCHEMAS = frozenset({"items", "additionalItems", "additionalProperties"})
@@ -54,8 +57,8 @@ def _below(schema: dict[str, object]) -> Iterator[object]:
 _TOKEN_SET = re.compile(r"<\[(?P<negated>\^)?(?P<body>[^\]]*)\]>")
 _IDS = re.compile(r"(\d+)(?:-(\d+))?")
 
-ReadGrammar = Callable[[str, int, Span], tree.Document | None]
-"""Reads a nested grammar, which starts at an index of the source; None after a report."""
+ReadGrammar = Callable[[str, Span], tree.Document | None]
+"""Reads a nested grammar; None after a report."""
 
 
 @dataclass(slots=True)
@@ -72,7 +75,19 @@ class Embedding:
     limits: Limits = DEFAULT_LIMITS
     definitions: list[tree.Definition] = field(default_factory=list)
 
-    def special(self, node: lark.Special, place: Span) -> Node | None:
+    def embed(self, node: lark.Foreign, place: Span) -> Node | None:
+        """Return an embedded part; None after a report."""
+        match node.kind:
+            case lark.Kind.JSON:
+                return self._json(node, place)
+            case lark.Kind.NESTED:
+                document = self.read(node.text, place)
+                return None if document is None else self._document(document, "nested", place)
+            case lark.Kind.GRAMMAR:
+                return self._reference(node, place)
+        return self._special(node, place)
+
+    def _special(self, node: lark.Foreign, place: Span) -> Node | None:
         """``<name>`` or ``<[1-5,7]>``."""
         match = _TOKEN_SET.fullmatch(node.text)
         if match is None:
@@ -101,7 +116,7 @@ class Embedding:
             ranges.append((low, high))
         return tuple(ranges)
 
-    def json(self, node: lark.Json, place: Span) -> Node | None:
+    def _json(self, node: lark.Foreign, place: Span) -> Node | None:
         """``%json {...}``, with LLGuidance's meaning."""
         from kbnf_core.languages.json_schema import Options, Standard, embed_json_schema
         from kbnf_core.languages.json_schema.document import read_json
@@ -129,21 +144,16 @@ class Embedding:
             self.report.note(note.code, f"{note.pointer}: {note.message}", place)
         return self._embed(embedded.start, embedded.definitions, place)
 
-    def nested(self, node: lark.Nested, place: Span) -> Node | None:
-        """``%lark {...}``."""
-        document = self.read(node.text, node.start, place)
-        return None if document is None else self._document(document, "nested", place)
-
-    def reference(self, node: lark.GrammarReference, place: Span) -> Node | None:
+    def _reference(self, node: lark.Foreign, place: Span) -> Node | None:
         """``@name``, or ``@1`` as LLGuidance once had it: the grammar at that index of the list."""
-        if node.name not in self.others:
+        if node.text not in self.others:
             there = ", ".join(f"@{name}" for name in self.others)
             helps = (f"there is {there}",) if there else ()
-            message = f"there is no grammar `{node.name}` in a list with this one"
+            message = f"there is no grammar `{node.text}` in a list with this one"
             self.report.error(INVALID, message, place, *helps)
             return None
-        document = self.others[node.name]
-        wanted = f"grammar_{node.name}" if node.name.isdigit() else node.name
+        document = self.others[node.text]
+        wanted = f"grammar_{node.text}" if node.text.isdigit() else node.text
         return None if document is None else self._document(document, wanted, place)
 
     def _document(self, document: tree.Document, wanted: str, place: Span) -> Node:

@@ -67,7 +67,7 @@ class Gathered:
         if not found or len(found) == 1:
             return found[0] if found else None
         first = found[0].definition
-        body = lark.Alternation(tuple(entry.definition.body for entry in found), first.body.span)
+        body = lark.Choice(tuple(entry.definition.body for entry in found), first.body.span)
         return Entry(replace(first, body=body), found[0].module)
 
 

@@ -20,7 +20,7 @@ from kbnf_core.languages.lark.lexer.llguidance_terminals import (
 )
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect
-from kbnf_core.languages.lark.reader.embedded import Embedding
+from kbnf_core.languages.lark.reader.embedded import GRAMMARS, Embedding
 from kbnf_core.languages.lark.reader.model import Call, Node
 from kbnf_core.languages.lark.reader.modules import Entry, Gathered, Module
 from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, NEVER, Report
@@ -234,7 +234,7 @@ class RuleBuilder:
 
     def _lexeme_rule(self, definition: lark.Definition, scope: _Scope) -> Node | None:
         inner = self._inner(definition.body)
-        if isinstance(inner, lark.Json | lark.Nested | lark.GrammarReference):
+        if isinstance(inner, lark.Foreign) and inner.kind in GRAMMARS:
             for attribute in definition.attributes:
                 place = scope.module.place(attribute.span)
                 if attribute.name.value == "max_tokens":
@@ -262,18 +262,18 @@ class RuleBuilder:
         match root:
             case lark.Group(body):
                 return (yield body, scope)
-            case lark.Sequence(items):
+            case Sequence(items):
                 nodes: list[Node | None] = []
                 for item in items:
                     node = yield item, scope
                     nodes.append(node)
                 whole = tuple(node for node in nodes if node is not None)
                 return Sequence(whole, place) if len(whole) == len(nodes) else None
-            case lark.Alternation(branches):
+            case Choice(branches):
                 return (yield from self._choice(branches, scope, place))
             case lark.Guarded():
                 return (yield from self._choice((root,), scope, place))
-            case lark.Repeat():
+            case Repeat():
                 return (yield from self._repeat(root, scope, place))
             case lark.Use() if root.name.value in scope.arguments:
                 argument = scope.arguments[root.name.value]
@@ -289,29 +289,16 @@ class RuleBuilder:
         match node:
             case lark.String(raw) if not raw and self.dialect is Dialect.LLGUIDANCE:
                 return Sequence((), place)
-            case (
-                lark.String()
-                | lark.Range()
-                | lark.Regexp()
-                | lark.RegexObject()
-                | lark.Complement()
-            ):
-                return self.factory.anonymous(node, scope.module)
-            case lark.Special():
-                return self.embedder.special(node, place)
-            case lark.Json():
-                return self.embedder.json(node, place)
-            case lark.Nested():
-                return self.embedder.nested(node, place)
-            case lark.GrammarReference():
-                return self.embedder.reference(node, place)
+            case lark.Foreign(kind) if kind is not lark.Kind.REGEX:
+                return self.embedder.embed(node, place)
             case lark.Intersection():
                 self.report.error(
                     INVALID,
                     "& is only supported for tokens, not rules; try renaming the rule to UPPERCASE",
                     place,
                 )
-        return None
+                return None
+        return self.factory.anonymous(node, scope.module)
 
     def _choice(self, branches: tuple[lark.Expression, ...], scope: _Scope, place: Span) -> _Steps:
         nodes: list[Node] = []
@@ -334,7 +321,7 @@ class RuleBuilder:
             self.report.error(INVALID, f"%if: {error}", scope.module.place(branch.span))
             return False
 
-    def _repeat(self, node: lark.Repeat, scope: _Scope, place: Span) -> _Steps:
+    def _repeat(self, node: Repeat[lark.Expression], scope: _Scope, place: Span) -> _Steps:
         low, high = node.low, node.high
         if low < 0:
             self.report.error("E013", f"range start must be >= 0, got {low}", place)
