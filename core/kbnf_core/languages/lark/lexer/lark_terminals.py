@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
+from kbnf_core.expression import quantifier
 from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.languages.lark.build_tree import is_written, pattern, terminal
 from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, rest_of
 from kbnf_core.languages.lark.reader import tree as lark
-from kbnf_core.languages.lark.reader.dialect import Dialect, InvalidStringError, decode, unescape
+from kbnf_core.languages.lark.reader.dialect import Dialect, decode, unescape
 from kbnf_core.languages.lark.reader.model import Lexing, Node, Order, Terminal, lexeme
 from kbnf_core.languages.lark.reader.modules import Module, NamedTerminals
 from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, UNSUPPORTED
@@ -21,7 +22,6 @@ from kbnf_core.languages.lark.regex.backtrack import beginnings, matcher
 from kbnf_core.languages.lark.regex.parse import PatternError, parse, widths
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
-from kbnf_core.traversal import fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,27 +55,15 @@ class Pattern:
 class LarkTerminals(NamedTerminals[Pattern]):
     """Builds the patterns of terminals."""
 
-    def define(self, definition: lark.Definition, module: Module) -> Pattern | None:
-        """Return the pattern of a definition; None after a report."""
-        return self.build(definition.body, module)
-
-    def build(self, root: lark.Expression, module: Module) -> Pattern | None:
-        """Return the pattern of a terminal expression; None after a report."""
-
-        def combine(node: lark.Expression, parts: list[Pattern | None]) -> Pattern | None:
-            whole = [part for part in parts if part is not None]
-            return self._combine(node, whole, module) if len(whole) == len(parts) else None
-
-        return fold(root, lark.children, combine)
-
-    def _combine(
+    def combine(
         self, node: lark.Expression, parts: list[Pattern], module: Module
     ) -> Pattern | None:
+        """Return the pattern of a terminal expression; None after a report."""
         match node:
             case lark.Group():
                 return parts[0]
             case Sequence():
-                return Pattern("".join(part.regexp for part in parts)) if parts else Pattern("")
+                return Pattern("".join(part.regexp for part in parts))
             case Choice():
                 ordered = sorted(parts, key=lambda p: (-p.widths[1], -p.widths[0], -len(p.value)))
                 return Pattern(f"(?:{'|'.join(part.regexp for part in ordered)})")
@@ -83,56 +71,31 @@ class LarkTerminals(NamedTerminals[Pattern]):
                 return self._repeat(node, parts[0], module)
             case lark.Use():
                 return self.used(node, module)
-            case _:
-                return self.leaf(node, module)
+            case lark.String():
+                text = decode(node.raw, Dialect.LARK)
+                return Pattern(re.escape(text), frozenset("i" if node.ignores_case else ""), text)
+            case lark.Range():
+                return self._range(node, module)
+            case lark.Regexp():
+                return Pattern(unescape(node.raw).replace("\\/", "/"), frozenset(node.flags))
+        what = "templates are" if isinstance(node, lark.TemplateUse) else "this is"
+        self.report.error(INVALID, f"{what} not allowed inside terminals", module.place(node.span))
+        return None
 
     def _repeat(
         self, node: Repeat[lark.Expression], part: Pattern, module: Module
     ) -> Pattern | None:
-        low, high = node.low, node.high
-        if low < 0 or (high is not None and high < low):
-            self.report.error("E013", "this range is impossible", module.place(node.span))
+        if not self.report.check_counts(node.low, node.high, None, module.place(node.span)):
             return None
-        bounds = {(0, 1): "?", (0, None): "*", (1, None): "+"}
-        operator = bounds.get((low, high)) or f"{{{low},{'' if high is None else high}}}"
-        return Pattern(f"(?:{part.regexp}){operator}", part.flags)
-
-    def leaf(self, node: lark.Expression, module: Module) -> Pattern | None:
-        """Return the pattern of a string, a range or a regular expression."""
-        try:
-            match node:
-                case lark.String():
-                    return self._string(node)
-                case lark.Range():
-                    return self._range(node, module)
-                case lark.Regexp():
-                    flags = frozenset(node.flags)
-                    return Pattern(unescape(node.raw).replace("\\/", "/"), flags)
-                case lark.TemplateUse():
-                    message = "templates are not allowed inside terminals"
-                case _:
-                    message = "this is not allowed inside terminals"
-        except InvalidStringError as error:
-            self.report.error("E007", str(error), module.place(node.span))
-            return None
-        self.report.error(INVALID, message, module.place(node.span))
-        return None
-
-    def _string(self, node: lark.String) -> Pattern:
-        text = decode(node.raw, Dialect.LARK)
-        flags = frozenset("i" if node.ignores_case else "")
-        return Pattern(re.escape(text), flags, text)
+        return Pattern(f"(?:{part.regexp}){quantifier(node.low, node.high)}", part.flags)
 
     def _range(self, node: lark.Range, module: Module) -> Pattern | None:
-        first, last = decode(node.first.raw, Dialect.LARK), decode(node.last.raw, Dialect.LARK)
-        if len(first) != 1 or len(last) != 1 or first > last:
-            self.report.error(
-                INVALID,
-                "the ends of a range are two characters in order",
-                module.place(node.span),
-            )
-            return None
-        return Pattern(f"[{re.escape(first)}-{re.escape(last)}]")
+        first, last = (decode(each.raw, Dialect.LARK) for each in (node.first, node.last))
+        if len(first) == len(last) == 1 and first <= last:
+            return Pattern(f"[{re.escape(first)}-{re.escape(last)}]")
+        message = "the ends of a range are two characters in order"
+        self.report.error(INVALID, message, module.place(node.span))
+        return None
 
 
 @dataclass(slots=True)
@@ -161,7 +124,7 @@ class LarkFactory:
 
     def anonymous(self, body: lark.Expression, module: Module) -> Node | None:
         """Return a use of a terminal that stands in a rule; None after a report."""
-        found = self.terminals.build(body, module)
+        found = self.terminals.evaluate(body, module)
         if found is None:
             return None
         place = module.place(body.span)

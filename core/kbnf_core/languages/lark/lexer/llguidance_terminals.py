@@ -8,21 +8,20 @@ from functools import partial, reduce
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.substrings import chunk_runs, substrings
+from kbnf_core.expression import quantifier
 from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.languages.lark.build_tree import pattern, terminal
 from kbnf_core.languages.lark.lexer.lookahead import exits, outside
 from kbnf_core.languages.lark.reader import tree as lark
-from kbnf_core.languages.lark.reader.dialect import Dialect, InvalidStringError, decode
+from kbnf_core.languages.lark.reader.dialect import Dialect, decode
 from kbnf_core.languages.lark.reader.model import Lexing, Node, Stopped, Terminal, lexeme
 from kbnf_core.languages.lark.reader.modules import Module, NamedTerminals
 from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, Report
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
-from kbnf_core.traversal import fold
 
 EPSILON = operations.literal(b"")
 _EDGES = re.compile(r"\A\^|(?<!\\)\$\Z")
@@ -49,25 +48,10 @@ class LlguidanceTerminals(NamedTerminals[Language]):
             )
         return self.evaluate(definition.body, module)
 
-    def evaluate(self, root: lark.Expression, module: Module) -> Language | None:
-        """Return the language of a terminal expression; None after a report."""
-
-        def combine(node: lark.Expression, parts: list[Language | None]) -> Language | None:
-            whole = [part for part in parts if part is not None]
-            if len(whole) < len(parts):
-                return None
-            try:
-                return self._combine(node, whole, module)
-            except LimitError as error:
-                place = module.place(node.span)
-                self.report.error("E203", f"this terminal needs {error}", place)
-                return None
-
-        return fold(root, lark.children, combine)
-
-    def _combine(
+    def combine(
         self, node: lark.Expression, parts: list[Language], module: Module
     ) -> Language | None:
+        """Return the language of a terminal expression; None after a report."""
         dfas = [part.dfa for part in parts]
         match node:
             case lark.Group():
@@ -84,36 +68,26 @@ class LlguidanceTerminals(NamedTerminals[Language]):
             case lark.Complement():
                 return Language(operations.complement(dfas[0]), None)
             case Repeat(_, low, high):
-                if not self.check_counts(low, high, module.place(node.span)):
+                most = self.limits.repetition
+                if not self.report.check_counts(low, high, most, module.place(node.span)):
                     return None
                 dfa = operations.repeat(dfas[0], low, high, self.limits)
-                return Language(dfa, counted(parts[0].regex, low, high))
+                regex = parts[0].regex
+                return Language(dfa, regex and f"(?:{regex}){quantifier(low, high)}")
             case lark.Use():
                 return self.used(node, module)
             case _:
                 return self.leaf(node, module)
-
-    def check_counts(self, low: int, high: int | None, span: Span) -> bool:
-        """Report impossible repetition counts."""
-        if low < 0:
-            self.report.error("E013", f"range start must be >= 0, got {low}", span)
-        elif high is not None and high < low:
-            self.report.error("E013", f"range end must be >= start, got ({low}, {high})", span)
-        elif max(low, high or 0) > self.limits.repetition:
-            self.report.error("E013", f"counts go up to {self.limits.repetition:,}", span)
-        else:
-            return True
-        return False
 
     def leaf(self, node: lark.Expression, module: Module) -> Language | None:
         """Return the language of a string, a range or a regular expression."""
         place = module.place(node.span)
         match node:
             case lark.String():
-                text = self.text(node, module)
-                return None if text is None else literal(text, node.ignores_case)
+                return literal(decode(node.raw, Dialect.LLGUIDANCE), node.ignores_case)
             case lark.Range():
-                return self._range(node, module)
+                ends = (decode(each.raw, Dialect.LLGUIDANCE) for each in (node.first, node.last))
+                return character_range(*ends, place, self.report)
             case lark.Regexp():
                 return self._regexp(node, module)
             case lark.Foreign(lark.Kind.REGEX):
@@ -124,20 +98,6 @@ class LlguidanceTerminals(NamedTerminals[Language]):
             what = f"{node.kind.value}{like}"
         self.report.error(INVALID, f"{what} cannot be used in terminals", place)
         return None
-
-    def text(self, node: lark.String, module: Module) -> str | None:
-        """Return the decoded string; None after a report."""
-        try:
-            return decode(node.raw, Dialect.LLGUIDANCE)
-        except InvalidStringError as error:
-            self.report.error("E007", str(error), module.place(node.span))
-            return None
-
-    def _range(self, node: lark.Range, module: Module) -> Language | None:
-        first, last = self.text(node.first, module), self.text(node.last, module)
-        if first is None or last is None:
-            return None
-        return character_range(first, last, module.place(node.span), self.report)
 
     def _regexp(self, node: lark.Regexp, module: Module) -> Language | None:
         place = module.place(node.span)
@@ -258,15 +218,6 @@ def joined(mark: str, parts: list[Language]) -> str | None:
             return None
         pieces.append(part.regex if mark else _grouped(part.regex))
     return mark.join(pieces)
-
-
-def counted(regex: str | None, low: int, high: int | None) -> str | None:
-    """Return ``regex``, repeated."""
-    if regex is None:
-        return None
-    bounds = {(0, 1): "?", (0, None): "*", (1, None): "+"}
-    operator = bounds.get((low, high)) or f"{{{low},{'' if high is None else high}}}"
-    return f"(?:{regex}){operator}"
 
 
 def _grouped(regex: str) -> str:

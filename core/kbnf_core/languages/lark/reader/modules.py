@@ -10,12 +10,15 @@ from difflib import get_close_matches
 from posixpath import dirname, join, normpath
 from typing import Generic, TypeVar
 
+from kbnf_core.automata.errors import LimitError
 from kbnf_core.imports import Imports
 from kbnf_core.languages.lark.reader import tree as lark
+from kbnf_core.languages.lark.reader.dialect import InvalidStringError
 from kbnf_core.languages.lark.reader.parse import parse_lark
 from kbnf_core.languages.lark.reader.report import IMPORT, INVALID, Report
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
+from kbnf_core.traversal import fold
 
 _MOST_NESTED = 100
 """Terminals that refer to one another in a chain."""
@@ -76,7 +79,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class NamedTerminals(Generic[T]):
-    """Builds what named terminals stand for, each once; ``define`` is the dialect's."""
+    """Builds what terminals stand for, named ones once; ``combine`` is the dialect's."""
 
     gathered: Gathered
     report: Report
@@ -84,9 +87,28 @@ class NamedTerminals(Generic[T]):
     _known: dict[str, T | None] = field(default_factory=dict)
     _open: list[str] = field(default_factory=list)
 
+    def combine(self, node: lark.Expression, parts: list[T], module: Module) -> T | None:
+        """Return what ``node`` stands for, given what its parts do; None after a report."""
+        raise NotImplementedError
+
     def define(self, definition: lark.Definition, module: Module) -> T | None:
         """Return what a definition stands for; None after a report."""
-        raise NotImplementedError
+        return self.evaluate(definition.body, module)
+
+    def evaluate(self, root: lark.Expression, module: Module) -> T | None:
+        """Return what a terminal expression stands for; None after a report."""
+
+        def combine(node: lark.Expression, parts: list[T | None]) -> T | None:
+            whole = [part for part in parts if part is not None]
+            try:
+                return self.combine(node, whole, module) if len(whole) == len(parts) else None
+            except LimitError as error:
+                self.report.error("E203", f"this terminal needs {error}", module.place(node.span))
+            except InvalidStringError as error:
+                self.report.error("E007", str(error), module.place(node.span))
+            return None
+
+        return fold(root, lark.children, combine)
 
     def named(self, flat: str, span: Span) -> T | None:
         """Return what a named terminal stands for; None after a report."""

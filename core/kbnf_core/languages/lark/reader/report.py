@@ -32,6 +32,18 @@ class Report:
         if self._is_new(message, span):
             self.errors.append(Diagnostic(code, message, self.source, span, helps=helps))
 
+    def check_counts(self, low: int, high: int | None, most: int | None, span: Span) -> bool:
+        """Tell whether a repetition has possible counts, up to ``most``; if not, say so."""
+        if low < 0:
+            self.error("E013", f"range start must be >= 0, got {low}", span)
+        elif high is not None and high < low:
+            self.error("E013", f"range end must be >= start, got ({low}, {high})", span)
+        elif most is not None and max(low, high or 0) > most:
+            self.error("E013", f"counts go up to {most:,}", span)
+        else:
+            return True
+        return False
+
     def note(self, code: str, message: str, span: Span, *helps: str) -> None:
         """Note something about the original that the conversion keeps."""
         if self._is_new(message, span):

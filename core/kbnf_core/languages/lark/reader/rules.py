@@ -323,14 +323,7 @@ class RuleBuilder:
 
     def _repeat(self, node: Repeat[lark.Expression], scope: _Scope, place: Span) -> _Steps:
         low, high = node.low, node.high
-        if low < 0:
-            self.report.error("E013", f"range start must be >= 0, got {low}", place)
-            return None
-        if high is not None and high < low:
-            self.report.error("E013", f"range end must be >= start, got ({low}, {high})", place)
-            return None
-        if max(low, high or 0) > self.limits.repetition:
-            self.report.error("E013", f"counts go up to {self.limits.repetition:,}", place)
+        if not self.report.check_counts(low, high, self.limits.repetition, place):
             return None
         body = yield node.body, scope
         if body is None:
