@@ -8,6 +8,7 @@ HTTP, UTF-8's own), and else code points in UTF-8, as in those of texts (JSON).
 import re
 from collections.abc import Iterable
 
+from kbnf_core.languages.conversion.build_tree import pattern, terminal
 from kbnf_core.source import Span
 from kbnf_core.syntax.tree import (
     Alternation,
@@ -15,11 +16,7 @@ from kbnf_core.syntax.tree import (
     Definition,
     Expression,
     Name,
-    Pattern,
-    PatternKind,
     Reference,
-    Terminal,
-    Text,
 )
 
 LAST_ASCII, LAST_OCTET, LAST_POINT = 0x7F, 0xFF, 0x10FFFF
@@ -55,7 +52,7 @@ def is_character(number: int) -> bool:
 def text_leaf(text: str, is_exact: bool, span: Span) -> Expression:
     """Return the leaf of a string, whose ASCII letters match both cases unless it ``is_exact``."""
     if is_exact or not re.search("[A-Za-z]", text):
-        return Terminal(_text(text, span), span)
+        return terminal(text, span)
     # Without `-u`, `k` and `s` would match the Kelvin sign and the long s, too.
     escaped = _SPECIAL.sub(r"\\\g<0>", text)
     return pattern(f"(?i-u:{escaped})", span)
@@ -65,7 +62,7 @@ def numbers_leaf(numbers: list[int], octets: bool, span: Span) -> Expression:
     """Return the leaf of numbers, one behind the other; what is no character is left out."""
     if octets and max(numbers) > LAST_ASCII:
         return ByteString(bytes(numbers), span)
-    return Terminal(_text("".join(map(chr, filter(is_character, numbers))), span), span)
+    return terminal("".join(map(chr, filter(is_character, numbers))), span)
 
 
 def range_leaf(low: int, high: int, octets: bool, span: Span) -> Expression:
@@ -90,11 +87,6 @@ def octet_rule(name: str, span: Span) -> Definition:
     return Definition(Name(name, span), body, span)
 
 
-def pattern(regex: str, span: Span) -> Pattern:
-    """Return the leaf of a regular expression."""
-    return Pattern(PatternKind.REGEX, _text(regex, span), span)
-
-
 def _number(digits: str, base: int) -> int:
     significant = digits.lstrip("0") or "0"
     return int(significant, base) if len(significant) <= _MANY_DIGITS else LAST_POINT + 1
@@ -114,7 +106,3 @@ def _ranges(low: int, high: int) -> Iterable[str]:
 def _member(point: int) -> str:
     char = chr(point)
     return char if char.isascii() and char.isalnum() else f"\\x{{{point:X}}}"
-
-
-def _text(value: str, span: Span) -> Text:
-    return Text(value, span, (span.start,) * (len(value) + 1))

@@ -1,10 +1,10 @@
 """GBNF's strings, classes and ``.`` as leaves of the KBNF tree."""
 
+from kbnf_core.languages.conversion.build_tree import nothing, pattern, terminal
 from kbnf_core.languages.gbnf.escapes import LAST_POINT, is_scalar, pieces, read_class
 from kbnf_core.source import Span
-from kbnf_core.syntax.tree import Leaf, Pattern, PatternKind, Terminal, Text
+from kbnf_core.syntax.tree import Leaf, Terminal, Text
 
-_NOTHING = r"[^\x{0}-\x{10FFFF}]"
 _ANY = "(?s:.)"
 
 _SURROGATES = (0xD800, 0xDFFF)
@@ -17,7 +17,7 @@ def string_leaf(raw: str, span: Span) -> Leaf:
     """Return the leaf of ``"..."``; what holds no character at some place matches nothing."""
     found = [(p.point, p.span.start) for p in pieces(raw, span.start) if p.point is not None]
     if not all(is_scalar(point) for point, _ in found):
-        return _pattern(_NOTHING, span)
+        return nothing(span)
     value = "".join(chr(point) for point, _ in found)
     return Terminal(Text(value, span, (*(place for _, place in found), span.end - 1)), span)
 
@@ -26,26 +26,17 @@ def class_leaf(raw: str, span: Span) -> Leaf:
     """Return the leaf of a class; ``[]`` and ``[^]`` are the empty text in llama.cpp."""
     negated, members = read_class(raw, span.start)
     if not members:
-        return empty_leaf(span)
+        return terminal("", span)
     ranges = [part for low, high, _ in members for part in _characters(low, high)]
     if not ranges:
-        return any_leaf(span) if negated else _pattern(_NOTHING, span)
+        return any_leaf(span) if negated else nothing(span)
     inner = "".join(_range(low, high) for low, high in ranges)
-    return _pattern(f"[{'^' if negated else ''}{inner}]", span)
+    return pattern(f"[{'^' if negated else ''}{inner}]", span)
 
 
 def any_leaf(span: Span) -> Leaf:
     """Return the leaf of ``.``: any one character, line breaks too."""
-    return _pattern(_ANY, span)
-
-
-def empty_leaf(span: Span) -> Leaf:
-    """Return the empty text."""
-    return Terminal(Text("", span, (span.start,)), span)
-
-
-def _pattern(regex: str, span: Span) -> Pattern:
-    return Pattern(PatternKind.REGEX, Text(regex, span, (span.start,) * (len(regex) + 1)), span)
+    return pattern(_ANY, span)
 
 
 def _characters(low: int, high: int) -> list[tuple[int, int]]:

@@ -24,7 +24,7 @@ from kbnf_core.automata.dfa import DEAD, Dfa, rows_over, trimmed
 from kbnf_core.automata.explore import explore
 from kbnf_core.ir import Choice, Repeat, Sequence, children, rebuild
 from kbnf_core.ir.analysis import reachable
-from kbnf_core.languages.lark.build_tree import is_written, pattern, write_dfa
+from kbnf_core.languages.conversion.build_tree import is_written, pattern, write_dfa
 from kbnf_core.languages.lark.lexer.first_follow import (
     Analysis,
     Positions,

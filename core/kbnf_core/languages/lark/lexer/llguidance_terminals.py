@@ -12,7 +12,7 @@ from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.substrings import chunk_runs, substrings
 from kbnf_core.expression import quantifier
 from kbnf_core.ir import Choice, Repeat, Sequence
-from kbnf_core.languages.lark.build_tree import pattern, terminal
+from kbnf_core.languages.conversion.build_tree import pattern, terminal
 from kbnf_core.languages.lark.lexer.lookahead import exits, outside
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect, decode

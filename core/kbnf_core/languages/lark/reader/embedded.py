@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from kbnf_core.ir import Repeat, Sequence
+from kbnf_core.languages.conversion.build_tree import reference, text_of
 from kbnf_core.languages.conversion.names import Names
 from kbnf_core.languages.conversion.rewrite import rename
 from kbnf_core.languages.json_schema.keywords import REFUSED_BY_LLGUIDANCE
-from kbnf_core.languages.lark.build_tree import reference, text_of
 from kbnf_core.languages.lark.lexer.lookahead import ALL_BYTES
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.model import Embedded, Node

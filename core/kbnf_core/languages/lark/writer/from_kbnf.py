@@ -21,9 +21,9 @@ from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError
 from kbnf_core.frontend import Reading, name_span, not_converted, read_grammar
+from kbnf_core.languages.conversion.build_tree import is_written
 from kbnf_core.languages.conversion.evidence import going_on
 from kbnf_core.languages.conversion.verify import ConversionError
-from kbnf_core.languages.lark.build_tree import is_written
 from kbnf_core.languages.lark.reader.parse import parse_lark
 from kbnf_core.languages.lark.writer.lexeme_forms import Forms, choose_forms
 from kbnf_core.limits import DEFAULT_LIMITS, Limits

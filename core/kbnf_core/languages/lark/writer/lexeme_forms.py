@@ -21,7 +21,7 @@ from kbnf_core.budget import Budget
 from kbnf_core.errors import WorkLimitError
 from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.ir.analysis import callees_first
-from kbnf_core.languages.lark.build_tree import terminal as empty_terminal
+from kbnf_core.languages.conversion.build_tree import terminal as empty_terminal
 from kbnf_core.languages.lark.lexer.first_follow import Positions, analyse, members
 from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, END, exits, first_bytes, outside
 from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter

@@ -18,9 +18,22 @@ def terminal(value: str, span: Span) -> tree.Terminal:
     return tree.Terminal(text_of(value, span), span)
 
 
+def text_or_bytes(data: bytes, span: Span) -> tree.Terminal | tree.ByteString:
+    """Return ``'text'`` for bytes that are one, else ``#b'bytes'``."""
+    try:
+        return terminal(data.decode(), span)
+    except UnicodeDecodeError:
+        return tree.ByteString(data, span)
+
+
 def pattern(regex: str, span: Span) -> tree.Pattern:
     """Return ``#'regex'``."""
     return tree.Pattern(tree.PatternKind.REGEX, text_of(regex, span), span)
+
+
+def nothing(span: Span) -> tree.Pattern:
+    """Return a pattern that matches nothing."""
+    return pattern(r"[^\x{0}-\x{10FFFF}]", span)
 
 
 def reference(name: str, span: Span) -> tree.Reference:
@@ -83,10 +96,7 @@ def write_dfa(dfa: Dfa, span: Span) -> tree.Expression | None:
 
     word = _only_word(dfa)
     if word is not None:
-        try:
-            return terminal(word.decode(), span)
-        except UnicodeDecodeError:
-            return tree.ByteString(word, span)
+        return text_or_bytes(word, span)
     try:
         return pattern(to_regex(dfa), span)
     except (NotTextError, LimitError):
