@@ -10,8 +10,7 @@ from collections.abc import Sequence as Sequence_
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.languages.bnf.build import ANY, EXCEPT
 from kbnf_core.languages.bnf.escapes import decode
-from kbnf_core.languages.conversion.build_tree import pattern, terminal, text_of
-from kbnf_core.languages.conversion.regexes import escaped
+from kbnf_core.languages.conversion.build_tree import escaped, pattern, terminal, text_of
 from kbnf_core.source import Source
 from kbnf_core.syntax.tree import (
     Definition,

@@ -1,11 +1,20 @@
 """Makes parts of KBNF syntax trees: texts, patterns, groups."""
 
+import re
+
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
+
+_SPECIAL = re.compile(r"([\\.^$|?*+()\[\]{}&~#-])")
+
+
+def escaped(value: str) -> str:
+    """Return a regular expression of one text."""
+    return _SPECIAL.sub(r"\\\1", value)
 
 
 def text_of(value: str, span: Span) -> tree.Text:
@@ -100,6 +109,14 @@ def write_dfa(dfa: Dfa, span: Span) -> tree.Expression | None:
     try:
         return pattern(to_regex(dfa), span)
     except (NotTextError, LimitError):
+        return None
+
+
+def only_text(dfa: Dfa) -> str | None:
+    """Return the text of a language of one word, if it is one."""
+    try:
+        return (_only_word(dfa) or b"").decode() or None
+    except UnicodeDecodeError:
         return None
 
 

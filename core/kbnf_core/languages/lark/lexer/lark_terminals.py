@@ -18,8 +18,7 @@ from kbnf_core.languages.lark.reader.dialect import Dialect, decode, unescape
 from kbnf_core.languages.lark.reader.model import Lexing, Node, Order, Terminal, lexeme
 from kbnf_core.languages.lark.reader.modules import Module, NamedTerminals
 from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, UNSUPPORTED
-from kbnf_core.languages.lark.regex.backtrack import beginnings, matcher
-from kbnf_core.languages.lark.regex.parse import PatternError, parse, widths
+from kbnf_core.languages.lark.regex import PatternError, beginnings, matcher, parse, widths
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
 

@@ -12,7 +12,7 @@ from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.substrings import chunk_runs, substrings
 from kbnf_core.expression import quantifier
 from kbnf_core.ir import Choice, Repeat, Sequence
-from kbnf_core.languages.conversion.build_tree import pattern, terminal
+from kbnf_core.languages.conversion.build_tree import escaped, only_text, pattern, terminal
 from kbnf_core.languages.lark.lexer.lookahead import exits, outside
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect, decode
@@ -86,8 +86,8 @@ class LlguidanceTerminals(NamedTerminals[Language]):
             case lark.String():
                 return literal(decode(node.raw, Dialect.LLGUIDANCE), node.ignores_case)
             case lark.Range():
-                ends = (decode(each.raw, Dialect.LLGUIDANCE) for each in (node.first, node.last))
-                return character_range(*ends, place, self.report)
+                first, last = (decode(e.raw, Dialect.LLGUIDANCE) for e in (node.first, node.last))
+                return character_range(first, last, place, self.report)
             case lark.Regexp():
                 return self._regexp(node, module)
             case lark.Foreign(lark.Kind.REGEX):
@@ -196,15 +196,8 @@ class LlguidanceFactory:
 
 
 def _written(language: Language, dfa: Dfa, span: Span) -> tree.Expression:
-    word = operations.shortest_word(dfa)
-    if word is not None and len(word) == dfa.state_count - 1:
-        try:
-            text = word.decode()
-        except UnicodeDecodeError:
-            text = ""
-        if text and operations.is_equal(dfa, operations.literal(word)):
-            return terminal(text, span)
-    return pattern(language.regex or "", span)
+    text = only_text(dfa)
+    return terminal(text, span) if text else pattern(language.regex or "", span)
 
 
 _NO_TERMINALS: dict[type, str] = {lark.Guarded: "%if", lark.TemplateUse: "templates"}
@@ -226,19 +219,12 @@ def _grouped(regex: str) -> str:
 
 def literal(text: str, ignores_case: bool = False) -> Language:
     """Return the language of one text, or of its spellings in either case."""
-    regex = escape(text)
+    regex = escaped(text)
     if not ignores_case:
         return Language(operations.literal(text.encode()), regex)
     regex = f"(?i:{regex})"
     dfa = compile_regex(regex).dfa
     return Language(EPSILON if dfa is None else dfa, regex)
-
-
-def escape(text: str) -> str:
-    """Return a regular expression of exactly ``text``."""
-    return "".join(
-        f"\\{char}" if char in r"\.+*?()|[]{}^$#&-~/" and char != "/" else char for char in text
-    )
 
 
 def compiled(regex: str, place: Span, report: Report, limits: Limits) -> Language | None:
@@ -259,7 +245,7 @@ def character_range(first: str, last: str, place: Span, report: Report) -> Langu
     if first > last:
         report.error(INVALID, f"invalid range order: {first!r}..{last!r}", place)
         return None
-    return compiled(f"[{escape(first)}-{escape(last)}]", place, report, DEFAULT_LIMITS)
+    return compiled(f"[{escaped(first)}-{escaped(last)}]", place, report, DEFAULT_LIMITS)
 
 
 def substring_chunks(chunks: list[str], limits: Limits = DEFAULT_LIMITS) -> Dfa:

@@ -175,9 +175,10 @@ def cut(dfa: Dfa, rest: Lookahead) -> list[tuple[Lookahead, Dfa]]:
         if dfa.accepting[i]:
             ends.setdefault(after(rest, j), []).append(number)
     by_rest = {left: ending_in(numbers, rows, product.classes) for left, numbers in ends.items()}
-    if len(by_rest) == 1 and operations.is_equal(*by_rest.values(), dfa):
-        return [(left, dfa) for left in by_rest]
-    return [*by_rest.items()]
+    parts = [*by_rest.items()]
+    if len(parts) == 1 and operations.is_equal(parts[0][1], dfa):
+        return [(parts[0][0], dfa)]
+    return parts
 
 
 def union(dfas: list[Dfa]) -> Dfa:

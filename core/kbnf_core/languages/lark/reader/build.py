@@ -69,7 +69,7 @@ class Builder:
     def rule(self, parts: Parts) -> lark.Definition:
         """``name{x}.2[lazy]: body``."""
         words = {part.type: part for part in parts if isinstance(part, Token)}
-        head = dict(part for part in parts if isinstance(part, tuple))
+        head: dict[str, Any] = dict(part for part in parts if isinstance(part, tuple))
         name, parameter = words["NAME"], words.get("PARAMETER")
         return lark.Definition(
             lark.Definer.NEW,

@@ -5,7 +5,7 @@ Nodes are compared by identity: where a lexeme stands decides what may be confus
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias
 
@@ -123,8 +123,7 @@ Node: TypeAlias = Lexeme | Call | Embedded | Sequence["Node"] | Choice["Node"] |
 class LexicalGrammar:
     """Rules over lexemes; ``ignored`` is the terminal of texts between lexemes.
 
-    ``embedded`` are definitions in KBNF that ``Embedded`` nodes refer to. ``skips_first`` tells
-    whether ignored text may stand before the first lexeme.
+    ``skips_first`` tells whether ignored text may stand before the first lexeme.
     """
 
     start: str
@@ -132,7 +131,6 @@ class LexicalGrammar:
     spans: Mapping[str, Span]
     ignored: Terminal | None
     skips_first: bool
-    embedded: tuple[tree.Definition, ...] = field(default=())
 
 
 def lexeme(made: Terminal, nullable: bool, span: Span) -> Node:

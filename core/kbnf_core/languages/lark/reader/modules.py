@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.imports import Imports
+from kbnf_core.ir import Choice
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import InvalidStringError
 from kbnf_core.languages.lark.reader.parse import parse_lark
@@ -70,7 +71,7 @@ class Gathered:
         if not found or len(found) == 1:
             return found[0] if found else None
         first = found[0].definition
-        body = lark.Choice(tuple(entry.definition.body for entry in found), first.body.span)
+        body = Choice(tuple(entry.definition.body for entry in found), first.body.span)
         return Entry(replace(first, body=body), found[0].module)
 
 
