@@ -92,13 +92,13 @@ class _Writer:
             for node in ir.postorder(body):
                 if isinstance(node, ir.Literal | ir.Regular) and id(node) not in self._texts:
                     self._texts[id(node)] = self._words(node)
+                    self._check_size(node)
         self._patterns = {
             node.span: node.text.value
             for definition in reading.document.definitions
             for node in tree.postorder(definition.body)
             if isinstance(node, tree.Pattern) and node.kind is tree.PatternKind.REGEX
         }
-        self._check_sizes()
         self._forms: Forms = choose_forms(grammar, self._texts, limits)
         self._used = {"start", "nothing"}
         self._numbers: dict[str, int] = {}
@@ -109,20 +109,13 @@ class _Writer:
         self._spelt: dict[int, str] = {}
         self._needs_nothing = False
 
-    def _check_sizes(self) -> None:
-        """Refuse parts that LLGuidance would need too many rules for."""
-        for body in self._grammar.rules.values():
-            for node in ir.postorder(body):
-                if (
-                    isinstance(node, ir.Regular)
-                    and self._texts[id(node)].state_count > _MOST_STATES
-                ):
-                    count = self._texts[id(node)].state_count
-                    message = (
-                        f"this part has {count:,} states; in Lark each would be a rule, and there"
-                        f" may be {_MOST_STATES:,}"
-                    )
-                    raise GrammarError([Diagnostic("E106", message, self._source, node.span)])
+    def _check_size(self, node: ir.Literal | ir.Regular) -> None:
+        """Refuse a part that LLGuidance would need too many rules for."""
+        count = self._texts[id(node)].state_count
+        if isinstance(node, ir.Regular) and count > _MOST_STATES:
+            message = f"this part has {count:,} states; in Lark each would be a rule, and there"
+            message += f" may be {_MOST_STATES:,}"
+            raise GrammarError([Diagnostic("E106", message, self._source, node.span)])
 
     def _words(self, node: ir.Literal | ir.Regular) -> Dfa:
         """Return the words of a part that are texts."""
@@ -170,32 +163,24 @@ class _Writer:
         return chosen
 
     def _in_rule(self, node: ir.Node) -> str:
-        match node:
-            case ir.Call(name):
-                title = self._names[name]
-                return title.upper() if name in self._forms.terminals else title
-            case ir.Token(terminal, span):
-                return self._token(terminal, span)
-            case ir.Literal() | ir.Regular() if id(node) in self._forms.split:
-                return self._characters(node)
-            case ir.Literal() | ir.Regular():
-                return self._whole(node)
-            case _:
-                return self._nothing()
+        if isinstance(node, ir.Call) and node.nonterminal not in self._forms.terminals:
+            return self._names[node.nonterminal]
+        if isinstance(node, ir.Literal | ir.Regular) and id(node) in self._forms.split:
+            return self._characters(node)
+        return self._in_terminal(node)
 
     def _in_terminal(self, node: ir.Node) -> str:
-        return (
-            self._names[node.nonterminal].upper()
-            if isinstance(node, ir.Call)
-            else (
-                self._whole(node) if isinstance(node, ir.Literal | ir.Regular) else self._nothing()
-            )
-        )
+        match node:
+            case ir.Call(name):
+                return self._names[name].upper()
+            case ir.Token(terminal, span):
+                return self._token(terminal, span)
+            case ir.Literal() | ir.Regular() if not self._texts[id(node)].is_empty:
+                return self._whole(node)
+        return self._nothing()
 
     def _whole(self, node: ir.Literal | ir.Regular) -> str:
         dfa = self._texts[id(node)]
-        if dfa.is_empty:
-            return self._nothing()
         if isinstance(node, ir.Literal):
             return print_text(node.data.decode())
         try:
@@ -205,13 +190,11 @@ class _Writer:
 
     def _characters(self, node: ir.Literal | ir.Regular) -> str:
         dfa = self._texts[id(node)]
-        if dfa.is_empty:
-            return self._nothing()
-        if isinstance(node, ir.Literal):
+        if isinstance(node, ir.Literal) and not dfa.is_empty:
             steps = " ".join(print_text(char) for char in node.data.decode())
             return f"({steps})" if len(node.data.decode()) > 1 else steps or EMPTY
         if id(dfa) not in self._spelt:
-            self._spelt[id(dfa)] = self._states(dfa)
+            self._spelt[id(dfa)] = self._states(dfa) if not dfa.is_empty else self._nothing()
         return self._spelt[id(dfa)]
 
     def _states(self, dfa: Dfa) -> str:
