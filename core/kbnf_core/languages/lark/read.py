@@ -1,7 +1,7 @@
 """Reads Lark: parses, resolves and converts; returns a tree of KBNF and diagnostics."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import Any
@@ -35,7 +35,6 @@ from kbnf_core.languages.lark.reader.model import (
     Lexeme,
     LexicalGrammar,
     Lexing,
-    Node,
     Terminal,
     make_shallow,
 )
@@ -48,7 +47,7 @@ from kbnf_core.languages.lark.reader.modules import (
 from kbnf_core.languages.lark.reader.parse import comments, is_gbnf, parse_lark
 from kbnf_core.languages.lark.reader.report import INVALID, Report
 from kbnf_core.languages.lark.reader.rules import Factory, RuleBuilder
-from kbnf_core.languages.lark.reader.tree import Document, Expression, Use
+from kbnf_core.languages.lark.reader.tree import Document, Use
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
@@ -57,6 +56,10 @@ from kbnf_core.syntax.tree import Comment
 
 _MOST_NESTED = 16
 """Grammars inside one another."""
+
+_Found = tree.Document | None
+_Others = dict[str, _Found]
+"""The grammars of a list, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,25 +93,16 @@ def read_lark(source: Source, setting: Setting) -> Outcome:
     report = Report(source)
     if source.text.lstrip().startswith("{"):
         return Outcome(_read_list(source, setting, report), report)
-    names = Names()
-    document = _read(source, setting, report, names, {})
-    return Outcome(document, report)
+    return Outcome(_read(source, setting, report, {}), report)
 
 
-def _read(
-    source: Source,
-    setting: Setting,
-    report: Report,
-    names: Names,
-    others: dict[str, tree.Document | None],
-) -> tree.Document | None:
+def _read(source: Source, setting: Setting, report: Report, others: _Others) -> _Found:
     parsed = parse_lark(source, setting.limits)
     report.errors.extend(parsed.diagnostics)
-    reader = _Reader(parsed.document, setting, report, names, others)
-    return reader.read()
+    return _Reader(parsed.document, setting, report, Names(), others).read()
 
 
-def _read_list(source: Source, setting: Setting, report: Report) -> tree.Document | None:
+def _read_list(source: Source, setting: Setting, report: Report) -> _Found:
     """Read ``{"grammars": [...]}``: the first is the top, the others can be called by name."""
     whole = Span(0, len(source.text))
     try:
@@ -121,7 +115,7 @@ def _read_list(source: Source, setting: Setting, report: Report) -> tree.Documen
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         report.error("E001", "this is neither Lark nor a list of grammars", whole)
         return None
-    others: dict[str, tree.Document | None] = {}
+    others: _Others = {}
     for index in reversed(range(1, len(texts))):
         name, text = texts[index]
         if isinstance(text, str):
@@ -144,22 +138,12 @@ def _text_of(grammar: Mapping[str, Any]) -> object:
     return f"start: %json {json.dumps(schema)}"
 
 
-def _placed(
-    text: str,
-    place: Span,
-    setting: Setting,
-    report: Report,
-    others: dict[str, tree.Document | None],
-) -> tree.Document | None:
+def _placed(text: str, place: Span, setting: Setting, report: Report, others: _Others) -> _Found:
     """Read a grammar inside another text; all that is said about it is said at ``place``."""
     inner = Report(Source(text, report.source.path))
-    document = _read(inner.source, setting, inner, Names(), others)
-    for finding in inner.errors:
-        report.error(finding.code, finding.message, place, *finding.helps)
-    for finding in inner.notes:
-        report.note(finding.code, finding.message, place, *finding.helps)
-    for loss in inner.losses:
-        report.loss(loss.code, loss.message, place, loss.example)
+    document = _read(inner.source, setting, inner, others)
+    inner.remark = ""
+    report.add(inner, place)
     return document
 
 
@@ -171,9 +155,9 @@ class _Reader:
     setting: Setting
     report: Report
     names: Names
-    others: dict[str, tree.Document | None]
+    others: _Others
 
-    def read(self) -> tree.Document | None:
+    def read(self) -> _Found:
         """Return the tree of KBNF; None after a report."""
         gbnf = self.setting.lexing is None and is_gbnf(self.document.source.text)
         dialect = Dialect.LLGUIDANCE if gbnf else dialect_of(self.document, self.setting.lexing)
@@ -185,55 +169,46 @@ class _Reader:
         if start is None:
             return None
         self.names.of(("start",), start)
-        factory = self._factory(dialect, lexing, gathered)
-        embedding = Embedding(
-            self.report, self.names, self._nested, self.others, self.setting.limits
+        report, limits = self.report, self.setting.limits
+        factory: Factory = (
+            LlguidanceFactory(LlguidanceTerminals(gathered, report, limits), lexing)
+            if dialect is Dialect.LLGUIDANCE
+            else LarkFactory(LarkTerminals(gathered, report, limits), lexing)
         )
-        builder = RuleBuilder(
-            gathered, dialect, factory, embedding, self.report, self.setting.limits
-        )
+        embedding = Embedding(report, self.names, self._nested, self.others, limits)
+        builder = RuleBuilder(gathered, dialect, factory, embedding, report, limits)
         builder.build(start)
         options = self._options(gathered)
+        source, budget = self.document.source, Budget(limits.work)
         try:
-            ignored = self._ignored(gathered, factory, dialect, lexing, options)
-            if self.report.errors:
+            parts = list(_ignored(gathered, factory))
+            if report.errors:
                 return None
+            together = dialect is Dialect.LLGUIDANCE and lexing is not Lexing.SCANNERLESS
+            once, first = (bool(options.get(o)) for o in ("ignore_once", "allow_initial_skip"))
             grammar = LexicalGrammar(
                 start,
                 *make_shallow(builder.rules, builder.spans),
-                ignored,
-                dialect is Dialect.LARK or bool(options.get("allow_initial_skip")),
+                make_skipped(parts, together, once, gathered.ignored[0][1]) if parts else None,
+                dialect is Dialect.LARK or first,
             )
-            assembly = Assembly(
-                self.document.source,
-                dialect,
-                lexing,
-                self.names,
-                embedding,
-                self.report,
-                Budget(self.setting.limits.work),
-            )
+            assembly = Assembly(source, dialect, lexing, self.names, embedding, report, budget)
             return assembly.document(grammar)
         except LimitError as error:
-            self.report.error("E106", f"the grammar needs {error}", Span(0, 0))
-            return None
+            report.error("E106", f"the grammar needs {error}", Span(0, 0))
         except TooManyVariantsError:
             message = f"the grammar needs more than {MOST_VARIANTS:,} variants of rules"
-            self.report.error("E106", message, Span(0, 0), "make several grammars of it")
-            return None
+            report.error("E106", message, Span(0, 0), "make several grammars of it")
         except WorkLimitError as error:
-            self._too_much_work(error)
-            return None
-
-    def _too_much_work(self, error: WorkLimitError) -> None:
-        where = f", in the end on `{error.part}`" if error.part else ""
-        self.report.error(
-            "E107",
-            f"telling the lexemes apart takes more than {error.limit:,} steps{where}",
-            Span(0, min(1, len(self.document.source.text))),
-            "let fewer terminals match the same text, choose the lexing `scannerless`, or raise"
-            " `Limits.work`",
-        )
+            where = f", in the end on `{error.part}`" if error.part else ""
+            report.error(
+                "E107",
+                f"telling the lexemes apart takes more than {error.limit:,} steps{where}",
+                Span(0, min(1, len(source.text))),
+                "let fewer terminals match the same text, choose the lexing `scannerless`, or raise"
+                " `Limits.work`",
+            )
+        return None
 
     def _start(self, gathered: Gathered, usual: str) -> str | None:
         start = self.setting.start or usual
@@ -249,18 +224,12 @@ class _Reader:
         )
         return None
 
-    def _nested(self, text: str, place: Span) -> tree.Document | None:
+    def _nested(self, text: str, place: Span) -> _Found:
         if self.setting.depth >= _MOST_NESTED:
             self.report.error("E012", f"grammars are nested {_MOST_NESTED} deep at most", place)
             return None
         deeper = replace(self.setting, depth=self.setting.depth + 1)
         return _placed(text, place, deeper, self.report, self.others)
-
-    def _factory(self, dialect: Dialect, lexing: Lexing, gathered: Gathered) -> Factory:
-        limits = self.setting.limits
-        if dialect is Dialect.LLGUIDANCE:
-            return LlguidanceFactory(LlguidanceTerminals(gathered, self.report, limits), lexing)
-        return LarkFactory(LarkTerminals(gathered, self.report, limits), lexing)
 
     def _options(self, gathered: Gathered) -> Mapping[str, object]:
         merged: dict[str, object] = {}
@@ -279,34 +248,19 @@ class _Reader:
             )
         return merged
 
-    def _ignored(
-        self,
-        gathered: Gathered,
-        factory: Factory,
-        dialect: Dialect,
-        lexing: Lexing,
-        options: Mapping[str, object],
-    ) -> Terminal | None:
-        parts: list[Terminal] = []
-        for body, span in gathered.ignored:
-            node = self._ignored_node(body, span, gathered, factory)
-            while isinstance(node, Repeat):
-                node = node.body
-            if isinstance(node, Lexeme):
-                parts.append(node.terminal)
-        if not parts:
-            return None
-        together = dialect is Dialect.LLGUIDANCE and lexing is not Lexing.SCANNERLESS
-        once = bool(options.get("ignore_once"))
-        return make_skipped(parts, together, once, gathered.ignored[0][1])
 
-    def _ignored_node(
-        self, body: Expression, span: Span, gathered: Gathered, factory: Factory
-    ) -> Node | None:
+def _ignored(gathered: Gathered, factory: Factory) -> Iterator[Terminal]:
+    """Yield the terminals that are ignored."""
+    for body, span in gathered.ignored:
         flat = gathered.main.names.get(body.name.value) if isinstance(body, Use) else None
         if flat is not None and flat in gathered.entries:
-            return factory.named(flat, span)
-        return factory.anonymous(body, gathered.main)
+            node = factory.named(flat, span)
+        else:
+            node = factory.anonymous(body, gathered.main)
+        while isinstance(node, Repeat):
+            node = node.body
+        if isinstance(node, Lexeme):
+            yield node.terminal
 
 
 _LONGEST = 120

@@ -16,7 +16,7 @@ from kbnf_core.automata.product import common_word
 from kbnf_core.budget import Budget
 from kbnf_core.ir import Choice, Repeat, Sequence, children, postorder
 from kbnf_core.languages.lark.lexer.lookahead import first_bytes
-from kbnf_core.languages.lark.lexer.maximal_munch import COMPARISON, precedes
+from kbnf_core.languages.lark.lexer.maximal_munch import COMPARISON
 from kbnf_core.languages.lark.reader.model import (
     Call,
     Embedded,
@@ -300,34 +300,10 @@ _SECONDS = 0.2
 """What interegular may search for an example; it counts this in steps, not by a clock."""
 
 
-@dataclass(frozen=True, slots=True)
-class Collision:
-    """A text that two terminals match, before a text that their look-aheads may ask for."""
-
-    first: Terminal
-    second: Terminal
-    text: str
-    following: str = ""
-
-
 def report_collisions(
     scanners: Iterable[Iterable[Terminal]], budget: Budget, report: Report
 ) -> None:
-    """Note each pair of terminals that collide in a scanner, with an example."""
-    for found in collisions(scanners, budget):
-        before = f" before {found.following!r}" if found.following else ""
-        first, second = found.first.title, found.second.title
-        report.note(
-            COLLISION,
-            f"`{first}` and `{second}` both match {found.text!r}{before}; Lark's lexer takes"
-            f" `{first}`, which stands first in its order",
-            found.second.span,
-            "give one of them a priority (`NAME.2`), or let it exclude the other's texts",
-        )
-
-
-def collisions(scanners: Iterable[Iterable[Terminal]], budget: Budget) -> Iterator[Collision]:
-    """Yield a collision of each pair of terminals with one priority that share a scanner."""
+    """Note each pair of terminals with one priority that collide in a scanner, with an example."""
     seen: set[frozenset[str]] = set()
     for scanner in scanners:
         patterns = sorted((t for t in scanner if _is_pattern(t)), key=lambda t: t.title)
@@ -338,10 +314,26 @@ def collisions(scanners: Iterable[Iterable[Terminal]], budget: Budget) -> Iterat
             seen.add(pair)
             if first_bytes(one.dfa) & first_bytes(other.dfa):
                 budget.spend(COMPARISON)
-                first, second = (one, other) if precedes(one, other) else (other, one)
-                found = _collision(first, second, len(seen) <= _MOST_PAIRS)
-                if found is not None:
-                    yield found
+                _report(*sorted((one, other), key=_order), len(seen) <= _MOST_PAIRS, report)
+
+
+def _report(first: Terminal, second: Terminal, asks: bool, report: Report) -> None:
+    """Note a text that both match, before a text that their look-aheads may ask for."""
+    word = common_word(first.dfa, second.dfa)
+    examples = [*_overlap(first, second)] if asks else []
+    if word is not None:
+        examples.append((word.decode("utf-8", "replace"), ""))
+    for text, following in examples:
+        if all(_matches(each, text, following) for each in (first, second)):
+            before = f" before {following!r}" if following else ""
+            report.note(
+                COLLISION,
+                f"`{first.title}` and `{second.title}` both match {text!r}{before}; Lark's lexer"
+                f" takes `{first.title}`, which stands first in its order",
+                second.span,
+                "give one of them a priority (`NAME.2`), or let it exclude the other's texts",
+            )
+            return
 
 
 def _is_pattern(terminal: Terminal) -> bool:
@@ -349,19 +341,12 @@ def _is_pattern(terminal: Terminal) -> bool:
     return terminal.order is not None and terminal.order.keyword is None
 
 
-def _priority(terminal: Terminal) -> int | None:
-    return terminal.order.key[0] if terminal.order else None
+def _order(terminal: Terminal) -> tuple[int, int, int, str]:
+    return terminal.order.key if terminal.order else (0, 0, 0, "")
 
 
-def _collision(one: Terminal, other: Terminal, asks: bool) -> Collision | None:
-    word = common_word(one.dfa, other.dfa)
-    examples = [*_overlap(one, other)] if asks else []
-    if word is not None:
-        examples.append((word.decode("utf-8", "replace"), ""))
-    for text, following in examples:
-        if all(_matches(each, text, following) for each in (one, other)):
-            return Collision(one, other, text, following)
-    return None
+def _priority(terminal: Terminal) -> int:
+    return _order(terminal)[0]
 
 
 def _matches(terminal: Terminal, text: str, following: str) -> bool:

@@ -12,6 +12,7 @@ know what came before.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 
 from kbnf_core.automata.dfa import Dfa
@@ -375,15 +376,10 @@ class Product:
     def _unrolled(
         self, node: Repeat[Node], low: int, high: int | None, before: State, afters: States
     ) -> list[tree.Expression]:
-        branches = []
         least, most = max(low - 1, 0), None if high is None else high - 1
-        for middle, group in self._reach.round(node, before).items():
-            reached = self._reach.rounds(node, middle, least, most) & afters
-            if reached:
-                once = self._between(node.body, before, group)
-                more = self._times(node, least, most, middle, reached)
-                branches.append(build_tree.sequence([once, more], node.span))
-        return branches
+        return self._rounds_from(
+            node, before, afters, least, most, partial(self._times, node, least, most)
+        )
 
     def _more_rounds(
         self, node: Repeat[Node], before: State, afters: States
@@ -393,25 +389,39 @@ class Product:
             name = f"@rounds{len(self._round_names)}"
             self._round_names[id(node)] = name
             self._rounds[name] = node
+        return [self._call_rounds(node, before, afters)]
+
+    def _call_rounds(self, node: Repeat[Node], before: State, afters: States) -> tree.Expression:
         key = Key(self._round_names[id(node)], before, afters)
         self._want(key)
-        return [build_tree.reference(self.name(key), node.span)]
+        return build_tree.reference(self.name(key), node.span)
 
     def _next_round(self, key: Key) -> tree.Expression:
         """Write ``rounds(before) = empty | body(before, s) rounds(s)``."""
         node = self._rounds[key.rule]
-        branches: list[tree.Expression] = []
+        more = partial(self._call_rounds, node)
+        branches = self._rounds_from(node, key.before, key.afters, 0, None, more)
         if key.before in key.afters:
-            branches.append(build_tree.terminal("", node.span))
-        for middle, group in self._reach.round(node, key.before).items():
-            reached = self._reach.rounds(node, middle, 0, None) & key.afters
-            if reached:
-                once = self._between(node.body, key.before, group)
-                rest = Key(key.rule, middle, reached)
-                self._want(rest)
-                more = build_tree.reference(self.name(rest), node.span)
-                branches.append(build_tree.sequence([once, more], node.span))
+            branches.insert(0, build_tree.terminal("", node.span))
         return build_tree.choice(branches, node.span)
+
+    def _rounds_from(
+        self,
+        node: Repeat[Node],
+        before: State,
+        afters: States,
+        least: int,
+        most: int | None,
+        more: Callable[[State, States], tree.Expression],
+    ) -> list[tree.Expression]:
+        """Write a round, and ``more`` of them, ``least`` to ``most``, behind each state."""
+        return [
+            build_tree.sequence(
+                [self._between(node.body, before, group), more(middle, reached)], node.span
+            )
+            for middle, group in self._reach.round(node, before).items()
+            if (reached := self._reach.rounds(node, middle, least, most) & afters)
+        ]
 
 
 @dataclass(slots=True)

@@ -54,12 +54,15 @@ class Report:
         if self._is_new(message, span):
             self.losses.append(Loss(code, message, span, example))
 
-    def add(self, other: "Report") -> None:
-        """Note everything that ``other`` has noted about the same source."""
+    def add(self, other: "Report", place: Span | None = None) -> None:
+        """Note everything that ``other`` has noted, of this source or what stands at ``place``."""
         self.remark = other.remark or self.remark
-        self.errors.extend(e for e in other.errors if self._is_new(e.message, e.span))
-        self.notes.extend(n for n in other.notes if self._is_new(n.message, n.span))
-        self.losses.extend(loss for loss in other.losses if self._is_new(loss.message, loss.span))
+        for each in other.errors:
+            self.error(each.code, each.message, place or each.span, *each.helps)
+        for each in other.notes:
+            self.note(each.code, each.message, place or each.span, *each.helps)
+        for loss in other.losses:
+            self.loss(loss.code, loss.message, place or loss.span, loss.example)
 
     def _is_new(self, message: str, span: Span) -> bool:
         key = (message, span)
