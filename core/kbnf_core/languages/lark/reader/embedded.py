@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from kbnf_core.ir import Repeat, Sequence
@@ -25,8 +25,8 @@ GRAMMARS = frozenset({lark.Kind.JSON, lark.Kind.NESTED, lark.Kind.GRAMMAR})
 """What is a grammar of its own."""
 
 _BY_NAME = frozenset({"properties", "patternProperties", "$defs", "definitions"})
-_LISTS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
-_SCHEMAS = frozenset({"items", "additionalItems", "additionalProperties"})
+_SCHEMAS = _BY_NAME | {"anyOf", "oneOf", "allOf", "prefixItems"}
+_SCHEMAS |= {"items", "additionalItems", "additionalProperties"}
 
 
 def unimplemented(schema: object) -> list[str]:
@@ -38,20 +38,15 @@ def unimplemented(schema: object) -> list[str]:
     pending = [schema]
     while pending:
         current = pending.pop()
-        if isinstance(current, dict):
-            found.update(REFUSED_BY_LLGUIDANCE & current.keys())
-            pending.extend(_below(current))
+        if not isinstance(current, dict):
+            continue
+        found.update(REFUSED_BY_LLGUIDANCE & current.keys())
+        for key, value in current.items():
+            if key in _SCHEMAS:
+                named = key in _BY_NAME and isinstance(value, dict)
+                below = value.values() if named else value
+                pending.extend(below if named or isinstance(value, list) else [value])
     return sorted(found)
-
-
-def _below(schema: dict[str, object]) -> Iterator[object]:
-    for key, value in schema.items():
-        if key in _BY_NAME and isinstance(value, dict):
-            yield from value.values()
-        elif key in _LISTS and isinstance(value, list):
-            yield from value
-        elif key in _SCHEMAS:
-            yield from value if isinstance(value, list) else [value]
 
 
 _TOKEN_SET = re.compile(r"<\[(?P<negated>\^)?(?P<body>[^\]]*)\]>")
@@ -122,7 +117,11 @@ class Embedding:
         from kbnf_core.languages.json_schema.document import read_json
         from kbnf_core.languages.json_schema.problems import ProblemError
 
-        refused = unimplemented(json.loads(node.text))
+        schema = json.loads(node.text)
+        if not isinstance(schema, dict | bool):
+            self.report.error(INVALID, "a schema is an object, `true` or `false`", place)
+            return None
+        refused = unimplemented(schema)
         if refused:
             keys = ", ".join(f'"{key}"' for key in refused)
             self.report.error(INVALID, f"Unimplemented keys: [{keys}]", place)
