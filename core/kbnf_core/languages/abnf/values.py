@@ -8,7 +8,9 @@ HTTP, UTF-8's own), and else code points in UTF-8, as in those of texts (JSON).
 import re
 from collections.abc import Iterable
 
-from kbnf_core.languages.conversion.build_tree import pattern, terminal
+from kbnf_core.automata.codepoints import from_ranges
+from kbnf_core.automata.expression import print_characters
+from kbnf_core.languages.conversion.build_tree import escaped, nothing, pattern, terminal
 from kbnf_core.source import Span
 from kbnf_core.syntax.tree import (
     Alternation,
@@ -23,12 +25,9 @@ LAST_ASCII, LAST_OCTET, LAST_POINT = 0x7F, 0xFF, 0x10FFFF
 OCTETS = "%x"
 """Begins the names of rules that are made for ranges of octets; no other name does."""
 
-_SURROGATES = (0xD800, 0xDFFF)
 _BASES = {"b": 2, "d": 10, "x": 16}
 _MANY_DIGITS = 40
 """A value of more digits, leading zeros aside, counts as one beyond every limit."""
-
-_SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$]")
 
 
 def read_value(written: str) -> tuple[list[int], bool]:
@@ -46,7 +45,7 @@ def are_octets(values: Iterable[str]) -> bool:
 
 def is_character(number: int) -> bool:
     """Tell whether ``number`` is one of Unicode's characters."""
-    return number <= LAST_POINT and not _SURROGATES[0] <= number <= _SURROGATES[1]
+    return bool(from_ranges([(number, number)]))
 
 
 def text_leaf(text: str, is_exact: bool, span: Span) -> Expression:
@@ -54,8 +53,7 @@ def text_leaf(text: str, is_exact: bool, span: Span) -> Expression:
     if is_exact or not re.search("[A-Za-z]", text):
         return terminal(text, span)
     # Without `-u`, `k` and `s` would match the Kelvin sign and the long s, too.
-    escaped = _SPECIAL.sub(r"\\\g<0>", text)
-    return pattern(f"(?i-u:{escaped})", span)
+    return pattern(f"(?i-u:{escaped(text)})", span)
 
 
 def numbers_leaf(numbers: list[int], octets: bool, span: Span) -> Expression:
@@ -71,8 +69,14 @@ def range_leaf(low: int, high: int, octets: bool, span: Span) -> Expression:
     Octets above 127 are a use of a rule that `octet_rule` makes: each would be a leaf.
     """
     if not octets or high <= LAST_ASCII:
-        return pattern(f"[{''.join(_ranges(low, high))}]", span)
+        return _one_of(low, high, span)
     return Reference(Name(f"{OCTETS}{low:02X}-{high:02X}", span), span)
+
+
+def _one_of(low: int, high: int, span: Span) -> Expression:
+    """Return any one character of a range; halves of surrogate pairs are none."""
+    points = from_ranges([(low, high)])
+    return pattern(print_characters(points), span) if points else nothing(span)
 
 
 def octet_rule(name: str, span: Span) -> Definition:
@@ -80,7 +84,7 @@ def octet_rule(name: str, span: Span) -> Definition:
     low, high = (int(digits, 16) for digits in name.removeprefix(OCTETS).split("-"))
     branches: list[Expression] = []
     if low <= LAST_ASCII:
-        branches.append(pattern(f"[{''.join(_ranges(low, LAST_ASCII))}]", span))
+        branches.append(_one_of(low, LAST_ASCII, span))
     first = max(low, LAST_ASCII + 1)
     branches.extend(ByteString(bytes([each]), span) for each in range(first, high + 1))
     body = branches[0] if len(branches) == 1 else Alternation(tuple(branches), span)
@@ -90,19 +94,3 @@ def octet_rule(name: str, span: Span) -> Definition:
 def _number(digits: str, base: int) -> int:
     significant = digits.lstrip("0") or "0"
     return int(significant, base) if len(significant) <= _MANY_DIGITS else LAST_POINT + 1
-
-
-def _ranges(low: int, high: int) -> Iterable[str]:
-    """Yield the parts of a class: a range without the halves of surrogate pairs."""
-    before = (low, min(high, _SURROGATES[0] - 1))
-    after = (max(low, _SURROGATES[1] + 1), min(high, LAST_POINT))
-    for first, last in (before, after):
-        if first == last:
-            yield _member(first)
-        elif first < last:
-            yield f"{_member(first)}-{_member(last)}"
-
-
-def _member(point: int) -> str:
-    char = chr(point)
-    return char if char.isascii() and char.isalnum() else f"\\x{{{point:X}}}"
