@@ -1,4 +1,8 @@
-"""Reads Lark: parses, resolves and converts; returns a tree of KBNF and diagnostics."""
+"""Reads Lark, in either dialect: parses, resolves and converts it to a tree of KBNF, or its text.
+
+Lark's and LLGuidance's grammars let generation go on as long as they can, so the text says
+``finish=eos``.
+"""
 
 import json
 from collections.abc import Iterator, Mapping

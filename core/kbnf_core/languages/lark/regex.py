@@ -1,10 +1,17 @@
-r"""Python's regular expressions as trees, read by Python's own parser.
+r"""Python's regular expressions: read by Python's own parser, matched as its own matcher does.
 
 ``re._parser`` is what ``re`` compiles from, so flags, escapes and groups mean here what they mean
 there. Single characters and classes become pieces of text in the syntax of our own regular
 expressions; what is around them becomes a tree. What an automaton cannot do (conditions, word
 boundaries, possessive repetition) is a ``PatternError``; a reference back stands for anything that
 its group matches, which is a problem to report.
+
+Python tries alternatives in order and takes the first that leads to a match, so its match may be
+shorter than the longest one, and may depend on what follows. The automaton keeps the attempts in
+their order and drops those behind a match; its states are the ordered lists. What may follow a
+match is what makes all attempts before it fail. For this the tree becomes a program for Pike's
+machine (R. Cox, "Regular Expression Matching: the Virtual Machine Approach", 2009), in which single
+characters are automata, and so are look-ahead and look-behind.
 """
 
 import re

@@ -12,6 +12,8 @@ it (``e: e "+" t | t`` after an ``e``), and so may the same part at another plac
 Other parses: LLGuidance keeps all that match alike, so ignored text may follow a last lexeme where
 another terminal that is expected there matches it and goes on. A terminal that matches the empty
 text counts as a lexeme, so ignored text may follow it, even at the very beginning.
+
+The text between two lexemes is one terminal, made of everything that ``%ignore`` names.
 """
 
 from collections.abc import Callable, Iterator

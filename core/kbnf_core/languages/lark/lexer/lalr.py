@@ -1,7 +1,15 @@
-"""The terminals that Lark's LALR parser accepts in each state, from Lark's own analysis.
+r"""The terminals that Lark's LALR parser accepts in each state, from Lark's own analysis.
 
 Its contextual lexer knows the terminals that the parser's state has an action for, which may be
 more than can follow; and where the parser could both shift and reduce, it shifts.
+
+Two terminals of one state *collide* where a text matches both, as Lark's strict mode says. Lark
+asks interegular, which reads Python's regular expressions as sets of texts; so it is asked here
+too. It falls short of ``re``, and of ``regex``, in this: alternation has no order and laziness no
+meaning (``a|ab`` may match ``ab``), classes and ``\d``, ``\w`` are ASCII, there is no look-behind,
+no ``^``, ``$``, ``\b``, no reference back and no flag but ``ims``; what a look-ahead asks is part of
+the text. Hence terminals are not read by it, and an example of it counts only if ``re`` confirms
+it; where there is none, our own automata give one.
 """
 
 import re

@@ -1,4 +1,7 @@
-"""LLGuidance's terminals as regular languages, in the syntax of Rust's regular expressions."""
+"""LLGuidance's terminals as regular languages, in the syntax of Rust's regular expressions.
+
+Rules with the attributes ``lazy``, ``suffix``, ``stop`` and others are terminals, too.
+"""
 
 import json
 import re

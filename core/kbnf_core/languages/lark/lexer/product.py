@@ -7,7 +7,8 @@ is one state, and the rules stay as they are.
 
 First it is computed which states each part leads to, from the one before (``Reach``). A state is
 restricted to what makes a difference to the part, and so is the one after it: most parts need not
-know what came before.
+know what came before. What the lexer looks at is kept whole, or else up to the next byte, or not
+at all (``Assembly``), as the limits permit: each needs fewer variants.
 """
 
 from collections.abc import Callable

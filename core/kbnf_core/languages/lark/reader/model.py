@@ -2,6 +2,10 @@
 
 Rules are made of lexemes (one use of a terminal each), calls, and KBNF that was made elsewhere.
 Nodes are compared by identity: where a lexeme stands decides what may be confused with it.
+
+``only_useful`` removes parts that can consume no lexeme, so that every remaining position has a
+continuation; unproductive parts stay: they never match, but the lexer expects their lexemes.
+``make_shallow`` splits deep parts into rules of their own, since later passes recurse into parts.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,7 +1,10 @@
 """Gathers the definitions of a Lark file and of all files that it imports under flat names.
 
 As in Lark, what an imported rule needs comes along as ``module__name``, and a module's
-``%ignore`` does not.
+``%ignore`` does not. The libraries that come with both programs are written here for this project:
+the languages are those of the originals, and there is no look-behind in them, so they read the same
+in both dialects. LLGuidance lets a line break into an ``ESCAPED_STRING``. Of the grammars of Python
+and of Lark itself, which only Lark ships, there are the terminals.
 """
 
 from collections.abc import Mapping
