@@ -7,7 +7,7 @@ Two terminals of one state *collide* where a text matches both, as Lark's strict
 asks interegular, which reads Python's regular expressions as sets of texts; so it is asked here
 too. It falls short of ``re``, and of ``regex``, in this: alternation has no order and laziness no
 meaning (``a|ab`` may match ``ab``), classes and ``\d``, ``\w`` are ASCII, there is no look-behind,
-no ``^``, ``$``, ``\b``, no reference back and no flag but ``ims``; what a look-ahead asks is part of
+no ``^``, ``$``, ``\b``, no reference back, no flag but ``ims``; what a look-ahead asks is part of
 the text. Hence terminals are not read by it, and an example of it counts only if ``re`` confirms
 it; where there is none, our own automata give one.
 """
