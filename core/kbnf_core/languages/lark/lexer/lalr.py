@@ -322,7 +322,8 @@ def report_collisions(
             seen.add(pair)
             if first_bytes(one.dfa) & first_bytes(other.dfa):
                 budget.spend(COMPARISON)
-                _report(*sorted((one, other), key=_order), len(seen) <= _MOST_PAIRS, report)
+                first, second = sorted((one, other), key=_order)
+                _report(first, second, len(seen) <= _MOST_PAIRS, report)
 
 
 def _report(first: Terminal, second: Terminal, asks: bool, report: Report) -> None:

@@ -17,7 +17,13 @@ from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect, decode, unescape
 from kbnf_core.languages.lark.reader.model import Lexing, Node, Order, Terminal, lexeme
 from kbnf_core.languages.lark.reader.modules import Module, NamedTerminals
-from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, UNSUPPORTED
+from kbnf_core.languages.lark.reader.report import (
+    APPROXIMATE,
+    INVALID,
+    UNSUPPORTED,
+    RefusedError,
+    check_counts,
+)
 from kbnf_core.languages.lark.regex import PatternError, beginnings, matcher, parse, widths
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
@@ -66,35 +72,26 @@ class LarkTerminals(NamedTerminals[Pattern]):
             case Choice():
                 ordered = sorted(parts, key=lambda p: (-p.widths[1], -p.widths[0], -len(p.value)))
                 return Pattern(f"(?:{'|'.join(part.regexp for part in ordered)})")
-            case Repeat():
-                return self._repeat(node, parts[0], module)
+            case Repeat(_, low, high):
+                check_counts(low, high, None)
+                return Pattern(f"(?:{parts[0].regexp}){quantifier(low, high)}", parts[0].flags)
             case lark.Use():
                 return self.used(node, module)
             case lark.String():
                 text = decode(node.raw, Dialect.LARK)
                 return Pattern(re.escape(text), frozenset("i" if node.ignores_case else ""), text)
             case lark.Range():
-                return self._range(node, module)
+                return _range(*(decode(each.raw, Dialect.LARK) for each in (node.first, node.last)))
             case lark.Regexp():
                 return Pattern(unescape(node.raw).replace("\\/", "/"), frozenset(node.flags))
         what = "templates are" if isinstance(node, lark.TemplateUse) else "this is"
-        self.report.error(INVALID, f"{what} not allowed inside terminals", module.place(node.span))
-        return None
+        raise RefusedError(INVALID, f"{what} not allowed inside terminals")
 
-    def _repeat(
-        self, node: Repeat[lark.Expression], part: Pattern, module: Module
-    ) -> Pattern | None:
-        if not self.report.check_counts(node.low, node.high, None, module.place(node.span)):
-            return None
-        return Pattern(f"(?:{part.regexp}){quantifier(node.low, node.high)}", part.flags)
 
-    def _range(self, node: lark.Range, module: Module) -> Pattern | None:
-        first, last = (decode(each.raw, Dialect.LARK) for each in (node.first, node.last))
-        if len(first) == len(last) == 1 and first <= last:
-            return Pattern(f"[{re.escape(first)}-{re.escape(last)}]")
-        message = "the ends of a range are two characters in order"
-        self.report.error(INVALID, message, module.place(node.span))
-        return None
+def _range(first: str, last: str) -> Pattern:
+    if len(first) == len(last) == 1 and first <= last:
+        return Pattern(f"[{re.escape(first)}-{re.escape(last)}]")
+    raise RefusedError(INVALID, "the ends of a range are two characters in order")
 
 
 @dataclass(slots=True)

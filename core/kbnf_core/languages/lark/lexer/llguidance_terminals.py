@@ -21,7 +21,13 @@ from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect, decode
 from kbnf_core.languages.lark.reader.model import Lexing, Node, Stopped, Terminal, lexeme
 from kbnf_core.languages.lark.reader.modules import Module, NamedTerminals
-from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, Report
+from kbnf_core.languages.lark.reader.report import (
+    APPROXIMATE,
+    INVALID,
+    RefusedError,
+    Report,
+    check_counts,
+)
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
@@ -71,9 +77,7 @@ class LlguidanceTerminals(NamedTerminals[Language]):
             case lark.Complement():
                 return Language(operations.complement(dfas[0]), None)
             case Repeat(_, low, high):
-                most = self.limits.repetition
-                if not self.report.check_counts(low, high, most, module.place(node.span)):
-                    return None
+                check_counts(low, high, self.limits.repetition)
                 dfa = operations.repeat(dfas[0], low, high, self.limits)
                 regex = parts[0].regex
                 return Language(dfa, regex and f"(?:{regex}){quantifier(low, high)}")
@@ -90,35 +94,47 @@ class LlguidanceTerminals(NamedTerminals[Language]):
                 return literal(decode(node.raw, Dialect.LLGUIDANCE), node.ignores_case)
             case lark.Range():
                 first, last = (decode(e.raw, Dialect.LLGUIDANCE) for e in (node.first, node.last))
-                return character_range(first, last, place, self.report)
+                return self._range(first, last, place)
             case lark.Regexp():
-                return self._regexp(node, module)
+                return self._regexp(node, place)
             case lark.Foreign(lark.Kind.REGEX):
-                return self._regex_object(node, place)
+                return self._regex_object(node)
         what = _NO_TERMINALS.get(type(node), "this")
         if isinstance(node, lark.Foreign):
             like = f" (like {node.text})" if node.kind is lark.Kind.SPECIAL else ""
             what = f"{node.kind.value}{like}"
-        self.report.error(INVALID, f"{what} cannot be used in terminals", place)
-        return None
+        raise RefusedError(INVALID, f"{what} cannot be used in terminals")
 
-    def _regexp(self, node: lark.Regexp, module: Module) -> Language | None:
-        place = module.place(node.span)
+    def _range(self, first: str, last: str, place: Span) -> Language | None:
+        if len(first) != 1 or len(last) != 1:
+            which = "start" if len(first) != 1 else "end"
+            raise RefusedError(INVALID, f"range {which} must be a single character")
+        if first > last:
+            raise RefusedError(INVALID, f"invalid range order: {first!r}..{last!r}")
+        return self._compiled(f"[{escaped(first)}-{escaped(last)}]", place)
+
+    def _regexp(self, node: lark.Regexp, place: Span) -> Language | None:
         if "l" in node.flags:
-            self.report.error(INVALID, "l-flag is not supported in regexes", place)
-            return None
+            raise RefusedError(INVALID, "l-flag is not supported in regexes")
         raw = node.raw.replace("\\/", "/")
         flags = "".join(dict.fromkeys(flag for flag in node.flags if flag != "u"))
         regex = _EDGES.sub("", raw)
         if flags:
             regex = f"(?{flags}:{regex}\n)" if "x" in flags else f"(?{flags}:{regex})"
-        return compiled(regex, place, self.report, self.limits)
+        return self._compiled(regex, place)
 
-    def _regex_object(self, node: lark.Foreign, place: Span) -> Language | None:
+    def _compiled(self, regex: str, place: Span) -> Language | None:
+        """Return the language of a Rust regular expression; None after a report."""
+        result = compile_regex(regex, self.limits)
+        for problem in result.problems:
+            helps = (problem.help,) if problem.help else ()
+            self.report.error(problem.code, problem.message, place, *helps)
+        return None if result.dfa is None else Language(result.dfa, regex)
+
+    def _regex_object(self, node: lark.Foreign) -> Language:
         value = json.loads(node.text)
         if not isinstance(value, dict) or len(value) != 1:
-            self.report.error(INVALID, "`%regex` takes an object with exactly one key", place)
-            return None
+            raise RefusedError(INVALID, "`%regex` takes an object with exactly one key")
         ((key, given),) = value.items()
         if key == "substring_chunks" and _is_texts(given):
             return Language(substring_chunks(given, self.limits), None)
@@ -126,12 +142,10 @@ class LlguidanceTerminals(NamedTerminals[Language]):
             return Language(substring_chunks(_words(given), self.limits), None)
         if key == "substring_chars" and isinstance(given, str):
             return Language(substring_chunks(list(given), self.limits), None)
-        self.report.error(
+        raise RefusedError(
             INVALID,
             "`%regex` knows substring_chunks (texts), substring_words and substring_chars (a text)",
-            place,
         )
-        return None
 
 
 @dataclass(slots=True)
@@ -228,27 +242,6 @@ def literal(text: str, ignores_case: bool = False) -> Language:
     regex = f"(?i:{regex})"
     dfa = compile_regex(regex).dfa
     return Language(EPSILON if dfa is None else dfa, regex)
-
-
-def compiled(regex: str, place: Span, report: Report, limits: Limits) -> Language | None:
-    """Return the language of a Rust regular expression; None after a report."""
-    result = compile_regex(regex, limits)
-    for problem in result.problems:
-        helps = (problem.help,) if problem.help else ()
-        report.error(problem.code, problem.message, place, *helps)
-    return None if result.dfa is None else Language(result.dfa, regex)
-
-
-def character_range(first: str, last: str, place: Span, report: Report) -> Language | None:
-    """Return the language of ``"first".."last"``; None after a report."""
-    if len(first) != 1 or len(last) != 1:
-        which = "start" if len(first) != 1 else "end"
-        report.error(INVALID, f"range {which} must be a single character", place)
-        return None
-    if first > last:
-        report.error(INVALID, f"invalid range order: {first!r}..{last!r}", place)
-        return None
-    return compiled(f"[{escaped(first)}-{escaped(last)}]", place, report, DEFAULT_LIMITS)
 
 
 def substring_chunks(chunks: list[str], limits: Limits = DEFAULT_LIMITS) -> Dfa:

@@ -12,7 +12,7 @@ from enum import Enum
 from kbnf_core.ir import Repeat
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.model import Lexing
-from kbnf_core.languages.lark.reader.report import INVALID, Report
+from kbnf_core.languages.lark.reader.report import INVALID, RefusedError, Report
 from kbnf_core.source import Source, Span
 
 
@@ -170,15 +170,11 @@ def _check_llguidance(document: lark.Document, report: Report) -> None:
 _HEX = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
 
 
-class InvalidStringError(Exception):
-    """A string that its dialect refuses; the message says why."""
-
-
 def decode(raw: str, dialect: Dialect) -> str:
     """Return the text that stands for itself in a string."""
     text = _decode_lark(raw) if dialect is Dialect.LARK else _decode_llguidance(raw)
     if any("\ud800" <= char <= "\udfff" for char in text):
-        raise InvalidStringError("half of a surrogate pair is no character")
+        raise RefusedError("E007", "half of a surrogate pair is no character")
     return text
 
 
@@ -194,7 +190,7 @@ def unescape(raw: str) -> str:
     try:
         return str(eval_escaping(raw))  # type: ignore[no-untyped-call]
     except (GrammarError, SyntaxError, ValueError) as error:
-        raise InvalidStringError(f"Lark cannot read this: {error}") from None
+        raise RefusedError("E007", f"Lark cannot read this: {error}") from None
 
 
 def _decode_llguidance(raw: str) -> str:
@@ -202,4 +198,4 @@ def _decode_llguidance(raw: str) -> str:
     try:
         return str(json.loads(f'"{spelt}"'))
     except json.JSONDecodeError as error:
-        raise InvalidStringError(f"LLGuidance reads strings as JSON: {error.msg}") from None
+        raise RefusedError("E007", f"LLGuidance reads strings as JSON: {error.msg}") from None

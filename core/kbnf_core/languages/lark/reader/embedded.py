@@ -13,7 +13,13 @@ from kbnf_core.languages.json_schema.keywords import REFUSED_BY_LLGUIDANCE
 from kbnf_core.languages.lark.lexer.lookahead import ALL_BYTES
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.model import Embedded, Node
-from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, UNSUPPORTED, Report
+from kbnf_core.languages.lark.reader.report import (
+    APPROXIMATE,
+    INVALID,
+    UNSUPPORTED,
+    RefusedError,
+    Report,
+)
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import analyse
 from kbnf_core.lower.first_follow import Firsts
@@ -71,7 +77,7 @@ class Embedding:
     definitions: list[tree.Definition] = field(default_factory=list)
 
     def embed(self, node: lark.Foreign, place: Span) -> Node | None:
-        """Return an embedded part; None after a report."""
+        """Return an embedded part; None after a report. Raises RefusedError."""
         match node.kind:
             case lark.Kind.JSON:
                 return self._json(node, place)
@@ -82,36 +88,19 @@ class Embedding:
                 return self._reference(node, place)
         return self._special(node, place)
 
-    def _special(self, node: lark.Foreign, place: Span) -> Node | None:
+    def _special(self, node: lark.Foreign, place: Span) -> Node:
         """``<name>`` or ``<[1-5,7]>``."""
         match = _TOKEN_SET.fullmatch(node.text)
         if match is None:
             leaf: tree.Expression = tree.TokenName(text_of(node.text, place), place)
             return Embedded(leaf, 0, place)
-        ranges = self._ranges(match["body"], place)
-        if ranges is None:
-            return None
+        if match["body"].strip() == "*":
+            message = "a wildcard for any token has no counterpart; `#token[0-...]` names ids"
+            raise RefusedError(UNSUPPORTED, message)
+        ranges = tuple(_ids(part.strip()) for part in match["body"].split(","))
         return Embedded(tree.TokenSet(ranges, match["negated"] is not None, place), 0, place)
 
-    def _ranges(self, body: str, place: Span) -> tuple[tuple[int, int], ...] | None:
-        if body.strip() == "*":
-            self.report.error(
-                UNSUPPORTED,
-                "a wildcard for any token has no counterpart; `#token[0-...]` names ids",
-                place,
-            )
-            return None
-        ranges = []
-        for part in body.split(","):
-            match = _IDS.fullmatch(part.strip())
-            low, high = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
-            if low > high:
-                self.report.error(INVALID, f'invalid token range: "{part.strip()}"', place)
-                return None
-            ranges.append((low, high))
-        return tuple(ranges)
-
-    def _json(self, node: lark.Foreign, place: Span) -> Node | None:
+    def _json(self, node: lark.Foreign, place: Span) -> Node:
         """``%json {...}``, with LLGuidance's meaning."""
         from kbnf_core.languages.json_schema import Options, Standard, embed_json_schema
         from kbnf_core.languages.json_schema.document import read_json
@@ -119,13 +108,11 @@ class Embedding:
 
         schema = json.loads(node.text)
         if not isinstance(schema, dict | bool):
-            self.report.error(INVALID, "a schema is an object, `true` or `false`", place)
-            return None
+            raise RefusedError(INVALID, "a schema is an object, `true` or `false`")
         refused = unimplemented(schema)
         if refused:
             keys = ", ".join(f'"{key}"' for key in refused)
-            self.report.error(INVALID, f"Unimplemented keys: [{keys}]", place)
-            return None
+            raise RefusedError(INVALID, f"Unimplemented keys: [{keys}]")
         prefix = self.names.fresh("json") + "_"
         try:
             embedded = embed_json_schema(
@@ -135,8 +122,7 @@ class Embedding:
             problem = error.problem
             helps = (problem.help,) if problem.help else ()
             where = problem.pointer or "the schema"
-            self.report.error(problem.code, f"{where}: {problem.message}", place, *helps)
-            return None
+            raise RefusedError(problem.code, f"{where}: {problem.message}", *helps) from None
         for loss in embedded.losses:
             self.report.loss(APPROXIMATE, f"{loss.pointer}: {loss.message}", place)
         for note in embedded.notes:
@@ -149,8 +135,7 @@ class Embedding:
             there = ", ".join(f"@{name}" for name in self.others)
             helps = (f"there is {there}",) if there else ()
             message = f"there is no grammar `{node.text}` in a list with this one"
-            self.report.error(INVALID, message, place, *helps)
-            return None
+            raise RefusedError(INVALID, message, *helps)
         document = self.others[node.text]
         wanted = f"grammar_{node.text}" if node.text.isdigit() else node.text
         return None if document is None else self._document(document, wanted, place)
@@ -172,6 +157,15 @@ class Embedding:
         first, nullable = _first(document, start, self.limits)
         node = Embedded(reference(start, place), first, place, is_grammar=True)
         return Repeat(node, 0, 1, place) if nullable else Sequence((node,), place)
+
+
+def _ids(written: str) -> tuple[int, int]:
+    """Return the range of ids that is written as ``1-5`` or ``7``."""
+    match = _IDS.fullmatch(written)
+    low, high = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+    if low > high:
+        raise RefusedError(INVALID, f'invalid token range: "{written}"')
+    return low, high
 
 
 def _first(document: tree.Document, start: str, limits: Limits) -> tuple[int, bool]:

@@ -17,9 +17,8 @@ from kbnf_core.automata.errors import LimitError
 from kbnf_core.imports import Imports
 from kbnf_core.ir import Choice
 from kbnf_core.languages.lark.reader import tree as lark
-from kbnf_core.languages.lark.reader.dialect import InvalidStringError
 from kbnf_core.languages.lark.reader.parse import parse_lark
-from kbnf_core.languages.lark.reader.report import IMPORT, INVALID, Report
+from kbnf_core.languages.lark.reader.report import IMPORT, INVALID, RefusedError, Report
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
 from kbnf_core.traversal import fold
@@ -108,8 +107,8 @@ class NamedTerminals(Generic[T]):
                 return self.combine(node, whole, module) if len(whole) == len(parts) else None
             except LimitError as error:
                 self.report.error("E203", f"this terminal needs {error}", module.place(node.span))
-            except InvalidStringError as error:
-                self.report.error("E007", str(error), module.place(node.span))
+            except RefusedError as error:
+                self.report.refused(error, module.place(node.span))
             return None
 
         return fold(root, lark.children, combine)
@@ -131,17 +130,15 @@ class NamedTerminals(Generic[T]):
 
     def used(self, use: lark.Use, module: Module) -> T | None:
         """Return what a name within a terminal stands for; None after a report."""
-        name, place = use.name.value, module.place(use.span)
+        name = use.name.value
         flat = module.names.get(name, "")
         if not use.name.is_terminal:
-            self.report.error(INVALID, f"rules are not allowed inside terminals: `{name}`", place)
-        elif flat in self.gathered.declared:
-            self.report.error(INVALID, f"`{name}` is declared only, it has no pattern", place)
-        elif self.gathered.entry(flat) is None:
-            self.report.error("E101", f"unknown name: `{name}`", place)
-        else:
-            return self.named(flat, place)
-        return None
+            raise RefusedError(INVALID, f"rules are not allowed inside terminals: `{name}`")
+        if flat in self.gathered.declared:
+            raise RefusedError(INVALID, f"`{name}` is declared only, it has no pattern")
+        if self.gathered.entry(flat) is None:
+            raise RefusedError("E101", f"unknown name: `{name}`")
+        return self.named(flat, module.place(use.span))
 
 
 def gather(

@@ -15,6 +15,25 @@ NEVER = "W423"
 COLLISION = "W424"
 
 
+class RefusedError(Exception):
+    """A part that leaves no grammar: a finding, to which whoever reads the part adds its place."""
+
+    def __init__(self, code: str, message: str, *helps: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.helps = helps
+
+
+def check_counts(low: int, high: int | None, most: int | None) -> None:
+    """Refuse a repetition with impossible counts, or more than ``most`` rounds."""
+    if low < 0:
+        raise RefusedError("E013", f"range start must be >= 0, got {low}")
+    if high is not None and high < low:
+        raise RefusedError("E013", f"range end must be >= start, got ({low}, {high})")
+    if most is not None and max(low, high or 0) > most:
+        raise RefusedError("E013", f"counts go up to {most:,}")
+
+
 @dataclass(slots=True)
 class Report:
     """Findings about one Lark file; spans of imported files become those of the import."""
@@ -32,17 +51,9 @@ class Report:
         if self._is_new(message, span):
             self.errors.append(Diagnostic(code, message, self.source, span, helps=helps))
 
-    def check_counts(self, low: int, high: int | None, most: int | None, span: Span) -> bool:
-        """Tell whether a repetition has possible counts, up to ``most``; if not, say so."""
-        if low < 0:
-            self.error("E013", f"range start must be >= 0, got {low}", span)
-        elif high is not None and high < low:
-            self.error("E013", f"range end must be >= start, got ({low}, {high})", span)
-        elif most is not None and max(low, high or 0) > most:
-            self.error("E013", f"counts go up to {most:,}", span)
-        else:
-            return True
-        return False
+    def refused(self, error: RefusedError, span: Span) -> None:
+        """Note a part that was refused."""
+        self.error(error.code, str(error), span, *error.helps)
 
     def note(self, code: str, message: str, span: Span, *helps: str) -> None:
         """Note something about the original that the conversion keeps."""

@@ -23,7 +23,14 @@ from kbnf_core.languages.lark.reader.dialect import Dialect
 from kbnf_core.languages.lark.reader.embedded import GRAMMARS, Embedding
 from kbnf_core.languages.lark.reader.model import Call, Node
 from kbnf_core.languages.lark.reader.modules import Entry, Gathered, Module
-from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, NEVER, Report
+from kbnf_core.languages.lark.reader.report import (
+    APPROXIMATE,
+    INVALID,
+    NEVER,
+    RefusedError,
+    Report,
+    check_counts,
+)
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Span
 from kbnf_core.traversal import resolve
@@ -33,10 +40,6 @@ _PARAMETER_WORD = re.compile(
     r"(?P<number>0x[0-9A-Fa-f]{1,20}|\d{1,20})|\[\s*(?P<low>\d{1,2})\s*:\s*(?P<high>\d{1,2})\s*\]"
     r"|(?P<name>[A-Za-z_]\w*)\s*(?P<open>\()?|(?P<close>\))|[,\s]+"
 )
-
-
-class ParameterError(Exception):
-    """An expression or condition that is none."""
 
 
 class _Bits(NamedTuple):
@@ -97,7 +100,7 @@ def evaluate(expression: str, parameter: int | None) -> int:
     """Return the parameter that an expression gives, as ``set_bit(0)``, in rules with one."""
     kind, value = _value(expression, parameter)
     if kind == "c":
-        raise ParameterError(f"`{expression.strip()}` changes no parameter")
+        raise RefusedError(INVALID, f"`{expression.strip()}` changes no parameter")
     return parameter if kind == "b" and parameter is not None else value & _ALL
 
 
@@ -105,7 +108,7 @@ def holds(condition: str, parameter: int | None) -> bool:
     """Tell whether the condition behind ``%if`` holds."""
     kind, value = _value(condition, parameter)
     if kind != "c":
-        raise ParameterError(f"`{condition.strip()}` is no condition")
+        raise RefusedError(INVALID, f"`{condition.strip()}` is no condition")
     return bool(value)
 
 
@@ -116,22 +119,22 @@ def _value(text: str, parameter: int | None) -> _Value:
     while place < len(text):
         word = _PARAMETER_WORD.match(text, place)
         if word is None:
-            raise ParameterError(f"`{text[place:].strip()}` cannot be read")
+            raise RefusedError(INVALID, f"`{text[place:].strip()}` cannot be read")
         place = word.end()
         if word["open"]:
             calls.append((word["name"], []))
         elif word["close"]:
             name, arguments = calls.pop()
             if not calls:
-                raise ParameterError("a bracket is closed that is not open")
+                raise RefusedError(INVALID, "a bracket is closed that is not open")
             calls[-1][1].append(_called(name, arguments, parameter))
         elif word.lastgroup:
             calls[-1][1].append(_one(word, parameter))
     if len(calls) != 1 or len(calls[0][1]) != 1:
-        raise ParameterError(f"`{text.strip()}` cannot be read")
+        raise RefusedError(INVALID, f"`{text.strip()}` cannot be read")
     (found,) = calls[0][1]
     if parameter is None and found[0] != "n":
-        raise ParameterError("there is no parameter here")
+        raise RefusedError(INVALID, "there is no parameter here")
     return found
 
 
@@ -144,16 +147,16 @@ def _one(word: re.Match[str], parameter: int | None) -> _Value:
         return "b", _Bits(low, high)
     if word["name"]:
         return _called(word["name"], [], parameter)
-    raise ParameterError("bits are written as `[low:high]`, low < high <= 64")
+    raise RefusedError(INVALID, "bits are written as `[low:high]`, low < high <= 64")
 
 
 def _called(name: str, arguments: list[_Value], parameter: int | None) -> _Value:
     takes, gives, function = _FUNCTIONS.get(name, ("?", "", int))
     kinds = "".join(kind for kind, _ in arguments)
     if not (kinds == takes or (takes == "c+" and set(kinds) == {"c"})):
-        raise ParameterError(f"`{name}` with these arguments cannot be read")
+        raise RefusedError(INVALID, f"`{name}` with these arguments cannot be read")
     if name in ("set_bit", "clear_bit") and arguments[0][1] > 63:
-        raise ParameterError("a parameter has 64 bits")
+        raise RefusedError(INVALID, "a parameter has 64 bits")
     return gives, function(parameter or 0, *(value for _, value in arguments))
 
 
@@ -257,7 +260,13 @@ class RuleBuilder:
 
     def _steps(self, part: _Part) -> _Steps:
         """Build a part; yields the parts that it needs."""
-        root, scope = part
+        try:
+            return (yield from self._part(*part))
+        except RefusedError as error:
+            self.report.refused(error, part[1].module.place(part[0].span))
+            return None
+
+    def _part(self, root: lark.Expression, scope: _Scope) -> _Steps:
         place = scope.module.place(root.span)
         match root:
             case lark.Group(body):
@@ -292,12 +301,10 @@ class RuleBuilder:
             case lark.Foreign(kind) if kind is not lark.Kind.REGEX:
                 return self.embedder.embed(node, place)
             case lark.Intersection():
-                self.report.error(
+                raise RefusedError(
                     INVALID,
                     "& is only supported for tokens, not rules; try renaming the rule to UPPERCASE",
-                    place,
                 )
-                return None
         return self.factory.anonymous(node, scope.module)
 
     def _choice(self, branches: tuple[lark.Expression, ...], scope: _Scope, place: Span) -> _Steps:
@@ -317,14 +324,13 @@ class RuleBuilder:
     def _holds(self, branch: lark.Guarded, scope: _Scope) -> bool:
         try:
             return holds(branch.condition, scope.parameter)
-        except ParameterError as error:
+        except RefusedError as error:
             self.report.error(INVALID, f"%if: {error}", scope.module.place(branch.span))
             return False
 
     def _repeat(self, node: Repeat[lark.Expression], scope: _Scope, place: Span) -> _Steps:
         low, high = node.low, node.high
-        if not self.report.check_counts(low, high, self.limits.repetition, place):
-            return None
+        check_counts(low, high, self.limits.repetition)
         body = yield node.body, scope
         if body is None:
             return None
@@ -339,12 +345,11 @@ class RuleBuilder:
             return Choice((), place)
         entry = self.gathered.entry(flat)
         if flat is None or entry is None:
-            if name not in self.gathered.broken:
-                self.report.error("E101", f"unknown name: `{name}` is used but not defined", place)
-            return None
+            if name in self.gathered.broken:
+                return None
+            raise RefusedError("E101", f"unknown name: `{name}` is used but not defined")
         if entry.definition.template:
-            self.report.error(INVALID, f"the template `{name}` needs arguments", place)
-            return None
+            raise RefusedError(INVALID, f"the template `{name}` needs arguments")
         if node.name.is_terminal:
             return self.factory.named(flat, place)
         return self._parametric(node, flat, entry, scope)
@@ -354,19 +359,14 @@ class RuleBuilder:
         takes = entry.definition.parameter is not None
         if takes != (node.parameter is not None):
             needs = "needs a parameter: `::...`" if takes else "takes no parameter"
-            self.report.error(INVALID, f"`{node.name.value}` {needs}", place)
-            return None
+            raise RefusedError(INVALID, f"`{node.name.value}` {needs}")
         if node.parameter is None:
             inner = _Scope(entry.module, {}, None)
             if isinstance(self.factory, LlguidanceFactory) and is_stopped(entry.definition):
                 # What ends the lexeme depends on what follows, so each use is one of its own.
                 return self._lexeme_rule(entry.definition, inner)
             return self._call(flat, entry, inner, flat, place)
-        try:
-            value = evaluate(node.parameter, scope.parameter)
-        except ParameterError as error:
-            self.report.error(INVALID, str(error), place)
-            return None
+        value = evaluate(node.parameter, scope.parameter)
         return self._call(flat, entry, _Scope(entry.module, {}, value), f"{flat}::{value}", place)
 
     def _template(self, node: lark.TemplateUse, scope: _Scope) -> Node | None:
@@ -382,21 +382,18 @@ class RuleBuilder:
         flat = module.names.get(name)
         entry = self.gathered.entry(flat)
         if flat is None or entry is None:
-            self.report.error("E101", f"the template `{name}` is used but not defined", place)
-            return None
+            raise RefusedError("E101", f"the template `{name}` is used but not defined")
         names = [parameter.value for parameter in entry.definition.template]
         if len(names) != len(node.arguments):
             message = f"`{name}` takes {len(names)} arguments, not {len(node.arguments)}"
-            self.report.error(INVALID, message, place)
-            return None
+            raise RefusedError(INVALID, message)
         arguments = {
             parameter: self._argument(argument, scope)
             for parameter, argument in zip(names, node.arguments, strict=True)
         }
         spelt = ",".join(argument.spelt for argument in arguments.values())
         if len(spelt) > _SPELT:
-            self.report.error("E106", f"the arguments of `{name}` grow without an end", place)
-            return None
+            raise RefusedError("E106", f"the arguments of `{name}` grow without an end")
         return self._call(
             flat, entry, _Scope(entry.module, arguments, None), f"{flat}{{{spelt}}}", place
         )
