@@ -283,7 +283,7 @@ class Analysis:
         return fixpoint(_callers(calls), (0, False), evaluate)
 
     def _solve_must(self, calls: Mapping[str, list[tuple[str, Call]]]) -> tuple[int, ...]:
-        above, below = self._solve_above(calls), self._solve_below()
+        above = self._solve_above(calls)
         must = [_ALL] * len(self._leaves)
         start = self._first_rules[self._start]
         for leaf in members(start):
@@ -292,8 +292,6 @@ class Analysis:
             for site in sites:
                 after = self._after[id(site)]
                 expected = after.must | (above[rule] if after.is_open else 0)
-                if isinstance(site, Call) and below[site.name] != _ALL:
-                    expected |= below[site.name]
                 for leaf in members(self._may(site)):
                     must[leaf] &= expected
         return tuple(0 if mask == _ALL else mask | 1 << n for n, mask in enumerate(must))
@@ -309,19 +307,6 @@ class Analysis:
             return common
 
         return fixpoint(_callers(calls), _ALL, evaluate)
-
-    def _solve_below(self) -> dict[str, int]:
-        """Return what is expected inside each rule whenever it has just ended (as ``above``)."""
-
-        def evaluate(name: str, known: Mapping[str, int]) -> int:
-            common = _ALL
-            for site in self._sites[name]:
-                after = self._after[id(site)]
-                if after.is_open:
-                    common &= after.must | (known[site.name] if isinstance(site, Call) else 0)
-            return common
-
-        return fixpoint(self._callees, _ALL, evaluate)
 
     # ---- Expected together -----------------------------------------------------------------
 
