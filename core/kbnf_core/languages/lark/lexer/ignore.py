@@ -328,8 +328,6 @@ def _covers(positions: Positions, rival: int, leaf: Lexeme) -> bool:
     other = positions.leaves[rival]
     if not isinstance(other, Lexeme):
         return False
-    if other.terminal is leaf.terminal:
-        return True
     return operations.difference(leaf.terminal.dfa, other.terminal.dfa).is_empty
 
 
