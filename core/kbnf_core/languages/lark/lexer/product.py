@@ -22,7 +22,7 @@ from kbnf_core.ir import Choice, Repeat, Sequence, postorder
 from kbnf_core.languages.conversion import build_tree
 from kbnf_core.languages.conversion.build_tree import reference
 from kbnf_core.languages.conversion.names import Names
-from kbnf_core.languages.conversion.variants import merge_variants
+from kbnf_core.languages.conversion.rewrite import merge_variants
 from kbnf_core.languages.lark.lexer.ignore import end_bare, insert_skipped, open_ends
 from kbnf_core.languages.lark.lexer.lalr import (
     Expected,
