@@ -62,7 +62,9 @@ def rebuild(
 _ANY = Reference(Name("x", Span(0, 0)), Span(0, 0))
 
 
-def merge_variants(definitions: list[Definition], families: Mapping[str, str]) -> list[Definition]:
+def merge_variants(
+    definitions: Collection[Definition], families: Mapping[str, str]
+) -> list[Definition]:
     """Return ``definitions`` with one of those that are alike and of one family.
 
     ``families`` maps the names of variants to what they are variants of; others stay as they are.
@@ -101,7 +103,7 @@ def _with_each_once(node: Expression, parts: list[Expression]) -> Expression:
     return branches[0] if len(branches) == 1 else replace(node, branches=branches)
 
 
-def _classes(definitions: list[Definition]) -> dict[str, int]:
+def _classes(definitions: Collection[Definition]) -> dict[str, int]:
     """Return for each name the number of its class."""
     shapes = {each.name.value: (_shape(each), _called(each)) for each in definitions}
     classes = dict.fromkeys(shapes, 0)
