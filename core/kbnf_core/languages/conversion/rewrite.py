@@ -6,7 +6,7 @@ same places; the coarsest such partition is found from below (bisimulation): all
 something tells them apart (Moore 1956, for automata).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from kbnf_core.source import Span
