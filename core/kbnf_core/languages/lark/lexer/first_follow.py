@@ -5,8 +5,8 @@ Which sites may come next within a rule is Glushkov's construction (1961); FIRST
 rules are fixpoints over it. Sets of leaves are the bits of one number.
 
 ``may`` over-estimates, ``must`` under-estimates what an Earley parser expects wherever it expects
-a leaf; what both say alike is exact. Returning from a rule, ``may`` takes all callers, and ``must``
-none.
+a leaf; what both say alike is exact. Returning from a rule, ``may`` takes all callers and ``must``
+only what they have in common.
 
 For ``may``: two parses that read the same lexemes in the same way are at the same position with
 the same callers. They part where two sites of one rule could come next, or one in a rule and one
@@ -250,7 +250,7 @@ class Analysis:
             self._first_rules[self._start],
             follow,
             self._together({name: mask for name, (mask, _) in seen.items()}, follow, confusable),
-            self._solve_must(),
+            self._solve_must(calls),
             tuple(leaving[id(leaf)][1] for leaf in self._leaves),
             self._entering(leaving),
             leaving,
@@ -280,19 +280,33 @@ class Analysis:
                 ends = ends or last
             return follow, ends
 
-        callers = {name: [outer for outer, _ in uses] for name, uses in calls.items()}
-        return fixpoint(callers, (0, False), evaluate)
+        return fixpoint(_callers(calls), (0, False), evaluate)
 
-    def _solve_must(self) -> tuple[int, ...]:
+    def _solve_must(self, calls: Mapping[str, list[tuple[str, Call]]]) -> tuple[int, ...]:
+        above = self._solve_above(calls)
         must = [_ALL] * len(self._leaves)
         start = self._first_rules[self._start]
         for leaf in members(start):
             must[leaf] = start
-        for sites in self._sites.values():
+        for rule, sites in self._sites.items():
             for site in sites:
+                after = self._after[id(site)]
+                expected = after.must | (above[rule] if after.is_open else 0)
                 for leaf in members(self._may(site)):
-                    must[leaf] &= self._after[id(site)].must
+                    must[leaf] &= expected
         return tuple(0 if mask == _ALL else mask | 1 << n for n, mask in enumerate(must))
+
+    def _solve_above(self, calls: Mapping[str, list[tuple[str, Call]]]) -> dict[str, int]:
+        """Return what is expected after each rule for all of its callers (greatest fixed point)."""
+
+        def evaluate(name: str, known: Mapping[str, int]) -> int:
+            common = 0 if name == self._start else _ALL
+            for outer, call in calls[name]:
+                after = self._after[id(call)]
+                common &= after.must | (known[outer] if after.is_open else 0)
+            return common
+
+        return fixpoint(_callers(calls), _ALL, evaluate)
 
     # ---- Expected together -----------------------------------------------------------------
 
@@ -346,6 +360,10 @@ class Analysis:
 
 def _is_leaf(site: Site) -> TypeGuard[Leaf]:
     return not isinstance(site, Call)
+
+
+def _callers(calls: Mapping[str, list[tuple[str, Call]]]) -> dict[str, list[str]]:
+    return {name: [outer for outer, _ in uses] for name, uses in calls.items()}
 
 
 def _confusable(one: Leaf, other: Leaf, confusable: Callable[[Terminal, Terminal], bool]) -> bool:
