@@ -1,6 +1,6 @@
 # cython: language_level=3, wraparound=False, cdivision=True
 # distutils: language = c++
-"""Lowering, compiled: each function is the one of the same name in ``analyse``, ``inline``, ``nfa``.
+"""Lowering, compiled: each function is the one of the same name in a module of ``lower``.
 
 Nodes and automata are Python's; what is compiled is the way over them, and the columns of edges.
 """
@@ -126,6 +126,55 @@ def estimate_size(nodes, sizes, inlined):
                 size = size + values.pop()
             values.append(size)
     return values.pop()
+
+
+def count_uses(names, nodes, callees):
+    """See ``inline``."""
+    cdef dict uses = {}
+    cdef list stack
+    for name in names:
+        found = nodes[name]
+        for node in found:
+            if type(node) is _Repeat:
+                break
+        else:
+            for callee in callees[name]:
+                uses[callee] = uses.get(callee, 0) + 1
+            continue
+        stack = [(found[len(found) - 1], 1)]
+        while stack:
+            node, times = stack.pop()
+            kind = type(node)
+            if kind is _Call:
+                uses[node.nonterminal] = uses.get(node.nonterminal, 0) + times
+            elif kind is _Repeat:
+                stack.append((node.body, times * max(node.low, node.high or 1, 1)))
+            elif kind is _Sequence or kind is _Choice:
+                for part in <tuple> (node.parts if kind is _Sequence else node.branches):
+                    stack.append((part, times))
+    return uses
+
+
+def leaves_of(bodies):
+    """See ``assemble``."""
+    cdef dict classes = {}, terminals = {}
+    cdef uint8_t seen[256]
+    cdef const uint8_t[::1] data
+    cdef Py_ssize_t i
+    for i in range(256):
+        seen[i] = 0
+    for nodes in bodies:
+        for node in nodes:
+            kind = type(node)
+            if kind is _Literal:
+                data = node.data
+                for i in range(data.shape[0]):
+                    seen[data[i]] = 1
+            elif kind is _Regular:
+                classes[node.dfa.classes] = None
+            elif kind is _Token:
+                terminals[node.terminal] = None
+    return list(classes), bytes([i for i in range(256) if seen[i]]), list(terminals)
 
 
 cdef bytes _bytes(const Ints& values):
@@ -331,3 +380,74 @@ def connect(builder, str name):
         _bytes(found.nfa.free_source),
         _bytes(found.nfa.free_target),
     )
+
+
+cdef _finish_starts(Ints& starts):
+    """Turn counts, each one place behind its state, into where the edges of states begin."""
+    cdef Py_ssize_t i
+    for i in range(1, <Py_ssize_t> starts.size()):
+        starts[i] += starts[i - 1]
+
+
+def split_edges(pieces, int32_t class_count, numbers, int32_t terminals):
+    """See ``assemble``."""
+    cdef Ints entry, edge_start, edge_class, edge_target, call_start, calls, call_return
+    cdef Ints token_start, token_terminal, token_target, nonterminals
+    cdef vector[uint8_t] accepting, leaves, call_tail
+    cdef const int32_t[:] source, symbol, target
+    cdef bytes flags
+    cdef int32_t base = 0, first_token, here, what, there
+    cdef Py_ssize_t i, states
+    cdef bint is_tail
+    for number in numbers:
+        nonterminals.push_back(number)
+    first_token = class_count + <int32_t> nonterminals.size()
+    for piece in pieces:
+        flags = piece.accepting.tobytes()
+        states = len(flags)
+        entry.push_back(base)
+        accepting.insert(accepting.end(), <const uint8_t*> flags, <const uint8_t*> flags + states)
+        base += <int32_t> states
+    leaves.assign(base, 0)
+    edge_start.assign(base + 1, 0)
+    call_start.assign(base + 1, 0)
+    token_start.assign(base + 1, 0)
+    base = 0
+    for piece in pieces:
+        source, symbol, target = piece.source, piece.symbol, piece.target
+        for i in range(source.shape[0]):
+            what = symbol[i]
+            if what >= first_token + terminals:
+                continue
+            here, there = base + source[i], base + target[i]
+            leaves[here] = 1
+            if what < class_count:
+                edge_start[here + 1] += 1
+                edge_class.push_back(what)
+                edge_target.push_back(there)
+            elif what < first_token:
+                call_start[here + 1] += 1
+                calls.push_back(nonterminals[what - class_count])
+                call_return.push_back(there)
+            else:
+                token_start[here + 1] += 1
+                token_terminal.push_back(what - first_token)
+                token_target.push_back(there)
+        base += <int32_t> len(piece.accepting)
+    for i in range(<Py_ssize_t> call_return.size()):
+        there = call_return[i]
+        is_tail = accepting[there] and not leaves[there]
+        call_tail.push_back(is_tail)
+    _finish_starts(edge_start)
+    _finish_starts(call_start)
+    _finish_starts(token_start)
+    return (
+        _bytes(entry), _flags(accepting),
+        _bytes(edge_start), _bytes(edge_class), _bytes(edge_target),
+        _bytes(call_start), _bytes(calls), _bytes(call_return), _flags(call_tail),
+        _bytes(token_start), _bytes(token_terminal), _bytes(token_target),
+    )
+
+
+cdef bytes _flags(const vector[uint8_t]& values):
+    return PyBytes_FromStringAndSize(<const char*> values.data(), values.size())

@@ -43,7 +43,7 @@ class Inlined:
 
 def choose_inlined(grammar: Grammar, analysis: Analysis, budget: Budget) -> Inlined:
     """Return the reachable nonterminals to write out; what ``split_large`` split off is none."""
-    uses = _count_uses(analysis)
+    uses = count_uses(analysis.reachable, analysis.nodes, analysis.callees)
     sizes: dict[str, int] = {}
     inlined: dict[str, None] = {}
     flat: set[str] = set()  # calls flat nonterminals only, so it is not recursive
@@ -53,8 +53,9 @@ def choose_inlined(grammar: Grammar, analysis: Analysis, budget: Budget) -> Inli
         sizes[name] = estimate_size(analysis.nodes[name], sizes, inlined)
         if flat.issuperset(analysis.callees[name]):
             flat.add(name)
-        single = uses[name] == 1 and sizes[name] <= LARGE
-        small = name in flat and sizes[name] * uses[name] <= SMALL_TOTAL
+        times = uses.get(name, 0)
+        single = times == 1 and sizes[name] <= LARGE
+        small = name in flat and sizes[name] * times <= SMALL_TOTAL
         small = small and not any(map(is_free_text, analysis.nodes[name]))
         if name != grammar.start and "#" not in name and (single or small):
             inlined[name] = None
@@ -98,14 +99,17 @@ def estimate_size(nodes: Iterable[Node], sizes: Mapping[str, int], inlined: Coll
     return values.pop()
 
 
-def _count_uses(analysis: Analysis) -> Counter[str]:
+@compiled
+def count_uses(
+    names: Iterable[str], nodes: Mapping[str, list[Node]], callees: Mapping[str, list[str]]
+) -> Mapping[str, int]:
     """Count places of use; a place inside a counted repetition is as many as there are copies."""
     uses: Counter[str] = Counter()
-    for name in analysis.reachable:
-        if not any(type(node) is Repeat for node in analysis.nodes[name]):
-            uses.update(analysis.callees[name])
+    for name in names:
+        if not any(type(node) is Repeat for node in nodes[name]):
+            uses.update(callees[name])
             continue
-        stack = [(analysis.nodes[name][-1], 1)]
+        stack = [(nodes[name][-1], 1)]
         while stack:
             node, times = stack.pop()
             if type(node) is Call:

@@ -23,6 +23,7 @@ from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lower import inline
 from kbnf_core.lower.assemble import number_symbols
 from kbnf_core.lower.chosen_kernel import PLAIN
+from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.nfa import NfaBuilder, TooManyStatesError
 from kbnf_testing.generate import Features, GrammarMaker
 from kbnf_testing.printer import to_kbnf
@@ -68,6 +69,10 @@ def compare(grammar: Grammar, compiled: ModuleType, work: int, limit: int) -> No
     rules, analysis = grammar.rules, grammar.analysis
     chosen = inline.choose_inlined(rules, analysis, Budget(DEFAULT_LIMITS.work))
     some = replace(chosen, copied=())
+    counted = analysis.reachable, analysis.nodes, analysis.callees
+    assert compiled.count_uses(*counted) == PLAIN["count_uses"](*counted)
+    bodies = list(analysis.nodes.values())
+    assert compiled.leaves_of(bodies) == PLAIN["leaves_of"](bodies)
     for name, body in rules.rules.items():
         nodes = analysis.nodes[name]
         assert compiled.parts_of(body) == PLAIN["parts_of"](body)
@@ -109,6 +114,25 @@ def test_both_list_the_edges_of_automata_alike(compiled: ModuleType) -> None:
     rows, classes = [[1, -1, 0], [-1, -1, 1]], bytes([0, 1, 2] * 85 + [1])
     chosen = [2, 0, 1, 0]
     assert compiled.edges_of(rows, classes, chosen) == PLAIN["edges_of"](rows, classes, chosen)
+
+
+def piece_of(chance: Random, symbols: int) -> Piece:
+    """Return a random automaton, its edges by source."""
+    states, count = chance.randrange(1, 5), chance.randrange(9)
+    edges = sorted(tuple(map(chance.randrange, (states, symbols, states))) for _ in range(count))
+    columns = np.array(edges, np.int32).reshape(-1, 3)
+    accepting = np.array(chance.choices((False, True), k=states), np.bool_)
+    return Piece(columns[:, 0], columns[:, 1], columns[:, 2], accepting, [()] * states)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_both_number_the_edges_of_all_pieces_alike(compiled: ModuleType, seed: int) -> None:
+    chance = Random(seed)
+    classes, called, terminals = (chance.randrange(1, 4) for _ in range(3))
+    # The last symbol is that of NEVER, whose edges are left out.
+    pieces = [piece_of(chance, classes + called + terminals + 1) for _ in range(called)]
+    arguments = pieces, classes, chance.sample(range(called), called), terminals
+    assert compiled.split_edges(*arguments) == PLAIN["split_edges"](*arguments)
 
 
 def test_all_that_is_marked_is_compiled(compiled: ModuleType) -> None:
