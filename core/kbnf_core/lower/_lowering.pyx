@@ -11,6 +11,7 @@ from libcpp.vector cimport vector
 
 from kbnf_core.ir import NEVER, Call, Choice, Literal, Regular, Repeat, Sequence, Token
 from kbnf_core.lower.facts import FACTS
+from kbnf_core.syntax import tree
 
 ctypedef vector[int32_t] Ints
 
@@ -18,12 +19,55 @@ cdef object _NEVER = NEVER, _FACTS = FACTS
 cdef type _Call = Call, _Choice = Choice, _Literal = Literal, _Regular = Regular
 cdef type _Repeat = Repeat, _Sequence = Sequence, _Token = Token
 
+cdef type _Reference = tree.Reference, _Terminal = tree.Terminal, _Repetition = tree.Repetition
+cdef type _Items = tree.Sequence, _Alternation = tree.Alternation, _Bracket = tree.Bracket
+cdef object _OPTIONAL = tree.BracketKind.OPTIONAL, _REPEATED = tree.BracketKind.REPEATED
+
 cdef enum:
     NULLABLE = 1
     FILLED = 2
     DEAD = -1
     START = 0
     ACCEPT = 1
+
+
+def meaning_of(root, leaf, defined, budget):
+    """See ``translate``."""
+    cdef list wholes = [], stack = [root], values = []
+    cdef Py_ssize_t first
+    while stack:
+        node = stack.pop()
+        wholes.append(node)
+        kind = type(node)
+        if kind is _Items:
+            stack.extend(node.items)
+        elif kind is _Alternation:
+            stack.extend(node.branches)
+        elif kind is _Repetition or kind is _Bracket:
+            stack.append(node.body)
+    budget.spend(len(wholes))
+    for node in reversed(wholes):
+        kind = type(node)
+        if kind is _Items:
+            first = len(values) - len(<tuple> node.items)
+            values[first:] = [_Sequence(tuple(values[first:]), node.span)]
+        elif kind is _Alternation:
+            first = len(values) - len(<tuple> node.branches)
+            values[first:] = [_Choice(tuple(values[first:]), node.span)]
+        elif kind is _Repetition:
+            values.append(_Repeat(values.pop(), node.low, node.high, node.span))
+        elif kind is _Bracket:
+            if node.kind is _OPTIONAL:
+                values.append(_Repeat(values.pop(), 0, 1, node.span))
+            elif node.kind is _REPEATED:
+                values.append(_Repeat(values.pop(), 0, None, node.span))
+        elif kind is _Reference and node.name.value in defined:
+            values.append(_Call(node.name.value, node.span))
+        elif kind is _Terminal:
+            values.append(_Literal(node.text.value.encode(), node.span))
+        else:
+            values.append(leaf(node))
+    return values.pop()
 
 
 def parts_of(root):

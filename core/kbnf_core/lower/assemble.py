@@ -75,7 +75,9 @@ def build_pieces(
         grammar.rules, analysis, alphabet, inlined.names, limits.grammar_states, budget
     )
     for name in inlined.copied:
-        builder.fragments[name] = _finished(name, builder, finish).fragment
+        # An automaton is copied as it is.
+        if not isinstance(grammar.rules[name], Regular):
+            builder.fragments[name] = _finished(name, builder, finish).fragment
     pieces: dict[str, Piece] = {}
     queue = [grammar.start]
     queued = {grammar.start}

@@ -10,12 +10,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import pytest
 
-from kbnf_core import Grammar
+from kbnf_core import Grammar, ir
 from kbnf_core.budget import Budget
 from kbnf_core.errors import GrammarError, WorkLimitError
 from kbnf_core.kernel import CHOICE_VARIABLE
@@ -25,6 +25,7 @@ from kbnf_core.lower.assemble import number_symbols
 from kbnf_core.lower.chosen_kernel import PLAIN
 from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.nfa import NfaBuilder, TooManyStatesError
+from kbnf_core.syntax import tree
 from kbnf_testing.generate import Features, GrammarMaker
 from kbnf_testing.printer import to_kbnf
 
@@ -114,6 +115,41 @@ def test_both_list_the_edges_of_automata_alike(compiled: ModuleType) -> None:
     rows, classes = [[1, -1, 0], [-1, -1, 1]], bytes([0, 1, 2] * 85 + [1])
     chosen = [2, 0, 1, 0]
     assert compiled.edges_of(rows, classes, chosen) == PLAIN["edges_of"](rows, classes, chosen)
+
+
+def shape_of(root: ir.Node) -> list[object]:
+    """Return what tells bodies apart, parts before wholes."""
+    found: list[object] = []
+    for node in ir.postorder(root):
+        own = {name: getattr(node, name) for name in node.__slots__}
+        held = {name: value for name, value in own.items() if name not in ("parts", "branches")}
+        found.append((type(node), len(ir.children(node)), {**held, "body": None}))
+    return found
+
+
+@pytest.mark.parametrize("path", sorted(GRAMMARS.glob("*.kbnf")), ids=lambda path: path.stem)
+def test_both_translate_alike(compiled: ModuleType, path: Path) -> None:
+    leaf = {}
+
+    def keep(node: tree.Leaf) -> ir.Node:
+        # Leaves mean the same node each time, also calls of what is not defined.
+        known = ir.Literal(node.text.value.encode(), node.span) if is_text(node) else None
+        return leaf.setdefault(id(node), known or ir.Choice((), node.span))
+
+    document = Grammar(path.read_text(encoding="utf-8")).reading.document
+    defined = {each.name.value for each in document.definitions[::2]}
+    for each in document.definitions:
+        meanings, budgets = [], []
+        for meaning_of in (compiled.meaning_of, PLAIN["meaning_of"]):
+            budget = Budget(10_000)
+            meanings.append(shape_of(meaning_of(each.body, keep, defined, budget)))
+            budgets.append(budget.spent)
+        assert meanings[0] == meanings[1]
+        assert budgets[0] == budgets[1] == len(list(tree.postorder(each.body)))
+
+
+def is_text(node: tree.Leaf) -> TypeGuard[tree.Terminal]:
+    return isinstance(node, tree.Terminal)
 
 
 def piece_of(chance: Random, symbols: int) -> Piece:
