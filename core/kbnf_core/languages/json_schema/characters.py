@@ -139,6 +139,9 @@ _SEVERAL = frozenset(
 )
 
 
+_ENCODE = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def spell_text(value: str) -> str:
     """Return a string's canonical JSON text."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return _ENCODE(value).replace("\x7f", "\\u007f")

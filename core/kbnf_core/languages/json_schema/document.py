@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kbnf_core.languages.json_schema.dynamic import RECURSIVE, Marks, Scope, has_marks
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, Ref
-from kbnf_core.languages.json_schema.keywords import APPLICATORS, LOCAL, UNEVALUATED
+from kbnf_core.languages.json_schema.keywords import APPLICATORS, LOCAL, TYPE_ALONE, UNEVALUATED
 from kbnf_core.languages.json_schema.limits import SchemaLimits
 from kbnf_core.languages.json_schema.options import Standard
 from kbnf_core.languages.json_schema.problems import (
@@ -76,6 +76,12 @@ class Place:
     pointer: str
     resolver: "Resolver[Json]"
     scope: Scope = ()
+
+    @property
+    def type_alone(self) -> str | None:
+        """The one type that is all that the schema asks for, if that is so."""
+        name = self.contents.get("type")
+        return name if isinstance(name, str) and TYPE_ALONE.issuperset(self.contents) else None
 
 
 class Document:
