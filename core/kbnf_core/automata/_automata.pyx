@@ -3,7 +3,7 @@
 """Finite automata, compiled: see ``kernel.Automata`` for what each function does."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t
 from libcpp.algorithm cimport is_sorted, sort, unique
 from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
@@ -218,6 +218,30 @@ def compact(
         _bytes(found_source), _bytes(subsets.rows.symbol), _bytes(subsets.rows.target), flags
     )
     return columns, subsets.steps()
+
+
+def join(parts):
+    """See ``kernel.Automata``."""
+    cdef const uint8_t[::1] classes
+    cdef int16_t numbers[256][256]
+    cdef uint8_t found[256]
+    cdef int32_t byte, count = 1, before
+    for byte in range(256):
+        found[byte] = 0
+    for part in parts:
+        classes = part
+        # The number of each pair of a class so far and one of this partition, by first byte.
+        for before in range(count):
+            for byte in range(256):
+                numbers[before][byte] = DEAD
+        count = 0
+        for byte in range(256):
+            before = found[byte]
+            if numbers[before][classes[byte]] == DEAD:
+                numbers[before][classes[byte]] = <int16_t> count
+                count += 1
+            found[byte] = <uint8_t> numbers[before][classes[byte]]
+    return PyBytes_FromStringAndSize(<const char*> found, 256)
 
 
 cdef struct Twig:

@@ -90,3 +90,6 @@ class Automata(Protocol):
         No state of ``rows`` leads to the first, in which words start. Words are symbols, at least
         one each, and none is the beginning of another. States are added; none of them accepts.
         """
+
+    def join(self, parts: Sequence[bytes]) -> bytes:
+        """Return the coarsest classes that refine all the given ones; see ``alphabet.join``."""

@@ -455,6 +455,13 @@ def _trie_beside(
     return children, beside
 
 
+def join(parts: Sequence[bytes]) -> bytes:
+    """Return the coarsest classes that refine all the given ones; see ``kernel.Automata``."""
+    keys = list(zip(*parts, strict=True)) or [()] * 256
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    return bytes(map(numbers.__getitem__, keys))
+
+
 def _leaving(parts: list[list[int]], others_remain: bool) -> list[list[int]]:
     """Return the parts that leave their block: all but the largest, or all if others remain.
 

@@ -286,6 +286,7 @@ cdef class _Connection:
     cdef Automaton nfa
     cdef list work
     cdef object builder, rules, facts, inlined, calls, fragments
+    cdef dict automata
     cdef const uint8_t[::1] columns
 
     def __init__(self, builder):
@@ -295,6 +296,7 @@ cdef class _Connection:
         self.inlined = builder.inlined
         self.calls = builder.alphabet.call_symbols
         self.fragments = builder.fragments
+        self.automata = builder.automata
         self.columns = builder.alphabet.columns
         self.nfa.states = 2
         self.work = []
@@ -320,10 +322,16 @@ cdef class _Connection:
         elif kind is _Repeat:
             self.repeat(node, begin, end)
         elif kind is _Regular:
-            if node.dfa.accepting:
-                _copy(self.nfa, self.builder.fragment_of(node.dfa), begin, end)
+            self.automaton(node.dfa, begin, end)
         else:
             _link(self.nfa, begin, self.builder.alphabet.of_token(node.terminal), end)
+
+    cdef automaton(self, dfa, int32_t begin, int32_t end):
+        if dfa.accepting:
+            fragment = self.automata.get(id(dfa))
+            if fragment is None:
+                fragment = self.builder.fragment_of(dfa)
+            _copy(self.nfa, fragment, begin, end)
 
     cdef sequence(self, tuple parts, int32_t begin, int32_t end):
         cdef Py_ssize_t i, last = len(parts) - 1

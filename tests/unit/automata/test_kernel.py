@@ -117,6 +117,14 @@ def test_both_leave_out_the_same_words(compiled: Automata, seed: int) -> None:
         assert (state == 3) == (word not in words)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_both_join_partitions_alike(compiled: Automata, seed: int) -> None:
+    random = Random(seed)
+    parts = [bytes(random.choices(range(1 + 40 * n), k=256)) for n in range(seed % 5)]
+    assert compiled.join(parts) == PLAIN.join(parts)
+    assert compiled.join([*parts, bytes(range(256))]) == bytes(range(256))
+
+
 @pytest.mark.parametrize("kernel", ["plain", "compiled"])
 def test_equal_languages_have_equal_automata(kernel: str, request: pytest.FixtureRequest) -> None:
     automata: Automata = PLAIN if kernel == "plain" else request.getfixturevalue("compiled")
