@@ -147,6 +147,18 @@ def facts_of(nodes, known):
     return _FACTS[values.back() & NULLABLE][values.back() >> 1]
 
 
+def has_long_run(nodes, Py_ssize_t most):
+    """See ``split``."""
+    for node in nodes:
+        kind = type(node)
+        if kind is _Sequence:
+            if len(<tuple> node.parts) > most:
+                return True
+        elif kind is _Repeat and max(node.low, node.high or 1) > most:
+            return True
+    return False
+
+
 def estimate_size(nodes, sizes, inlined):
     """See ``inline``."""
     cdef list values = []

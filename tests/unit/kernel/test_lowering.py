@@ -78,6 +78,8 @@ def compare(grammar: Grammar, compiled: ModuleType, work: int, limit: int) -> No
         nodes = analysis.nodes[name]
         assert compiled.parts_of(body) == PLAIN["parts_of"](body)
         assert compiled.facts_of(nodes, analysis.facts) is PLAIN["facts_of"](nodes, analysis.facts)
+        for most in range(4):
+            assert compiled.has_long_run(nodes, most) == PLAIN["has_long_run"](nodes, most)
         sizes = dict.fromkeys(rules.rules, 7)
         arguments = nodes, sizes, chosen.names
         assert compiled.estimate_size(*arguments) == PLAIN["estimate_size"](*arguments)

@@ -93,6 +93,7 @@ class Document:
         self._value = value
         self._depth = limits.depth
         self._pointers = _pointers(value, limits.depth)
+        self._refs: dict[tuple[str, Scope], Ref] = {}
         self._places: dict[Ref, Place] = {}
         self._marks = Marks()
         self._marked: dict[str, tuple[Json, Resolver[Json]]] = {}
@@ -134,8 +135,9 @@ class Document:
         if _has_id(value):
             resolver = resolver.in_subresource(self._dialect.create_resource(value))
             scope = self._entered(scope, value, resolver)
-        at = Ref(pointer, scope)
-        if at not in self._places:
+        at = self._refs.get((pointer, scope))
+        if at is None:
+            at = self._refs[pointer, scope] = Ref(pointer, scope)
             self._places[at] = Place(self._counting(value, pointer), pointer, resolver, scope)
         return at
 

@@ -12,7 +12,7 @@ from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.to_regex import to_regex
-from kbnf_core.languages.json_schema.build_tree import Form, call, document, later
+from kbnf_core.languages.json_schema.build_tree import Form, call, definition, document, later
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.emptiness import is_void
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
@@ -52,10 +52,10 @@ class RunWriter(Writer):
 
     def write(self, root: Expression) -> list[tree.Definition]:
         """Return the rules for ``root``; those of the prelude are known. Raises ProblemError."""
-        start = self._write_all(root)
+        self._write_all(root)
         shared = self.prelude.bodies().items()
         self.bodies.update((self._prefix + name, body) for name, body in shared)
-        return reachable(start, self._rules)
+        return [definition(name, form) for name, form in self._rules.items()]
 
     @cached_property
     def _settings(self) -> str:

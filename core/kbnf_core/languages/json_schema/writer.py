@@ -176,7 +176,7 @@ class Writer:
 
     def place(self, expression: Expression, wish: str) -> Form | None:
         """Return how a value is written where it stands in another; None if there is none."""
-        if expression == ANYTHING:
+        if not isinstance(expression, Ref) and expression == ANYTHING:
             return self.prelude.use("value")
         if expression in self._known:
             return call(self._known[expression])
