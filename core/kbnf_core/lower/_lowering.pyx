@@ -446,6 +446,24 @@ def connect(builder, str name):
     )
 
 
+def nonterminals_in(bytes symbols, int32_t class_count, int32_t count):
+    """See ``assemble``."""
+    cdef const int32_t* column = <const int32_t*> <const char*> symbols
+    cdef vector[uint8_t] seen
+    cdef Py_ssize_t i
+    cdef int32_t number
+    cdef list found = []
+    seen.assign(count, 0)
+    for i in range(<Py_ssize_t> (len(symbols) // sizeof(int32_t))):
+        number = column[i] - class_count
+        if 0 <= number < count:
+            seen[number] = 1
+    for number in range(count):
+        if seen[number]:
+            found.append(number)
+    return found
+
+
 cdef _finish_starts(Ints& starts):
     """Turn counts, each one place behind its state, into where the edges of states begin."""
     cdef Py_ssize_t i

@@ -92,12 +92,18 @@ def build_pieces(
         total += piece.state_count
         if total > limits.grammar_states:
             raise TooManyStatesError(name)
-        called = set(piece.symbol[piece.symbol >= alphabet.class_count].tolist())
-        numbers = (symbol - alphabet.class_count for symbol in sorted(called))
-        fresh = [names[i] for i in numbers if i < len(names) and names[i] not in queued]
+        called = nonterminals_in(piece.symbol.tobytes(), alphabet.class_count, len(names))
+        fresh = [names[number] for number in called if names[number] not in queued]
         queue.extend(fresh)
         queued.update(fresh)
     return alphabet, pieces
+
+
+@compiled
+def nonterminals_in(symbols: bytes, class_count: int, count: int) -> list[int]:
+    """Return the numbers of the nonterminals in a column of symbols, each once, in order."""
+    found = set(np.frombuffer(symbols, np.int32).tolist())
+    return [symbol - class_count for symbol in sorted(found) if 0 <= symbol - class_count < count]
 
 
 def _finished(name: str, builder: NfaBuilder, finish: Finish) -> Piece:

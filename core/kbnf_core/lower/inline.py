@@ -56,19 +56,19 @@ def choose_inlined(grammar: Grammar, analysis: Analysis, budget: Budget) -> Inli
         times = uses.get(name, 0)
         single = times == 1 and sizes[name] <= LARGE
         small = name in flat and sizes[name] * times <= SMALL_TOTAL
-        small = small and not any(map(is_free_text, analysis.nodes[name]))
+        small = small and not has_free_text(analysis.nodes[name])
         if name != grammar.start and "#" not in name and (single or small):
             inlined[name] = None
     return Inlined(frozenset(inlined), tuple(name for name in inlined if uses[name] > 1))
 
 
-def is_free_text(node: Node) -> bool:
+def has_free_text(nodes: Iterable[Node]) -> bool:
     """Tell whether a node is an automaton with a state in which many bytes may come, and again."""
-    return type(node) is Regular and _has_free_text(node.dfa)
+    return any(_is_free_text(node.dfa) for node in nodes if type(node) is Regular)
 
 
 @lru_cache(maxsize=1024)
-def _has_free_text(dfa: Dfa) -> bool:
+def _is_free_text(dfa: Dfa) -> bool:
     sizes = Counter(dfa.classes)
     return any(
         sum([sizes[column] for column, target in enumerate(row) if target == state]) >= FREE_TEXT

@@ -169,6 +169,9 @@ def test_both_number_the_edges_of_all_pieces_alike(compiled: ModuleType, seed: i
     classes, called, terminals = (chance.randrange(1, 4) for _ in range(3))
     # The last symbol is that of NEVER, whose edges are left out.
     pieces = [piece_of(chance, classes + called + terminals + 1) for _ in range(called)]
+    for piece in pieces:
+        column = piece.symbol.tobytes(), classes, called
+        assert compiled.nonterminals_in(*column) == PLAIN["nonterminals_in"](*column)
     arguments = pieces, classes, chance.sample(range(called), called), terminals
     assert compiled.split_edges(*arguments) == PLAIN["split_edges"](*arguments)
 
