@@ -16,7 +16,6 @@ from functools import lru_cache
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.budget import Budget
 from kbnf_core.ir import Call, Grammar, Literal, Node, Regular, Repeat, children
-from kbnf_core.ir.analysis import callees_first
 from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.chosen_kernel import compiled
 
@@ -47,7 +46,7 @@ def choose_inlined(grammar: Grammar, analysis: Analysis, budget: Budget) -> Inli
     sizes: dict[str, int] = {}
     inlined: dict[str, None] = {}
     flat: set[str] = set()  # calls flat nonterminals only, so it is not recursive
-    for name in callees_first([grammar.start], analysis.callees):
+    for name in analysis.order:
         budget.part = name
         budget.spend(len(analysis.nodes[name]))
         sizes[name] = estimate_size(analysis.nodes[name], sizes, inlined)
