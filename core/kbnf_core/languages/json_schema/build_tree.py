@@ -61,12 +61,14 @@ def sequence(*parts: Form) -> Form:
     """Return the sequence of the parts; adjacent texts are joined."""
     items: list[Form] = []
     for part in parts:
-        for item in part.items if isinstance(part, tree.Sequence) else (part,):
-            last = items[-1] if items else None
-            if isinstance(last, tree.Terminal) and isinstance(item, tree.Terminal):
-                items[-1] = text(last.text.value + item.text.value)
-            else:
-                items.append(item)
+        held = part.items if isinstance(part, tree.Sequence) else (part,)
+        if items and held:
+            # Those inside of a sequence are joined.
+            last, first = items[-1], held[0]
+            if isinstance(last, tree.Terminal) and isinstance(first, tree.Terminal):
+                items[-1] = text(last.text.value + first.text.value)
+                held = held[1:]
+        items.extend(held)
     if not items:
         return EMPTY
     return items[0] if len(items) == 1 else tree.Sequence(tuple(items), NOWHERE)
