@@ -182,6 +182,9 @@ class Schemas:
 
     def meet(self, parts: list[NormalForm]) -> NormalForm:
         """Return what all the shapes hold."""
+        if len(parts) == 1 and len(parts[0]) == 1:
+            self.budget.spend(STEPS * (len(ANY_SHAPE) + 1))
+            return self._without_void(parts[0])
         whole = ANY_SHAPE
         for part in parts:
             self.budget.spend(STEPS * (len(whole) + len(part)))

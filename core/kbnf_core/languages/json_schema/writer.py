@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from kbnf_core import ir
 
 _SPELLED = {None: "null", True: "true", False: "false"}
+_NESTED = frozenset({Arrays, Objects})
 _OF_TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean"})
 _SHARED = {Type.OBJECT: "object", Type.ARRAY: "array"}
 
@@ -198,7 +199,7 @@ class Writer:
                 return self.place(alias, wish)
         shape = self.schemas.shape(expression)
         simple = all(
-            not isinstance(part, Arrays | Objects) or part == FULL[type_]
+            type(part) not in _NESTED or part == FULL[type_]
             for type_, parts in shape.items()
             for part in parts
         )
