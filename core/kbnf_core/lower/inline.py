@@ -52,11 +52,12 @@ def choose_inlined(grammar: Grammar, analysis: Analysis, budget: Budget) -> Inli
         sizes[name] = estimate_size(analysis.nodes[name], sizes, inlined)
         if flat.issuperset(analysis.callees[name]):
             flat.add(name)
+        if name == grammar.start or "#" in name:
+            continue
         times = uses.get(name, 0)
         single = times == 1 and sizes[name] <= LARGE
         small = name in flat and sizes[name] * times <= SMALL_TOTAL
-        small = small and not has_free_text(analysis.nodes[name])
-        if name != grammar.start and "#" not in name and (single or small):
+        if single or (small and not has_free_text(analysis.nodes[name])):
             inlined[name] = None
     return Inlined(frozenset(inlined), tuple(name for name in inlined if uses[name] > 1))
 
