@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from types import ModuleType
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 import pytest
@@ -131,27 +131,25 @@ def shape_of(root: ir.Node) -> list[object]:
 
 @pytest.mark.parametrize("path", sorted(GRAMMARS.glob("*.kbnf")), ids=lambda path: path.stem)
 def test_both_translate_alike(compiled: ModuleType, path: Path) -> None:
-    leaf = {}
+    leaves: dict[int, ir.Node] = {}
 
     def keep(node: tree.Leaf) -> ir.Node:
         # Leaves mean the same node each time, also calls of what is not defined.
-        known = ir.Literal(node.text.value.encode(), node.span) if is_text(node) else None
-        return leaf.setdefault(id(node), known or ir.Choice((), node.span))
+        if isinstance(node, tree.Terminal):
+            return leaves.setdefault(id(node), ir.Literal(node.text.value.encode(), node.span))
+        return leaves.setdefault(id(node), ir.Choice((), node.span))
 
     document = Grammar(path.read_text(encoding="utf-8")).reading.document
     defined = {each.name.value for each in document.definitions[::2]}
     for each in document.definitions:
         meanings, budgets = [], []
-        for meaning_of in (compiled.meaning_of, PLAIN["meaning_of"]):
+        kinds: tuple[Any, Any] = compiled.meaning_of, PLAIN["meaning_of"]
+        for meaning_of in kinds:
             budget = Budget(10_000)
             meanings.append(shape_of(meaning_of(each.body, keep, defined, budget)))
             budgets.append(budget.spent)
         assert meanings[0] == meanings[1]
         assert budgets[0] == budgets[1] == len(list(tree.postorder(each.body)))
-
-
-def is_text(node: tree.Leaf) -> TypeGuard[tree.Terminal]:
-    return isinstance(node, tree.Terminal)
 
 
 def piece_of(chance: Random, symbols: int) -> Piece:

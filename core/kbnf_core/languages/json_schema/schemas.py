@@ -207,7 +207,11 @@ class Schemas:
         if known is None:
             place = self.document.place(at)
             alone = _TYPES.get(place.type_alone or "")
-            parts = list(Reader(self, place, self.options).read()) if alone is None else [alone]
+            parts: list[NormalForm | Expression] = []
+            if alone is None:
+                parts += Reader(self, place, self.options).read()
+            else:
+                parts.append(alone)
             known = self._readings[at] = _Reading(parts)
         return known
 
