@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         schema_options,
         schema_text,
     )
-    from kbnf_core.languages.lark.to_kbnf import from_lark
+    from kbnf_core.languages.lark.read import from_lark
     from kbnf_core.languages.lark.writer.from_kbnf import to_lark
     from kbnf_core.languages.structural_tag.to_kbnf import from_structural_tag
     from kbnf_core.vocab.vocabulary import Vocabulary
@@ -42,7 +42,7 @@ _HOMES = {
     "json_schema_grammar": "kbnf_core.languages.json_schema",
     "schema_options": "kbnf_core.languages.json_schema",
     "schema_text": "kbnf_core.languages.json_schema",
-    "from_lark": "kbnf_core.languages.lark.to_kbnf",
+    "from_lark": "kbnf_core.languages.lark.read",
     "from_structural_tag": "kbnf_core.languages.structural_tag.to_kbnf",
     "to_lark": "kbnf_core.languages.lark.writer.from_kbnf",
     "to_gbnf": "kbnf_core.languages.gbnf.writer.from_kbnf",

@@ -8,8 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kbnf_core.automata.regex import compile_regex
-from kbnf_core.languages.lark.regex.backtrack import matcher
-from kbnf_core.languages.lark.regex.parse import parse
+from kbnf_core.languages.lark.regex import matcher, parse
 from kbnf_testing.lark_peers import all_texts
 
 ALPHABET = "abC"

@@ -6,6 +6,8 @@ states that accept the same, and numbers what is left breadth first: the one sma
 a language, numbered in one way. Both are the kernel's (``kernel.Automata``).
 """
 
+from collections.abc import Iterable, Sequence
+
 from kbnf_core.automata.alphabet import ByteClasses
 from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa, empty, merge_classes
@@ -53,3 +55,13 @@ def from_symbols(dfa: SymbolDfa, classes: ByteClasses, budget: Budget | None = N
     if not small.rows or small.starts[0] == DEAD:
         return empty()
     return merge_classes(classes, small.rows, [bool(tag) for tag in small.tags])
+
+
+def ending_in(
+    states: Iterable[int], rows: Sequence[Sequence[int]], classes: ByteClasses, start: int = 0
+) -> Dfa:
+    """Return the minimal automaton of the words that lead from ``start`` to any of ``states``."""
+    ends = set(states)
+    return from_symbols(
+        SymbolDfa(rows, [int(s in ends) for s in range(len(rows))], [start]), classes
+    )

@@ -3,7 +3,7 @@
 import pytest
 
 from kbnf_core.imports import BELOW
-from kbnf_core.languages.conversion.variants import merge_variants
+from kbnf_core.languages.conversion.rewrite import merge_variants
 from kbnf_core.languages.kbnf.language import KBNF
 from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.source import Source

@@ -14,7 +14,8 @@ from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.languages.abnf import explain as about
 from kbnf_core.languages.abnf.lexer import abnf_parser, split
 from kbnf_core.languages.abnf.validate import check_definition, check_words
-from kbnf_core.languages.abnf.values import OCTETS, are_octets, octet_rule, pattern
+from kbnf_core.languages.abnf.values import OCTETS, are_octets, octet_rule
+from kbnf_core.languages.conversion.build_tree import pattern
 from kbnf_core.languages.conversion.rewrite import rewrite
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span

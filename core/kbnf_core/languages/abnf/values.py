@@ -8,6 +8,9 @@ HTTP, UTF-8's own), and else code points in UTF-8, as in those of texts (JSON).
 import re
 from collections.abc import Iterable
 
+from kbnf_core.automata.codepoints import from_ranges
+from kbnf_core.automata.expression import print_characters
+from kbnf_core.languages.conversion.build_tree import escaped, nothing, pattern, terminal
 from kbnf_core.source import Span
 from kbnf_core.syntax.tree import (
     Alternation,
@@ -15,23 +18,16 @@ from kbnf_core.syntax.tree import (
     Definition,
     Expression,
     Name,
-    Pattern,
-    PatternKind,
     Reference,
-    Terminal,
-    Text,
 )
 
 LAST_ASCII, LAST_OCTET, LAST_POINT = 0x7F, 0xFF, 0x10FFFF
 OCTETS = "%x"
 """Begins the names of rules that are made for ranges of octets; no other name does."""
 
-_SURROGATES = (0xD800, 0xDFFF)
 _BASES = {"b": 2, "d": 10, "x": 16}
 _MANY_DIGITS = 40
 """A value of more digits, leading zeros aside, counts as one beyond every limit."""
-
-_SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$]")
 
 
 def read_value(written: str) -> tuple[list[int], bool]:
@@ -49,23 +45,22 @@ def are_octets(values: Iterable[str]) -> bool:
 
 def is_character(number: int) -> bool:
     """Tell whether ``number`` is one of Unicode's characters."""
-    return number <= LAST_POINT and not _SURROGATES[0] <= number <= _SURROGATES[1]
+    return bool(from_ranges([(number, number)]))
 
 
 def text_leaf(text: str, is_exact: bool, span: Span) -> Expression:
     """Return the leaf of a string, whose ASCII letters match both cases unless it ``is_exact``."""
     if is_exact or not re.search("[A-Za-z]", text):
-        return Terminal(_text(text, span), span)
+        return terminal(text, span)
     # Without `-u`, `k` and `s` would match the Kelvin sign and the long s, too.
-    escaped = _SPECIAL.sub(r"\\\g<0>", text)
-    return pattern(f"(?i-u:{escaped})", span)
+    return pattern(f"(?i-u:{escaped(text)})", span)
 
 
 def numbers_leaf(numbers: list[int], octets: bool, span: Span) -> Expression:
     """Return the leaf of numbers, one behind the other; what is no character is left out."""
     if octets and max(numbers) > LAST_ASCII:
         return ByteString(bytes(numbers), span)
-    return Terminal(_text("".join(map(chr, filter(is_character, numbers))), span), span)
+    return terminal("".join(map(chr, filter(is_character, numbers))), span)
 
 
 def range_leaf(low: int, high: int, octets: bool, span: Span) -> Expression:
@@ -74,8 +69,14 @@ def range_leaf(low: int, high: int, octets: bool, span: Span) -> Expression:
     Octets above 127 are a use of a rule that `octet_rule` makes: each would be a leaf.
     """
     if not octets or high <= LAST_ASCII:
-        return pattern(f"[{''.join(_ranges(low, high))}]", span)
+        return _one_of(low, high, span)
     return Reference(Name(f"{OCTETS}{low:02X}-{high:02X}", span), span)
+
+
+def _one_of(low: int, high: int, span: Span) -> Expression:
+    """Return any one character of a range; halves of surrogate pairs are none."""
+    points = from_ranges([(low, high)])
+    return pattern(print_characters(points), span) if points else nothing(span)
 
 
 def octet_rule(name: str, span: Span) -> Definition:
@@ -83,38 +84,13 @@ def octet_rule(name: str, span: Span) -> Definition:
     low, high = (int(digits, 16) for digits in name.removeprefix(OCTETS).split("-"))
     branches: list[Expression] = []
     if low <= LAST_ASCII:
-        branches.append(pattern(f"[{''.join(_ranges(low, LAST_ASCII))}]", span))
+        branches.append(_one_of(low, LAST_ASCII, span))
     first = max(low, LAST_ASCII + 1)
     branches.extend(ByteString(bytes([each]), span) for each in range(first, high + 1))
     body = branches[0] if len(branches) == 1 else Alternation(tuple(branches), span)
     return Definition(Name(name, span), body, span)
 
 
-def pattern(regex: str, span: Span) -> Pattern:
-    """Return the leaf of a regular expression."""
-    return Pattern(PatternKind.REGEX, _text(regex, span), span)
-
-
 def _number(digits: str, base: int) -> int:
     significant = digits.lstrip("0") or "0"
     return int(significant, base) if len(significant) <= _MANY_DIGITS else LAST_POINT + 1
-
-
-def _ranges(low: int, high: int) -> Iterable[str]:
-    """Yield the parts of a class: a range without the halves of surrogate pairs."""
-    before = (low, min(high, _SURROGATES[0] - 1))
-    after = (max(low, _SURROGATES[1] + 1), min(high, LAST_POINT))
-    for first, last in (before, after):
-        if first == last:
-            yield _member(first)
-        elif first < last:
-            yield f"{_member(first)}-{_member(last)}"
-
-
-def _member(point: int) -> str:
-    char = chr(point)
-    return char if char.isascii() and char.isalnum() else f"\\x{{{point:X}}}"
-
-
-def _text(value: str, span: Span) -> Text:
-    return Text(value, span, (span.start,) * (len(value) + 1))

@@ -9,7 +9,7 @@ from typing import TypeAlias, cast
 from lark import Token
 
 from kbnf_core.languages.bnf.escapes import decode
-from kbnf_core.source import Span
+from kbnf_core.languages.conversion.build_tree import nothing, text_or_bytes
 from kbnf_core.syntax.mistake import span_of
 from kbnf_core.syntax.tree import (
     Alternation,
@@ -17,15 +17,10 @@ from kbnf_core.syntax.tree import (
     Definition,
     Expression,
     Name,
-    Pattern,
-    PatternKind,
     Reference,
     Sequence,
     Terminal,
-    Text,
 )
-
-_NOTHING = r"[^\x{0}-\x{10FFFF}]"
 
 ANY = "any!"
 EXCEPT = "except!"
@@ -59,13 +54,7 @@ class BnfBuilder:
 
     def string(self, parts: list[Token]) -> Terminal | ByteString:
         """``'text'``: a text where it is one, else bytes."""
-        span = span_of(parts[0])
-        data = decode(parts[0].value[1:-1])
-        try:
-            value = data.decode()
-        except UnicodeDecodeError:
-            return ByteString(data, span)
-        return Terminal(Text(value, span, (span.start,) * (len(value) + 1)), span)
+        return text_or_bytes(decode(parts[0].value[1:-1]), span_of(parts[0]))
 
 
 def _name(word: Token) -> Name:
@@ -90,9 +79,3 @@ def _sequence(items: _Branch) -> Expression:
 
 def _is_empty(item: Expression) -> bool:
     return isinstance(item, Terminal) and not item.text.value
-
-
-def nothing(span: Span) -> Pattern:
-    """Return a leaf that matches nothing."""
-    text = Text(_NOTHING, span, (span.start,) * (len(_NOTHING) + 1))
-    return Pattern(PatternKind.REGEX, text, span)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from kbnf_core.errors import GrammarError
 from kbnf_core.frontend import Reading, read_grammar
-from kbnf_core.languages.bnf.build import ANY, nothing
+from kbnf_core.languages.bnf.build import ANY
 from kbnf_core.languages.bnf.language import BNF
 from kbnf_core.languages.bnf.vocabulary import excluded_name, excluded_text, is_vocabulary
+from kbnf_core.languages.conversion.build_tree import nothing, text_or_bytes
 from kbnf_core.languages.conversion.names import kbnf_names
 from kbnf_core.languages.conversion.to_kbnf import LOSSES, write_kbnf
 from kbnf_core.languages.kbnf.language import KBNF
@@ -21,7 +22,7 @@ from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax.conversion import Conversion
 from kbnf_core.syntax.language import Parsed
-from kbnf_core.syntax.tree import Alternation, ByteString, Definition, Expression, Terminal, Text
+from kbnf_core.syntax.tree import Alternation, Definition, Expression
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
@@ -112,15 +113,7 @@ class _Filler:
 
 
 def _any_of(texts: Iterable[bytes], span: Span) -> Expression:
-    leaves = tuple(_leaf(data, span) for data in texts)
+    leaves = tuple(text_or_bytes(data, span) for data in texts)
     if not leaves:
         return nothing(span)
     return leaves[0] if len(leaves) == 1 else Alternation(leaves, span)
-
-
-def _leaf(data: bytes, span: Span) -> Expression:
-    try:
-        value = data.decode()
-    except UnicodeDecodeError:
-        return ByteString(data, span)
-    return Terminal(Text(value, span, (span.start,) * (len(value) + 1)), span)

@@ -10,7 +10,7 @@ from collections.abc import Sequence as Sequence_
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.languages.bnf.build import ANY, EXCEPT
 from kbnf_core.languages.bnf.escapes import decode
-from kbnf_core.languages.conversion.regexes import escaped
+from kbnf_core.languages.conversion.build_tree import escaped, pattern, terminal, text_of
 from kbnf_core.source import Source
 from kbnf_core.syntax.tree import (
     Definition,
@@ -22,7 +22,6 @@ from kbnf_core.syntax.tree import (
     Reference,
     Sequence,
     Terminal,
-    Text,
     postorder,
 )
 
@@ -91,16 +90,16 @@ def _body(name: Name, definitions: Sequence_[Definition]) -> Expression:
     if name.value != ANY:
         text = excluded_text(name.value)
         if text is not None:
-            terminal = Terminal(_text(text.decode("utf-8", "replace"), name), name.span)
-            return Exception_(terminal, 0, name.span)
+            excluded = terminal(text.decode("utf-8", "replace"), name.span)
+            return Exception_(excluded, 0, name.span)
         inner = excluded_name(name.value)
         if _is_plain(inner, definitions):
             return Exception_(Name(inner, name.span), 0, name.span)
         words = _words(inner, definitions)
         if words:
-            pattern = _text("|".join(map(escaped, words)), name)
-            return Pattern(PatternKind.COMPLEMENT, pattern, name.span)
-    return Pattern(PatternKind.REGEX, _text(_ANY_TEXT, name), name.span)
+            excluding = text_of("|".join(map(escaped, words)), name.span)
+            return Pattern(PatternKind.COMPLEMENT, excluding, name.span)
+    return pattern(_ANY_TEXT, name.span)
 
 
 def _is_plain(name: str, definitions: Iterable[Definition]) -> bool:
@@ -127,10 +126,6 @@ def _words(name: str, definitions: Sequence_[Definition]) -> list[str]:
             else:
                 return []
     return words
-
-
-def _text(value: str, name: Name) -> Text:
-    return Text(value, name.span, (name.span.start,) * (len(value) + 1))
 
 
 def _finding(source: Source, name: Name, called: Mapping[str, set[str]]) -> Diagnostic:

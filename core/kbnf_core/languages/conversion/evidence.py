@@ -18,7 +18,7 @@ def example_of_loss(
     """Return a shortest text that only one of two grammars takes; None if none was found."""
     if not has_tables():
         return None
-    from kbnf_core.languages.conversion.difference import shortest_difference
+    from kbnf_core.languages.conversion.running import shortest_difference
     from kbnf_core.lower.build import build_tables
     from kbnf_core.recognise.states import StateTable
 
@@ -39,8 +39,7 @@ def going_on(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> GoingOn:
     """Return what could be shown of the texts that begin with a complete one."""
     if not has_tables():
         return GoingOn(True, None)
-    from kbnf_core.languages.conversion.difference import MOST_STATES
-    from kbnf_core.languages.conversion.prefix_free import is_prefix_free, shortest_longer
+    from kbnf_core.languages.conversion.running import MOST_STATES, is_prefix_free, shortest_longer
     from kbnf_core.lower.build import build_tables
     from kbnf_core.recognise.states import StateTable
 

@@ -1,8 +1,16 @@
-"""Rebuilds syntax trees with some of their leaves replaced."""
+"""Rebuilds syntax trees with other leaves, and merges the variants of a rule that say the same.
 
-from collections.abc import Callable, Mapping
+A conversion that writes a rule several times, once for each thing that may come before or behind
+it, often writes the same again. Rules are alike where their bodies are, with alike rules in the
+same places; the coarsest such partition is found from below (bisimulation): all are alike until
+something tells them apart (Moore 1956, for automata).
+"""
+
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
+from kbnf_core.source import Span
+from kbnf_core.syntax.printer import print_expression
 from kbnf_core.syntax.tree import (
     Alternation,
     Bracket,
@@ -14,6 +22,7 @@ from kbnf_core.syntax.tree import (
     Repetition,
     Sequence,
     children,
+    postorder,
 )
 from kbnf_core.traversal import fold
 
@@ -48,3 +57,81 @@ def rebuild(
             return replace(node, branches=tuple(parts))
         case _:
             return change(node)
+
+
+_ANY = Reference(Name("x", Span(0, 0)), Span(0, 0))
+
+
+def merge_variants(
+    definitions: Collection[Definition], families: Mapping[str, str]
+) -> list[Definition]:
+    """Return ``definitions`` with one of those that are alike and of one family.
+
+    ``families`` maps the names of variants to what they are variants of; others stay as they are.
+    """
+    if len(set(families.values())) == len(families):
+        return list(definitions)
+    classes = _classes(definitions)
+    first: dict[tuple[int, str], str] = {}
+    chosen: dict[str, str] = {}
+    for each in definitions:
+        name = each.name.value
+        family = families.get(name)
+        chosen[name] = name
+        if family is not None:
+            chosen[name] = first.setdefault((classes[name], family), name)
+    outside = {name for each in definitions for name in _called(each)} - chosen.keys()
+    names = chosen | {name: name for name in outside}
+    return [
+        _rename(each, names) for each in definitions if chosen[each.name.value] == each.name.value
+    ]
+
+
+def _rename(definition: Definition, names: Mapping[str, str]) -> Definition:
+    """Return ``definition`` with other names, and each of its alternatives once."""
+    if all(names[name] == name for name in _called(definition)):
+        return definition
+    renamed = rename(definition, names)
+    return replace(renamed, body=fold(renamed.body, children, _with_each_once))
+
+
+def _with_each_once(node: Expression, parts: list[Expression]) -> Expression:
+    node = rebuild(node, parts, lambda leaf: leaf)
+    if not isinstance(node, Alternation):
+        return node
+    branches = tuple({print_expression(branch): branch for branch in node.branches}.values())
+    return branches[0] if len(branches) == 1 else replace(node, branches=branches)
+
+
+def _classes(definitions: Collection[Definition]) -> dict[str, int]:
+    """Return for each name the number of its class."""
+    shapes = {each.name.value: (_shape(each), _called(each)) for each in definitions}
+    classes = dict.fromkeys(shapes, 0)
+    count = 0
+    while True:
+        numbers: dict[object, int] = {}
+        found = {
+            name: numbers.setdefault(
+                (classes[name], shape, tuple(classes.get(each, each) for each in called)),
+                len(numbers),
+            )
+            for name, (shape, called) in shapes.items()
+        }
+        if len(numbers) == count:
+            return found
+        classes, count = found, len(numbers)
+
+
+def _shape(definition: Definition) -> str:
+    """Return a body as text, without the names that it calls."""
+
+    def change(leaf: Leaf) -> Leaf:
+        return _ANY if isinstance(leaf, Reference) else leaf
+
+    return print_expression(rewrite(definition.body, change))
+
+
+def _called(definition: Definition) -> tuple[str, ...]:
+    """Return the names that a body calls, in their order."""
+    leaves = postorder(definition.body)
+    return tuple(leaf.name.value for leaf in leaves if isinstance(leaf, Reference))

@@ -9,7 +9,8 @@ from typing import TypeAlias
 
 from lark import Token
 
-from kbnf_core.languages.gbnf.patterns import any_leaf, class_leaf, empty_leaf, string_leaf
+from kbnf_core.languages.conversion.build_tree import terminal
+from kbnf_core.languages.gbnf.patterns import any_leaf, class_leaf, string_leaf
 from kbnf_core.languages.kbnf.build import MANY
 from kbnf_core.source import Span
 from kbnf_core.syntax.mistake import span_of
@@ -132,7 +133,7 @@ def _join(parts: list[_Branch], start: int) -> Expression:
         if isinstance(part, Token):
             start = span_of(part).end
         else:
-            branches.append(part or empty_leaf(Span(start, start)))
+            branches.append(part or terminal("", Span(start, start)))
             start = branches[-1].span.end
     if len(branches) == 1:
         return branches[0]

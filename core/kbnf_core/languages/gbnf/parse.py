@@ -18,8 +18,7 @@ from kbnf_core.languages.gbnf import explain as about
 from kbnf_core.languages.gbnf.build import EXCLUDED_NAME, MAX_TOKEN_ID
 from kbnf_core.languages.gbnf.left_recursion import check_left_recursion
 from kbnf_core.languages.gbnf.lexer import gbnf_parser, split
-from kbnf_core.languages.gbnf.names import check_names
-from kbnf_core.languages.gbnf.validate import check_definition, check_words
+from kbnf_core.languages.gbnf.validate import check_definition, check_names, check_words
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source
 from kbnf_core.syntax.language import Parsed

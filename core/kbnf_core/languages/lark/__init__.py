@@ -4,8 +4,8 @@
 parameters, which gives rules over lexemes (``rules``, ``model``). ``lexer`` turns terminals into
 automata (``llguidance_terminals``, ``lark_terminals``) and applies the lexer to the rules: ignored
 text is inserted (``ignore``), FIRST and FOLLOW sets say which terminals are expected together
-(``first_follow``, ``lalr``) and ``collisions`` which of them match one text, maximal munch says
-where lexemes end (``maximal_munch``, ``lookahead``), and the rules are multiplied with the lexer's
-states (``lexer``, ``product``). ``regex`` gives Python's regular expressions automata, ``writer``
-prints LLGuidance's Lark. ``read`` and ``lexer.assemble`` run the passes in order.
+(``first_follow``, ``lalr``), maximal munch says where lexemes end (``maximal_munch``,
+``lookahead``), and the rules are multiplied with the lexer's states (``lexer``, ``product``).
+``regex`` gives Python's regular expressions automata, ``writer`` prints LLGuidance's Lark. ``read``
+and ``product.Assembly`` run the passes in order.
 """

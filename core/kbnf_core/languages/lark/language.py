@@ -20,7 +20,7 @@ def _read(source: Source, limits: Limits, start: str | None, imports: Imports) -
 
 
 def _to_kbnf(source: str, *, path: str | None, start: str | None, imports: Imports) -> Conversion:
-    from kbnf_core.languages.lark.to_kbnf import from_lark
+    from kbnf_core.languages.lark.read import from_lark
 
     return from_lark(source, path=path, start=start, imports=imports)
 
@@ -33,7 +33,7 @@ def _from_kbnf(source: str, *, path: str | None, start: str | None, imports: Imp
 
 
 def _outline(source: Source, limits: Limits) -> "Outline":
-    from kbnf_core.languages.lark.outline import outline_lark
+    from kbnf_core.languages.lark.check import outline_lark
 
     return outline_lark(source, limits)
 

@@ -1,25 +1,33 @@
-"""Reads Lark: parses, resolves and converts; returns a tree of KBNF and diagnostics."""
+"""Reads Lark, in either dialect: parses, resolves and converts it to a tree of KBNF, or its text.
+
+Lark's and LLGuidance's grammars let generation go on as long as they can, so the text says
+``finish=eos``.
+"""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from textwrap import wrap
 from typing import Any
 
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.budget import Budget
-from kbnf_core.errors import WorkLimitError
-from kbnf_core.imports import Imports
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.errors import ConfigError, GrammarError, WorkLimitError
+from kbnf_core.imports import BELOW, Imports
 from kbnf_core.ir import Repeat
 from kbnf_core.languages.conversion.names import Names
-from kbnf_core.languages.lark.lexer.assemble import Assembly
-from kbnf_core.languages.lark.lexer.ignore_terminal import make_skipped
+from kbnf_core.languages.conversion.to_kbnf import lay_out_kbnf
+from kbnf_core.languages.conversion.verify import verified
+from kbnf_core.languages.gbnf.to_kbnf import from_gbnf
+from kbnf_core.languages.kbnf.language import KBNF
+from kbnf_core.languages.lark.lexer.ignore import make_skipped
 from kbnf_core.languages.lark.lexer.lark_terminals import LarkFactory, LarkTerminals
 from kbnf_core.languages.lark.lexer.llguidance_terminals import (
     LlguidanceFactory,
     LlguidanceTerminals,
 )
-from kbnf_core.languages.lark.lexer.product import MOST_VARIANTS, TooManyVariantsError
-from kbnf_core.languages.lark.lexer.prune import make_shallow
+from kbnf_core.languages.lark.lexer.product import MOST_VARIANTS, Assembly, TooManyVariantsError
 from kbnf_core.languages.lark.reader.dialect import (
     Dialect,
     check_dialect,
@@ -27,19 +35,35 @@ from kbnf_core.languages.lark.reader.dialect import (
     dialect_of,
 )
 from kbnf_core.languages.lark.reader.embedded import Embedding
-from kbnf_core.languages.lark.reader.libraries import LARK_LIBRARIES, LLGUIDANCE_LIBRARIES
-from kbnf_core.languages.lark.reader.model import Lexeme, LexicalGrammar, Lexing, Node, Terminal
-from kbnf_core.languages.lark.reader.modules import Gathered, gather
-from kbnf_core.languages.lark.reader.parse import is_gbnf, parse_lark
+from kbnf_core.languages.lark.reader.model import (
+    Lexeme,
+    LexicalGrammar,
+    Lexing,
+    Terminal,
+    make_shallow,
+)
+from kbnf_core.languages.lark.reader.modules import (
+    LARK_LIBRARIES,
+    LLGUIDANCE_LIBRARIES,
+    Gathered,
+    gather,
+)
+from kbnf_core.languages.lark.reader.parse import comments, is_gbnf, parse_lark
 from kbnf_core.languages.lark.reader.report import INVALID, Report
 from kbnf_core.languages.lark.reader.rules import Factory, RuleBuilder
-from kbnf_core.languages.lark.reader.tree import Document, Expression, Use
+from kbnf_core.languages.lark.reader.tree import Document, Use
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
+from kbnf_core.syntax.conversion import Conversion
+from kbnf_core.syntax.tree import Comment
 
 _MOST_NESTED = 16
 """Grammars inside one another."""
+
+_Found = tree.Document | None
+_Others = dict[str, _Found]
+"""The grammars of a list, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,25 +97,16 @@ def read_lark(source: Source, setting: Setting) -> Outcome:
     report = Report(source)
     if source.text.lstrip().startswith("{"):
         return Outcome(_read_list(source, setting, report), report)
-    names = Names()
-    document = _read(source, setting, report, names, {})
-    return Outcome(document, report)
+    return Outcome(_read(source, setting, report, {}), report)
 
 
-def _read(
-    source: Source,
-    setting: Setting,
-    report: Report,
-    names: Names,
-    others: dict[str, tree.Document | None],
-) -> tree.Document | None:
+def _read(source: Source, setting: Setting, report: Report, others: _Others) -> _Found:
     parsed = parse_lark(source, setting.limits)
     report.errors.extend(parsed.diagnostics)
-    reader = _Reader(parsed.document, setting, report, names, others)
-    return reader.read()
+    return _Reader(parsed.document, setting, report, Names(), others).read()
 
 
-def _read_list(source: Source, setting: Setting, report: Report) -> tree.Document | None:
+def _read_list(source: Source, setting: Setting, report: Report) -> _Found:
     """Read ``{"grammars": [...]}``: the first is the top, the others can be called by name."""
     whole = Span(0, len(source.text))
     try:
@@ -104,7 +119,7 @@ def _read_list(source: Source, setting: Setting, report: Report) -> tree.Documen
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         report.error("E001", "this is neither Lark nor a list of grammars", whole)
         return None
-    others: dict[str, tree.Document | None] = {}
+    others: _Others = {}
     for index in reversed(range(1, len(texts))):
         name, text = texts[index]
         if isinstance(text, str):
@@ -127,22 +142,12 @@ def _text_of(grammar: Mapping[str, Any]) -> object:
     return f"start: %json {json.dumps(schema)}"
 
 
-def _placed(
-    text: str,
-    place: Span,
-    setting: Setting,
-    report: Report,
-    others: dict[str, tree.Document | None],
-) -> tree.Document | None:
+def _placed(text: str, place: Span, setting: Setting, report: Report, others: _Others) -> _Found:
     """Read a grammar inside another text; all that is said about it is said at ``place``."""
     inner = Report(Source(text, report.source.path))
-    document = _read(inner.source, setting, inner, Names(), others)
-    for finding in inner.errors:
-        report.error(finding.code, finding.message, place, *finding.helps)
-    for finding in inner.notes:
-        report.note(finding.code, finding.message, place, *finding.helps)
-    for loss in inner.losses:
-        report.loss(loss.code, loss.message, place, loss.example)
+    document = _read(inner.source, setting, inner, others)
+    inner.remark = ""
+    report.add(inner, place)
     return document
 
 
@@ -154,9 +159,9 @@ class _Reader:
     setting: Setting
     report: Report
     names: Names
-    others: dict[str, tree.Document | None]
+    others: _Others
 
-    def read(self) -> tree.Document | None:
+    def read(self) -> _Found:
         """Return the tree of KBNF; None after a report."""
         gbnf = self.setting.lexing is None and is_gbnf(self.document.source.text)
         dialect = Dialect.LLGUIDANCE if gbnf else dialect_of(self.document, self.setting.lexing)
@@ -168,55 +173,46 @@ class _Reader:
         if start is None:
             return None
         self.names.of(("start",), start)
-        factory = self._factory(dialect, lexing, gathered)
-        embedding = Embedding(
-            self.report, self.names, self._nested, self.others, self.setting.limits
+        report, limits = self.report, self.setting.limits
+        factory: Factory = (
+            LlguidanceFactory(LlguidanceTerminals(gathered, report, limits), lexing)
+            if dialect is Dialect.LLGUIDANCE
+            else LarkFactory(LarkTerminals(gathered, report, limits), lexing)
         )
-        builder = RuleBuilder(
-            gathered, dialect, factory, embedding, self.report, self.setting.limits
-        )
+        embedding = Embedding(report, self.names, self._nested, self.others, limits)
+        builder = RuleBuilder(gathered, dialect, factory, embedding, report, limits)
         builder.build(start)
         options = self._options(gathered)
+        source, budget = self.document.source, Budget(limits.work)
         try:
-            ignored = self._ignored(gathered, factory, dialect, lexing, options)
-            if self.report.errors:
+            parts = list(_ignored(gathered, factory))
+            if report.errors:
                 return None
+            together = dialect is Dialect.LLGUIDANCE and lexing is not Lexing.SCANNERLESS
+            once, first = (bool(options.get(o)) for o in ("ignore_once", "allow_initial_skip"))
             grammar = LexicalGrammar(
                 start,
                 *make_shallow(builder.rules, builder.spans),
-                ignored,
-                dialect is Dialect.LARK or bool(options.get("allow_initial_skip")),
+                make_skipped(parts, together, once, gathered.ignored[0][1]) if parts else None,
+                dialect is Dialect.LARK or first,
             )
-            assembly = Assembly(
-                self.document.source,
-                dialect,
-                lexing,
-                self.names,
-                embedding,
-                self.report,
-                Budget(self.setting.limits.work),
-            )
+            assembly = Assembly(source, dialect, lexing, self.names, embedding, report, budget)
             return assembly.document(grammar)
         except LimitError as error:
-            self.report.error("E106", f"the grammar needs {error}", Span(0, 0))
-            return None
+            report.error("E106", f"the grammar needs {error}", Span(0, 0))
         except TooManyVariantsError:
             message = f"the grammar needs more than {MOST_VARIANTS:,} variants of rules"
-            self.report.error("E106", message, Span(0, 0), "make several grammars of it")
-            return None
+            report.error("E106", message, Span(0, 0), "make several grammars of it")
         except WorkLimitError as error:
-            self._too_much_work(error)
-            return None
-
-    def _too_much_work(self, error: WorkLimitError) -> None:
-        where = f", in the end on `{error.part}`" if error.part else ""
-        self.report.error(
-            "E107",
-            f"telling the lexemes apart takes more than {error.limit:,} steps{where}",
-            Span(0, min(1, len(self.document.source.text))),
-            "let fewer terminals match the same text, choose the lexing `scannerless`, or raise"
-            " `Limits.work`",
-        )
+            where = f", in the end on `{error.part}`" if error.part else ""
+            report.error(
+                "E107",
+                f"telling the lexemes apart takes more than {error.limit:,} steps{where}",
+                Span(0, min(1, len(source.text))),
+                "let fewer terminals match the same text, choose the lexing `scannerless`, or raise"
+                " `Limits.work`",
+            )
+        return None
 
     def _start(self, gathered: Gathered, usual: str) -> str | None:
         start = self.setting.start or usual
@@ -232,18 +228,12 @@ class _Reader:
         )
         return None
 
-    def _nested(self, text: str, _start: int, place: Span) -> tree.Document | None:
+    def _nested(self, text: str, place: Span) -> _Found:
         if self.setting.depth >= _MOST_NESTED:
             self.report.error("E012", f"grammars are nested {_MOST_NESTED} deep at most", place)
             return None
         deeper = replace(self.setting, depth=self.setting.depth + 1)
         return _placed(text, place, deeper, self.report, self.others)
-
-    def _factory(self, dialect: Dialect, lexing: Lexing, gathered: Gathered) -> Factory:
-        limits = self.setting.limits
-        if dialect is Dialect.LLGUIDANCE:
-            return LlguidanceFactory(LlguidanceTerminals(gathered, self.report, limits), lexing)
-        return LarkFactory(LarkTerminals(gathered, self.report, limits), lexing)
 
     def _options(self, gathered: Gathered) -> Mapping[str, object]:
         merged: dict[str, object] = {}
@@ -262,31 +252,91 @@ class _Reader:
             )
         return merged
 
-    def _ignored(
-        self,
-        gathered: Gathered,
-        factory: Factory,
-        dialect: Dialect,
-        lexing: Lexing,
-        options: Mapping[str, object],
-    ) -> Terminal | None:
-        parts: list[Terminal] = []
-        for body, span in gathered.ignored:
-            node = self._ignored_node(body, span, gathered, factory)
-            while isinstance(node, Repeat):
-                node = node.body
-            if isinstance(node, Lexeme):
-                parts.append(node.terminal)
-        if not parts:
-            return None
-        together = dialect is Dialect.LLGUIDANCE and lexing is not Lexing.SCANNERLESS
-        once = bool(options.get("ignore_once"))
-        return make_skipped(parts, together, once, gathered.ignored[0][1])
 
-    def _ignored_node(
-        self, body: Expression, span: Span, gathered: Gathered, factory: Factory
-    ) -> Node | None:
+def _ignored(gathered: Gathered, factory: Factory) -> Iterator[Terminal]:
+    """Yield the terminals that are ignored."""
+    for body, span in gathered.ignored:
         flat = gathered.main.names.get(body.name.value) if isinstance(body, Use) else None
         if flat is not None and flat in gathered.entries:
-            return factory.named(flat, span)
-        return factory.anonymous(body, gathered.main)
+            node = factory.named(flat, span)
+        else:
+            node = factory.anonymous(body, gathered.main)
+        while isinstance(node, Repeat):
+            node = node.body
+        if isinstance(node, Lexeme):
+            yield node.terminal
+
+
+_LONGEST = 120
+"""Columns of a line that people read."""
+
+
+def from_lark(
+    source: str,
+    *,
+    path: str | None = None,
+    start: str | None = None,
+    lexing: Lexing | str | None = None,
+    imports: Imports = BELOW,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Conversion:
+    """Return the KBNF for a Lark text, or for a list of grammars in LLGuidance's JSON form.
+
+    ``path`` names the text and is where its imports are looked for, as ``imports`` permits;
+    ``start`` is the start rule, ``start`` if not given. ``lexing`` (``llguidance``, ``earley``,
+    ``lalr``, ``scannerless``) says how text is cut into lexemes; without it files that use
+    LLGuidance's constructs are read as LLGuidance does, others as Lark's default parser does, and a
+    text that defines all its rules with ``::=``, ``root`` among them, is GBNF, or what LLGuidance
+    once read as such: Lark with ``::=``. Raises ``GrammarError`` with all findings for a text with
+    errors, ``ConfigError`` for an unknown ``lexing``.
+    """
+    text = Source(source, path)
+    setting = Setting(imports, _parsed(lexing), start, limits)
+    if lexing is None and is_gbnf(source):
+        try:
+            return from_gbnf(source, path=path, start=start, limits=limits)
+        except GrammarError:
+            if parse_lark(text, limits).diagnostics:
+                raise
+    outcome = read_lark(text, setting)
+    report = outcome.report
+    if outcome.document is None or report.errors:
+        errors = sorted(report.errors, key=Diagnostic.sort_key)
+        raise GrammarError([*errors, *report.notes])
+    document = outcome.document
+    remarks = [Comment(value, span) for value, span in comments(source)]
+    body = lay_out_kbnf(text, document.definitions, remarks)
+    top = document.definitions[0].name.value
+    settings = "finish=eos" if top == KBNF.start else f"finish=eos start={top}"
+    head = f"(* kbnf: {settings} *)\n{_comment(report.remark)}"
+    converted = _short_lines(f"{head}\n{body}")
+    spans = {each.name.value: each.span for each in document.definitions}
+    verified(converted, KBNF, limits, text, spans)
+    losses = tuple(sorted(report.losses, key=lambda loss: loss.span))
+    return Conversion(converted, not losses, losses, tuple(report.notes))
+
+
+def _parsed(lexing: Lexing | str | None) -> Lexing | None:
+    if lexing is None:
+        return None
+    try:
+        return Lexing(lexing)
+    except ValueError:
+        known = ", ".join(each.value for each in Lexing)
+        raise ConfigError(f"lexing must be one of {known}, not {lexing!r}") from None
+
+
+def _short_lines(text: str) -> str:
+    """Return a text laid out anew where a line of it is too long to be read."""
+    if max(map(len, text.splitlines())) <= _LONGEST:
+        return text
+    from kbnf_core.format.document import format_kbnf
+
+    return format_kbnf(Source(text)).text or text
+
+
+def _comment(text: str) -> str:
+    """Return a comment on as many lines as it needs; nothing for no text."""
+    if not text:
+        return ""
+    return "\n   ".join(wrap(f"(* {text.replace('*)', '* )')} *)", 96)) + "\n"

@@ -10,7 +10,7 @@ from typing import Any
 from kbnf_core.automata import operations
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_regex
-from kbnf_core.languages.conversion.regexes import escaped
+from kbnf_core.languages.conversion.build_tree import escaped
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
     Form,

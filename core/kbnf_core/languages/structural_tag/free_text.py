@@ -14,7 +14,7 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_regex
-from kbnf_core.languages.conversion.regexes import escaped
+from kbnf_core.languages.conversion.build_tree import escaped
 from kbnf_core.languages.json_schema.build_tree import Form, alternation, regex, text
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree

@@ -50,7 +50,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     if is_plainly_prefix_free(rules, analyse(rules)) or not has_tables():
         return
     # Here, because what is left takes tables, and so NumPy.
-    from kbnf_core.languages.conversion.prefix_free import is_prefix_free
+    from kbnf_core.languages.conversion.running import is_prefix_free
     from kbnf_core.lint.analysis.prolonged import find_prolonged
     from kbnf_core.lower.build import build_tables
     from kbnf_core.lower.nfa import TooManyStatesError

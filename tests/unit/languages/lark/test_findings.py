@@ -41,6 +41,14 @@ def test_errors_point_at_their_place(grammar: str, code: str, place: str) -> Non
     assert (code, place) in found
 
 
+@pytest.mark.parametrize("schema", ["[]", "3", '"x"', "null"])
+def test_a_schema_that_is_none_is_refused_at_its_place(schema: str) -> None:
+    with pytest.raises(GrammarError) as caught:
+        from_lark(f"start: %json {schema}")
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.source.slice(found.span)) == ("E421", f"%json {schema}")
+
+
 def test_loss_names_both_terminals() -> None:
     conversion = from_lark('start: /[a-z]/+ "b"', lexing="lalr")
     assert not conversion.exact

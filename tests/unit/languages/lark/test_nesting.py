@@ -45,6 +45,12 @@ def test_what_is_too_deep_is_refused(grammar: str, codes: set[str]) -> None:
     assert in_a_thread(grammar, "llguidance") == codes
 
 
+def test_conditions_of_parameters_may_be_nested() -> None:
+    condition = "not(" * 5000 + "lt(_, 3)" + ")" * 5000
+    grammar = f'start: a::0 "b"\na::_: "a" a::incr(_) %if {condition} | ""'
+    assert isinstance(in_a_thread(grammar, "llguidance"), Conversion)
+
+
 @pytest.mark.parametrize("lexing", ["earley", "lalr"])
 def test_deep_regular_expressions_are_refused(lexing: str) -> None:
     grammar = "start: /" + "(x" * DEEP + "a" + ")" * DEEP + "/"

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from kbnf_core.languages.lark.regex.backtrack import Matcher, beginnings, matcher
-from kbnf_core.languages.lark.regex.parse import PatternError, parse
+from kbnf_core.languages.lark.regex import Matcher, PatternError, beginnings, matcher, parse
 from kbnf_testing.lark_peers import all_texts
 
 PATTERNS = [

@@ -15,12 +15,13 @@ after it. Parted parses are followed for as long as they may match the same lexe
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from operator import or_
 from typing import TypeGuard
 
 from kbnf_core.ir import Choice, Repeat, Sequence, postorder
 from kbnf_core.ir.analysis import fixpoint
+from kbnf_core.languages.lark.lexer.lookahead import END, first_bytes
 from kbnf_core.languages.lark.reader.model import (
     Call,
     Embedded,
@@ -60,7 +61,7 @@ class After:
     is_open: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Positions:
     """``leaves`` are numbered, ``first`` are those at the start; the rest is by number of leaf.
 
@@ -83,6 +84,20 @@ class Positions:
     def number(self, leaf: Leaf) -> int:
         """Return the number of ``leaf``."""
         return self.numbers[id(leaf)]
+
+    def first_bytes(self, leaves: int) -> int:
+        """Return the bytes that any of ``leaves`` may begin with."""
+        return reduce(or_, (_first_of(self.leaves[number]) for number in members(leaves)), 0)
+
+    @cached_property
+    def following(self) -> tuple[int, ...]:
+        """The bytes that may come behind each leaf, END among them."""
+        pairs = zip(self.follow, self.last, strict=True)
+        return tuple(self.first_bytes(mask) | (END if last else 0) for mask, last in pairs)
+
+
+def _first_of(leaf: Leaf) -> int:
+    return leaf.first if isinstance(leaf, Embedded) else first_bytes(leaf.terminal.dfa)
 
 
 def analyse(grammar: LexicalGrammar, confusable: Callable[[Terminal, Terminal], bool]) -> Positions:
@@ -268,7 +283,7 @@ class Analysis:
         return fixpoint(_callers(calls), (0, False), evaluate)
 
     def _solve_must(self, calls: Mapping[str, list[tuple[str, Call]]]) -> tuple[int, ...]:
-        above, below = self._solve_above(calls), self._solve_below()
+        above = self._solve_above(calls)
         must = [_ALL] * len(self._leaves)
         start = self._first_rules[self._start]
         for leaf in members(start):
@@ -277,8 +292,6 @@ class Analysis:
             for site in sites:
                 after = self._after[id(site)]
                 expected = after.must | (above[rule] if after.is_open else 0)
-                if isinstance(site, Call) and below[site.name] != _ALL:
-                    expected |= below[site.name]
                 for leaf in members(self._may(site)):
                     must[leaf] &= expected
         return tuple(0 if mask == _ALL else mask | 1 << n for n, mask in enumerate(must))
@@ -294,19 +307,6 @@ class Analysis:
             return common
 
         return fixpoint(_callers(calls), _ALL, evaluate)
-
-    def _solve_below(self) -> dict[str, int]:
-        """Return what is expected inside each rule whenever it has just ended (as ``above``)."""
-
-        def evaluate(name: str, known: Mapping[str, int]) -> int:
-            common = _ALL
-            for site in self._sites[name]:
-                after = self._after[id(site)]
-                if after.is_open:
-                    common &= after.must | (known[site.name] if isinstance(site, Call) else 0)
-            return common
-
-        return fixpoint(self._callees, _ALL, evaluate)
 
     # ---- Expected together -----------------------------------------------------------------
 

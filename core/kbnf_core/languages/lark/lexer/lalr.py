@@ -1,16 +1,30 @@
-"""The terminals that Lark's LALR parser accepts in each state, from Lark's own analysis.
+r"""The terminals that Lark's LALR parser accepts in each state, from Lark's own analysis.
 
 Its contextual lexer knows the terminals that the parser's state has an action for, which may be
 more than can follow; and where the parser could both shift and reduce, it shifts.
+
+Two terminals of one state *collide* where a text matches both, as Lark's strict mode says. Lark
+asks interegular, which reads Python's regular expressions as sets of texts; so it is asked here
+too. It falls short of ``re``, and of ``regex``, in this: alternation has no order and laziness no
+meaning (``a|ab`` may match ``ab``), classes and ``\d``, ``\w`` are ASCII, there is no look-behind,
+no ``^``, ``$``, ``\b``, no reference back, no flag but ``ims``; what a look-ahead asks is part of
+the text. Hence terminals are not read by it, and an example of it counts only if ``re`` confirms
+it; where there is none, our own automata give one.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import product
-from typing import Any
+from functools import lru_cache
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Any
 
+from kbnf_core.automata.product import common_word
+from kbnf_core.budget import Budget
 from kbnf_core.ir import Choice, Repeat, Sequence, children, postorder
+from kbnf_core.languages.lark.lexer.lookahead import first_bytes
+from kbnf_core.languages.lark.lexer.maximal_munch import COMPARISON
 from kbnf_core.languages.lark.reader.model import (
     Call,
     Embedded,
@@ -19,6 +33,7 @@ from kbnf_core.languages.lark.reader.model import (
     Node,
     Terminal,
 )
+from kbnf_core.languages.lark.reader.report import COLLISION, Report
 
 _MOST_EXPANSIONS = 2_000
 """Alternatives of one rule once its groups are multiplied out."""
@@ -280,3 +295,110 @@ def _side_by_side(parts: list[list[_Placed]]) -> list[_Placed]:
     if count > _MOST_EXPANSIONS:
         raise TooManyExpansionsError
     return [tuple(word for one in ways for word in one) for ways in product(*parts)]
+
+
+if TYPE_CHECKING:
+    from interegular import Pattern
+
+_MOST_STATES, _MOST_LENGTH, _MOST_PAIRS = 100, 400, 40
+"""States and characters of terminals that are handed to interegular, whose automata are Python
+dicts, and pairs in one grammar; for others our own example serves."""
+
+_SECONDS = 0.2
+"""What interegular may search for an example; it counts this in steps, not by a clock."""
+
+
+def report_collisions(
+    scanners: Iterable[Iterable[Terminal]], budget: Budget, report: Report
+) -> None:
+    """Note each pair of terminals with one priority that collide in a scanner, with an example."""
+    seen: set[frozenset[str]] = set()
+    for scanner in scanners:
+        patterns = sorted((t for t in scanner if _is_pattern(t)), key=lambda t: t.title)
+        for one, other in combinations(patterns, 2):
+            pair = frozenset((one.title, other.title))
+            if pair in seen or len(pair) < 2 or _priority(one) != _priority(other):
+                continue
+            seen.add(pair)
+            if first_bytes(one.dfa) & first_bytes(other.dfa):
+                budget.spend(COMPARISON)
+                first, second = sorted((one, other), key=_order)
+                _report(first, second, len(seen) <= _MOST_PAIRS, report)
+
+
+def _report(first: Terminal, second: Terminal, asks: bool, report: Report) -> None:
+    """Note a text that both match, before a text that their look-aheads may ask for."""
+    word = common_word(first.dfa, second.dfa)
+    examples = [*_overlap(first, second)] if asks else []
+    if word is not None:
+        examples.append((word.decode("utf-8", "replace"), ""))
+    for text, following in examples:
+        if all(_matches(each, text, following) for each in (first, second)):
+            before = f" before {following!r}" if following else ""
+            report.note(
+                COLLISION,
+                f"`{first.title}` and `{second.title}` both match {text!r}{before}; Lark's lexer"
+                f" takes `{first.title}`, which stands first in its order",
+                second.span,
+                "give one of them a priority (`NAME.2`), or let it exclude the other's texts",
+            )
+            return
+
+
+def _is_pattern(terminal: Terminal) -> bool:
+    """Tell whether Lark keeps a terminal as a regular expression: strings win over those."""
+    return terminal.order is not None and terminal.order.keyword is None
+
+
+def _order(terminal: Terminal) -> tuple[int, int, int, str]:
+    return terminal.order.key if terminal.order else (0, 0, 0, "")
+
+
+def _priority(terminal: Terminal) -> int:
+    return _order(terminal)[0]
+
+
+def _matches(terminal: Terminal, text: str, following: str) -> bool:
+    """Tell whether Python's ``re`` matches exactly ``text`` before ``following``."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        found = re.match(_regexp(terminal), text + following)
+    return found is not None and found.end() == len(text)
+
+
+def _regexp(terminal: Terminal) -> str:
+    return terminal.order.regexp if terminal.order else ""
+
+
+def _overlap(one: Terminal, other: Terminal) -> Iterator[tuple[str, str]]:
+    """Yield interegular's example of a text that both match, and what must follow it."""
+    from interegular import Comparator, Unsupported
+
+    readings = (_read(_regexp(each)) for each in (one, other) if _is_small(each))
+    patterns = dict(enumerate(reading for reading in readings if reading is not None))
+    if len(patterns) < 2:
+        return
+    comparator = Comparator(patterns)
+    try:
+        found = comparator.get_example_overlap(0, 1, _SECONDS)
+    except (Unsupported, ValueError, TypeError):
+        # It cannot say, or there is none; unbounded look-ahead fails with a TypeError.
+        return
+    if not found.prefix:
+        yield found.main_text, found.postfix
+
+
+def _is_small(terminal: Terminal) -> bool:
+    return terminal.dfa.state_count <= _MOST_STATES and len(_regexp(terminal)) <= _MOST_LENGTH
+
+
+@lru_cache(maxsize=1024)
+def _read(regexp: str) -> "Pattern | None":
+    """Return interegular's reading of a pattern; None where it has none."""
+    from interegular import InvalidSyntax, Unsupported, parse_pattern
+
+    try:
+        return parse_pattern(regexp)
+    except (Unsupported, InvalidSyntax, AttributeError, RecursionError):
+        # A comment is an AttributeError there.
+        return None

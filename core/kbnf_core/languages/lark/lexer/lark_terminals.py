@@ -9,31 +9,24 @@ from dataclasses import dataclass, field
 
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.languages.lark.build_tree import is_written, pattern, terminal
+from kbnf_core.expression import quantifier
+from kbnf_core.ir import Choice, Repeat, Sequence
+from kbnf_core.languages.conversion.build_tree import is_written, pattern, terminal
 from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, rest_of
-from kbnf_core.languages.lark.reader.dialect import Dialect, InvalidStringError, decode, unescape
+from kbnf_core.languages.lark.reader import tree as lark
+from kbnf_core.languages.lark.reader.dialect import Dialect, decode, unescape
 from kbnf_core.languages.lark.reader.model import Lexing, Node, Order, Terminal, lexeme
 from kbnf_core.languages.lark.reader.modules import Module, NamedTerminals
-from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, UNSUPPORTED
-from kbnf_core.languages.lark.reader.tree import (
-    Alternation,
-    Definition,
-    Expression,
-    Group,
-    Range,
-    Regexp,
-    Repeat,
-    Sequence,
-    String,
-    TemplateUse,
-    Use,
-    children,
+from kbnf_core.languages.lark.reader.report import (
+    APPROXIMATE,
+    INVALID,
+    UNSUPPORTED,
+    RefusedError,
+    check_counts,
 )
-from kbnf_core.languages.lark.regex.backtrack import beginnings, matcher
-from kbnf_core.languages.lark.regex.parse import PatternError, parse, widths
+from kbnf_core.languages.lark.regex import PatternError, beginnings, matcher, parse, widths
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
-from kbnf_core.traversal import fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,80 +60,38 @@ class Pattern:
 class LarkTerminals(NamedTerminals[Pattern]):
     """Builds the patterns of terminals."""
 
-    def define(self, definition: Definition, module: Module) -> Pattern | None:
-        """Return the pattern of a definition; None after a report."""
-        return self.build(definition.body, module)
-
-    def build(self, root: Expression, module: Module) -> Pattern | None:
+    def combine(
+        self, node: lark.Expression, parts: list[Pattern], module: Module
+    ) -> Pattern | None:
         """Return the pattern of a terminal expression; None after a report."""
-
-        def combine(node: Expression, parts: list[Pattern | None]) -> Pattern | None:
-            whole = [part for part in parts if part is not None]
-            return self._combine(node, whole, module) if len(whole) == len(parts) else None
-
-        return fold(root, children, combine)
-
-    def _combine(self, node: Expression, parts: list[Pattern], module: Module) -> Pattern | None:
         match node:
-            case Group():
+            case lark.Group():
                 return parts[0]
             case Sequence():
-                return Pattern("".join(part.regexp for part in parts)) if parts else Pattern("")
-            case Alternation():
+                return Pattern("".join(part.regexp for part in parts))
+            case Choice():
                 ordered = sorted(parts, key=lambda p: (-p.widths[1], -p.widths[0], -len(p.value)))
                 return Pattern(f"(?:{'|'.join(part.regexp for part in ordered)})")
-            case Repeat():
-                return self._repeat(node, parts[0], module)
-            case Use():
+            case Repeat(_, low, high):
+                check_counts(low, high, None)
+                return Pattern(f"(?:{parts[0].regexp}){quantifier(low, high)}", parts[0].flags)
+            case lark.Use():
                 return self.used(node, module)
-            case _:
-                return self.leaf(node, module)
+            case lark.String():
+                text = decode(node.raw, Dialect.LARK)
+                return Pattern(re.escape(text), frozenset("i" if node.ignores_case else ""), text)
+            case lark.Range():
+                return _range(*(decode(each.raw, Dialect.LARK) for each in (node.first, node.last)))
+            case lark.Regexp():
+                return Pattern(unescape(node.raw).replace("\\/", "/"), frozenset(node.flags))
+        what = "templates are" if isinstance(node, lark.TemplateUse) else "this is"
+        raise RefusedError(INVALID, f"{what} not allowed inside terminals")
 
-    def _repeat(self, node: Repeat, part: Pattern, module: Module) -> Pattern | None:
-        low, high = node.low, node.high
-        if low < 0 or (high is not None and high < low):
-            self.report.error("E013", "this range is impossible", module.place(node.span))
-            return None
-        bounds = {(0, 1): "?", (0, None): "*", (1, None): "+"}
-        operator = bounds.get((low, high)) or f"{{{low},{'' if high is None else high}}}"
-        return Pattern(f"(?:{part.regexp}){operator}", part.flags)
 
-    def leaf(self, node: Expression, module: Module) -> Pattern | None:
-        """Return the pattern of a string, a range or a regular expression."""
-        try:
-            match node:
-                case String():
-                    return self._string(node)
-                case Range():
-                    return self._range(node, module)
-                case Regexp():
-                    flags = frozenset(node.flags)
-                    return Pattern(unescape(node.raw).replace("\\/", "/"), flags)
-                case TemplateUse():
-                    message = "templates are not allowed inside terminals"
-                case _:
-                    message = "this is not allowed inside terminals"
-        except InvalidStringError as error:
-            self.report.error("E007", str(error), module.place(node.span))
-            return None
-        self.report.error(INVALID, message, module.place(node.span))
-        return None
-
-    def _string(self, node: String) -> Pattern:
-        text = decode(node.raw, Dialect.LARK)
-        flags = frozenset("i" if node.ignores_case else "")
-        return Pattern(re.escape(text), flags, text)
-
-    def _range(self, node: Range, module: Module) -> Pattern | None:
-        first, last = decode(node.first.raw, Dialect.LARK), decode(node.last.raw, Dialect.LARK)
-        if len(first) != 1 or len(last) != 1 or first > last:
-            self.report.error(
-                INVALID,
-                "the ends of a range are two characters in order",
-                module.place(node.span),
-            )
-            return None
+def _range(first: str, last: str) -> Pattern:
+    if len(first) == len(last) == 1 and first <= last:
         return Pattern(f"[{re.escape(first)}-{re.escape(last)}]")
+    raise RefusedError(INVALID, "the ends of a range are two characters in order")
 
 
 @dataclass(slots=True)
@@ -167,9 +118,9 @@ class LarkFactory:
         found = self.terminals.named(flat, span)
         return None if found is None else self._use(found, flat, flat, flat, span)
 
-    def anonymous(self, body: Expression, module: Module) -> Node | None:
+    def anonymous(self, body: lark.Expression, module: Module) -> Node | None:
         """Return a use of a terminal that stands in a rule; None after a report."""
-        found = self.terminals.build(body, module)
+        found = self.terminals.evaluate(body, module)
         if found is None:
             return None
         place = module.place(body.span)

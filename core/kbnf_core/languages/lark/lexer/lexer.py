@@ -8,6 +8,7 @@ sees a beginning in the expression, not in the language, and up to the first rep
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import NamedTuple
 
 from kbnf_core.automata import operations
@@ -77,13 +78,9 @@ def behind(dfa: Dfa, text: bytes) -> Dfa:
     return from_symbols(SymbolDfa(dfa.rows, [*map(int, dfa.accepting)], [state]), dfa.classes)
 
 
-def common(left: bytes, right: bytes) -> bytes:
-    """Return the longest text that both begin with."""
-    length = next(
-        (place for place, (a, b) in enumerate(zip(left, right, strict=False)) if a != b),
-        min(len(left), len(right)),
-    )
-    return left[:length]
+def _common(left: bytes, right: bytes) -> bytes:
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False))
+    return bytes(byte for byte, _ in pairs)
 
 
 def unrepeated(opening: str | None) -> int:
@@ -131,10 +128,9 @@ class Lexed:
     byte_only: bool = False
     expected: Expected | None = None
     _cuts: dict[tuple[int, bool], LexemeSplit] = field(default_factory=dict)
-    _following: dict[int, int] = field(default_factory=dict)
     _after: dict[tuple[int, State], dict[State, Dfa]] = field(default_factory=dict)
     _words: dict[tuple[int, State, frozenset[State]], Dfa] = field(default_factory=dict)
-    _masks: dict[tuple[int, bool], int] = field(default_factory=dict)
+    _masks: dict[int, int] = field(default_factory=dict)
     _doubts: dict[frozenset[str], dict[Span, str]] = field(default_factory=dict)
     """What is lost about a pair of terminals, by place."""
 
@@ -169,9 +165,9 @@ class Lexed:
     ) -> State:
         key = place if isinstance(place, str) else id(place)
         leaves, is_end = by_place[key]
-        if (leaves, is_end) not in self._masks:
-            self._masks[leaves, is_end] = self._first(leaves) | (END if is_end else 0)
-        rest = relaxed(state.rest, self._masks[leaves, is_end])
+        if leaves not in self._masks:
+            self._masks[leaves] = self.positions.first_bytes(leaves)
+        rest = relaxed(state.rest, self._masks[leaves] | (END if is_end else 0))
         return state if rest == state.rest else replace(state, rest=rest)
 
     def words(self, node: Lexeme, before: State, afters: frozenset[State]) -> Dfa:
@@ -186,7 +182,7 @@ class Lexed:
 
     def _after_lexeme(self, node: Lexeme, before: State) -> dict[State, Dfa]:
         number = self.positions.number(node)
-        following, bars = self._followed_by(number), self._bars(node, number)
+        following, bars = self.positions.following[number], self._bars(node, number)
         found: dict[State, list[Dfa]] = {}
         for part in self._cut(node, number, before.is_start).classes:
             for rest, dfa in cut(part.dfa, before.rest):
@@ -258,7 +254,7 @@ class Lexed:
             if isinstance(leaf, Embedded):
                 return b""
             begun = beginning(leaf.terminal.dfa)[: unrepeated(leaf.terminal.opening)]
-            found = begun if found is None else common(found, begun)
+            found = begun if found is None else _common(found, begun)
         return found or b""
 
     def _after_embedded(self, node: Embedded, before: State) -> dict[State, Dfa | None]:
@@ -278,13 +274,6 @@ class Lexed:
             return False
         leaves = (self.positions.leaves[each] for each in members(self.positions.follow[number]))
         return any(isinstance(leaf, Embedded) and leaf.is_grammar for leaf in leaves)
-
-    def _followed_by(self, number: int) -> int:
-        """Return the bytes that may come next, END among them."""
-        if number not in self._following:
-            following = self._first(self.positions.follow[number])
-            self._following[number] = following | (END if self.positions.last[number] else 0)
-        return self._following[number]
 
     def _cut(self, node: Lexeme, number: int, is_start: bool) -> LexemeSplit:
         key = (number, is_start)
@@ -309,7 +298,7 @@ class Lexed:
         if ignored is not None and not is_start:
             # Ignored text can go on after ignored text, wherever a lexeme has come before.
             certain.append(ignored)
-        found = self.cutter.cut(node.terminal, certain, possible, self._followed_by(number))
+        found = self.cutter.cut(node.terminal, certain, possible, self.positions.following[number])
         for doubt in found.doubts:
             self._lose(node, doubt)
         self._check_embedded(node, number)
@@ -350,13 +339,6 @@ class Lexed:
                             f" {_spelt(word)} of `{leaf.terminal.title}`"
                         )
         return None
-
-    def _first(self, leaves: int) -> int:
-        mask = 0
-        for number in members(leaves):
-            leaf = self.positions.leaves[number]
-            mask |= leaf.first if isinstance(leaf, Embedded) else first_bytes(leaf.terminal.dfa)
-        return mask
 
     def _terminals(self, leaves: int) -> list[Terminal]:
         found = (self.positions.leaves[number] for number in members(leaves))

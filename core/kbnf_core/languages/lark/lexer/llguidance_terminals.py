@@ -1,47 +1,36 @@
-"""LLGuidance's terminals as regular languages, in the syntax of Rust's regular expressions."""
+"""LLGuidance's terminals as regular languages, in the syntax of Rust's regular expressions.
+
+Rules with the attributes ``lazy``, ``suffix``, ``stop`` and others are terminals, too.
+"""
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.substrings import chunk_runs, substrings
-from kbnf_core.languages.lark.build_tree import pattern, terminal
+from kbnf_core.expression import quantifier
+from kbnf_core.ir import Choice, Repeat, Sequence
+from kbnf_core.languages.conversion.build_tree import escaped, only_text, pattern, terminal
 from kbnf_core.languages.lark.lexer.lookahead import exits, outside
-from kbnf_core.languages.lark.reader.dialect import Dialect, InvalidStringError, decode
+from kbnf_core.languages.lark.reader import tree as lark
+from kbnf_core.languages.lark.reader.dialect import Dialect, decode
 from kbnf_core.languages.lark.reader.model import Lexing, Node, Stopped, Terminal, lexeme
 from kbnf_core.languages.lark.reader.modules import Module, NamedTerminals
-from kbnf_core.languages.lark.reader.report import INVALID, Report
-from kbnf_core.languages.lark.reader.tree import (
-    Alternation,
-    Complement,
-    Definition,
-    Expression,
-    GrammarReference,
-    Group,
-    Guarded,
-    Intersection,
-    Json,
-    Nested,
-    Range,
-    RegexObject,
-    Regexp,
-    Repeat,
-    Sequence,
-    Special,
-    String,
-    TemplateUse,
-    Use,
-    children,
+from kbnf_core.languages.lark.reader.report import (
+    APPROXIMATE,
+    INVALID,
+    RefusedError,
+    Report,
+    check_counts,
 )
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
-from kbnf_core.traversal import fold
 
 EPSILON = operations.literal(b"")
 _EDGES = re.compile(r"\A\^|(?<!\\)\$\Z")
@@ -58,7 +47,7 @@ class Language:
 class LlguidanceTerminals(NamedTerminals[Language]):
     """Evaluates terminal expressions."""
 
-    def define(self, definition: Definition, module: Module) -> Language | None:
+    def define(self, definition: lark.Definition, module: Module) -> Language | None:
         """Return the language of a definition; None after a report."""
         if definition.attributes:
             self.report.error(
@@ -68,110 +57,84 @@ class LlguidanceTerminals(NamedTerminals[Language]):
             )
         return self.evaluate(definition.body, module)
 
-    def evaluate(self, root: Expression, module: Module) -> Language | None:
+    def combine(
+        self, node: lark.Expression, parts: list[Language], module: Module
+    ) -> Language | None:
         """Return the language of a terminal expression; None after a report."""
-
-        def combine(node: Expression, parts: list[Language | None]) -> Language | None:
-            whole = [part for part in parts if part is not None]
-            if len(whole) < len(parts):
-                return None
-            try:
-                return self._combine(node, whole, module)
-            except LimitError as error:
-                place = module.place(node.span)
-                self.report.error("E203", f"this terminal needs {error}", place)
-                return None
-
-        return fold(root, children, combine)
-
-    def _combine(self, node: Expression, parts: list[Language], module: Module) -> Language | None:
         dfas = [part.dfa for part in parts]
         match node:
-            case Group():
+            case lark.Group():
                 return parts[0]
             case Sequence():
                 return Language(
                     operations.concatenate(*dfas, limits=self.limits), joined("", parts)
                 )
-            case Alternation():
+            case Choice():
                 return Language(operations.union(*dfas, limits=self.limits), joined("|", parts))
-            case Intersection():
+            case lark.Intersection():
                 common = partial(operations.intersect, limits=self.limits)
                 return Language(reduce(common, dfas), None)
-            case Complement():
+            case lark.Complement():
                 return Language(operations.complement(dfas[0]), None)
             case Repeat(_, low, high):
-                if not self.check_counts(low, high, module.place(node.span)):
-                    return None
+                check_counts(low, high, self.limits.repetition)
                 dfa = operations.repeat(dfas[0], low, high, self.limits)
-                return Language(dfa, counted(parts[0].regex, low, high))
-            case Use():
+                regex = parts[0].regex
+                return Language(dfa, regex and f"(?:{regex}){quantifier(low, high)}")
+            case lark.Use():
                 return self.used(node, module)
             case _:
                 return self.leaf(node, module)
 
-    def check_counts(self, low: int, high: int | None, span: Span) -> bool:
-        """Report impossible repetition counts."""
-        if low < 0:
-            self.report.error("E013", f"range start must be >= 0, got {low}", span)
-        elif high is not None and high < low:
-            self.report.error("E013", f"range end must be >= start, got ({low}, {high})", span)
-        elif max(low, high or 0) > self.limits.repetition:
-            self.report.error("E013", f"counts go up to {self.limits.repetition:,}", span)
-        else:
-            return True
-        return False
-
-    def leaf(self, node: Expression, module: Module) -> Language | None:
+    def leaf(self, node: lark.Expression, module: Module) -> Language | None:
         """Return the language of a string, a range or a regular expression."""
         place = module.place(node.span)
         match node:
-            case String():
-                text = self.text(node, module)
-                return None if text is None else literal(text, node.ignores_case)
-            case Range():
-                return self._range(node, module)
-            case Regexp():
-                return self._regexp(node, module)
-            case RegexObject():
-                return self._regex_object(node, place)
-        what = _FOREIGN.get(type(node), "this")
-        if isinstance(node, Special):
-            what = f"special tokens (like {node.text})"
-        self.report.error(INVALID, f"{what} cannot be used in terminals", place)
-        return None
+            case lark.String():
+                return literal(decode(node.raw, Dialect.LLGUIDANCE), node.ignores_case)
+            case lark.Range():
+                first, last = (decode(e.raw, Dialect.LLGUIDANCE) for e in (node.first, node.last))
+                return self._range(first, last, place)
+            case lark.Regexp():
+                return self._regexp(node, place)
+            case lark.Foreign(lark.Kind.REGEX):
+                return self._regex_object(node)
+        what = _NO_TERMINALS.get(type(node), "this")
+        if isinstance(node, lark.Foreign):
+            like = f" (like {node.text})" if node.kind is lark.Kind.SPECIAL else ""
+            what = f"{node.kind.value}{like}"
+        raise RefusedError(INVALID, f"{what} cannot be used in terminals")
 
-    def text(self, node: String, module: Module) -> str | None:
-        """Return the decoded string; None after a report."""
-        try:
-            return decode(node.raw, Dialect.LLGUIDANCE)
-        except InvalidStringError as error:
-            self.report.error("E007", str(error), module.place(node.span))
-            return None
+    def _range(self, first: str, last: str, place: Span) -> Language | None:
+        if len(first) != 1 or len(last) != 1:
+            which = "start" if len(first) != 1 else "end"
+            raise RefusedError(INVALID, f"range {which} must be a single character")
+        if first > last:
+            raise RefusedError(INVALID, f"invalid range order: {first!r}..{last!r}")
+        return self._compiled(f"[{escaped(first)}-{escaped(last)}]", place)
 
-    def _range(self, node: Range, module: Module) -> Language | None:
-        first, last = self.text(node.first, module), self.text(node.last, module)
-        if first is None or last is None:
-            return None
-        return character_range(first, last, module.place(node.span), self.report)
-
-    def _regexp(self, node: Regexp, module: Module) -> Language | None:
-        place = module.place(node.span)
+    def _regexp(self, node: lark.Regexp, place: Span) -> Language | None:
         if "l" in node.flags:
-            self.report.error(INVALID, "l-flag is not supported in regexes", place)
-            return None
+            raise RefusedError(INVALID, "l-flag is not supported in regexes")
         raw = node.raw.replace("\\/", "/")
         flags = "".join(dict.fromkeys(flag for flag in node.flags if flag != "u"))
         regex = _EDGES.sub("", raw)
         if flags:
             regex = f"(?{flags}:{regex}\n)" if "x" in flags else f"(?{flags}:{regex})"
-        return compiled(regex, place, self.report, self.limits)
+        return self._compiled(regex, place)
 
-    def _regex_object(self, node: RegexObject, place: Span) -> Language | None:
+    def _compiled(self, regex: str, place: Span) -> Language | None:
+        """Return the language of a Rust regular expression; None after a report."""
+        result = compile_regex(regex, self.limits)
+        for problem in result.problems:
+            helps = (problem.help,) if problem.help else ()
+            self.report.error(problem.code, problem.message, place, *helps)
+        return None if result.dfa is None else Language(result.dfa, regex)
+
+    def _regex_object(self, node: lark.Foreign) -> Language:
         value = json.loads(node.text)
         if not isinstance(value, dict) or len(value) != 1:
-            self.report.error(INVALID, "`%regex` takes an object with exactly one key", place)
-            return None
+            raise RefusedError(INVALID, "`%regex` takes an object with exactly one key")
         ((key, given),) = value.items()
         if key == "substring_chunks" and _is_texts(given):
             return Language(substring_chunks(given, self.limits), None)
@@ -179,12 +142,10 @@ class LlguidanceTerminals(NamedTerminals[Language]):
             return Language(substring_chunks(_words(given), self.limits), None)
         if key == "substring_chars" and isinstance(given, str):
             return Language(substring_chunks(list(given), self.limits), None)
-        self.report.error(
+        raise RefusedError(
             INVALID,
             "`%regex` knows substring_chunks (texts), substring_words and substring_chars (a text)",
-            place,
         )
-        return None
 
 
 @dataclass(slots=True)
@@ -204,7 +165,7 @@ class LlguidanceFactory:
             self._made[flat] = self.make(language, flat, flat, span)
         return lexeme(*self._made[flat], span)
 
-    def anonymous(self, body: Expression, module: Module) -> Node | None:
+    def anonymous(self, body: lark.Expression, module: Module) -> Node | None:
         """Return a use of a terminal that stands in a rule; None after a report."""
         language = self.terminals.evaluate(body, module)
         if language is None:
@@ -252,24 +213,11 @@ class LlguidanceFactory:
 
 
 def _written(language: Language, dfa: Dfa, span: Span) -> tree.Expression:
-    word = operations.shortest_word(dfa)
-    if word is not None and len(word) == dfa.state_count - 1:
-        try:
-            text = word.decode()
-        except UnicodeDecodeError:
-            text = ""
-        if text and operations.is_equal(dfa, operations.literal(word)):
-            return terminal(text, span)
-    return pattern(language.regex or "", span)
+    text = only_text(dfa)
+    return terminal(text, span) if text else pattern(language.regex or "", span)
 
 
-_FOREIGN: dict[type, str] = {
-    Json: "%json literals",
-    Nested: "%lark literals",
-    GrammarReference: "grammar references",
-    Guarded: "%if",
-    TemplateUse: "templates",
-}
+_NO_TERMINALS: dict[type, str] = {lark.Guarded: "%if", lark.TemplateUse: "templates"}
 
 
 def joined(mark: str, parts: list[Language]) -> str | None:
@@ -282,55 +230,18 @@ def joined(mark: str, parts: list[Language]) -> str | None:
     return mark.join(pieces)
 
 
-def counted(regex: str | None, low: int, high: int | None) -> str | None:
-    """Return ``regex``, repeated."""
-    if regex is None:
-        return None
-    bounds = {(0, 1): "?", (0, None): "*", (1, None): "+"}
-    operator = bounds.get((low, high)) or f"{{{low},{'' if high is None else high}}}"
-    return f"(?:{regex}){operator}"
-
-
 def _grouped(regex: str) -> str:
     return f"(?:{regex})" if "|" in regex else regex
 
 
 def literal(text: str, ignores_case: bool = False) -> Language:
     """Return the language of one text, or of its spellings in either case."""
-    regex = escape(text)
+    regex = escaped(text)
     if not ignores_case:
         return Language(operations.literal(text.encode()), regex)
     regex = f"(?i:{regex})"
     dfa = compile_regex(regex).dfa
     return Language(EPSILON if dfa is None else dfa, regex)
-
-
-def escape(text: str) -> str:
-    """Return a regular expression of exactly ``text``."""
-    return "".join(
-        f"\\{char}" if char in r"\.+*?()|[]{}^$#&-~/" and char != "/" else char for char in text
-    )
-
-
-def compiled(regex: str, place: Span, report: Report, limits: Limits) -> Language | None:
-    """Return the language of a Rust regular expression; None after a report."""
-    result = compile_regex(regex, limits)
-    for problem in result.problems:
-        helps = (problem.help,) if problem.help else ()
-        report.error(problem.code, problem.message, place, *helps)
-    return None if result.dfa is None else Language(result.dfa, regex)
-
-
-def character_range(first: str, last: str, place: Span, report: Report) -> Language | None:
-    """Return the language of ``"first".."last"``; None after a report."""
-    if len(first) != 1 or len(last) != 1:
-        which = "start" if len(first) != 1 else "end"
-        report.error(INVALID, f"range {which} must be a single character", place)
-        return None
-    if first > last:
-        report.error(INVALID, f"invalid range order: {first!r}..{last!r}", place)
-        return None
-    return compiled(f"[{escape(first)}-{escape(last)}]", place, report, DEFAULT_LIMITS)
 
 
 def substring_chunks(chunks: list[str], limits: Limits = DEFAULT_LIMITS) -> Dfa:
@@ -347,3 +258,127 @@ def _words(text: str) -> list[str]:
 
 def _is_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+_KNOWN = frozenset(
+    {"lazy", "suffix", "stop", "max_tokens", "temperature", "capture", "stop_capture"}
+)
+
+
+def lexeme_rule(
+    definition: lark.Definition,
+    module: Module,
+    factory: LlguidanceFactory,
+    report: Report,
+    plain: Callable[[], Node | None],
+) -> Node | None:
+    """Return what the rule matches; ``plain`` builds it as a rule that is no lexeme."""
+    given = {attribute.name.value: attribute for attribute in definition.attributes}
+    if not _are_attributes(given, module, report):
+        return None
+    if not set(given) & {"lazy", "suffix", "stop", "max_tokens", "temperature"}:
+        return plain()
+    place = module.place(definition.body.span)
+    if "max_tokens" in given:
+        count = _count(given["max_tokens"], module, report)
+        if not count:
+            return None if count is None else Sequence((), place)
+    body = factory.terminals.evaluate(definition.body, module)
+    if body is None:
+        return None
+    key = f"{definition.name.value}[{','.join(sorted(given))}]"
+    ending = given.get("suffix") or given.get("stop")
+    if ending is not None:
+        return _ended(body, ending, key, place, module, factory)
+    if "lazy" not in given:
+        return factory.of_language(body, key, place)
+    shortest = operations.shortest_matches(operations.difference(body.dfa, EPSILON))
+    if body.dfa.is_nullable:
+        shortest = operations.union(shortest, EPSILON)
+    lazy = Language(shortest, None)
+    return factory.of_language(lazy, key, place, is_lazy=True, opening=body.regex)
+
+
+def _are_attributes(given: dict[str, lark.Attribute], module: Module, report: Report) -> bool:
+    for name in sorted(set(given) - _KNOWN):
+        place = module.place(given[name].span)
+        known = ", ".join(sorted(_KNOWN))
+        report.error(INVALID, f"Unknown attribute `{name}`", place, f"there are {known}")
+        return False
+    if "suffix" in given and "stop" in given:
+        report.error(
+            INVALID, "`stop` and `suffix` cannot stand together", module.place(given["stop"].span)
+        )
+        return False
+    return True
+
+
+def _ended(
+    body: Language,
+    ending: lark.Attribute,
+    key: str,
+    place: Span,
+    module: Module,
+    factory: LlguidanceFactory,
+) -> Node | None:
+    """Return the lexeme that ends with the first text of ``ending``."""
+    report = factory.terminals.report
+    end = _ending(ending, module, factory, report)
+    if end is None:
+        return None
+    if end.dfa.is_nullable:
+        if not operations.is_equal(end.dfa, EPSILON):
+            _lose_ending(ending, module, report)
+        # Of `stop=""`, LLGuidance makes an ordinary lexeme.
+        return factory.of_language(body, key, place)
+    whole = operations.concatenate(body.dfa, end.dfa, limits=factory.terminals.limits)
+    shortest = Language(operations.shortest_matches(whole), None)
+    opening = joined("", [body, end])
+    if ending.name.value == "suffix":
+        return factory.of_language(shortest, key, place, is_lazy=True, opening=opening)
+
+    def stopped(text: bytes) -> Dfa:
+        if not end.dfa.accepts(text):
+            return operations.empty()
+        return operations.concatenate(body.dfa, operations.literal(text))
+
+    return factory.of_language(shortest, key, place, is_lazy=True, stopped=stopped, opening=opening)
+
+
+def is_stopped(definition: lark.Definition) -> bool:
+    """Tell whether a rule is a lexeme whose end may be matched again by what follows it."""
+    return any(attribute.name.value == "stop" for attribute in definition.attributes)
+
+
+def _ending(
+    attribute: lark.Attribute, module: Module, factory: LlguidanceFactory, report: Report
+) -> Language | None:
+    if not isinstance(attribute.value, lark.String | lark.Regexp | lark.Use):
+        report.error(
+            INVALID,
+            f"`{attribute.name.value}` needs a string, a regular expression or a terminal",
+            module.place(attribute.span),
+        )
+        return None
+    return factory.terminals.evaluate(attribute.value, module)
+
+
+def _count(attribute: lark.Attribute, module: Module, report: Report) -> float | None:
+    """Return the number of ``max_tokens``, which is lost unless it is 0; None after an error."""
+    place = module.place(attribute.span)
+    if not isinstance(attribute.value, float) or attribute.value < 0:
+        report.error(INVALID, "`max_tokens` needs a number", place)
+        return None
+    if attribute.value:
+        message = "`max_tokens` counts tokens, which a grammar cannot: any number may come"
+        report.loss(APPROXIMATE, message, place)
+    return attribute.value
+
+
+def _lose_ending(attribute: lark.Attribute, module: Module, report: Report) -> None:
+    report.loss(
+        APPROXIMATE,
+        "`stop` of the empty text waits for the end of the sequence; here the lexeme ends like"
+        " any other",
+        module.place(attribute.span),
+    )

@@ -8,7 +8,6 @@ Sets of bytes are the bits of one number; bit 256 stands for the end of the text
 """
 
 from array import array
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
@@ -16,7 +15,7 @@ from itertools import chain
 from kbnf_core.automata import operations
 from kbnf_core.automata.alphabet import ByteClasses, class_count, join
 from kbnf_core.automata.alphabet import first_bytes as representatives
-from kbnf_core.automata.determinise import from_symbols
+from kbnf_core.automata.determinise import ending_in, from_symbols
 from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.explore import explore
 from kbnf_core.automata.product import Product
@@ -171,29 +170,15 @@ def cut(dfa: Dfa, rest: Lookahead) -> list[tuple[Lookahead, Dfa]]:
         return []
     product = Product(dfa, rest.dfa)
     pairs, rows = explore([product.start], product.while_all)
-    ends: dict[int, list[int]] = {}
+    ends: dict[Lookahead, list[int]] = {}
     for number, (i, j) in enumerate(pairs):
         if dfa.accepting[i]:
-            ends.setdefault(j, []).append(number)
-    found = []
-    for state, numbers in ends.items():
-        tags = [0] * len(rows)
-        for number in numbers:
-            tags[number] = 1
-        part = from_symbols(SymbolDfa(rows, tags, [0]), product.classes)
-        found.append((after(rest, state), part))
-    joined = _joined(found)
-    if len(joined) == 1 and operations.is_equal(joined[0][1], dfa):
-        return [(joined[0][0], dfa)]
-    return joined
-
-
-def _joined(found: Iterable[tuple[Lookahead, Dfa]]) -> list[tuple[Lookahead, Dfa]]:
-    """Put together the words with equal rests."""
-    by_rest: dict[Lookahead, list[Dfa]] = {}
-    for rest, dfa in found:
-        by_rest.setdefault(rest, []).append(dfa)
-    return [(rest, union(dfas)) for rest, dfas in by_rest.items()]
+            ends.setdefault(after(rest, j), []).append(number)
+    by_rest = {left: ending_in(numbers, rows, product.classes) for left, numbers in ends.items()}
+    parts = [*by_rest.items()]
+    if len(parts) == 1 and operations.is_equal(parts[0][1], dfa):
+        return [(parts[0][0], dfa)]
+    return parts
 
 
 def union(dfas: list[Dfa]) -> Dfa:

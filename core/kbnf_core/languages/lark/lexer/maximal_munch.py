@@ -12,8 +12,8 @@ from functools import cached_property, reduce
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.alphabet import class_count, legible_bytes
-from kbnf_core.automata.determinise import from_symbols
-from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
+from kbnf_core.automata.determinise import ending_in
+from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.explore import explore, words_to
 from kbnf_core.automata.product import Product, States, common_word
 from kbnf_core.budget import Budget
@@ -120,10 +120,7 @@ class _Walk:
 
     def dfa(self, accepting: Iterable[int]) -> Dfa:
         """Return the automaton of the words that end in the numbered states."""
-        tags = [0] * len(self._rows)
-        for number in accepting:
-            tags[number] = 1
-        return from_symbols(SymbolDfa(self._rows, tags, [0]), self._product.classes)
+        return ending_in(accepting, self._rows, self._product.classes)
 
 
 @dataclass(slots=True)
@@ -247,16 +244,9 @@ def _by_rest(terminal: Terminal, following: int) -> Iterable[Class]:
         if terminal.dfa.accepting[state]:
             groups.setdefault(relaxed(rest, following), []).append(state)
     for rest, states in groups.items():
-        if rest == NOTHING:
-            continue
-        yield Class(rest, terminal.dfa if len(groups) == 1 else _ending(terminal.dfa, states))
-
-
-def _ending(dfa: Dfa, states: list[int]) -> Dfa:
-    tags = [0] * dfa.state_count
-    for state in states:
-        tags[state] = 1
-    return from_symbols(SymbolDfa(dfa.rows, tags, [0]), dfa.classes)
+        if rest != NOTHING:
+            dfa = terminal.dfa
+            yield Class(rest, dfa if len(groups) == 1 else ending_in(states, dfa.rows, dfa.classes))
 
 
 def _split(terminals: Iterable[Terminal]) -> Iterable[Terminal]:

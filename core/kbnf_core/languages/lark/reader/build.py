@@ -5,47 +5,26 @@ missing are left out, so parts are told apart by their kinds. Nothing is checked
 """
 
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 from lark import Token
 
+from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.languages.kbnf.build import number
-from kbnf_core.languages.lark.reader.tree import (
-    Alternation,
-    Attribute,
-    Complement,
-    Declare,
-    Definer,
-    Definition,
-    Expression,
-    GrammarReference,
-    Group,
-    Guarded,
-    Ignore,
-    Import,
-    Intersection,
-    Json,
-    Name,
-    Nested,
-    Options,
-    Range,
-    RegexObject,
-    Regexp,
-    Repeat,
-    Sequence,
-    Special,
-    String,
-    TemplateUse,
-    Use,
-)
+from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.source import Span
 from kbnf_core.syntax.mistake import span_of
 
 Parts: TypeAlias = list[Any]
 """Tokens, and what the methods made of inner rules; the grammar says which."""
 
+_Head = tuple[str, Any]
+"""Something that stands before the colon of a rule, by the name of its field."""
 
-class Operator(NamedTuple):
+
+class _Operator(NamedTuple):
     """A postfix operator: its bounds, and where it stands."""
 
     low: int
@@ -59,294 +38,219 @@ _BOUNDS: dict[str, tuple[int, int | None]] = {
     "PLUS": (1, None),
 }
 _COUNT = re.compile(r"\{\s*(?P<low>-?\d+)?\s*(?P<comma>,)?\s*(?P<high>-?\d+)?\s*\}")
+_MARK = re.compile(r"%lark\s*\{|(?:%[a-z]+\s*|@)?")
 
 
-class Template(NamedTuple):
-    """The parameters of a template definition."""
+def _foreign(kind: lark.Kind) -> Callable[["Builder", Parts], lark.Foreign]:
+    def build(_: "Builder", parts: Parts) -> lark.Foreign:
+        text = _MARK.sub("", parts[0].value, count=1)
+        return lark.Foreign(kind, text[:-1] if kind is lark.Kind.NESTED else text, _cover(parts))
 
-    names: tuple[Name, ...]
-
-
-class Priority(NamedTuple):
-    """``.2`` behind a name."""
-
-    value: int
-
-
-class Attributes(NamedTuple):
-    """``[lazy, suffix="x"]`` behind a name."""
-
-    items: tuple[Attribute, ...]
-
-
-class Sign(NamedTuple):
-    """``:`` or ``::=``."""
-
-    value: str
+    return build
 
 
 class Builder:
     """The methods that Lark calls; stateless, so one serves every parse."""
 
-    def definition(self, parts: Parts) -> Definition:
+    special = _foreign(lark.Kind.SPECIAL)
+    json = _foreign(lark.Kind.JSON)
+    regex_object = _foreign(lark.Kind.REGEX)
+    nested = _foreign(lark.Kind.NESTED)
+    grammar_reference = _foreign(lark.Kind.GRAMMAR)
+
+    def definition(self, parts: Parts) -> lark.Definition:
         """Return the definition, with its ``%override`` or ``%extend``."""
         *definer, definition = parts
-        if not definer:
-            return definition  # type: ignore[no-any-return] # the grammar has no other part here
-        return Definition(
-            Definer(definer[0].value),
-            definition.name,
-            definition.template,
-            definition.parameter,
-            definition.priority,
-            definition.attributes,
-            definition.sign,
-            definition.body,
-            span_of(definer[0]).cover(definition.span),
-        )
+        if definer:
+            span = span_of(definer[0]).cover(definition.span)
+            definition = replace(definition, definer=lark.Definer(definer[0].value), span=span)
+        return definition  # type: ignore[no-any-return] # the grammar has no other part here
 
-    def rule(self, parts: Parts) -> Definition:
+    def rule(self, parts: Parts) -> lark.Definition:
         """``name{x}.2[lazy]: body``."""
-        given = {type(part): part for part in parts}
         words = {part.type: part for part in parts if isinstance(part, Token)}
-        template, priority = given.get(Template), given.get(Priority)
-        attributes, parameter = given.get(Attributes), words.get("PARAMETER")
-        return Definition(
-            Definer.NEW,
-            _name(words["NAME"]),
-            template.names if template else (),
+        head: dict[str, Any] = dict(part for part in parts if isinstance(part, tuple))
+        name, parameter = words["NAME"], words.get("PARAMETER")
+        return lark.Definition(
+            lark.Definer.NEW,
+            _name(name),
+            head.get("template", ()),
             parameter.value[2:].strip() if parameter else None,
-            priority.value if priority else None,
-            attributes.items if attributes else (),
-            given[Sign].value,
+            head.get("priority"),
+            head.get("attributes", ()),
+            head["sign"],
             parts[-1],
-            span_of(words["NAME"]).cover(parts[-1].span),
+            span_of(name).cover(parts[-1].span),
         )
 
-    def template_parameters(self, parts: Parts) -> Template:
+    def template_parameters(self, parts: Parts) -> _Head:
         """``{x, y}``."""
-        return Template(tuple(_names(parts)))
+        return "template", _names(parts)
 
-    def priority(self, parts: Parts) -> Priority:
+    def priority(self, parts: Parts) -> _Head:
         """``.2``."""
-        return Priority(int(float(parts[-1].value)))
+        return "priority", int(float(parts[-1].value))
 
-    def attributes(self, parts: Parts) -> Attributes:
-        """Return the attributes in ``[a, b]``."""
-        return Attributes(tuple(part for part in parts if isinstance(part, Attribute)))
+    def attributes(self, parts: Parts) -> _Head:
+        """``[lazy, suffix="x"]``."""
+        return "attributes", tuple(part for part in parts if isinstance(part, lark.Attribute))
 
-    def attribute(self, parts: Parts) -> Attribute:
+    def attribute(self, parts: Parts) -> lark.Attribute:
         """``name`` or ``name=value``."""
-        name, last = parts[0], parts[-1]
-        value = _value(last) if len(parts) > 1 else None
-        return Attribute(_name(name), value, span_of(name).cover(span_of(last)))
+        value = _value(parts[-1]) if len(parts) > 1 else None
+        return lark.Attribute(_name(parts[0]), value, _cover(parts))
 
-    def sign(self, parts: Parts) -> Sign:
+    def sign(self, parts: Parts) -> _Head:
         """``:`` or ``::=``."""
-        return Sign(parts[0].value)
+        return "sign", parts[0].value
 
-    def ignore(self, parts: Parts) -> Ignore:
+    def ignore(self, parts: Parts) -> lark.Ignore:
         """``%ignore x``."""
-        return Ignore(parts[1], span_of(parts[0]).cover(parts[1].span))
+        return lark.Ignore(parts[1], _cover(parts))
 
-    def declare(self, parts: Parts) -> Declare:
+    def declare(self, parts: Parts) -> lark.Declare:
         """``%declare A B``."""
-        return Declare(tuple(_names(parts)), _cover(parts))
+        return lark.Declare(_names(parts), _cover(parts))
 
-    def import_one(self, parts: Parts) -> Import:
+    def import_one(self, parts: Parts) -> lark.Import:
         """``%import a.b.X -> Y``."""
-        dots, path = parts[1]
-        last = parts[-1]
-        new = _name(last) if isinstance(last, Token) and last.type == "NAME" else path[-1]
-        span = span_of(parts[0]).cover(new.span).cover(path[-1].span)
-        return Import(dots, tuple(p.value for p in path[:-1]), ((path[-1], new),), span)
+        dots, (*module, old) = parts[1]
+        new = _name(parts[-1]) if isinstance(parts[-1], Token) else old
+        span = span_of(parts[0]).cover(new.span).cover(old.span)
+        return lark.Import(dots, tuple(each.value for each in module), ((old, new),), span)
 
-    def import_many(self, parts: Parts) -> Import:
+    def import_many(self, parts: Parts) -> lark.Import:
         """``%import a.b (X, Y)``."""
         dots, path = parts[1]
         names = tuple((name, name) for name in _names(parts[2:]))
-        span = span_of(parts[0]).cover(span_of(parts[-1]))
-        return Import(dots, tuple(p.value for p in path), names, span)
+        return lark.Import(dots, tuple(each.value for each in path), names, _cover(parts))
 
-    def path(self, parts: Parts) -> tuple[int, tuple[Name, ...]]:
+    def path(self, parts: Parts) -> tuple[int, tuple[lark.Name, ...]]:
         """``.a.b``: the number of dots in front, and the names."""
         first = next(i for i, part in enumerate(parts) if part.type == "NAME")
-        dots = sum(len(part.value) for part in parts[:first])
-        return dots, tuple(_names(parts))
+        return sum(len(part.value) for part in parts[:first]), _names(parts)
 
-    def options(self, parts: Parts) -> Options:
+    def options(self, parts: Parts) -> lark.Options:
         """``%llguidance {...}``."""
-        return Options(_split_object(parts[0])[0], span_of(parts[0]))
+        return lark.Options(_MARK.sub("", parts[0].value, count=1), _cover(parts))
 
-    def alternation(self, parts: Parts) -> Expression:
-        """``x | y``, or one branch alone."""
-        branches = tuple(part for part in parts if not isinstance(part, Token))
-        if len(branches) == 1:
-            return branches[0]  # type: ignore[no-any-return] # parts are what methods returned
-        return Alternation(branches, _cover(parts))
+    def alternation(self, parts: Parts) -> lark.Expression:
+        """``x | y``."""
+        return Choice(tuple(parts[::2]), _cover(parts))
 
-    def branch(self, parts: Parts) -> Expression:
+    def branch(self, parts: Parts) -> lark.Expression:
         """``x %if condition -> alias``; the alias names a node of Lark's tree only."""
         body = parts[0]
-        for part in parts[1:]:
-            if isinstance(part, Token) and part.type == "CONDITION":
-                condition = part.value.removeprefix("%if").strip()
-                return Guarded(body, condition, body.span.cover(span_of(part)))
-        if len(parts) > 1:
-            # An alias is seen by its span: what a group spans ends with a bracket.
-            alias = span_of(parts[-1])
-            return Group(body, alias if body.span.start < 0 else body.span.cover(alias))
-        return body  # type: ignore[no-any-return] # parts are what methods returned
+        if parts[1].type == "CONDITION":
+            condition = parts[1].value.removeprefix("%if").strip()
+            return lark.Guarded(body, condition, body.span.cover(span_of(parts[1])))
+        # An alias is seen by its span: what a group spans ends with a bracket.
+        alias = span_of(parts[-1])
+        return lark.Group(body, alias if body.span.start < 0 else body.span.cover(alias))
 
-    def conjunction(self, parts: Parts) -> Expression:
+    def conjunction(self, parts: Parts) -> lark.Expression:
         """``x & y``."""
-        operands = tuple(part for part in parts if not isinstance(part, Token))
-        if len(operands) == 1:
-            return operands[0]  # type: ignore[no-any-return] # parts are what methods returned
-        return Intersection(operands, _cover(parts))
+        return lark.Intersection(tuple(parts[::2]), _cover(parts))
 
-    def sequence(self, items: list[Expression]) -> Expression:
-        """Items side by side."""
-        if len(items) == 1:
-            return items[0]
-        span = items[0].span.cover(items[-1].span) if items else Span(-1, -1)
-        return Sequence(tuple(items), span)
+    def sequence(self, items: list[lark.Expression]) -> lark.Expression:
+        """Items side by side, none or several."""
+        return Sequence(tuple(items), _cover(items) if items else Span(-1, -1))
 
-    def item(self, parts: Parts) -> Expression:
+    def item(self, parts: Parts) -> lark.Expression:
         """``~x*``: the complement binds tighter."""
-        operator = parts.pop() if isinstance(parts[-1], Operator) else None
-        node: Expression = parts.pop()
+        operator = parts.pop() if isinstance(parts[-1], _Operator) else None
+        node: lark.Expression = parts.pop()
         for tilde in reversed(parts):
-            node = Complement(node, span_of(tilde).cover(node.span))
+            node = lark.Complement(node, span_of(tilde).cover(node.span))
         if operator is None:
             return node
         return Repeat(node, operator.low, operator.high, node.span.cover(operator.span))
 
-    def operator(self, parts: Parts) -> Operator:
+    def operator(self, parts: Parts) -> _Operator:
         """``?``, ``*``, ``+`` or ``{2,3}``."""
         word = parts[0]
         if word.type in _BOUNDS:
-            return Operator(*_BOUNDS[word.type], span_of(word))
+            return _Operator(*_BOUNDS[word.type], span_of(word))
         count = _COUNT.fullmatch(word.value)
         assert count is not None  # noqa: S101 - the word has this form
-        low = signed(count["low"] or "0")
-        high = signed(count["high"]) if count["high"] else (None if count["comma"] else low)
-        return Operator(low, high, span_of(word))
+        low = _signed(count["low"] or "0")
+        high = _signed(count["high"]) if count["high"] else (None if count["comma"] else low)
+        return _Operator(low, high, span_of(word))
 
-    def times(self, parts: Parts) -> Operator:
+    def times(self, parts: Parts) -> _Operator:
         """``~2`` or ``~2..3``."""
-        numbers = [part for part in parts if isinstance(part, Token) and part.type == "NUMBER"]
-        return Operator(signed(numbers[0]), signed(numbers[-1]), _cover(parts))
+        return _Operator(_signed(parts[1]), _signed(parts[-1]), _cover(parts))
 
-    def group(self, parts: Parts) -> Group:
+    def group(self, parts: Parts) -> lark.Group:
         """``( x )``."""
-        return Group(parts[1], _cover(parts))
+        return lark.Group(parts[1], _cover(parts))
 
-    def optional(self, parts: Parts) -> Repeat:
+    def optional(self, parts: Parts) -> lark.Expression:
         """``[ x ]``."""
         return Repeat(parts[1], 0, 1, _cover(parts))
 
-    def name(self, parts: Parts) -> Use:
+    def name(self, parts: Parts) -> lark.Use:
         """``name``."""
-        return Use(_name(parts[0]), None, span_of(parts[0]))
+        return lark.Use(_name(parts[0]), None, _cover(parts))
 
-    def parametric(self, parts: Parts) -> Use:
+    def parametric(self, parts: Parts) -> lark.Use:
         """``name::expression``."""
-        return Use(_name(parts[0]), parts[1].value[2:].strip(), _cover(parts))
+        return lark.Use(_name(parts[0]), parts[1].value[2:].strip(), _cover(parts))
 
-    def template(self, parts: Parts) -> TemplateUse:
+    def template(self, parts: Parts) -> lark.TemplateUse:
         """``name{a, b}``."""
-        arguments = tuple(part for part in parts[1:] if not isinstance(part, Token))
-        return TemplateUse(_name(parts[0]), arguments, _cover(parts))
+        return lark.TemplateUse(_name(parts[0]), tuple(parts[2::2]), _cover(parts))
 
-    def argument(self, parts: Parts) -> Expression:
-        """One argument of a template."""
-        return parts[0]  # type: ignore[no-any-return] # parts are what methods returned
-
-    def string(self, parts: Parts) -> String:
+    def string(self, parts: Parts) -> lark.String:
         """``"text"i``."""
         return _string(parts[0])
 
-    def range(self, parts: Parts) -> Range:
+    def range(self, parts: Parts) -> lark.Range:
         """``"a".."z"``."""
-        return Range(_string(parts[0]), _string(parts[2]), _cover(parts))
+        return lark.Range(_string(parts[0]), _string(parts[2]), _cover(parts))
 
-    def regexp(self, parts: Parts) -> Regexp:
+    def regexp(self, parts: Parts) -> lark.Regexp:
         """``/pattern/flags``."""
         return _regexp(parts[0])
 
-    def special(self, parts: Parts) -> Special:
-        """``<...>``."""
-        return Special(parts[0].value, span_of(parts[0]))
 
-    def json(self, parts: Parts) -> Json:
-        """``%json {...}``."""
-        return Json(_split_object(parts[0])[0], span_of(parts[0]))
-
-    def regex_object(self, parts: Parts) -> RegexObject:
-        """``%regex {...}``."""
-        return RegexObject(_split_object(parts[0])[0], span_of(parts[0]))
-
-    def nested(self, parts: Parts) -> Nested:
-        """``%lark {...}``."""
-        text, start = _split_object(parts[0])
-        return Nested(text[1:-1], start + 1, span_of(parts[0]))
-
-    def grammar_reference(self, parts: Parts) -> GrammarReference:
-        """``@name``."""
-        return GrammarReference(parts[0].value[1:], span_of(parts[0]))
-
-
-def signed(digits: str) -> int:
+def _signed(digits: str) -> int:
     """Return the value of digits with an optional sign, however many there are."""
     value = number(digits.lstrip("+-"))
     return -value if digits.startswith("-") else value
 
 
-def _value(part: object) -> String | Regexp | Use | float | None:
-    if not isinstance(part, Token):
-        return None
-    match part.type:
+def _value(word: Token) -> lark.String | lark.Regexp | lark.Use | float:
+    match word.type:
         case "STRING":
-            return _string(part)
+            return _string(word)
         case "REGEXP":
-            return _regexp(part)
+            return _regexp(word)
         case "NUMBER":
-            return float(part.value)
-        case "NAME":
-            return Use(_name(part), None, span_of(part))
-        case _:
-            return None
+            return float(word.value)
+    return lark.Use(_name(word), None, span_of(word))
 
 
-def _string(word: Token) -> String:
+def _string(word: Token) -> lark.String:
     raw, _, flag = word.value[1:].rpartition('"')
-    return String(raw, flag == "i", span_of(word))
+    return lark.String(raw, flag == "i", span_of(word))
 
 
-def _regexp(word: Token) -> Regexp:
+def _regexp(word: Token) -> lark.Regexp:
     raw, _, flags = word.value[1:].rpartition("/")
-    return Regexp(raw, flags, span_of(word))
+    return lark.Regexp(raw, flags, span_of(word))
 
 
-def _name(word: Token) -> Name:
-    return Name(word.value, span_of(word))
+def _name(word: Token) -> lark.Name:
+    return lark.Name(word.value, span_of(word))
 
 
-def _names(parts: Parts) -> list[Name]:
-    return [_name(p) for p in parts if isinstance(p, Token) and p.type == "NAME"]
+def _names(parts: Parts) -> tuple[lark.Name, ...]:
+    return tuple(_name(p) for p in parts if isinstance(p, Token) and p.type == "NAME")
 
 
 def _cover(parts: Parts) -> Span:
     first, last = (
-        span_of(part) if isinstance(part, Token) else part.span
-        for part in (parts[0], next(p for p in reversed(parts) if p is not None))
+        span_of(part) if isinstance(part, Token) else part.span for part in (parts[0], parts[-1])
     )
     return first.cover(last)
-
-
-def _split_object(word: Token) -> tuple[str, int]:
-    """Return what follows the directive in ``%json {...}``, and where it starts."""
-    name = re.match(r"%[a-z]+\s*", word.value)
-    skipped = name.end() if name else 0
-    return word.value[skipped:], span_of(word).start + skipped

@@ -9,30 +9,10 @@ import re
 from collections.abc import Iterator
 from enum import Enum
 
+from kbnf_core.ir import Repeat
+from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.model import Lexing
-from kbnf_core.languages.lark.reader.report import INVALID, Report
-from kbnf_core.languages.lark.reader.tree import (
-    Complement,
-    Declare,
-    Definition,
-    Document,
-    Expression,
-    GrammarReference,
-    Group,
-    Guarded,
-    Ignore,
-    Intersection,
-    Json,
-    Name,
-    Nested,
-    Options,
-    RegexObject,
-    Repeat,
-    Special,
-    TemplateUse,
-    Use,
-    postorder,
-)
+from kbnf_core.languages.lark.reader.report import INVALID, RefusedError, Report
 from kbnf_core.source import Source, Span
 
 
@@ -43,19 +23,10 @@ class Dialect(Enum):
     LLGUIDANCE = "LLGuidance"
 
 
-_EXTENSIONS = (
-    Complement,
-    GrammarReference,
-    Guarded,
-    Intersection,
-    Json,
-    Nested,
-    RegexObject,
-    Special,
-)
+_EXTENSIONS = (lark.Complement, lark.Foreign, lark.Guarded, lark.Intersection)
 
 
-def dialect_of(document: Document, lexing: Lexing | None) -> Dialect:
+def dialect_of(document: lark.Document, lexing: Lexing | None) -> Dialect:
     """Return the dialect that ``lexing`` belongs to; without one, that of the file's constructs."""
     if lexing is Lexing.LLGUIDANCE:
         return Dialect.LLGUIDANCE
@@ -69,32 +40,34 @@ def default_lexing(dialect: Dialect) -> Lexing:
     return Lexing.EARLEY if dialect is Dialect.LARK else Lexing.LLGUIDANCE
 
 
-def extensions(document: Document) -> Iterator[tuple[str, Span]]:
+def extensions(document: lark.Document) -> Iterator[tuple[str, Span]]:
     """Yield what only LLGuidance has."""
     for statement in document.statements:
-        if isinstance(statement, Options):
+        if isinstance(statement, lark.Options):
             yield "%llguidance", statement.span
-        if isinstance(statement, Definition):
+        if isinstance(statement, lark.Definition):
             if statement.attributes:
                 yield "an attribute", statement.attributes[0].span
             if statement.parameter is not None or "-" in statement.name.value:
                 yield "this name", statement.name.span
-        if isinstance(statement, Definition | Ignore):
+        if isinstance(statement, lark.Definition | lark.Ignore):
             yield from _extended(statement.body)
 
 
-def _extended(body: Expression) -> Iterator[tuple[str, Span]]:
-    for node in postorder(body):
-        if isinstance(node, _EXTENSIONS) or (isinstance(node, Use) and node.parameter is not None):
+def _extended(body: lark.Expression) -> Iterator[tuple[str, Span]]:
+    for node in lark.postorder(body):
+        if isinstance(node, _EXTENSIONS) or (
+            isinstance(node, lark.Use) and node.parameter is not None
+        ):
             yield "this construct", node.span
 
 
 def check_dialect(
-    document: Document, dialect: Dialect, report: Report, is_gbnf: bool = False
+    document: lark.Document, dialect: Dialect, report: Report, is_gbnf: bool = False
 ) -> None:
     """Report what the dialect does not have (E421); ``is_gbnf``: ``::=`` defines all rules."""
     for statement in document.statements:
-        if isinstance(statement, Definition):
+        if isinstance(statement, lark.Definition):
             _check_name(statement.name, report)
             if statement.sign != ":" and not is_gbnf:
                 report.error(
@@ -113,7 +86,7 @@ def check_dialect(
         _check_llguidance(document, report)
 
 
-def _check_name(name: Name, report: Report) -> None:
+def _check_name(name: lark.Name, report: Report) -> None:
     letters = [c for c in name.value if c.isalpha()]
     if name.value.startswith("__") or not (name.value.isupper() or name.value.islower()):
         report.error(
@@ -126,24 +99,24 @@ def _check_name(name: Name, report: Report) -> None:
         )
 
 
-def _check_lark(document: Document, report: Report) -> None:
+def _check_lark(document: lark.Document, report: Report) -> None:
     """Report what Lark reads and then refuses."""
     for statement in document.statements:
-        if isinstance(statement, Declare):
+        if isinstance(statement, lark.Declare):
             for name in statement.names:
                 if not name.is_terminal:
                     message = f"`%declare` is for terminals, and `{name.value}` is a rule"
                     report.error(INVALID, message, name.span)
-        elif isinstance(statement, Ignore):
-            for node in postorder(statement.body):
-                if isinstance(node, Use) and not node.name.is_terminal:
+        elif isinstance(statement, lark.Ignore):
+            for node in lark.postorder(statement.body):
+                if isinstance(node, lark.Use) and not node.name.is_terminal:
                     message = f"`%ignore` takes terminals, and `{node.name.value}` is a rule"
                     report.error(INVALID, message, node.span)
-        elif isinstance(statement, Definition):
+        elif isinstance(statement, lark.Definition):
             _check_lark_definition(statement, document.source, report)
 
 
-def _check_lark_definition(definition: Definition, source: Source, report: Report) -> None:
+def _check_lark_definition(definition: lark.Definition, source: Source, report: Report) -> None:
     name = definition.name
     before = source.text[: name.span.start]
     marks = before[len(before.rstrip("?!")) :]
@@ -151,26 +124,26 @@ def _check_lark_definition(definition: Definition, source: Source, report: Repor
         message = f"`{name.value}` is always inlined, so it cannot be `?{name.value}`"
         report.error(INVALID, message, name.span, "leave out the `?`")
     if name.is_terminal:
-        for node in postorder(definition.body):
-            if isinstance(node, Group) and not source.slice(node.span).endswith(")"):
+        for node in lark.postorder(definition.body):
+            if isinstance(node, lark.Group) and not source.slice(node.span).endswith(")"):
                 report.error(INVALID, "a terminal has no aliases (`->`)", node.span)
 
 
 _FLAGS = ("no_forcing", "allow_initial_skip", "allow_invalid_utf8", "ignore_once")
 
 
-def _check_options(options: Options, report: Report) -> None:
+def _check_options(options: lark.Options, report: Report) -> None:
     given = json.loads(options.text)
     for name in _FLAGS:
         if isinstance(given, dict) and not isinstance(given.get(name, False), bool):
             report.error(INVALID, f"`{name}` is true or false", options.span)
 
 
-def _check_llguidance(document: Document, report: Report) -> None:
+def _check_llguidance(document: lark.Document, report: Report) -> None:
     for statement in document.statements:
-        if isinstance(statement, Options):
+        if isinstance(statement, lark.Options):
             _check_options(statement, report)
-        if not isinstance(statement, Definition):
+        if not isinstance(statement, lark.Definition):
             continue
         if statement.priority is not None:
             report.error(
@@ -184,11 +157,11 @@ def _check_llguidance(document: Document, report: Report) -> None:
                 "LLGuidance has no templates: params not supported yet",
                 statement.name.span,
             )
-        for node in postorder(statement.body):
+        for node in lark.postorder(statement.body):
             counted = isinstance(node, Repeat) and document.source.slice(node.span).endswith("}")
             if counted and isinstance(node, Repeat) and node.high == 0:
                 report.error("E013", "the upper bound of a count cannot be 0", node.span)
-            if isinstance(node, TemplateUse):
+            if isinstance(node, lark.TemplateUse):
                 report.error(
                     INVALID, "LLGuidance has no templates: params not supported yet", node.span
                 )
@@ -197,15 +170,11 @@ def _check_llguidance(document: Document, report: Report) -> None:
 _HEX = re.compile(r"\\(?:x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
 
 
-class InvalidStringError(Exception):
-    """A string that its dialect refuses; the message says why."""
-
-
 def decode(raw: str, dialect: Dialect) -> str:
     """Return the text that stands for itself in a string."""
     text = _decode_lark(raw) if dialect is Dialect.LARK else _decode_llguidance(raw)
     if any("\ud800" <= char <= "\udfff" for char in text):
-        raise InvalidStringError("half of a surrogate pair is no character")
+        raise RefusedError("E007", "half of a surrogate pair is no character")
     return text
 
 
@@ -221,7 +190,7 @@ def unescape(raw: str) -> str:
     try:
         return str(eval_escaping(raw))  # type: ignore[no-untyped-call]
     except (GrammarError, SyntaxError, ValueError) as error:
-        raise InvalidStringError(f"Lark cannot read this: {error}") from None
+        raise RefusedError("E007", f"Lark cannot read this: {error}") from None
 
 
 def _decode_llguidance(raw: str) -> str:
@@ -229,4 +198,4 @@ def _decode_llguidance(raw: str) -> str:
     try:
         return str(json.loads(f'"{spelt}"'))
     except json.JSONDecodeError as error:
-        raise InvalidStringError(f"LLGuidance reads strings as JSON: {error.msg}") from None
+        raise RefusedError("E007", f"LLGuidance reads strings as JSON: {error.msg}") from None

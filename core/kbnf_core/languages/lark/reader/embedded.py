@@ -2,18 +2,24 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from kbnf_core.ir import Repeat, Sequence
+from kbnf_core.languages.conversion.build_tree import reference, text_of
 from kbnf_core.languages.conversion.names import Names
 from kbnf_core.languages.conversion.rewrite import rename
 from kbnf_core.languages.json_schema.keywords import REFUSED_BY_LLGUIDANCE
-from kbnf_core.languages.lark.build_tree import reference, text_of
 from kbnf_core.languages.lark.lexer.lookahead import ALL_BYTES
+from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.model import Embedded, Node
-from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, UNSUPPORTED, Report
-from kbnf_core.languages.lark.reader.tree import GrammarReference, Json, Nested, Special
+from kbnf_core.languages.lark.reader.report import (
+    APPROXIMATE,
+    INVALID,
+    UNSUPPORTED,
+    RefusedError,
+    Report,
+)
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import analyse
 from kbnf_core.lower.first_follow import Firsts
@@ -21,9 +27,12 @@ from kbnf_core.lower.translate import translate
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
 
+GRAMMARS = frozenset({lark.Kind.JSON, lark.Kind.NESTED, lark.Kind.GRAMMAR})
+"""What is a grammar of its own."""
+
 _BY_NAME = frozenset({"properties", "patternProperties", "$defs", "definitions"})
-_LISTS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
-_SCHEMAS = frozenset({"items", "additionalItems", "additionalProperties"})
+_SCHEMAS = _BY_NAME | {"anyOf", "oneOf", "allOf", "prefixItems"}
+_SCHEMAS |= {"items", "additionalItems", "additionalProperties"}
 
 
 def unimplemented(schema: object) -> list[str]:
@@ -35,27 +44,22 @@ def unimplemented(schema: object) -> list[str]:
     pending = [schema]
     while pending:
         current = pending.pop()
-        if isinstance(current, dict):
-            found.update(REFUSED_BY_LLGUIDANCE & current.keys())
-            pending.extend(_below(current))
+        if not isinstance(current, dict):
+            continue
+        found.update(REFUSED_BY_LLGUIDANCE & current.keys())
+        for key, value in current.items():
+            if key in _SCHEMAS:
+                named = key in _BY_NAME and isinstance(value, dict)
+                below = value.values() if named else value
+                pending.extend(below if named or isinstance(value, list) else [value])
     return sorted(found)
-
-
-def _below(schema: dict[str, object]) -> Iterator[object]:
-    for key, value in schema.items():
-        if key in _BY_NAME and isinstance(value, dict):
-            yield from value.values()
-        elif key in _LISTS and isinstance(value, list):
-            yield from value
-        elif key in _SCHEMAS:
-            yield from value if isinstance(value, list) else [value]
 
 
 _TOKEN_SET = re.compile(r"<\[(?P<negated>\^)?(?P<body>[^\]]*)\]>")
 _IDS = re.compile(r"(\d+)(?:-(\d+))?")
 
-ReadGrammar = Callable[[str, int, Span], tree.Document | None]
-"""Reads a nested grammar, which starts at an index of the source; None after a report."""
+ReadGrammar = Callable[[str, Span], tree.Document | None]
+"""Reads a nested grammar; None after a report."""
 
 
 @dataclass(slots=True)
@@ -72,46 +76,43 @@ class Embedding:
     limits: Limits = DEFAULT_LIMITS
     definitions: list[tree.Definition] = field(default_factory=list)
 
-    def special(self, node: Special, place: Span) -> Node | None:
+    def embed(self, node: lark.Foreign, place: Span) -> Node | None:
+        """Return an embedded part; None after a report. Raises RefusedError."""
+        match node.kind:
+            case lark.Kind.JSON:
+                return self._json(node, place)
+            case lark.Kind.NESTED:
+                document = self.read(node.text, place)
+                return None if document is None else self._document(document, "nested", place)
+            case lark.Kind.GRAMMAR:
+                return self._reference(node, place)
+        return self._special(node, place)
+
+    def _special(self, node: lark.Foreign, place: Span) -> Node:
         """``<name>`` or ``<[1-5,7]>``."""
         match = _TOKEN_SET.fullmatch(node.text)
         if match is None:
             leaf: tree.Expression = tree.TokenName(text_of(node.text, place), place)
             return Embedded(leaf, 0, place)
-        ranges = self._ranges(match["body"], place)
-        if ranges is None:
-            return None
+        if match["body"].strip() == "*":
+            message = "a wildcard for any token has no counterpart; `#token[0-...]` names ids"
+            raise RefusedError(UNSUPPORTED, message)
+        ranges = tuple(_ids(part.strip()) for part in match["body"].split(","))
         return Embedded(tree.TokenSet(ranges, match["negated"] is not None, place), 0, place)
 
-    def _ranges(self, body: str, place: Span) -> tuple[tuple[int, int], ...] | None:
-        if body.strip() == "*":
-            self.report.error(
-                UNSUPPORTED,
-                "a wildcard for any token has no counterpart; `#token[0-...]` names ids",
-                place,
-            )
-            return None
-        ranges = []
-        for part in body.split(","):
-            match = _IDS.fullmatch(part.strip())
-            low, high = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
-            if low > high:
-                self.report.error(INVALID, f'invalid token range: "{part.strip()}"', place)
-                return None
-            ranges.append((low, high))
-        return tuple(ranges)
-
-    def json(self, node: Json, place: Span) -> Node | None:
+    def _json(self, node: lark.Foreign, place: Span) -> Node:
         """``%json {...}``, with LLGuidance's meaning."""
         from kbnf_core.languages.json_schema import Options, Standard, embed_json_schema
         from kbnf_core.languages.json_schema.document import read_json
         from kbnf_core.languages.json_schema.problems import ProblemError
 
-        refused = unimplemented(json.loads(node.text))
+        schema = json.loads(node.text)
+        if not isinstance(schema, dict | bool):
+            raise RefusedError(INVALID, "a schema is an object, `true` or `false`")
+        refused = unimplemented(schema)
         if refused:
             keys = ", ".join(f'"{key}"' for key in refused)
-            self.report.error(INVALID, f"Unimplemented keys: [{keys}]", place)
-            return None
+            raise RefusedError(INVALID, f"Unimplemented keys: [{keys}]")
         prefix = self.names.fresh("json") + "_"
         try:
             embedded = embed_json_schema(
@@ -121,29 +122,22 @@ class Embedding:
             problem = error.problem
             helps = (problem.help,) if problem.help else ()
             where = problem.pointer or "the schema"
-            self.report.error(problem.code, f"{where}: {problem.message}", place, *helps)
-            return None
+            raise RefusedError(problem.code, f"{where}: {problem.message}", *helps) from None
         for loss in embedded.losses:
             self.report.loss(APPROXIMATE, f"{loss.pointer}: {loss.message}", place)
         for note in embedded.notes:
             self.report.note(note.code, f"{note.pointer}: {note.message}", place)
         return self._embed(embedded.start, embedded.definitions, place)
 
-    def nested(self, node: Nested, place: Span) -> Node | None:
-        """``%lark {...}``."""
-        document = self.read(node.text, node.start, place)
-        return None if document is None else self._document(document, "nested", place)
-
-    def reference(self, node: GrammarReference, place: Span) -> Node | None:
+    def _reference(self, node: lark.Foreign, place: Span) -> Node | None:
         """``@name``, or ``@1`` as LLGuidance once had it: the grammar at that index of the list."""
-        if node.name not in self.others:
+        if node.text not in self.others:
             there = ", ".join(f"@{name}" for name in self.others)
             helps = (f"there is {there}",) if there else ()
-            message = f"there is no grammar `{node.name}` in a list with this one"
-            self.report.error(INVALID, message, place, *helps)
-            return None
-        document = self.others[node.name]
-        wanted = f"grammar_{node.name}" if node.name.isdigit() else node.name
+            message = f"there is no grammar `{node.text}` in a list with this one"
+            raise RefusedError(INVALID, message, *helps)
+        document = self.others[node.text]
+        wanted = f"grammar_{node.text}" if node.text.isdigit() else node.text
         return None if document is None else self._document(document, wanted, place)
 
     def _document(self, document: tree.Document, wanted: str, place: Span) -> Node:
@@ -163,6 +157,15 @@ class Embedding:
         first, nullable = _first(document, start, self.limits)
         node = Embedded(reference(start, place), first, place, is_grammar=True)
         return Repeat(node, 0, 1, place) if nullable else Sequence((node,), place)
+
+
+def _ids(written: str) -> tuple[int, int]:
+    """Return the range of ids that is written as ``1-5`` or ``7``."""
+    match = _IDS.fullmatch(written)
+    low, high = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+    if low > high:
+        raise RefusedError(INVALID, f'invalid token range: "{written}"')
+    return low, high
 
 
 def _first(document: tree.Document, start: str, limits: Limits) -> tuple[int, bool]:

@@ -2,18 +2,24 @@
 
 Rules are made of lexemes (one use of a terminal each), calls, and KBNF that was made elsewhere.
 Nodes are compared by identity: where a lexeme stands decides what may be confused with it.
+
+``only_useful`` removes parts that can consume no lexeme, so that every remaining position has a
+continuation; unproductive parts stay: they never match, but the lexer expects their lexemes.
+``make_shallow`` splits deep parts into rules of their own, since later passes recurse into parts.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias
 
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.ir import Choice, Repeat, Sequence
+from kbnf_core.ir import Choice, Repeat, Sequence, children, postorder, rebuild
+from kbnf_core.ir.analysis import fixpoint, reachable
 from kbnf_core.languages.lark.lexer.lookahead import Lookahead
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
+from kbnf_core.traversal import fold
 
 
 class Lexing(Enum):
@@ -121,8 +127,7 @@ Node: TypeAlias = Lexeme | Call | Embedded | Sequence["Node"] | Choice["Node"] |
 class LexicalGrammar:
     """Rules over lexemes; ``ignored`` is the terminal of texts between lexemes.
 
-    ``embedded`` are definitions in KBNF that ``Embedded`` nodes refer to. ``skips_first`` tells
-    whether ignored text may stand before the first lexeme.
+    ``skips_first`` tells whether ignored text may stand before the first lexeme.
     """
 
     start: str
@@ -130,7 +135,6 @@ class LexicalGrammar:
     spans: Mapping[str, Span]
     ignored: Terminal | None
     skips_first: bool
-    embedded: tuple[tree.Definition, ...] = field(default=())
 
 
 def lexeme(made: Terminal, nullable: bool, span: Span) -> Node:
@@ -139,3 +143,93 @@ def lexeme(made: Terminal, nullable: bool, span: Span) -> Node:
         return Repeat(Choice((), span), 0, 1, span) if nullable else Choice((), span)
     use = Lexeme(made, span)
     return Repeat(use, 0, 1, span) if nullable else use
+
+
+_Matches = tuple[bool, bool]
+"""Whether there is a text, and whether some lexeme is ever expected."""
+
+
+def only_useful(grammar: LexicalGrammar) -> LexicalGrammar:
+    """Return ``grammar`` without parts in which no lexeme is ever expected."""
+    rules: Mapping[str, _Matches] = fixpoint(
+        _callees(grammar),
+        (False, False),
+        lambda name, known: _reduced(grammar.rules[name], known)[1],
+    )
+    bodies = {name: _reduced(body, rules)[0] for name, body in grammar.rules.items()}
+    return only_reached(replace(grammar, rules=bodies))
+
+
+def only_reached(grammar: LexicalGrammar) -> LexicalGrammar:
+    """Return ``grammar`` with the rules that the start reaches."""
+    reached = reachable([grammar.start], _callees(grammar))
+    kept = {name: body for name, body in grammar.rules.items() if name in reached}
+    return replace(grammar, rules=kept)
+
+
+def _callees(grammar: LexicalGrammar) -> dict[str, list[str]]:
+    return {
+        name: [node.name for node in postorder(body) if isinstance(node, Call)]
+        for name, body in grammar.rules.items()
+    }
+
+
+def _reduced(root: Node, rules: Mapping[str, _Matches]) -> tuple[Node, _Matches]:
+    """Return ``root`` without useless parts, and what it matches."""
+
+    def reduce(node: Node, parts: list[tuple[Node, _Matches]]) -> tuple[Node, _Matches]:
+        matches = _matches(node, [found for _, found in parts], rules)
+        kept = tuple(part for part, _ in parts)
+        if not matches[1]:
+            empty: Node = Sequence((), node.span) if matches[0] else Choice((), node.span)
+            return empty, matches
+        if isinstance(node, Sequence):
+            kept = tuple(p for p in kept if not isinstance(p, Sequence) or p.parts)
+        elif isinstance(node, Choice):
+            kept = tuple(p for p in kept if not isinstance(p, Choice) or p.branches)
+        return rebuild(node, kept), matches
+
+    return fold(root, children, reduce)
+
+
+def _matches(node: Node, parts: list[_Matches], rules: Mapping[str, _Matches]) -> _Matches:
+    match node:
+        case Call(name):
+            return rules[name]
+        case Sequence():
+            # What stands behind a part that never ends is never expected.
+            stop = next((n for n, part in enumerate(parts, 1) if not part[0]), len(parts))
+            return all(any_ for any_, _ in parts), any(expects for _, expects in parts[:stop])
+        case Choice():
+            return any(any_ for any_, _ in parts), any(expects for _, expects in parts)
+        case Repeat(_, low):
+            return low == 0 or parts[0][0], parts[0][1]
+    return True, True
+
+
+_DEEPEST = 12
+"""Parts inside one another in one rule."""
+
+
+def make_shallow(
+    rules: Mapping[str, Node], spans: Mapping[str, Span]
+) -> tuple[dict[str, Node], dict[str, Span]]:
+    """Return the rules, none deeper than the limit, and where they stand."""
+    shallow: dict[str, Node] = {}
+    places = dict(spans)
+    for name, body in rules.items():
+        count = len(shallow)
+
+        def split(
+            node: Node, parts: list[tuple[Node, int]], name: str = name, count: int = count
+        ) -> tuple[Node, int]:
+            depth = 1 + max((depth for _, depth in parts), default=0)
+            whole = rebuild(node, (part for part, _ in parts))
+            if depth <= _DEEPEST:
+                return whole, depth
+            part = f"{name}@part{len(shallow) - count + 1}"
+            shallow[part], places[part] = whole, node.span
+            return Call(part, node.span), 1
+
+        shallow[name] = fold(body, children, split)[0]
+    return shallow, places

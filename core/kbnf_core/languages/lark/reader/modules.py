@@ -1,7 +1,10 @@
 """Gathers the definitions of a Lark file and of all files that it imports under flat names.
 
 As in Lark, what an imported rule needs comes along as ``module__name``, and a module's
-``%ignore`` does not.
+``%ignore`` does not. The libraries that come with both programs are written here for this project:
+the languages are those of the originals, and there is no look-behind in them, so they read the same
+in both dialects. LLGuidance lets a line break into an ``ESCAPED_STRING``. Of the grammars of Python
+and of Lark itself, which only Lark ships, there are the terminals.
 """
 
 from collections.abc import Mapping
@@ -10,23 +13,15 @@ from difflib import get_close_matches
 from posixpath import dirname, join, normpath
 from typing import Generic, TypeVar
 
+from kbnf_core.automata.errors import LimitError
 from kbnf_core.imports import Imports
+from kbnf_core.ir import Choice
+from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.parse import parse_lark
-from kbnf_core.languages.lark.reader.report import IMPORT, INVALID, Report
-from kbnf_core.languages.lark.reader.tree import (
-    Alternation,
-    Declare,
-    Definer,
-    Definition,
-    Document,
-    Expression,
-    Ignore,
-    Import,
-    Options,
-    Use,
-)
+from kbnf_core.languages.lark.reader.report import IMPORT, INVALID, RefusedError, Report
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
+from kbnf_core.traversal import fold
 
 _MOST_NESTED = 100
 """Terminals that refer to one another in a chain."""
@@ -57,7 +52,7 @@ class Module:
 class Entry:
     """A definition and the file in which its names have their meaning."""
 
-    definition: Definition
+    definition: lark.Definition
     module: Module
 
 
@@ -67,9 +62,9 @@ class Gathered:
 
     main: Module
     entries: dict[str, list[Entry]] = field(default_factory=dict)
-    ignored: list[tuple[Expression, Span]] = field(default_factory=list)
+    ignored: list[tuple[lark.Expression, Span]] = field(default_factory=list)
     declared: set[str] = field(default_factory=set)
-    options: list[Options] = field(default_factory=list)
+    options: list[lark.Options] = field(default_factory=list)
     broken: frozenset[str] = frozenset()
 
     def entry(self, flat: str | None) -> Entry | None:
@@ -78,7 +73,7 @@ class Gathered:
         if not found or len(found) == 1:
             return found[0] if found else None
         first = found[0].definition
-        body = Alternation(tuple(entry.definition.body for entry in found), first.body.span)
+        body = Choice(tuple(entry.definition.body for entry in found), first.body.span)
         return Entry(replace(first, body=body), found[0].module)
 
 
@@ -87,7 +82,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class NamedTerminals(Generic[T]):
-    """Builds what named terminals stand for, each once; ``define`` is the dialect's."""
+    """Builds what terminals stand for, named ones once; ``combine`` is the dialect's."""
 
     gathered: Gathered
     report: Report
@@ -95,9 +90,28 @@ class NamedTerminals(Generic[T]):
     _known: dict[str, T | None] = field(default_factory=dict)
     _open: list[str] = field(default_factory=list)
 
-    def define(self, definition: Definition, module: Module) -> T | None:
-        """Return what a definition stands for; None after a report."""
+    def combine(self, node: lark.Expression, parts: list[T], module: Module) -> T | None:
+        """Return what ``node`` stands for, given what its parts do; None after a report."""
         raise NotImplementedError
+
+    def define(self, definition: lark.Definition, module: Module) -> T | None:
+        """Return what a definition stands for; None after a report."""
+        return self.evaluate(definition.body, module)
+
+    def evaluate(self, root: lark.Expression, module: Module) -> T | None:
+        """Return what a terminal expression stands for; None after a report."""
+
+        def combine(node: lark.Expression, parts: list[T | None]) -> T | None:
+            whole = [part for part in parts if part is not None]
+            try:
+                return self.combine(node, whole, module) if len(whole) == len(parts) else None
+            except LimitError as error:
+                self.report.error("E203", f"this terminal needs {error}", module.place(node.span))
+            except RefusedError as error:
+                self.report.refused(error, module.place(node.span))
+            return None
+
+        return fold(root, lark.children, combine)
 
     def named(self, flat: str, span: Span) -> T | None:
         """Return what a named terminal stands for; None after a report."""
@@ -114,23 +128,21 @@ class NamedTerminals(Generic[T]):
             self._open.pop()
         return self._known.get(flat)
 
-    def used(self, use: Use, module: Module) -> T | None:
+    def used(self, use: lark.Use, module: Module) -> T | None:
         """Return what a name within a terminal stands for; None after a report."""
-        name, place = use.name.value, module.place(use.span)
+        name = use.name.value
         flat = module.names.get(name, "")
         if not use.name.is_terminal:
-            self.report.error(INVALID, f"rules are not allowed inside terminals: `{name}`", place)
-        elif flat in self.gathered.declared:
-            self.report.error(INVALID, f"`{name}` is declared only, it has no pattern", place)
-        elif self.gathered.entry(flat) is None:
-            self.report.error("E101", f"unknown name: `{name}`", place)
-        else:
-            return self.named(flat, place)
-        return None
+            raise RefusedError(INVALID, f"rules are not allowed inside terminals: `{name}`")
+        if flat in self.gathered.declared:
+            raise RefusedError(INVALID, f"`{name}` is declared only, it has no pattern")
+        if self.gathered.entry(flat) is None:
+            raise RefusedError("E101", f"unknown name: `{name}`")
+        return self.named(flat, module.place(use.span))
 
 
 def gather(
-    document: Document, libraries: Mapping[str, str], imports: Imports, report: Report
+    document: lark.Document, libraries: Mapping[str, str], imports: Imports, report: Report
 ) -> Gathered:
     """Return the definitions of ``document`` and of what it imports."""
     main = Module(document.source, None, "", 0)
@@ -146,57 +158,61 @@ class _Gatherer:
     report: Report
     gathered: Gathered
 
-    def add(self, document: Document, module: Module, wanted: Mapping[str, str]) -> None:
+    def add(self, document: lark.Document, module: Module, wanted: Mapping[str, str]) -> None:
         """Add the statements of a file whose names ``wanted`` get the names given there."""
         for statement in document.statements:
-            if isinstance(statement, Definition) and statement.definer is Definer.NEW:
+            if isinstance(statement, lark.Definition) and statement.definer is lark.Definer.NEW:
                 name = statement.name.value
                 module.names.setdefault(name, wanted.get(name, _mangle(module.prefix, name)))
-            elif isinstance(statement, Declare):
+            elif isinstance(statement, lark.Declare):
                 for declared in statement.names:
                     flat = wanted.get(declared.value, _mangle(module.prefix, declared.value))
                     module.names[declared.value] = flat
                     self.gathered.declared.add(flat)
         self._import_all(document, module, wanted)
         for statement in document.statements:
-            if isinstance(statement, Definition):
+            if isinstance(statement, lark.Definition):
                 self._define(statement, module)
-            elif module.site is None and isinstance(statement, Ignore):
+            elif module.site is None and isinstance(statement, lark.Ignore):
                 self.gathered.ignored.append((statement.body, statement.span))
-            elif module.site is None and isinstance(statement, Options):
+            elif module.site is None and isinstance(statement, lark.Options):
                 self.gathered.options.append(statement)
 
-    def _define(self, definition: Definition, module: Module) -> None:
+    def _define(self, definition: lark.Definition, module: Module) -> None:
         name = definition.name.value
         flat = module.names.get(name, name)
         entry = Entry(definition, module)
         entries = self.gathered.entries
         known = flat in entries
-        if definition.definer is Definer.NEW and known:
+        if definition.definer is lark.Definer.NEW and known:
             self.report.error(
                 INVALID, f"`{name}` is defined twice", module.place(definition.name.span)
             )
-        elif definition.definer is not Definer.NEW and not known:
+        elif definition.definer is not lark.Definer.NEW and not known:
             self.report.error(
                 INVALID,
                 f"`{definition.definer.value}` of `{name}`, which is not defined",
                 module.place(definition.name.span),
             )
-        elif definition.definer is Definer.EXTEND:
+        elif definition.definer is lark.Definer.EXTEND:
             entries[flat].append(entry)
         else:
             entries[flat] = [entry]
 
-    def _import_all(self, document: Document, module: Module, wanted: Mapping[str, str]) -> None:
+    def _import_all(
+        self, document: lark.Document, module: Module, wanted: Mapping[str, str]
+    ) -> None:
         """Import each file once, with all names that are wanted from it."""
-        merged: dict[tuple[int, tuple[str, ...]], list[Import]] = {}
+        merged: dict[tuple[int, tuple[str, ...]], list[lark.Import]] = {}
         for statement in document.statements:
-            if isinstance(statement, Import):
+            if isinstance(statement, lark.Import):
                 merged.setdefault((statement.dots, statement.module), []).append(statement)
         for statements in merged.values():
             self._import(statements, module, wanted)
 
-    def _import(self, statements: list[Import], module: Module, wanted: Mapping[str, str]) -> None:
+    def _import(
+        self, statements: list[lark.Import], module: Module, wanted: Mapping[str, str]
+    ) -> None:
         first = statements[0]
         site = module.place(first.span)
         source = self._find(first, module, site)
@@ -216,7 +232,7 @@ class _Gatherer:
         self.add(parsed.document, inner, aliases)
         self._check_names(statements, inner, module)
 
-    def _check_names(self, statements: list[Import], inner: Module, module: Module) -> None:
+    def _check_names(self, statements: list[lark.Import], inner: Module, module: Module) -> None:
         for old, _ in (pair for statement in statements for pair in statement.names):
             if old.value not in inner.names:
                 close = get_close_matches(old.value, inner.names, n=1)
@@ -230,7 +246,7 @@ class _Gatherer:
                 message = f"`{inner.source.name}` does not define `{old.value}`"
                 self.report.error(IMPORT, message, module.place(old.span), helps)
 
-    def _find(self, statement: Import, module: Module, site: Span) -> Source | None:
+    def _find(self, statement: lark.Import, module: Module, site: Span) -> Source | None:
         name = ".".join(statement.module)
         if module.depth >= _DEEPEST:
             self.report.error(IMPORT, "these files import one another without an end", site)
@@ -267,3 +283,97 @@ def _mangle(prefix: str, name: str) -> str:
         return name
     mark, rest = ("_", name[1:]) if name.startswith("_") else ("", name)
     return f"{mark}{prefix}__{rest}"
+
+
+_NUMBERS = r"""
+DIGIT: /[0-9]/
+HEXDIGIT: /[0-9a-fA-F]/
+INT: /[0-9]+/
+SIGNED_INT: /[+-]?[0-9]+/
+DECIMAL: /[0-9]+\.[0-9]*|\.[0-9]+/
+_EXP: /[eE][+-]?[0-9]+/
+FLOAT: /[0-9]+[eE][+-]?[0-9]+|(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?/
+SIGNED_FLOAT: /[+-]?(?:[0-9]+[eE][+-]?[0-9]+|(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)/
+NUMBER: /[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?/
+SIGNED_NUMBER: /[+-]?(?:[0-9]+\.?[0-9]*(?:[eE][+-]?[0-9]+)?|\.[0-9]+(?:[eE][+-]?[0-9]+)?)/
+"""
+
+_NAMES = r"""
+LCASE_LETTER: /[a-z]/
+UCASE_LETTER: /[A-Z]/
+LETTER: /[A-Za-z]/
+WORD: /[A-Za-z]+/
+CNAME: /[_A-Za-z][_A-Za-z0-9]*/
+"""
+
+_BLANKS = r"""
+WS_INLINE: /[ \t]+/
+WS: /[ \t\f\r\n]+/
+CR: /\r/
+LF: /\n/
+NEWLINE: /(?:\r?\n)+/
+"""
+
+_COMMENTS = r"""
+SH_COMMENT: /#[^\n]*/
+CPP_COMMENT: /\/\/[^\n]*/
+SQL_COMMENT: /--[^\n]*/
+C_COMMENT: /\/\*[^*]*\*+(?:[^\/*][^*]*\*+)*\//
+"""
+
+_LARK_STRINGS = r"""
+_STRING_INNER: /.*?/
+_STRING_ESC_INNER: /.*?(?<!\\)(?:\\\\)*?/
+ESCAPED_STRING: /"(?:[^"\\\n]|\\[^\n])*"/
+"""
+
+_LLGUIDANCE_STRINGS = r"""
+ESCAPED_STRING: /"(?:[^"\\]|\\[^\n])*"/
+"""
+
+_UNICODE = r"""
+WS_INLINE: /[ \t\xa0]+/
+WS: /[ \t\xa0\f\r\n]+/
+"""
+
+_PYTHON = r"""
+SLASH: "/"
+ASYNC: "async"
+AWAIT: "await"
+NAME: /[^\W\d]\w*/
+COMMENT: /#[^\n]*/
+_NEWLINE: /(?:\r?\n[\t ]*|#[^\n]*)+/
+STRING: /(?:[ubf]?r?|r[ubf])(?:"(?!"")(?:[^"\\\n]|\\.)*"|'(?!'')(?:[^'\\\n]|\\.)*')/i
+LONG_STRING: /(?:[ubf]?r?|r[ubf])(?:"{3}(?:[^\\]|\\.)*?"{3}|'{3}(?:[^\\]|\\.)*?'{3})/is
+_SPECIAL_DEC: /[0-9](?:_?[0-9])*/
+DEC_NUMBER: /[1-9](?:_?[0-9])*|0(?:_?0)*(?![1-9])/
+HEX_NUMBER.2: /0[xX](?:_?[0-9a-fA-F])+/
+OCT_NUMBER.2: /0[oO](?:_?[0-7])+/
+BIN_NUMBER.2: /0[bB](?:_?[01])+/
+_EXP: /[eE][-+]?[0-9](?:_?[0-9])*/
+DECIMAL: "." _SPECIAL_DEC | _SPECIAL_DEC "." _SPECIAL_DEC?
+FLOAT_NUMBER.2: _SPECIAL_DEC _EXP | DECIMAL _EXP?
+IMAG_NUMBER.2: (_SPECIAL_DEC | FLOAT_NUMBER) /[jJ]/
+"""
+
+_LARK = r"""
+OP: /[+*]|\?(?![a-z])/
+RULE: /!?[_?]?[a-z][_a-z0-9]*/
+TOKEN: /_?[A-Z][_A-Z0-9]*/
+STRING: /"(?:[^"\\\n]|\\.)*"i?/
+REGEXP: /\/(?!\/)(?:\\\/|\\\\|[^\/])*?\/[imslux]*/
+_NL: /(?:\r?\n)+\s*/
+_VBAR: /(?:(?:\r?\n)+\s*)?\|/
+COMMENT: /\s*(?:\/\/|#)[^\n]*/
+"""
+
+_SHARED = _NUMBERS + _NAMES + _BLANKS + _COMMENTS
+
+LARK_LIBRARIES: Mapping[str, str] = {
+    "common": _SHARED + _LARK_STRINGS,
+    "unicode": _UNICODE,
+    "python": _PYTHON,
+    "lark": _LARK,
+}
+
+LLGUIDANCE_LIBRARIES: Mapping[str, str] = {"common": _SHARED + _LLGUIDANCE_STRINGS}

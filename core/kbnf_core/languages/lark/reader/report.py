@@ -15,6 +15,25 @@ NEVER = "W423"
 COLLISION = "W424"
 
 
+class RefusedError(Exception):
+    """A part that leaves no grammar: a finding, to which whoever reads the part adds its place."""
+
+    def __init__(self, code: str, message: str, *helps: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.helps = helps
+
+
+def check_counts(low: int, high: int | None, most: int | None) -> None:
+    """Refuse a repetition with impossible counts, or more than ``most`` rounds."""
+    if low < 0:
+        raise RefusedError("E013", f"range start must be >= 0, got {low}")
+    if high is not None and high < low:
+        raise RefusedError("E013", f"range end must be >= start, got ({low}, {high})")
+    if most is not None and max(low, high or 0) > most:
+        raise RefusedError("E013", f"counts go up to {most:,}")
+
+
 @dataclass(slots=True)
 class Report:
     """Findings about one Lark file; spans of imported files become those of the import."""
@@ -32,6 +51,10 @@ class Report:
         if self._is_new(message, span):
             self.errors.append(Diagnostic(code, message, self.source, span, helps=helps))
 
+    def refused(self, error: RefusedError, span: Span) -> None:
+        """Note a part that was refused."""
+        self.error(error.code, str(error), span, *error.helps)
+
     def note(self, code: str, message: str, span: Span, *helps: str) -> None:
         """Note something about the original that the conversion keeps."""
         if self._is_new(message, span):
@@ -42,12 +65,15 @@ class Report:
         if self._is_new(message, span):
             self.losses.append(Loss(code, message, span, example))
 
-    def add(self, other: "Report") -> None:
-        """Note everything that ``other`` has noted about the same source."""
+    def add(self, other: "Report", place: Span | None = None) -> None:
+        """Note everything that ``other`` has noted, of this source or what stands at ``place``."""
         self.remark = other.remark or self.remark
-        self.errors.extend(e for e in other.errors if self._is_new(e.message, e.span))
-        self.notes.extend(n for n in other.notes if self._is_new(n.message, n.span))
-        self.losses.extend(loss for loss in other.losses if self._is_new(loss.message, loss.span))
+        for each in other.errors:
+            self.error(each.code, each.message, place or each.span, *each.helps)
+        for each in other.notes:
+            self.note(each.code, each.message, place or each.span, *each.helps)
+        for loss in other.losses:
+            self.loss(loss.code, loss.message, place or loss.span, loss.example)
 
     def _is_new(self, message: str, span: Span) -> bool:
         key = (message, span)

@@ -1,43 +1,164 @@
-"""From gathered definitions to rules over lexemes: templates and parameters become plain rules."""
+"""From gathered definitions to rules over lexemes: templates and parameters become plain rules.
 
-from collections.abc import Generator, Mapping
+A parameter is one number of 64 bits; ``[a:b]`` names its bits a up to b, exclusive. There is a
+rule for each value that is met.
+"""
+
+import operator
+import re
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.languages.lark.lexer.lark_terminals import LarkFactory
-from kbnf_core.languages.lark.lexer.lexeme_rules import is_stopped, lexeme_rule
-from kbnf_core.languages.lark.lexer.llguidance_terminals import LlguidanceFactory
+from kbnf_core.languages.lark.lexer.llguidance_terminals import (
+    LlguidanceFactory,
+    is_stopped,
+    lexeme_rule,
+)
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect
-from kbnf_core.languages.lark.reader.embedded import Embedding
+from kbnf_core.languages.lark.reader.embedded import GRAMMARS, Embedding
 from kbnf_core.languages.lark.reader.model import Call, Node
 from kbnf_core.languages.lark.reader.modules import Entry, Gathered, Module
-from kbnf_core.languages.lark.reader.parameters import ParameterError, evaluate, holds
-from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, NEVER, Report
-from kbnf_core.languages.lark.reader.tree import (
-    Alternation,
-    Complement,
-    Definition,
-    Expression,
-    GrammarReference,
-    Group,
-    Guarded,
-    Intersection,
-    Json,
-    Nested,
-    Range,
-    RegexObject,
-    Regexp,
-    Special,
-    String,
-    TemplateUse,
-    Use,
+from kbnf_core.languages.lark.reader.report import (
+    APPROXIMATE,
+    INVALID,
+    NEVER,
+    RefusedError,
+    Report,
+    check_counts,
 )
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Span
 from kbnf_core.traversal import resolve
+
+_ALL = 2**64 - 1
+_PARAMETER_WORD = re.compile(
+    r"(?P<number>0x[0-9A-Fa-f]{1,20}|\d{1,20})|\[\s*(?P<low>\d{1,2})\s*:\s*(?P<high>\d{1,2})\s*\]"
+    r"|(?P<name>[A-Za-z_]\w*)\s*(?P<open>\()?|(?P<close>\))|[,\s]+"
+)
+
+
+class _Bits(NamedTuple):
+    """Bits ``low`` up to ``high`` of a parameter."""
+
+    low: int
+    high: int
+
+    @property
+    def full(self) -> int:
+        """The greatest value."""
+        return (1 << (self.high - self.low)) - 1
+
+    def of(self, parameter: int) -> int:
+        """Return the value of these bits."""
+        return parameter >> self.low & self.full
+
+    def put(self, parameter: int, value: int) -> int:
+        """Return ``parameter`` with other bits."""
+        return parameter & ~(self.full << self.low) | value << self.low
+
+
+_Value = tuple[str, Any]
+"""A kind and a value: a number, some bits, a condition, or a parameter, by their first letters."""
+
+_FUNCTIONS: dict[str, tuple[str, str, Callable[..., int]]] = {
+    "set_bit": ("n", "p", lambda p, bit: p | 1 << bit),
+    "clear_bit": ("n", "p", lambda p, bit: p & ~(1 << bit)),
+    "bit_and": ("n", "p", lambda p, mask: p & mask),
+    "bit_or": ("n", "p", lambda p, mask: p | mask),
+    "incr": ("b", "p", lambda p, bits: bits.put(p, min(bits.of(p) + 1, bits.full))),
+    "decr": ("b", "p", lambda p, bits: bits.put(p, max(bits.of(p) - 1, 0))),
+    "true": ("", "c", lambda _: True),
+    "not": ("c", "c", lambda _, holds: not holds),
+    "and": ("c+", "c", lambda _, *all_hold: all(all_hold)),
+    "or": ("c+", "c", lambda _, *any_holds: any(any_holds)),
+    "bit_set": ("n", "c", lambda p, bit: p >> bit & 1),
+    "bit_clear": ("n", "c", lambda p, bit: not p >> bit & 1),
+    "is_ones": ("b", "c", lambda p, bits: bits.of(p) == bits.full),
+    "is_zeros": ("b", "c", lambda p, bits: bits.of(p) == 0),
+}
+"""What functions take, what they give, and how, from the parameter and their arguments."""
+
+for _relation in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge):
+    _FUNCTIONS[_relation.__name__] = (
+        "bn",
+        "c",
+        lambda p, bits, number, relation=_relation: relation(bits.of(p), number),
+    )
+    _FUNCTIONS[f"bit_count_{_relation.__name__}"] = (
+        "bn",
+        "c",
+        lambda p, bits, number, relation=_relation: relation(bits.of(p).bit_count(), number),
+    )
+
+
+def evaluate(expression: str, parameter: int | None) -> int:
+    """Return the parameter that an expression gives, as ``set_bit(0)``, in rules with one."""
+    kind, value = _value(expression, parameter)
+    if kind == "c":
+        raise RefusedError(INVALID, f"`{expression.strip()}` changes no parameter")
+    return parameter if kind == "b" and parameter is not None else value & _ALL
+
+
+def holds(condition: str, parameter: int | None) -> bool:
+    """Tell whether the condition behind ``%if`` holds."""
+    kind, value = _value(condition, parameter)
+    if kind != "c":
+        raise RefusedError(INVALID, f"`{condition.strip()}` is no condition")
+    return bool(value)
+
+
+def _value(text: str, parameter: int | None) -> _Value:
+    """Evaluate an expression: each call as its bracket is closed."""
+    calls: list[tuple[str, list[_Value]]] = [("", [])]
+    place = 0
+    while place < len(text):
+        word = _PARAMETER_WORD.match(text, place)
+        if word is None:
+            raise RefusedError(INVALID, f"`{text[place:].strip()}` cannot be read")
+        place = word.end()
+        if word["open"]:
+            calls.append((word["name"], []))
+        elif word["close"]:
+            name, arguments = calls.pop()
+            if not calls:
+                raise RefusedError(INVALID, "a bracket is closed that is not open")
+            calls[-1][1].append(_called(name, arguments, parameter))
+        elif word.lastgroup:
+            calls[-1][1].append(_one(word, parameter))
+    if len(calls) != 1 or len(calls[0][1]) != 1:
+        raise RefusedError(INVALID, f"`{text.strip()}` cannot be read")
+    (found,) = calls[0][1]
+    if parameter is None and found[0] != "n":
+        raise RefusedError(INVALID, "there is no parameter here")
+    return found
+
+
+def _one(word: re.Match[str], parameter: int | None) -> _Value:
+    """Return the value of a number, of some bits, or of a name without arguments."""
+    if word["number"]:
+        return "n", int(word["number"], 16 if "x" in word["number"] else 10)
+    low, high = (0, 64) if word["name"] == "_" else (int(word["low"] or 0), int(word["high"] or 0))
+    if low < high <= 64:
+        return "b", _Bits(low, high)
+    if word["name"]:
+        return _called(word["name"], [], parameter)
+    raise RefusedError(INVALID, "bits are written as `[low:high]`, low < high <= 64")
+
+
+def _called(name: str, arguments: list[_Value], parameter: int | None) -> _Value:
+    takes, gives, function = _FUNCTIONS.get(name, ("?", "", int))
+    kinds = "".join(kind for kind, _ in arguments)
+    if not (kinds == takes or (takes == "c+" and set(kinds) == {"c"})):
+        raise RefusedError(INVALID, f"`{name}` with these arguments cannot be read")
+    if name in ("set_bit", "clear_bit") and arguments[0][1] > 63:
+        raise RefusedError(INVALID, "a parameter has 64 bits")
+    return gives, function(parameter or 0, *(value for _, value in arguments))
+
 
 Factory: TypeAlias = LarkFactory | LlguidanceFactory
 """Makes lexemes of one dialect."""
@@ -53,7 +174,7 @@ _SPELT = 2_000
 class _Argument:
     """An argument of a template and the place where its names have their meaning."""
 
-    body: Expression
+    body: lark.Expression
     scope: "_Scope"
     spelt: str
 
@@ -67,7 +188,7 @@ class _Scope:
     parameter: int | None
 
 
-_Part = tuple[Expression, _Scope]
+_Part = tuple[lark.Expression, _Scope]
 _Steps = Generator[_Part, Node | None, Node | None]
 
 
@@ -114,9 +235,9 @@ class RuleBuilder:
             return self._lexeme_rule(definition, scope)
         return self._expression(definition.body, scope)
 
-    def _lexeme_rule(self, definition: Definition, scope: _Scope) -> Node | None:
+    def _lexeme_rule(self, definition: lark.Definition, scope: _Scope) -> Node | None:
         inner = self._inner(definition.body)
-        if isinstance(inner, Json | Nested | GrammarReference):
+        if isinstance(inner, lark.Foreign) and inner.kind in GRAMMARS:
             for attribute in definition.attributes:
                 place = scope.module.place(attribute.span)
                 if attribute.name.value == "max_tokens":
@@ -128,72 +249,69 @@ class RuleBuilder:
         plain = partial(self._expression, definition.body, scope)
         return lexeme_rule(definition, scope.module, self.factory, self.report, plain)
 
-    def _inner(self, body: Expression) -> Expression:
-        while isinstance(body, Group):
+    def _inner(self, body: lark.Expression) -> lark.Expression:
+        while isinstance(body, lark.Group):
             body = body.body
         return body
 
-    def _expression(self, root: Expression, scope: _Scope) -> Node | None:
+    def _expression(self, root: lark.Expression, scope: _Scope) -> Node | None:
         """Return ``root`` as a node; None after a report."""
         return resolve((root, scope), self._steps)
 
     def _steps(self, part: _Part) -> _Steps:
         """Build a part; yields the parts that it needs."""
-        root, scope = part
+        try:
+            return (yield from self._part(*part))
+        except RefusedError as error:
+            self.report.refused(error, part[1].module.place(part[0].span))
+            return None
+
+    def _part(self, root: lark.Expression, scope: _Scope) -> _Steps:
         place = scope.module.place(root.span)
         match root:
-            case Group(body):
+            case lark.Group(body):
                 return (yield body, scope)
-            case lark.Sequence(items):
+            case Sequence(items):
                 nodes: list[Node | None] = []
                 for item in items:
                     node = yield item, scope
                     nodes.append(node)
                 whole = tuple(node for node in nodes if node is not None)
                 return Sequence(whole, place) if len(whole) == len(nodes) else None
-            case Alternation(branches):
+            case Choice(branches):
                 return (yield from self._choice(branches, scope, place))
-            case Guarded():
+            case lark.Guarded():
                 return (yield from self._choice((root,), scope, place))
-            case lark.Repeat():
+            case Repeat():
                 return (yield from self._repeat(root, scope, place))
-            case Use() if root.name.value in scope.arguments:
+            case lark.Use() if root.name.value in scope.arguments:
                 argument = scope.arguments[root.name.value]
                 return (yield argument.body, argument.scope)
-            case Use():
+            case lark.Use():
                 return self._use(root, scope)
-            case TemplateUse():
+            case lark.TemplateUse():
                 return self._template(root, scope)
             case _:
                 return self._leaf(root, scope, place)
 
-    def _leaf(self, node: Expression, scope: _Scope, place: Span) -> Node | None:
+    def _leaf(self, node: lark.Expression, scope: _Scope, place: Span) -> Node | None:
         match node:
-            case String(raw) if not raw and self.dialect is Dialect.LLGUIDANCE:
+            case lark.String(raw) if not raw and self.dialect is Dialect.LLGUIDANCE:
                 return Sequence((), place)
-            case String() | Range() | Regexp() | RegexObject() | Complement():
-                return self.factory.anonymous(node, scope.module)
-            case Special():
-                return self.embedder.special(node, place)
-            case Json():
-                return self.embedder.json(node, place)
-            case Nested():
-                return self.embedder.nested(node, place)
-            case GrammarReference():
-                return self.embedder.reference(node, place)
-            case Intersection():
-                self.report.error(
+            case lark.Foreign(kind) if kind is not lark.Kind.REGEX:
+                return self.embedder.embed(node, place)
+            case lark.Intersection():
+                raise RefusedError(
                     INVALID,
                     "& is only supported for tokens, not rules; try renaming the rule to UPPERCASE",
-                    place,
                 )
-        return None
+        return self.factory.anonymous(node, scope.module)
 
-    def _choice(self, branches: tuple[Expression, ...], scope: _Scope, place: Span) -> _Steps:
+    def _choice(self, branches: tuple[lark.Expression, ...], scope: _Scope, place: Span) -> _Steps:
         nodes: list[Node] = []
         for branch in branches:
             body = branch
-            if isinstance(branch, Guarded):
+            if isinstance(branch, lark.Guarded):
                 if not self._holds(branch, scope):
                     continue
                 body = branch.body
@@ -203,30 +321,22 @@ class RuleBuilder:
             nodes.append(node)
         return nodes[0] if len(nodes) == 1 else Choice(tuple(nodes), place)
 
-    def _holds(self, branch: Guarded, scope: _Scope) -> bool:
+    def _holds(self, branch: lark.Guarded, scope: _Scope) -> bool:
         try:
             return holds(branch.condition, scope.parameter)
-        except ParameterError as error:
+        except RefusedError as error:
             self.report.error(INVALID, f"%if: {error}", scope.module.place(branch.span))
             return False
 
-    def _repeat(self, node: lark.Repeat, scope: _Scope, place: Span) -> _Steps:
+    def _repeat(self, node: Repeat[lark.Expression], scope: _Scope, place: Span) -> _Steps:
         low, high = node.low, node.high
-        if low < 0:
-            self.report.error("E013", f"range start must be >= 0, got {low}", place)
-            return None
-        if high is not None and high < low:
-            self.report.error("E013", f"range end must be >= start, got ({low}, {high})", place)
-            return None
-        if max(low, high or 0) > self.limits.repetition:
-            self.report.error("E013", f"counts go up to {self.limits.repetition:,}", place)
-            return None
+        check_counts(low, high, self.limits.repetition)
         body = yield node.body, scope
         if body is None:
             return None
         return Sequence((), place) if high == 0 else Repeat(body, low, high, place)
 
-    def _use(self, node: Use, scope: _Scope) -> Node | None:
+    def _use(self, node: lark.Use, scope: _Scope) -> Node | None:
         name = node.name.value
         place = scope.module.place(node.span)
         flat = scope.module.names.get(name)
@@ -235,37 +345,31 @@ class RuleBuilder:
             return Choice((), place)
         entry = self.gathered.entry(flat)
         if flat is None or entry is None:
-            if name not in self.gathered.broken:
-                self.report.error("E101", f"unknown name: `{name}` is used but not defined", place)
-            return None
+            if name in self.gathered.broken:
+                return None
+            raise RefusedError("E101", f"unknown name: `{name}` is used but not defined")
         if entry.definition.template:
-            self.report.error(INVALID, f"the template `{name}` needs arguments", place)
-            return None
+            raise RefusedError(INVALID, f"the template `{name}` needs arguments")
         if node.name.is_terminal:
             return self.factory.named(flat, place)
         return self._parametric(node, flat, entry, scope)
 
-    def _parametric(self, node: Use, flat: str, entry: Entry, scope: _Scope) -> Node | None:
+    def _parametric(self, node: lark.Use, flat: str, entry: Entry, scope: _Scope) -> Node | None:
         place = scope.module.place(node.span)
         takes = entry.definition.parameter is not None
         if takes != (node.parameter is not None):
             needs = "needs a parameter: `::...`" if takes else "takes no parameter"
-            self.report.error(INVALID, f"`{node.name.value}` {needs}", place)
-            return None
+            raise RefusedError(INVALID, f"`{node.name.value}` {needs}")
         if node.parameter is None:
             inner = _Scope(entry.module, {}, None)
             if isinstance(self.factory, LlguidanceFactory) and is_stopped(entry.definition):
                 # What ends the lexeme depends on what follows, so each use is one of its own.
                 return self._lexeme_rule(entry.definition, inner)
             return self._call(flat, entry, inner, flat, place)
-        try:
-            value = evaluate(node.parameter, scope.parameter)
-        except ParameterError as error:
-            self.report.error(INVALID, str(error), place)
-            return None
+        value = evaluate(node.parameter, scope.parameter)
         return self._call(flat, entry, _Scope(entry.module, {}, value), f"{flat}::{value}", place)
 
-    def _template(self, node: TemplateUse, scope: _Scope) -> Node | None:
+    def _template(self, node: lark.TemplateUse, scope: _Scope) -> Node | None:
         name = node.name.value
         place = scope.module.place(node.span)
         module = scope.module
@@ -273,34 +377,31 @@ class RuleBuilder:
             # A template that was given as an argument.
             argument = scope.arguments[name]
             body = self._inner(argument.body)
-            if isinstance(body, Use):
+            if isinstance(body, lark.Use):
                 name, module = body.name.value, argument.scope.module
         flat = module.names.get(name)
         entry = self.gathered.entry(flat)
         if flat is None or entry is None:
-            self.report.error("E101", f"the template `{name}` is used but not defined", place)
-            return None
+            raise RefusedError("E101", f"the template `{name}` is used but not defined")
         names = [parameter.value for parameter in entry.definition.template]
         if len(names) != len(node.arguments):
             message = f"`{name}` takes {len(names)} arguments, not {len(node.arguments)}"
-            self.report.error(INVALID, message, place)
-            return None
+            raise RefusedError(INVALID, message)
         arguments = {
             parameter: self._argument(argument, scope)
             for parameter, argument in zip(names, node.arguments, strict=True)
         }
         spelt = ",".join(argument.spelt for argument in arguments.values())
         if len(spelt) > _SPELT:
-            self.report.error("E106", f"the arguments of `{name}` grow without an end", place)
-            return None
+            raise RefusedError("E106", f"the arguments of `{name}` grow without an end")
         return self._call(
             flat, entry, _Scope(entry.module, arguments, None), f"{flat}{{{spelt}}}", place
         )
 
-    def _argument(self, body: Expression, scope: _Scope) -> _Argument:
+    def _argument(self, body: lark.Expression, scope: _Scope) -> _Argument:
         """Bind an argument; one that is a parameter of the caller is what the caller was given."""
         inner = self._inner(body)
-        if isinstance(inner, Use) and inner.name.value in scope.arguments:
+        if isinstance(inner, lark.Use) and inner.name.value in scope.arguments:
             return scope.arguments[inner.name.value]
         spelt = scope.module.source.slice(body.span)
         for name, argument in scope.arguments.items():

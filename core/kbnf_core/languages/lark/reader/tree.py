@@ -1,7 +1,7 @@
 """The syntax tree of Lark and LLGuidance-Lark files: what was written, with spans.
 
 It is the same for both dialects. What a text means (which escapes, which regular expressions)
-depends on the dialect and is decided by ``kbnf_core.languages.lark``.
+depends on the dialect. The operators are those of ``ir``; an optional part is a repetition.
 """
 
 from collections.abc import Iterator
@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from kbnf_core import traversal
+from kbnf_core import ir, traversal
+from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.source import Source, Span
 
 
@@ -53,44 +54,26 @@ class Regexp:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Special:
-    """``<name>``, ``<[17]>``, ``<[^1-5,7]>``: ``text`` is all of it."""
+class Kind(Enum):
+    """What is embedded in a grammar, as messages call it."""
 
+    SPECIAL = "special tokens"
+    JSON = "%json literals"
+    REGEX = "%regex literals"
+    NESTED = "%lark literals"
+    GRAMMAR = "grammar references"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Foreign:
+    """A special token (``<name>``, ``<[1-5]>``: ``text`` is all of it) or what follows a mark.
+
+    ``%json {...}`` and ``%regex {...}`` have the JSON as their text, ``%lark {...}`` the grammar
+    within, ``@name`` the name.
+    """
+
+    kind: Kind
     text: str
-    span: Span
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Json:
-    """``%json {...}``; ``text`` is the JSON."""
-
-    text: str
-    span: Span
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RegexObject:
-    """``%regex {...}``; ``text`` is the JSON."""
-
-    text: str
-    span: Span
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Nested:
-    """``%lark {...}``; ``text`` is the grammar, which starts at index ``start``."""
-
-    text: str
-    start: int
-    span: Span
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class GrammarReference:
-    """``@name`` or ``@17``."""
-
-    name: str
     span: Span
 
 
@@ -114,19 +97,9 @@ class TemplateUse:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Group:
-    """``( x )``."""
+    """``( x )``, or a branch with an alias."""
 
     body: "Expression"
-    span: Span
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Repeat:
-    """``x?``, ``[x]``, ``x*``, ``x+``, ``x~2..3``, ``x{2,3}``; ``high`` None has no bound."""
-
-    body: "Expression"
-    low: int
-    high: int | None
     span: Span
 
 
@@ -135,14 +108,6 @@ class Complement:
     """``~x``: every byte string that is no ``x``."""
 
     body: "Expression"
-    span: Span
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Sequence:
-    """One part after the other; none at all is the empty text."""
-
-    items: tuple["Expression", ...]
     span: Span
 
 
@@ -163,27 +128,20 @@ class Guarded:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Alternation:
-    """Two or more branches."""
-
-    branches: tuple["Expression", ...]
-    span: Span
-
-
-Leaf: TypeAlias = (
-    String | Range | Regexp | Special | Json | RegexObject | Nested | GrammarReference | Use
-)
 Expression: TypeAlias = (
-    Leaf
+    String
+    | Range
+    | Regexp
+    | Foreign
+    | Use
     | TemplateUse
     | Group
-    | Repeat
     | Complement
-    | Sequence
     | Intersection
     | Guarded
-    | Alternation
+    | Sequence["Expression"]
+    | Choice["Expression"]
+    | Repeat["Expression"]
 )
 
 
@@ -192,7 +150,7 @@ class Attribute:
     """``lazy``, ``suffix="x"``: a property of a rule's lexeme."""
 
     name: Name
-    value: "String | Regexp | Use | float | None"
+    value: String | Regexp | Use | float | None
     span: Span
 
 
@@ -271,18 +229,14 @@ class Document:
 def children(node: Expression) -> tuple[Expression, ...]:
     """Return the direct parts of ``node``, in order."""
     match node:
-        case Group() | Repeat() | Complement() | Guarded():
+        case Group() | Complement() | Guarded():
             return (node.body,)
-        case Sequence():
-            return node.items
         case Intersection():
             return node.parts
-        case Alternation():
-            return node.branches
         case TemplateUse():
             return node.arguments
         case _:
-            return ()
+            return ir.children(node)
 
 
 def postorder(root: Expression) -> Iterator[Expression]:

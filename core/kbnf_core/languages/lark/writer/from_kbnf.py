@@ -4,32 +4,33 @@ Strings, regular expressions and whole regular rules become lexemes where their 
 split is unambiguous (``lexeme_forms``); the others are written character by character.
 """
 
+import json
+import re
+from collections.abc import Callable, Iterable
+
 from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.characters import NotTextError, to_characters
+from kbnf_core.automata.codepoints import CodePoints
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.expression import print_characters
 from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError
 from kbnf_core.frontend import Reading, name_span, not_converted, read_grammar
+from kbnf_core.languages.conversion.build_tree import is_written
 from kbnf_core.languages.conversion.evidence import going_on
 from kbnf_core.languages.conversion.verify import ConversionError
 from kbnf_core.languages.lark.reader.parse import parse_lark
 from kbnf_core.languages.lark.writer.lexeme_forms import Forms, choose_forms
-from kbnf_core.languages.lark.writer.print import (
-    EMPTY,
-    lay_out,
-    print_class,
-    print_definition,
-    print_regex,
-    print_text,
-)
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
 from kbnf_core.syntax.conversion import Conversion, Loss
+from kbnf_core.traversal import fold
 
 LOST_BYTES = "W401"
 LOST_FINISH = "W403"
@@ -91,13 +92,13 @@ class _Writer:
             for node in ir.postorder(body):
                 if isinstance(node, ir.Literal | ir.Regular) and id(node) not in self._texts:
                     self._texts[id(node)] = self._words(node)
+                    self._check_size(node)
         self._patterns = {
             node.span: node.text.value
             for definition in reading.document.definitions
             for node in tree.postorder(definition.body)
             if isinstance(node, tree.Pattern) and node.kind is tree.PatternKind.REGEX
         }
-        self._check_sizes()
         self._forms: Forms = choose_forms(grammar, self._texts, limits)
         self._used = {"start", "nothing"}
         self._numbers: dict[str, int] = {}
@@ -108,20 +109,13 @@ class _Writer:
         self._spelt: dict[int, str] = {}
         self._needs_nothing = False
 
-    def _check_sizes(self) -> None:
-        """Refuse parts that LLGuidance would need too many rules for."""
-        for body in self._grammar.rules.values():
-            for node in ir.postorder(body):
-                if (
-                    isinstance(node, ir.Regular)
-                    and self._texts[id(node)].state_count > _MOST_STATES
-                ):
-                    count = self._texts[id(node)].state_count
-                    message = (
-                        f"this part has {count:,} states; in Lark each would be a rule, and there"
-                        f" may be {_MOST_STATES:,}"
-                    )
-                    raise GrammarError([Diagnostic("E106", message, self._source, node.span)])
+    def _check_size(self, node: ir.Literal | ir.Regular) -> None:
+        """Refuse a part that LLGuidance would need too many rules for."""
+        count = self._texts[id(node)].state_count
+        if isinstance(node, ir.Regular) and count > _MOST_STATES:
+            message = f"this part has {count:,} states; in Lark each would be a rule, and there"
+            message += f" may be {_MOST_STATES:,}"
+            raise GrammarError([Diagnostic("E106", message, self._source, node.span)])
 
     def _words(self, node: ir.Literal | ir.Regular) -> Dfa:
         """Return the words of a part that are texts."""
@@ -169,32 +163,24 @@ class _Writer:
         return chosen
 
     def _in_rule(self, node: ir.Node) -> str:
-        match node:
-            case ir.Call(name):
-                title = self._names[name]
-                return title.upper() if name in self._forms.terminals else title
-            case ir.Token(terminal, span):
-                return self._token(terminal, span)
-            case ir.Literal() | ir.Regular() if id(node) in self._forms.split:
-                return self._characters(node)
-            case ir.Literal() | ir.Regular():
-                return self._whole(node)
-            case _:
-                return self._nothing()
+        if isinstance(node, ir.Call) and node.nonterminal not in self._forms.terminals:
+            return self._names[node.nonterminal]
+        if isinstance(node, ir.Literal | ir.Regular) and id(node) in self._forms.split:
+            return self._characters(node)
+        return self._in_terminal(node)
 
     def _in_terminal(self, node: ir.Node) -> str:
-        return (
-            self._names[node.nonterminal].upper()
-            if isinstance(node, ir.Call)
-            else (
-                self._whole(node) if isinstance(node, ir.Literal | ir.Regular) else self._nothing()
-            )
-        )
+        match node:
+            case ir.Call(name):
+                return self._names[name].upper()
+            case ir.Token(terminal, span):
+                return self._token(terminal, span)
+            case ir.Literal() | ir.Regular() if not self._texts[id(node)].is_empty:
+                return self._whole(node)
+        return self._nothing()
 
     def _whole(self, node: ir.Literal | ir.Regular) -> str:
         dfa = self._texts[id(node)]
-        if dfa.is_empty:
-            return self._nothing()
         if isinstance(node, ir.Literal):
             return print_text(node.data.decode())
         try:
@@ -204,13 +190,11 @@ class _Writer:
 
     def _characters(self, node: ir.Literal | ir.Regular) -> str:
         dfa = self._texts[id(node)]
-        if dfa.is_empty:
-            return self._nothing()
-        if isinstance(node, ir.Literal):
+        if isinstance(node, ir.Literal) and not dfa.is_empty:
             steps = " ".join(print_text(char) for char in node.data.decode())
             return f"({steps})" if len(node.data.decode()) > 1 else steps or EMPTY
         if id(dfa) not in self._spelt:
-            self._spelt[id(dfa)] = self._states(dfa)
+            self._spelt[id(dfa)] = self._states(dfa) if not dfa.is_empty else self._nothing()
         return self._spelt[id(dfa)]
 
     def _states(self, dfa: Dfa) -> str:
@@ -242,3 +226,102 @@ class _Writer:
         """Return a rule that matches nothing."""
         self._needs_nothing = True
         return "nothing"
+
+
+EMPTY = '""'
+"""An expression of the empty text."""
+
+_WIDTH = 88
+"""Columns of a definition on one line; longer ones have a line for each alternative."""
+
+_CHOICE, _SEQUENCE, _ATOM = range(3)
+
+Leaf = Callable[[ir.Node], str]
+"""Prints what has no parts; the text needs no brackets."""
+
+
+def print_definition(name: str, body: ir.Node, leaf: Leaf) -> str:
+    """Return ``name: body``, with a line for each alternative where one is too long."""
+    branches = body.branches if isinstance(body, ir.Choice) and body.branches else (body,)
+    texts = [print_expression(branch, leaf, _SEQUENCE) for branch in branches]
+    return lay_out(name, texts)
+
+
+def lay_out(name: str, branches: Iterable[str]) -> str:
+    """Return a definition of alternatives, on lines of their own if there is no room for all."""
+    texts = [*branches]
+    line = f"{name}: {' | '.join(texts)}"
+    return line if len(line) <= _WIDTH else f"{name}: " + "\n    | ".join(texts)
+
+
+def print_expression(root: ir.Node, leaf: Leaf, room: int = _CHOICE) -> str:
+    """Return ``root``, in brackets where it binds looser than ``room``."""
+    return _within(fold(root, ir.children, lambda node, parts: _printed(node, parts, leaf)), room)
+
+
+def _printed(node: ir.Node, parts: list[tuple[str, int]], leaf: Leaf) -> tuple[str, int]:
+    match node:
+        case ir.Sequence() if len(parts) > 1:
+            return " ".join(_within(part, _ATOM) for part in parts), _SEQUENCE
+        case ir.Choice() if len(parts) > 1:
+            return " | ".join(_within(part, _SEQUENCE) for part in parts), _CHOICE
+        case ir.Sequence() | ir.Choice() if parts:
+            return parts[0]
+        case ir.Sequence():
+            return EMPTY, _ATOM
+        case ir.Repeat(_, low, high):
+            if high == 0:
+                return EMPTY, _ATOM
+            # An operator takes no second one, so what is an atom only by one gets brackets.
+            return f"{_within(parts[0], _ATOM + 1)}{_operator(low, high)}", _ATOM
+        case _:
+            return leaf(node), _ATOM + 1
+
+
+def _within(part: tuple[str, int], room: int) -> str:
+    text, level = part
+    return text if level >= room else f"({text})"
+
+
+def _operator(low: int, high: int | None) -> str:
+    bounds = {(0, 1): "?", (0, None): "*", (1, None): "+"}
+    if low == high:
+        return f"{{{low}}}"
+    return bounds.get((low, high)) or f"{{{low},{'' if high is None else high}}}"
+
+
+def print_text(text: str) -> str:
+    """Return a string; in brackets if it needs more than one."""
+    if not text:
+        return EMPTY
+    if "\x7f" in text:
+        return f"/{''.join(_one(char) for char in text)}/"
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _one(char: str) -> str:
+    return print_class(((ord(char), ord(char)),))
+
+
+def print_class(points: CodePoints) -> str:
+    """Return a set of characters as a regular expression without its slashes."""
+    return _between_slashes(print_characters(points))
+
+
+def print_regex(dfa: Dfa, written: str | None) -> str:
+    """Return a regular expression; the one that was ``written``, if it has these words.
+
+    Raises LimitError where there is no expression of a sensible size.
+    """
+    plain = written and written.isprintable() and written[0] != "^" and written[-1] != "$"
+    if written and plain and is_written(written, dfa):
+        return f"/{_between_slashes(written)}/"
+    return f"/{_between_slashes(to_regex(dfa))}/"
+
+
+_ESCAPE_OR_SLASH = re.compile(r"\\.|/", re.DOTALL)
+
+
+def _between_slashes(regex: str) -> str:
+    """Return ``regex`` with its slashes escaped, as they would end it."""
+    return _ESCAPE_OR_SLASH.sub(lambda found: "\\/" if found[0] == "/" else found[0], regex)

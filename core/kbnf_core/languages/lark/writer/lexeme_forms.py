@@ -21,9 +21,9 @@ from kbnf_core.budget import Budget
 from kbnf_core.errors import WorkLimitError
 from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.ir.analysis import callees_first
-from kbnf_core.languages.lark.build_tree import terminal as empty_terminal
-from kbnf_core.languages.lark.lexer.first_follow import Positions, analyse, members
-from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, END, exits, first_bytes, outside
+from kbnf_core.languages.conversion.build_tree import terminal as empty_terminal
+from kbnf_core.languages.lark.lexer.first_follow import analyse, members
+from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, exits, outside
 from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
 from kbnf_core.languages.lark.reader.model import (
     Call,
@@ -138,21 +138,13 @@ def _conflicts(
             continue
         rivals = [positions.leaves[each] for each in members(positions.may[number])]
         terminals = {each.terminal: None for each in rivals if isinstance(each, Lexeme)}
-        cut = cutter.cut(leaf.terminal, (), terminals, _following(positions, number))
+        cut = cutter.cut(leaf.terminal, (), terminals, positions.following[number])
         if not cut.doubts and [part.rest for part in cut.classes] == [ANYTHING]:
             continue
         guilty = {leaf.terminal, *(doubt.companion for doubt in cut.doubts)}
         involved = [leaf, *(r for r in rivals if isinstance(r, Lexeme) and r.terminal in guilty)]
         found.append({owners[id(each)] for each in involved if id(each) in owners})
     return found
-
-
-def _following(positions: Positions, number: int) -> int:
-    mask = END if positions.last[number] else 0
-    for each in members(positions.follow[number]):
-        leaf = positions.leaves[each]
-        mask |= first_bytes(leaf.terminal.dfa) if isinstance(leaf, Lexeme) else leaf.first
-    return mask
 
 
 @dataclass(slots=True)

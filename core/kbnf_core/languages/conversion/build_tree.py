@@ -1,11 +1,20 @@
 """Makes parts of KBNF syntax trees: texts, patterns, groups."""
 
+import re
+
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
+
+_SPECIAL = re.compile(r"([\\.^$|?*+()\[\]{}&~#-])")
+
+
+def escaped(value: str) -> str:
+    """Return a regular expression of one text."""
+    return _SPECIAL.sub(r"\\\1", value)
 
 
 def text_of(value: str, span: Span) -> tree.Text:
@@ -18,9 +27,22 @@ def terminal(value: str, span: Span) -> tree.Terminal:
     return tree.Terminal(text_of(value, span), span)
 
 
+def text_or_bytes(data: bytes, span: Span) -> tree.Terminal | tree.ByteString:
+    """Return ``'text'`` for bytes that are one, else ``#b'bytes'``."""
+    try:
+        return terminal(data.decode(), span)
+    except UnicodeDecodeError:
+        return tree.ByteString(data, span)
+
+
 def pattern(regex: str, span: Span) -> tree.Pattern:
     """Return ``#'regex'``."""
     return tree.Pattern(tree.PatternKind.REGEX, text_of(regex, span), span)
+
+
+def nothing(span: Span) -> tree.Pattern:
+    """Return a pattern that matches nothing."""
+    return pattern(r"[^\x{0}-\x{10FFFF}]", span)
 
 
 def reference(name: str, span: Span) -> tree.Reference:
@@ -83,13 +105,18 @@ def write_dfa(dfa: Dfa, span: Span) -> tree.Expression | None:
 
     word = _only_word(dfa)
     if word is not None:
-        try:
-            return terminal(word.decode(), span)
-        except UnicodeDecodeError:
-            return tree.ByteString(word, span)
+        return text_or_bytes(word, span)
     try:
         return pattern(to_regex(dfa), span)
     except (NotTextError, LimitError):
+        return None
+
+
+def only_text(dfa: Dfa) -> str | None:
+    """Return the text of a language of one word, if it is one."""
+    try:
+        return (_only_word(dfa) or b"").decode() or None
+    except UnicodeDecodeError:
         return None
 
 

@@ -1,12 +1,13 @@
-"""Prefix-freeness: no text of a grammar is a prefix of another, so eager finish loses none.
+"""What running recognisers shows of languages: that texts go on, or on which two of them differ.
 
+*Prefix-freeness*: no text of a grammar is a prefix of another, so eager finish loses none.
 Undecidable for context-free languages in general. ``is_prefix_free`` proves it where one
 character is enough to see how a text goes on, as in most formats; ``shortest_longer`` searches
-for a text that disproves it.
+for a text that disproves it. ``shortest_difference`` follows the product of two recognisers.
 """
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import reduce
 from operator import or_
 from typing import NamedTuple
@@ -14,6 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from kbnf_core.automata.alphabet import first_bytes, join
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.explore import shortest_word_to
 from kbnf_core.ir.analysis import fixpoint
 from kbnf_core.lower.tables import Tables
 from kbnf_core.recognise.states import DEAD, StateTable
@@ -125,3 +129,48 @@ def _is_unique(
         for call in range(tables.call_start[state], tables.call_start[state + 1])
         for way in ways[int(tables.call_return[call])]
     )
+
+
+MOST_STATES = 1_000
+"""Pairs of states that a search looks at."""
+
+MOST_POSITIONS = 32
+"""Positions in one state; a search does not go on from states with more."""
+
+
+def shortest_difference(
+    left: StateTable, right: StateTable, most: int = MOST_STATES
+) -> tuple[bytes, bool] | None:
+    """Return a shortest nonempty text that only one takes, and whether it is the left one.
+
+    None where there is none, or none was found within ``most`` pairs of states, leaving out what
+    is very ambiguous: a state that holds many positions takes long to leave. Tokens that a grammar
+    names by id have no bytes and are not followed.
+    """
+    left_classes, right_classes = left.tables.classes.tobytes(), right.tables.classes.tobytes()
+    columns = [
+        (byte, left_classes[byte], right_classes[byte])
+        for byte in first_bytes(join([left_classes, right_classes]))
+    ]
+    start = (left.initial, right.initial)
+
+    def takes(pair: tuple[int, int]) -> tuple[bool, bool]:
+        return bool(left.completions(pair[0])), bool(right.completions(pair[1]))
+
+    def differs(pair: tuple[int, int]) -> bool:
+        return pair != start and len({*takes(pair)}) > 1
+
+    def steps(pair: tuple[int, int]) -> Iterator[tuple[int, tuple[int, int]]]:
+        positions = max(len(left.pairs(pair[0])), len(right.pairs(pair[1])))
+        if pair != start and positions > MOST_POSITIONS:
+            return
+        for byte, left_class, right_class in columns:
+            after = (left.step(pair[0], left_class), right.step(pair[1], right_class))
+            if after != (DEAD, DEAD):
+                yield byte, after
+
+    try:
+        found = shortest_word_to(start, differs, steps, most)
+    except LimitError:
+        return None
+    return found and (found[0], takes(found[1])[0])

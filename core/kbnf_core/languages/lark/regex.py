@@ -1,20 +1,30 @@
-"""Automata that match as Python's backtracking matcher does, by priority instead of length.
+r"""Python's regular expressions: read by Python's own parser, matched as its own matcher does.
+
+``re._parser`` is what ``re`` compiles from, so flags, escapes and groups mean here what they mean
+there. Single characters and classes become pieces of text in the syntax of our own regular
+expressions; what is around them becomes a tree. What an automaton cannot do (conditions, word
+boundaries, possessive repetition) is a ``PatternError``; a reference back stands for anything that
+its group matches, which is a problem to report.
 
 Python tries alternatives in order and takes the first that leads to a match, so its match may be
-shorter than the longest one, and may depend on what follows. The automaton
-keeps the attempts in their order and drops those behind a match; its states are the ordered
-lists. What may follow a match is what makes all attempts before it fail.
-
-A pattern is first a program for Pike's machine (R. Cox, "Regular Expression Matching: the Virtual
-Machine Approach", 2009), but single characters are automata, and so are look-ahead and look-behind.
+shorter than the longest one, and may depend on what follows. The automaton keeps the attempts in
+their order and drops those behind a match; its states are the ordered lists. What may follow a
+match is what makes all attempts before it fail. For this the tree becomes a program for Pike's
+machine (R. Cox, "Regular Expression Matching: the Virtual Machine Approach", 2009), in which single
+characters are automata, and so are look-ahead and look-behind.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import reduce
+from importlib import import_module
+from typing import Any, TypeAlias, TypeVar
 
-from kbnf_core import expression
+from kbnf_core import expression, traversal
 from kbnf_core.automata import operations
 from kbnf_core.automata.alphabet import ByteClasses, class_count, join
 from kbnf_core.automata.determinise import from_symbols, minimise
@@ -22,13 +32,277 @@ from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa, rows_over, trimmed
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.explore import S, explore
 from kbnf_core.automata.regex import compile_regex
+from kbnf_core.expression import Choice, Sequence
 from kbnf_core.languages.lark.lexer.lookahead import (
     NOTHING,
     Lookahead,
     either,
     numbered,
 )
-from kbnf_core.languages.lark.regex import parse as regex
+
+N_co = TypeVar("N_co", covariant=True)
+
+_MOST_NESTED = 64
+"""Groups inside one another; what is made of the tree recurses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Character:
+    """One character out of a set; ``regex`` writes the set, flags included."""
+
+    regex: str
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """``(?=x)``, ``(?!x)``, ``(?<=x)``, ``(?<!x)``."""
+
+    body: "Node"
+    is_ahead: bool
+    is_negated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    r"""``^`` and ``\A`` (``is_start``), and ``\Z``."""
+
+    is_start: bool
+
+
+@dataclass(slots=True, eq=False)
+class Repeat(expression.Repeat[N_co]):
+    """The body, as often as possible, or as seldom if it is not greedy."""
+
+    is_greedy: bool
+
+
+Node: TypeAlias = Character | Look | Edge | Sequence["Node"] | Choice["Node"] | Repeat["Node"]
+"""Of a choice, the first branch that leads to a match is meant."""
+
+
+class PatternError(Exception):
+    """A pattern that Python refuses, or that has a construct without a meaning here."""
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """Return the direct parts of ``node``."""
+    return (node.body,) if isinstance(node, Look) else expression.children(node)
+
+
+def postorder(root: Node) -> Iterator[Node]:
+    """Yield every part of ``root``, parts before wholes."""
+    return traversal.postorder(root, children)
+
+
+def stops_early(root: Node) -> bool:
+    """Tell whether a repetition may end with a round that is empty though others were left.
+
+    Python ends a repetition after an empty round; that cannot be seen in an automaton.
+    """
+    rounds = (part for part in postorder(root) if isinstance(part, Repeat) and part.high != 1)
+    return any(not _prefers_text(part.body) for part in rounds)
+
+
+def _is_nullable(root: Node) -> bool:
+    return traversal.fold(root, children, _may_be_empty)
+
+
+def _may_be_empty(node: Node, parts: list[bool]) -> bool:
+    match node:
+        case Sequence():
+            return all(parts)
+        case Choice():
+            return any(parts)
+        case Repeat(_, low):
+            return low == 0 or parts[0]
+    return not isinstance(node, Character)
+
+
+def _prefers_text(body: Node) -> bool:
+    """Tell whether ``body`` matches the empty text only where it can match nothing else."""
+    match body:
+        case Sequence(items):
+            return not _is_nullable(body) or all(_prefers_text(item) for item in items)
+        case Repeat(inner, _, _, is_greedy):
+            return not _is_nullable(body) or (is_greedy and _prefers_text(inner))
+        case Choice(branches):
+            *others, last = branches
+            return not any(_is_nullable(b) for b in others) and _prefers_text(last)
+        case Look() | Edge():
+            return False
+        case Character():
+            return True
+
+
+@contextmanager
+def _as_python_takes_it() -> Iterator[None]:
+    """Let Python's parser raise PatternErrors.
+
+    It warns of `[[` and `--` in a class, which it takes as they stand; so do we.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            yield
+    except (re.error, OverflowError, RecursionError) as error:
+        raise PatternError(f"Python does not take this regular expression: {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """The tree, and in words what cannot be honoured, so that something else stands in for it."""
+
+    node: Node
+    problems: tuple[str, ...]
+
+
+def widths(pattern: str) -> tuple[int, int]:
+    """Return the least and the greatest number of characters of a match; raises PatternError."""
+    with _as_python_takes_it():
+        low, high = import_module("re._parser").parse(pattern).getwidth()
+    return int(low), int(high)
+
+
+def parse(pattern: str) -> Parsed:
+    """Parse ``pattern``; raises PatternError."""
+    with _as_python_takes_it():
+        re.compile(pattern)
+        parsed = import_module("re._parser").parse(pattern)
+    translator = _Translator(parsed.state)
+    node = translator.sequence(parsed, parsed.state.flags, 0)
+    if stops_early(node):
+        translator.problems.append(
+            "where a round of a repetition is empty, more rounds may follow here"
+        )
+    return Parsed(node, tuple(translator.problems))
+
+
+_LINE_END = Look(
+    Sequence((Repeat(Character(r"\n"), 0, 1, is_greedy=True), Edge(is_start=False))),
+    is_ahead=True,
+    is_negated=False,
+)
+"""``$``: the end of the text, or a line end just before it."""
+
+_EDGES: dict[str, Node] = {
+    "AT_BEGINNING": Edge(is_start=True),
+    "AT_BEGINNING_STRING": Edge(is_start=True),
+    "AT_END": _LINE_END,
+    "AT_END_STRING": Edge(is_start=False),
+}
+_CLASSES = {
+    "DIGIT": r"\d",
+    "NOT_DIGIT": r"\D",
+    "WORD": r"[\p{L}\p{N}_]",
+    "NOT_WORD": r"[^\p{L}\p{N}_]",
+    "SPACE": r"[\s\x1c-\x1f]",
+    "NOT_SPACE": r"[^\s\x1c-\x1f]",
+}
+_ASCII = {
+    "DIGIT": "[0-9]",
+    "WORD": "[0-9A-Za-z_]",
+    "SPACE": r"[ \t-\r]",
+    "NOT_DIGIT": "[^0-9]",
+    "NOT_WORD": "[^0-9A-Za-z_]",
+    "NOT_SPACE": r"[^ \t-\r]",
+}
+_NO_COUNTERPART = {
+    "POSSESSIVE_REPEAT": "possessive repetition",
+    "ATOMIC_GROUP": "an atomic group",
+    "GROUPREF_EXISTS": "a condition",
+}
+
+
+class _Translator:
+    """Turns Python's parsed pattern into the tree; ``flags`` are those in force at each part."""
+
+    def __init__(self, state: Any) -> None:
+        self.problems: list[str] = []
+        self._names = {number: name for name, number in state.groupdict.items()}
+        self._groups: dict[int, Node] = {}
+
+    def sequence(self, parts: Any, flags: int, depth: int) -> Node:
+        """Return the parts one after the other."""
+        if depth > _MOST_NESTED:
+            raise PatternError("this regular expression is nested too deeply")
+        items = tuple(self._part(op.name, value, flags, depth + 1) for op, value in parts)
+        return items[0] if len(items) == 1 else Sequence(items)
+
+    def _part(self, kind: str, value: Any, flags: int, depth: int) -> Node:
+        if kind in _CHARACTERS:
+            return _character(kind, value, flags)
+        match kind:
+            case "AT" if value.name in _EDGES and not _is_by_line(value.name, flags):
+                return _EDGES[value.name]
+            case "BRANCH":
+                return Choice(tuple(self.sequence(each, flags, depth) for each in value[1]))
+            case "SUBPATTERN":
+                number, added, removed, body = value
+                self._groups[number] = self.sequence(body, (flags | added) & ~removed, depth)
+                return self._groups[number]
+            case "MAX_REPEAT" | "MIN_REPEAT":
+                low, high, body = value
+                most = None if str(high) == "MAXREPEAT" else high
+                return Repeat(self.sequence(body, flags, depth), low, most, kind == "MAX_REPEAT")
+            case "ASSERT" | "ASSERT_NOT":
+                node = self.sequence(value[1], flags, depth)
+                return Look(node, value[0] > 0, kind == "ASSERT_NOT")
+            case "GROUPREF":
+                name = self._names.get(value, value)
+                self.problems.append(
+                    f"the reference back to group `{name}` may match another text here"
+                )
+                return self._groups[value]
+            case "FAILURE":
+                return Choice(())
+        what = _NO_COUNTERPART.get(kind) or _anchor(value)
+        raise PatternError(f"{what} has no counterpart")
+
+
+def _is_by_line(anchor: str, flags: int) -> bool:
+    return bool(flags & re.MULTILINE) and anchor in ("AT_BEGINNING", "AT_END")
+
+
+def _anchor(value: Any) -> str:
+    shown = {"AT_BOUNDARY": r"`\b`", "AT_NON_BOUNDARY": r"`\B`"}
+    return shown.get(str(value)) or f"`{'^' if 'BEGIN' in str(value) else '$'}` with the flag m"
+
+
+_CHARACTERS = frozenset({"LITERAL", "NOT_LITERAL", "ANY", "IN"})
+
+
+def _character(kind: str, value: Any, flags: int) -> Character:
+    if kind == "ANY":
+        return Character("(?s:.)" if flags & re.DOTALL else ".")
+    if kind == "IN":
+        regex = _class(value, flags)
+    else:
+        regex = _one(value) if kind == "LITERAL" else f"[^{_one(value)}]"
+    return Character(f"(?i:{regex})" if flags & re.IGNORECASE else regex)
+
+
+def _class(members: Any, flags: int) -> str:
+    """Return a class of characters in the syntax of our own regular expressions."""
+    written = []
+    for op, value in members:
+        match op.name:
+            case "NEGATE":
+                written.append("^")
+            case "LITERAL":
+                written.append(_one(value))
+            case "RANGE":
+                written.append(f"{_one(value[0])}-{_one(value[1])}")
+            case _:
+                by_name = _ASCII if flags & re.ASCII else _CLASSES
+                written.append(by_name[value.name.removeprefix("CATEGORY_")])
+    return f"[{''.join(written)}]"
+
+
+def _one(point: int) -> str:
+    """Return a regular expression of one character that means the same everywhere."""
+    char = chr(point)
+    return char if char.isalnum() and char.isascii() else f"\\x{{{point:x}}}"
+
 
 _MOST_INSTRUCTIONS = 20_000
 
@@ -60,7 +334,7 @@ class Program:
     automaton of the texts that begin with a match of a node, which is what a look-ahead asks.
     """
 
-    def __init__(self, root: regex.Node) -> None:
+    def __init__(self, root: Node) -> None:
         self.code: list[Instruction] = []
         self.automata: list[Dfa] = []
         self.behind: list[int] = []
@@ -74,29 +348,29 @@ class Program:
         self.code.append(instruction)
         return len(self.code) - 1
 
-    def _node(self, node: regex.Node, after: int) -> int:
+    def _node(self, node: Node, after: int) -> int:
         """Write ``node`` so that it goes on at ``after``; return where it starts.
 
         Recursion is bounded: Python's own parser refuses patterns that are nested too deeply.
         """
         match node:
-            case regex.Character(text):
+            case Character(text):
                 return self._add(Instruction(Kind.LEAF, (after,), self._leaf(text)))
-            case expression.Sequence(items):
+            case Sequence(items):
                 for item in reversed(items):
                     after = self._node(item, after)
                 return after
-            case expression.Choice(branches):
+            case Choice(branches):
                 targets = tuple(self._node(branch, after) for branch in branches)
                 return self._add(Instruction(Kind.SPLIT, targets))
-            case regex.Repeat():
+            case Repeat():
                 return self._repeat(node, after)
-            case regex.Look():
+            case Look():
                 return self._look(node, after)
-            case regex.Edge(is_start):
+            case Edge(is_start):
                 return self._edge(is_start, after)
 
-    def _repeat(self, node: regex.Repeat[regex.Node], after: int) -> int:
+    def _repeat(self, node: Repeat[Node], after: int) -> int:
         if node.high is None:
             loop = self._add(Instruction(Kind.SPLIT))
             body = self._node(node.body, loop)
@@ -113,17 +387,15 @@ class Program:
             after = self._node(node.body, after)
         return after
 
-    def _look(self, node: regex.Look, after: int) -> int:
-        from kbnf_core.languages.lark.regex.backtrack import beginnings, matcher
-
-        inner = [*regex.postorder(node.body)]
+    def _look(self, node: Look, after: int) -> int:
+        inner = [*postorder(node.body)]
         if node.is_ahead:
-            if any(isinstance(part, regex.Look) and not part.is_ahead for part in inner):
-                raise regex.PatternError("a look-behind inside a look-ahead has no counterpart")
+            if any(isinstance(part, Look) and not part.is_ahead for part in inner):
+                raise PatternError("a look-behind inside a look-ahead has no counterpart")
             number = self._number(beginnings(node.body))
             return self._add(Instruction(Kind.AHEAD, (after,), number, node.is_negated))
-        if any(isinstance(part, regex.Look | regex.Edge) for part in inner):
-            raise regex.PatternError("a look-behind that looks around has no counterpart")
+        if any(isinstance(part, Look | Edge) for part in inner):
+            raise PatternError("a look-behind that looks around has no counterpart")
         anything = operations.complement(operations.empty())
         dfa = operations.concatenate(anything, matcher(node.body, ordered=False).dfa)
         return self._look_behind(dfa, after, node.is_negated)
@@ -144,7 +416,7 @@ class Program:
             compiled = compile_regex(text)
             if compiled.dfa is None:
                 message = compiled.problems[0].message
-                raise regex.PatternError(f"`{text}`: {message}")
+                raise PatternError(f"`{text}`: {message}")
             self._leaves[text] = self._number(compiled.dfa)
         return self._leaves[text]
 
@@ -201,7 +473,7 @@ class _Fate:
     behind: tuple[int, ...]
 
 
-def matcher(node: regex.Node, ordered: bool = True) -> Matcher:
+def matcher(node: Node, ordered: bool = True) -> Matcher:
     """Return the automaton of a pattern; without ``ordered`` that of all that it could match.
 
     Raises LimitError, and ``PatternError`` for what has no automaton.
@@ -209,7 +481,7 @@ def matcher(node: regex.Node, ordered: bool = True) -> Matcher:
     return _Machine(Program(node), ordered).run()
 
 
-def beginnings(node: regex.Node) -> Dfa:
+def beginnings(node: Node) -> Dfa:
     """Return the automaton of all texts that begin with a match, to their end."""
     return _Machine(Program(node), ordered=False).beginnings()
 
@@ -396,7 +668,7 @@ class _Machine:
             if self.program.code[thread.place].kind is Kind.MATCH and thread.state != _EARLIER
         )
 
-    def _rests(self, fates: Sequence[_Fate]) -> dict[_Fate, Lookahead]:
+    def _rests(self, fates: list[_Fate]) -> dict[_Fate, Lookahead]:
         """Return the texts after which each match stands."""
         wanted = len(set(fates))
         met, rows = self._follow(fates, self._next_fate)

@@ -1,1 +1,0 @@
-"""Regular expressions of Python's ``re``, with its rule of the leftmost match."""
