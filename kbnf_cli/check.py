@@ -27,7 +27,7 @@ from kbnf_cli.options import (
 )
 from kbnf_cli.watching import watch, watch_option
 from kbnf_core.diagnostics import Severity
-from kbnf_core.diagnostics.selection import normalise_selector
+from kbnf_core.diagnostics.catalogue import normalise_selector
 from kbnf_core.errors import SourceError
 from kbnf_core.languages import EXTENSIONS
 from kbnf_core.lint.options import TARGETS

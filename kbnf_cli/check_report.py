@@ -58,25 +58,25 @@ def _concise(found: Found) -> Segments:
 
 
 def _json(found: Found) -> Segments:
-    from kbnf_core.diagnostics.json import render_json
+    from kbnf_core.diagnostics.formats import render_json
 
     return [Segment(render_json(found.diagnostics, found.files))]
 
 
 def _sarif(found: Found) -> Segments:
-    from kbnf_core.diagnostics.sarif import render_sarif
+    from kbnf_core.diagnostics.formats import render_sarif
 
     return [Segment(render_sarif(found.diagnostics))]
 
 
 def _github(found: Found) -> Segments:
-    from kbnf_core.diagnostics.github import render_github
+    from kbnf_core.diagnostics.formats import render_github
 
     return [Segment(render_github(found.diagnostics))]
 
 
 def _junit(found: Found) -> Segments:
-    from kbnf_core.diagnostics.junit import render_junit
+    from kbnf_core.diagnostics.formats import render_junit
 
     return [Segment(render_junit(found.diagnostics, found.files))]
 
@@ -148,7 +148,7 @@ class Outcome:
             self.console.note(f"{count_of(fixed, 'finding')} fixed")
 
     def _accept(self, reports: "Sequence[Report]", file: Path) -> int:
-        from kbnf_core.diagnostics.baseline import write_baseline
+        from kbnf_core.diagnostics.stored import write_baseline
 
         found = _all(reports)
         write_text(file, write_baseline(found))
@@ -159,7 +159,7 @@ class Outcome:
         """Show what is not accepted already, and tell how the run ends."""
         diagnostics = _all(reports)
         if self.asked.baseline is not None:
-            from kbnf_core.diagnostics.baseline import without_baseline
+            from kbnf_core.diagnostics.stored import without_baseline
 
             diagnostics = without_baseline(diagnostics, _accepted(self.asked.baseline))
         found = Found(diagnostics, len(reports), self._fixable(diagnostics), self._width())
@@ -204,7 +204,7 @@ class Outcome:
 
 
 def _accepted(file: Path) -> frozenset[str]:
-    from kbnf_core.diagnostics.baseline import read_baseline
+    from kbnf_core.diagnostics.stored import read_baseline
 
     try:
         return read_baseline(read_bytes(file).decode("utf-8"))

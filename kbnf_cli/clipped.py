@@ -1,6 +1,6 @@
 """Lines cut off at the width of a terminal."""
 
-from kbnf_core.diagnostics.visible import cells
+from kbnf_core.diagnostics.segments import cells
 
 
 def clip(line: str, columns: int) -> str:

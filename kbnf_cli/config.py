@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from kbnf_cli.choosing import Patterns
 from kbnf_core.config import Defaults, Finish
 from kbnf_core.diagnostics import Severity
-from kbnf_core.diagnostics.selection import Selection, normalise_selector
+from kbnf_core.diagnostics.catalogue import Selection, normalise_selector
 from kbnf_core.errors import ConfigError
 from kbnf_core.files import read_file
 from kbnf_core.lint.options import TARGETS

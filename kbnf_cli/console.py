@@ -15,8 +15,7 @@ from enum import Enum
 from errno import EBADF
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
-from kbnf_core.diagnostics.segments import Role, Segment, Segments, plain
-from kbnf_core.diagnostics.visible import visible
+from kbnf_core.diagnostics.segments import Role, Segment, Segments, plain, visible
 from kbnf_core.errors import KbnfError
 
 if TYPE_CHECKING:

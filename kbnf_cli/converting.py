@@ -17,7 +17,7 @@ from kbnf_cli.files import STDIN, find_grammars, read_source, write_text
 from kbnf_cli.inputs import FileInputs
 from kbnf_cli.options import config_options, file_options, stdin_option
 from kbnf_cli.shipped import shown_path
-from kbnf_core.diagnostics.json import span_value
+from kbnf_core.diagnostics.formats import span_value
 from kbnf_core.diagnostics.text import count_of, render_text
 from kbnf_core.errors import GrammarError
 from kbnf_core.languages import KBNF, LANGUAGES

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.diagnostics.github import render_github
-from kbnf_core.diagnostics.sarif import render_sarif
-from kbnf_core.diagnostics.segments import Role, Segment, Segments
-from kbnf_core.diagnostics.visible import visible
+from kbnf_core.diagnostics.formats import render_github, render_sarif
+from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
 from kbnf_core.source import Source, Span
 
 if TYPE_CHECKING:

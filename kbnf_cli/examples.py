@@ -5,17 +5,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
 
 from kbnf_cli.console import Console
 from kbnf_cli.escaped import escaped
 from kbnf_cli.files import STDIN, read_bytes
 from kbnf_cli.inputs import BUILT_IN, Inputs, read_vocabulary
 from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.diagnostics.json import span_value
-from kbnf_core.diagnostics.segments import Role, Segment, Segments
+from kbnf_core.diagnostics.formats import JunitCase, junit_text, span_value
+from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
 from kbnf_core.diagnostics.text import render_concise, render_text
-from kbnf_core.diagnostics.visible import visible
 from kbnf_core.errors import GrammarError, SourceError
 from kbnf_core.source import Source
 
@@ -273,37 +271,36 @@ def _coverage_value(covered: Covered) -> dict[str, Any]:
     }
 
 
+_TAGS = {"passed": "", "failed": "failure", "skipped": "skipped"}
+
+
 def as_junit(suites: Sequence[Suite]) -> Segments:
     """Return JUnit's XML: a suite for each grammar; a grammar with errors is a failed test."""
-    root = ElementTree.Element("testsuites", name="kbnf")
-    for suite in suites:
-        root.append(_suite_element(suite))
-    ElementTree.indent(root)
-    text = ElementTree.tostring(root, encoding="unicode")
-    return [Segment(f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n')]
+    return [Segment(junit_text({"name": "kbnf"}, map(_junit_suite, suites)))]
 
 
-def _suite_element(suite: Suite) -> ElementTree.Element:
+def _junit_suite(suite: Suite) -> tuple[dict[str, str], str, list[JunitCase]]:
     errors = [
         Case("grammar", each.code, "", "", "failed", _one_line(each)) for each in suite.errors
     ]
     cases = [*suite.cases, *errors]
+    name = visible(suite.name)
     attributes = {
-        "name": visible(suite.name),
+        "name": name,
         "tests": str(len(cases)),
         "failures": str(suite.count("failed") + len(errors)),
         "skipped": str(suite.count("skipped")),
     }
-    element = ElementTree.Element("testsuite", attributes)
-    for case in cases:
-        name = f"{case.kind} {describe(case)}"
-        child = ElementTree.SubElement(
-            element, "testcase", name=name, classname=visible(suite.name)
+    tests: list[JunitCase] = [
+        (
+            f"{each.kind} {describe(each)}",
+            _TAGS[each.status],
+            {"message": visible(each.message)},
+            None,
         )
-        if case.status != "passed":
-            tag = "failure" if case.status == "failed" else "skipped"
-            ElementTree.SubElement(child, tag, message=visible(case.message))
-    return element
+        for each in cases
+    ]
+    return attributes, name, tests
 
 
 def _one_line(diagnostic: Diagnostic) -> str:

@@ -16,9 +16,8 @@ from kbnf_cli.grammars import GRAMMAR, UNNAMED, Readable, open_text
 from kbnf_cli.options import common_options, examples, stdin_option
 from kbnf_cli.shipped import shown_path
 from kbnf_core.diagnostics.catalogue import find_rule, read_page
-from kbnf_core.diagnostics.segments import Role, Segment, Segments
+from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
 from kbnf_core.diagnostics.text import render_text
-from kbnf_core.diagnostics.visible import visible
 from kbnf_core.errors import GrammarError, KbnfError
 
 if TYPE_CHECKING:
@@ -292,7 +291,7 @@ def _followed(explained: Explained) -> str:
 
 def _value(explained: Explained, reading: "Reading") -> dict[str, Any]:
     """Return the object that ``schemas/explain.schema.json`` describes."""
-    from kbnf_core.diagnostics.json import span_value
+    from kbnf_core.diagnostics.formats import span_value
 
     source = reading.document.source
     texts = explained.texts

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbnf_cli.choosing import FileChoice
-from kbnf_core.diagnostics.decode import decode
+from kbnf_core.diagnostics.model import decode
 from kbnf_core.errors import SourceError
 from kbnf_core.files import read_file, read_up_to, write_file
 from kbnf_core.limits import DEFAULT_LIMITS

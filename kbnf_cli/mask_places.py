@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_cli.token_order import order_of
-from kbnf_core.diagnostics.visible import visible
+from kbnf_core.diagnostics.segments import visible
 from kbnf_core.source import Source
 
 if TYPE_CHECKING:

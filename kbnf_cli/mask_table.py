@@ -8,8 +8,8 @@ from kbnf_cli.escaped import escaped
 from kbnf_cli.mask_places import PlaceGroup, by_place
 from kbnf_cli.mask_report import View, describe_place
 from kbnf_cli.token_order import order_of
+from kbnf_core.diagnostics.segments import cells, visible
 from kbnf_core.diagnostics.text import count_of
-from kbnf_core.diagnostics.visible import cells, visible
 
 if TYPE_CHECKING:
     from kbnf_cli.mask_report import Mask

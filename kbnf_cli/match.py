@@ -18,8 +18,7 @@ from kbnf_cli.inputs import Inputs
 from kbnf_cli.mask_report import describe_place
 from kbnf_cli.options import as_value, common_options, examples, input_options, stdin_option
 from kbnf_cli.sample import open_engine
-from kbnf_core.diagnostics.segments import Role, Segment, Segments
-from kbnf_core.diagnostics.visible import visible
+from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
 from kbnf_core.errors import RejectedError
 
 if TYPE_CHECKING:

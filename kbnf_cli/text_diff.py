@@ -2,8 +2,7 @@
 
 from difflib import unified_diff
 
-from kbnf_core.diagnostics.segments import Role, Segment, Segments
-from kbnf_core.diagnostics.visible import visible
+from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
 
 _ROLES = {"+": Role.HELP, "-": Role.ERROR, "@": Role.PLACE}
 _NO_LINE_END = "\n\\ No newline at end of file\n"

@@ -11,8 +11,8 @@ from kbnf_cli.escaped import escaped
 from kbnf_cli.exits import Exit
 from kbnf_cli.inputs import read_vocabulary
 from kbnf_cli.options import common_options
+from kbnf_core.diagnostics.segments import visible
 from kbnf_core.diagnostics.text import count_of
-from kbnf_core.diagnostics.visible import visible
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.inspect import Inspection

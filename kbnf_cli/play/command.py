@@ -17,8 +17,8 @@ from kbnf_cli.inputs import BUILT_IN, Inputs, read_vocabulary, vocabulary_file
 from kbnf_cli.options import as_value, common_options, input_options
 from kbnf_cli.play.session import Files, Session, Settings, Verdict, World, open_session
 from kbnf_cli.shipped import shown_path
+from kbnf_core.diagnostics.segments import visible
 from kbnf_core.diagnostics.text import render_text
-from kbnf_core.diagnostics.visible import visible
 
 if TYPE_CHECKING:
     from kbnf_core import Vocabulary

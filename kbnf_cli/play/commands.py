@@ -23,9 +23,8 @@ from kbnf_cli.play.session import (
     World,
     misused,
 )
-from kbnf_core.diagnostics.segments import Role, Segment
+from kbnf_core.diagnostics.segments import Role, Segment, cells, visible
 from kbnf_core.diagnostics.text import render_text
-from kbnf_core.diagnostics.visible import cells, visible
 from kbnf_core.errors import EngineError, GrammarError, KbnfError
 
 _SWITCHING = ("on", "off", "true", "false")

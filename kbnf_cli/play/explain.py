@@ -7,9 +7,8 @@ from kbnf_cli.clipped import clip
 from kbnf_cli.escaped import describe_bytes, escaped
 from kbnf_cli.mask_places import terminal_places
 from kbnf_cli.play.session import Session, World
-from kbnf_core.diagnostics.segments import Role, Segment, Segments
+from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
 from kbnf_core.diagnostics.text import count_of
-from kbnf_core.diagnostics.visible import visible
 from kbnf_core.source import Source, Span
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from kbnf_cli.play.session import (
     refused,
     with_engine,
 )
+from kbnf_core.diagnostics.segments import visible
 from kbnf_core.diagnostics.text import count_of
-from kbnf_core.diagnostics.visible import visible
 from kbnf_core.errors import FinishedError, MissingExtraError, RejectedError, VocabularyError
 
 if TYPE_CHECKING:

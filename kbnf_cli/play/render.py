@@ -13,9 +13,8 @@ from kbnf_cli.escaped import escaped
 from kbnf_cli.mask_places import by_place
 from kbnf_cli.play.session import Reply, Session, World
 from kbnf_cli.token_order import order_of
-from kbnf_core.diagnostics.segments import Role, Segment, Segments
+from kbnf_core.diagnostics.segments import Role, Segment, Segments, cells, visible
 from kbnf_core.diagnostics.text import count_of
-from kbnf_core.diagnostics.visible import cells, visible
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Vocabulary

@@ -3,7 +3,7 @@
 from io import StringIO
 from typing import Any, TypeAlias
 
-from kbnf_core.diagnostics.visible import cells, visible
+from kbnf_core.diagnostics.segments import cells, visible
 from kbnf_core.diagram.rules import Rule
 from kbnf_core.errors import MissingExtraError
 from kbnf_core.source import Source

@@ -25,7 +25,7 @@ from kbnf_core.convert import (
     json_schema_grammar,
     schema_options,
 )
-from kbnf_core.diagnostics.decode import decode
+from kbnf_core.diagnostics.model import decode
 from kbnf_core.errors import ConfigError, GrammarError
 from kbnf_core.files import read_file
 from kbnf_core.grammar import Grammar

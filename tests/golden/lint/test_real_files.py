@@ -14,7 +14,7 @@ import pytest
 
 from kbnf_core import check
 from kbnf_core.diagnostics import Diagnostic, Severity
-from kbnf_core.diagnostics.decode import decode
+from kbnf_core.diagnostics.model import decode
 from kbnf_core.languages import EXTENSIONS
 from kbnf_testing.data import DATA
 

@@ -11,8 +11,7 @@ from kbnf_cli.play.command import DiskWorld
 from kbnf_cli.play.commands import spoken_command, step
 from kbnf_cli.play.session import Files, Mode, Reply, Session, Verdict
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.diagnostics.segments import Role, plain
-from kbnf_core.diagnostics.visible import cells
+from kbnf_core.diagnostics.segments import Role, cells, plain
 from kbnf_testing.play import GRAMMAR
 
 
