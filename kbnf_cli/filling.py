@@ -20,8 +20,8 @@ from kbnf_core.languages import EXTENSIONS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kbnf_core.store.farm import Outcome, Task
     from kbnf_core.store.keys import Recipe
+    from kbnf_core.store.making import Outcome, Task
 
 LINES = ".jsonl"
 """Files with a schema, or another source in JSON, on each line."""
@@ -59,8 +59,8 @@ def fill(
     jobs: int,
 ) -> int:
     """Compile everything below ``paths`` for each vocabulary; return the exit status."""
-    from kbnf_core.store.farm import KNOWN, MADE, Outcome, not_known, run_tasks
-    from kbnf_core.store.opening import open_store
+    from kbnf_core.store.artifact_store import open_store
+    from kbnf_core.store.making import KNOWN, MADE, Outcome, not_known, run_tasks
 
     store = open_store(_absolute(str(options.store)))
     fingerprints = {}
@@ -139,7 +139,7 @@ class _Report:
 def _tasks(
     options: Filling, recipes: "list[tuple[str, Recipe]]", fingerprints: list[str]
 ) -> "Iterator[Task]":
-    from kbnf_core.store.farm import Task
+    from kbnf_core.store.making import Task
 
     url = _absolute(str(options.store))
     memory = None if options.memory is None else options.memory * 2**20

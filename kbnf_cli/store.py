@@ -45,7 +45,7 @@ def store(
     everything and exits with 1 if something is damaged; `gc` removes what nothing refers to. URL
     is a folder or what fsspec knows; a password in it is never printed.
     """
-    from kbnf_core.store.opening import open_store
+    from kbnf_core.store.artifact_store import open_store
 
     if keys and action != "info":
         raise click.UsageError(f"`{action}` is for a whole store")
@@ -77,7 +77,7 @@ def _list(console: Console, opened: "ArtifactStore") -> None:
 
 
 def _count(console: Console, opened: "ArtifactStore") -> None:
-    from kbnf_core.store.upkeep import sizes
+    from kbnf_core.store.artifact_store import sizes
 
     found = sizes(opened)
     for folder, (count, size) in found.items():
@@ -106,7 +106,7 @@ def _describe(console: Console, opened: "ArtifactStore", keys: tuple[str, ...]) 
 
 
 def _verify(console: Console, opened: "ArtifactStore", remove: bool) -> int:
-    from kbnf_core.store.upkeep import damage
+    from kbnf_core.store.artifact_store import damage
 
     count = sum(1 for _ in opened.known_keys())
     found = 0
@@ -120,7 +120,7 @@ def _verify(console: Console, opened: "ArtifactStore", remove: bool) -> int:
 
 
 def _collect(console: Console, opened: "ArtifactStore", age: float) -> int:
-    from kbnf_core.store.upkeep import collect
+    from kbnf_core.store.artifact_store import collect
 
     with console.busy("looking for what nothing refers to"):
         removed = collect(opened, 3600 * age)

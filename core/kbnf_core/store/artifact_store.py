@@ -1,17 +1,24 @@
-"""Artifacts by their keys, in a backend: taken apart when they are put, whole when they are got."""
+"""Artifacts by their keys, in a backend: taken apart when they are put, whole when they are got.
+
+Stores are opened by their URLs, and looked after: whether all is whole, and what nothing refers to.
+"""
 
 import hashlib
 import json
+import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+from tempfile import mkdtemp
 from threading import Lock
 from typing import TypeVar
 
+from kbnf_core.cache_folder import cache_folder
 from kbnf_core.container import ContainerError, digest, read_container, write_container
 from kbnf_core.errors import GrammarError, VocabularyError
-from kbnf_core.store.backend import Backend, StoreError
+from kbnf_core.store.backend import DAY, Backend, DirectoryStore, StoreError
 from kbnf_core.store.cache import LocalCache
 from kbnf_core.store.keys import DIGITS, is_name
 from kbnf_core.store.shared_rows import DamagedError, Skeleton, packed, split, unpacked
@@ -285,3 +292,98 @@ def _vocabulary(path: Path) -> Vocabulary:
 
 def _reason(error: Exception) -> str:
     return str(error).partition(" ")[2] if isinstance(error, DamagedError) else "is damaged"
+
+
+def open_store(url: str | Path, cache: Path | None = None) -> ArtifactStore:
+    """Return the store at a URL or in a folder; one for each URL in a process.
+
+    ``cache`` is the folder of its local cache, by default one among the user's caches. Raises
+    ``MissingExtraError`` for a URL where fsspec is not installed, ``StoreError`` for one that it
+    does not know.
+    """
+    # What is open in a process is of no use to those that it forks.
+    with _lock:
+        return _open(str(url), cache, os.getpid())
+
+
+_lock = Lock()
+"""So that threads that open a store at the same time get one."""
+
+
+@lru_cache(maxsize=16)
+def _open(url: str, cache: Path | None, process: int) -> ArtifactStore:
+    del process
+    folder = cache or _default_cache() / _digest(url)
+    return ArtifactStore(_backend(url, folder), LocalCache(folder / "artifacts"))
+
+
+def _backend(url: str, folder: Path) -> Backend:
+    scheme, sign, place = url.partition("://")
+    if not sign:
+        return DirectoryStore(url)
+    if scheme == "file":
+        return DirectoryStore(place)
+    from kbnf_core.store.fsspec_store import FsspecStore
+
+    return FsspecStore(url, folder / "parts")
+
+
+def _default_cache() -> Path:
+    return cache_folder("stores") or Path(mkdtemp(prefix="kbnf-"))
+
+
+def _digest(url: str) -> str:
+    return hashlib.blake2b(url.encode(), digest_size=8).hexdigest()
+
+
+FOLDERS = (INPUTS, OBJECTS, ROWS, FAILURES, "vocabularies/")
+
+
+def sizes(store: ArtifactStore) -> dict[str, tuple[int, int]]:
+    """Return how many entries there are in each folder, and their bytes."""
+    found = {}
+    for folder in FOLDERS:
+        names = list(store.backend.keys(folder))
+        found[folder.rstrip("/")] = len(names), sum(map(store.backend.size, names))
+    return found
+
+
+def damage(store: ArtifactStore, remove: bool = False) -> Iterator[DamagedError]:
+    """Yield what is wrong with each artifact, having read it whole.
+
+    With ``remove``, the entry goes and what is damaged of it, so that it is compiled again.
+    """
+    for key in store.known_keys():
+        try:
+            store.check(key)
+        except DamagedError as error:
+            if remove:
+                store.backend.remove(error.key)
+                store.backend.remove(INPUTS + key)
+            yield error
+
+
+def collect(store: ArtifactStore, age: float = DAY) -> int:
+    """Remove what nothing refers to and is older than ``age`` seconds; return how many.
+
+    Writers put rows first and inputs last, so what is young may be about to be referred to.
+    """
+    removed = store.backend.sweep()
+    objects: set[str] = set()
+    for key in store.known_keys():
+        try:
+            objects.add(store.digest(key) or "")
+        except DamagedError:
+            continue
+    rows: set[str] = set()
+    for name in objects - {""}:
+        try:
+            rows.update(store.row_names(name))
+        except DamagedError:
+            continue
+    for folder, used in ((OBJECTS, objects), (ROWS, rows)):
+        for entry in store.backend.keys(folder):
+            if entry.removeprefix(folder) not in used and store.backend.age(entry) > age:
+                store.backend.remove(entry)
+                removed += 1
+    return removed

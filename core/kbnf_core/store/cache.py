@@ -2,6 +2,9 @@
 
 A file is called after the key that it answers, so a look-up is one look at the disk. What is kept
 is read as any other artifact is: its sections are compared with their digests.
+
+Locks between processes, and a bound on a process's memory, are what only POSIX systems have.
+Elsewhere both do nothing: work is then done twice at worst, and memory is not bounded.
 """
 
 import os
@@ -13,7 +16,45 @@ from pathlib import Path
 
 from kbnf_core.artifact import SUFFIX
 from kbnf_core.store.backend import DAY, TEMPORARY
-from kbnf_core.store.posix import locked
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a file's lock, which ends with this process at the latest."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def memory_limit(more: int | None) -> Iterator[None]:
+    """Let this process take ``more`` bytes beside what it has, and then meet ``MemoryError``."""
+    try:
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except (ImportError, OSError):
+        more = None
+    if more is None:
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = pages * os.sysconf("SC_PAGE_SIZE") + more
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+    try:
+        yield
+    finally:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
 
 LARGEST_TOTAL = 2**30
 """Bytes of all artifacts that are kept, by default."""
