@@ -28,8 +28,8 @@ from kbnf_core.languages import EXTENSIONS
 
 if TYPE_CHECKING:
     from kbnf_core import Vocabulary
-    from kbnf_core.artifact.precompute import Progress
     from kbnf_core.artifact.read import Description
+    from kbnf_core.artifact.write import Progress
     from kbnf_core.device import TokenTable
 
 

@@ -68,7 +68,7 @@ def _format_of(output: Path | None) -> str:
 
 
 def _draw(grammar: Path, name: str, start: str | None, format_: str) -> str:
-    from kbnf_core.diagram.render import render_html, render_svg
+    from kbnf_core.diagram import render_html, render_svg
     from kbnf_core.frontend import read_grammar
     from kbnf_core.imports import ANYWHERE
 

@@ -19,8 +19,8 @@ from kbnf_core.source import Source
 
 if TYPE_CHECKING:
     from kbnf_core import Grammar, Vocabulary
+    from kbnf_core.examples.cases import Example, Expectation, Outcome
     from kbnf_core.examples.coverage import Coverage
-    from kbnf_core.examples.model import Example, Expectation, Outcome
 
 PLAY_SUFFIX = ".play.jsonl"
 
@@ -96,14 +96,14 @@ def run_suite(
 
 def _outcomes(grammar: "Grammar", path: Path, vocabulary: "Vocabulary") -> "list[Outcome]":
     from kbnf_core import Engine
-    from kbnf_core.examples.run import run_examples
+    from kbnf_core.examples.cases import run_examples
 
     examples = list(_examples(grammar, path))
     return list(run_examples(Engine(grammar, vocabulary), examples)) if examples else []
 
 
 def _examples(grammar: "Grammar", path: Path) -> "Iterator[Example | Expectation]":
-    from kbnf_core.examples.read import examples_path, read_comments, read_toml
+    from kbnf_core.examples.cases import examples_path, read_comments, read_toml
 
     beside = examples_path(path)
     if path != STDIN and beside.exists():
@@ -112,7 +112,7 @@ def _examples(grammar: "Grammar", path: Path) -> "Iterator[Example | Expectation
 
 
 def _case(outcome: "Outcome") -> Case:
-    from kbnf_core.examples.model import Example
+    from kbnf_core.examples.cases import Example
 
     example, status = outcome.example, outcome.status.value
     if isinstance(example, Example):
@@ -126,8 +126,8 @@ def _case(outcome: "Outcome") -> Case:
 
 
 def _cover(grammar: "Grammar", outcomes: "list[Outcome]") -> Covered | None:
+    from kbnf_core.examples.cases import Example, Status
     from kbnf_core.examples.coverage import cover
-    from kbnf_core.examples.model import Example, Status
 
     rules = grammar.reading.grammar
     if rules is None:

@@ -22,8 +22,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kbnf_core.cache_folder import cache_folder, make_room
 from kbnf_core.diagnostics.stored import from_stored, to_stored
+from kbnf_core.files import cache_folder, make_room
 from kbnf_core.imports import load_text
 from kbnf_core.source import Source
 from kbnf_core.version import __version__

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from kbnf_core.version import __version__
 
 if TYPE_CHECKING:
-    from kbnf_core.artifact.errors import ArtifactError, ArtifactWarning
+    from kbnf_core.artifact.manifest import ArtifactError, ArtifactWarning
     from kbnf_core.artifact.read import load_artifact
     from kbnf_core.artifact.write import compile_artifact
     from kbnf_core.batch import allocate_bitmask, fill_bitmasks
-    from kbnf_core.compiler.compiler import Compiler
+    from kbnf_core.compiler import Compiler
     from kbnf_core.config import (
         CompressionConfig,
         Config,

@@ -85,9 +85,8 @@ def analyse(request: Request) -> Analysis:
 def run_examples(request: Request) -> tuple[Result, ...]:
     """Return what becomes of the examples in the comments of a text in KBNF; never raises."""
     from kbnf_core import Engine, Vocabulary
-    from kbnf_core.examples.model import Status
-    from kbnf_core.examples.read import read_comments
-    from kbnf_core.examples.run import run_examples as outcomes_of
+    from kbnf_core.examples.cases import Status, read_comments
+    from kbnf_core.examples.cases import run_examples as outcomes_of
     from kbnf_core.grammar import Grammar
 
     try:

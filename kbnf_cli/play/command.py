@@ -22,7 +22,7 @@ from kbnf_core.diagnostics.text import render_text
 
 if TYPE_CHECKING:
     from kbnf_core import Vocabulary
-    from kbnf_core.vocab.encode import Encoder
+    from kbnf_core.vocab.load import Encoder
 
 
 @click.command()
@@ -215,7 +215,7 @@ class DiskWorld:
 
     def encoder(self, name: str, vocabulary: "Vocabulary") -> "Encoder":
         """Return the tokenizer of a vocabulary; raises ``KbnfError``."""
-        from kbnf_core.vocab.encode import load_encoder
+        from kbnf_core.vocab.load import load_encoder
 
         if name not in self._encoders:
             path = None if name == BUILT_IN else vocabulary_file(name)

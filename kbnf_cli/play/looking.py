@@ -253,8 +253,7 @@ LOOKING = (
 
 
 def _assert(session: Session, text: str, world: World) -> Reply:
-    from kbnf_core.recordings import Assertion
-    from kbnf_core.recordings.replay import can_come
+    from kbnf_core.recordings import Assertion, can_come
 
     word, _, rest = text.partition(" ")
     if word not in ("allowed", "rejected"):

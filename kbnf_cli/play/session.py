@@ -15,7 +15,7 @@ from kbnf_core.diagnostics.segments import Segment, Segments
 if TYPE_CHECKING:
     from kbnf_core import Engine, Vocabulary
     from kbnf_core.recordings import Assertion, What
-    from kbnf_core.vocab.encode import Encoder
+    from kbnf_core.vocab.load import Encoder
 
 
 class Mode(Enum):

@@ -5,9 +5,10 @@ class. Columns of trie nodes are computed from those of their parents by one byt
 nodes that share them, so the whole costs little more than a pass over the trie
 (``Kernel.columns``). It is the transition monoid of the automaton, as far as the vocabulary goes.
 
-A grammar may have to wait for a text while all is free. That, ``</think>`` say, may end in the midst of a token; the rest belongs to the grammar. A
-position is how many bytes of the text the last bytes are, the most there are (Knuth, Morris and
-Pratt 1977). Most tokens lead back to position 0 from all of them; the others are looked at singly.
+A grammar may have to wait for a text while all is free. That, ``</think>`` say, may end in the
+midst of a token; the rest belongs to the grammar. A position is how many bytes of the text the last
+bytes are, the most there are (Knuth, Morris and Pratt 1977). Most tokens lead back to position 0
+from all of them; the others are looked at singly.
 """
 
 from dataclasses import dataclass

@@ -4,8 +4,9 @@ Each grammar gets a table, a partial one where it does not close. A sequence tha
 goes on with an engine, of which only the number of a mask row crosses the bus. Nothing is looked
 at on the host while all tables are whole; with a partial one, every step looks at a flag.
 
-So that is four bytes a sequence instead of a mask. Distinct masks are few, even where states are not: over a thousand schemas and 266,368 steps there
-were 7,707. So rows are sent once, and named by number from then on.
+So that is four bytes a sequence instead of a mask. Distinct masks are few, even where states are
+not: over a thousand schemas and 266,368 steps there were 7,707. So rows are sent once, and named by
+number from then on.
 """
 
 from collections.abc import Sequence

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.artifact.errors import ArtifactError
+from kbnf_core.artifact.manifest import ArtifactError
 from kbnf_core.config import Finish
 from kbnf_core.container import ContainerError, digest, read_container, write_container
 from kbnf_core.device.build import MISS, build_table

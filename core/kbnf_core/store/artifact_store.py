@@ -15,9 +15,9 @@ from tempfile import mkdtemp
 from threading import Lock
 from typing import TypeVar
 
-from kbnf_core.cache_folder import cache_folder
 from kbnf_core.container import ContainerError, digest, read_container, write_container
 from kbnf_core.errors import GrammarError, VocabularyError
+from kbnf_core.files import cache_folder
 from kbnf_core.store.backend import DAY, Backend, DirectoryStore, StoreError
 from kbnf_core.store.cache import LocalCache
 from kbnf_core.store.keys import DIGITS, is_name

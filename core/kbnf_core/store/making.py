@@ -1,10 +1,11 @@
 """Making what a store has not: compiling a recipe, and keeping the result or the reason.
 
 A request does so itself; a farm has it done on many processors, over any
-``concurrent.futures.Executor``. A task is a recipe over one vocabulary. It carries all that a worker needs but the vocabulary, which
-lies in the store. A task runs at least once: what is there is not made again, and what is made
-twice is made of the same bytes. One whose worker is lost runs again; a source that takes its worker
-with it ``STRIKES`` times is quarantined: the reason is stored in the place of the artifact.
+``concurrent.futures.Executor``. A task is a recipe over one vocabulary. It carries all that a
+worker needs but the vocabulary, which lies in the store. A task runs at least once: what is there
+is not made again, and what is made twice is made of the same bytes. One whose worker is lost runs
+again; a source that takes its worker with it ``STRIKES`` times is quarantined: the reason is stored
+in the place of the artifact.
 """
 
 from collections import Counter, deque
@@ -15,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kbnf_core.artifact.errors import ArtifactError
+from kbnf_core.artifact.manifest import ArtifactError
 from kbnf_core.artifact.read import load_artifact
 from kbnf_core.artifact.write import compile_artifact
 from kbnf_core.errors import GrammarError, KbnfError, SourceError

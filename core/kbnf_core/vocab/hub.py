@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kbnf_core.errors import VocabularyError
 from kbnf_core.files import read_up_to
-from kbnf_core.vocab.detect import file_of
+from kbnf_core.vocab.load import file_of
 
 _NAME = re.compile(r"[A-Za-z0-9_][\w.-]*(?:/[A-Za-z0-9_][\w.-]*)?", re.ASCII)
 _FOLDER = "models--"

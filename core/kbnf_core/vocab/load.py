@@ -1,14 +1,99 @@
-"""Reading a vocabulary file of any known format."""
+"""Reading a vocabulary file of any known format.
+
+The formats of vocabulary files, and their detection by content.
+
+Text to token ids, as a vocabulary's own tokenizer writes it.
+
+Files that only list tokens say nothing of how a text is cut; for them the longest token that
+stands at each place is taken, which is what RWKV's tokenizer does too.
+"""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NoReturn
 
-from kbnf_core.errors import VocabularyError
+from kbnf_core.errors import SourceError, VocabularyError
+from kbnf_core.files import opened
 from kbnf_core.vocab.cache import find_entry
-from kbnf_core.vocab.detect import detect, file_of
-from kbnf_core.vocab.formats.format import Encode
+from kbnf_core.vocab.formats import (
+    gguf_metadata,
+    huggingface,
+    plain_json,
+    rwkv,
+    sentencepiece_model,
+    tekken,
+    tiktoken_ranks,
+)
+from kbnf_core.vocab.formats.format import LARGE_MAGIC, Encode, Format, VocabularyFile
+from kbnf_core.vocab.trie import longest_tokens
 from kbnf_core.vocab.vocabulary import Vocabulary
+
+FORMATS: tuple[Format, ...] = (
+    huggingface.FORMAT,
+    tiktoken_ranks.FORMAT,
+    tekken.FORMAT,
+    sentencepiece_model.FORMAT,
+    rwkv.FORMAT,
+    plain_json.FORMAT,
+    gguf_metadata.FORMAT,
+)
+
+_USUAL_NAMES = ("tokenizer.json", "tekken.json", "tokenizer.model")
+
+_LARGEST_FILE = 2**29
+"""Bytes; the largest tokenizer.json known to us has some 35 million."""
+
+
+def file_of(path: Path) -> Path:
+    """Return the vocabulary file in a folder, or ``path`` itself where that is none."""
+    if not path.is_dir():
+        return path
+    for name in _USUAL_NAMES:
+        if (path / name).is_file():
+            return path / name
+    raise VocabularyError(f"{path} is a folder without {', '.join(_USUAL_NAMES)}")
+
+
+def detect(path: Path) -> tuple[Format, VocabularyFile]:
+    """Return the format of a file, or of the one in a folder, and the file as it was read.
+
+    Raises ``SourceError`` if it cannot be read, ``VocabularyError`` if it is of no known format.
+    """
+    path = file_of(path)
+    file = VocabularyFile(path, _read(path))
+    try:
+        found = next((each for each in FORMATS if each.fits(file)), None)
+        return (found, file) if found is not None else _unknown(file)
+    except VocabularyError as error:
+        raise VocabularyError(f"{path}: {error}") from None
+
+
+def _read(path: Path) -> bytes:
+    with opened(path) as file:
+        data = file.read(len(LARGE_MAGIC))
+        if data == LARGE_MAGIC:
+            return data
+        data += file.read(_LARGEST_FILE + 1)
+    if len(data) > _LARGEST_FILE:
+        raise SourceError(str(path), f"more than {_LARGEST_FILE} bytes are no vocabulary")
+    return data
+
+
+def _unknown(file: VocabularyFile) -> NoReturn:
+    known = "; ".join(each.name for each in FORMATS)
+    raise VocabularyError(f"not a vocabulary ({_described(file)}); known formats: {known}")
+
+
+def _described(file: VocabularyFile) -> str:
+    if file.text is None:
+        return "binary data"
+    if file.members:
+        return f"a JSON object with the keys {', '.join(list(file.members)[:4])}"
+    if file.document is not None:
+        return "a JSON list"
+    return f"a text starting with {file.first_line[:40]!r}" if file.first_line else "empty"
 
 
 def load_vocabulary(
@@ -38,7 +123,6 @@ def _encode_as(file: Path, vocabulary: Vocabulary) -> Encode:
 
     @cache
     def encoder() -> Encode:
-        from kbnf_core.vocab.encode import load_encoder
 
         return load_encoder(file, vocabulary).encode
 
@@ -60,3 +144,36 @@ def _load(path: Path, eos: Collection[int] | None) -> Vocabulary:
         )
     except VocabularyError as error:
         raise VocabularyError(f"{path}: {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Encoder:
+    """``encode`` gives the ids of a text, without special tokens around it; ``name`` says how."""
+
+    name: str
+    encode: Encode
+
+
+def load_encoder(path: Path | None, vocabulary: Vocabulary) -> Encoder:
+    """Return the tokenizer in the file, or folder, that ``vocabulary`` was read from.
+
+    ``path`` None is no file. Raises ``MissingExtraError`` where its library is not installed,
+    ``SourceError`` and ``VocabularyError`` where the file is not what it was.
+    """
+    if path is not None:
+        format_, file = detect(path)
+        if format_.encoder is not None:
+            return Encoder(format_.tokenizer, format_.encoder(file))
+    return Encoder("longest match", _longest(vocabulary))
+
+
+def _longest(vocabulary: Vocabulary) -> Encode:
+    return lambda words: longest_match(vocabulary, words.encode("utf-8", "surrogateescape"))
+
+
+def longest_match(vocabulary: Vocabulary, data: bytes) -> list[int]:
+    """Return the longest token at each position (greedy); ``VocabularyError`` if none spell it."""
+    tokens = longest_tokens(vocabulary.trie, data)
+    if tokens is None:
+        raise VocabularyError("no tokens of the vocabulary spell this text")
+    return list(tokens)

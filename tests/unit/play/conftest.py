@@ -9,7 +9,7 @@ from kbnf_cli.grammars import Opened
 from kbnf_cli.play.session import Files, Session, open_session
 from kbnf_core import Grammar, Vocabulary
 from kbnf_core.errors import SourceError
-from kbnf_core.vocab.encode import Encoder, load_encoder
+from kbnf_core.vocab.load import Encoder, load_encoder
 from kbnf_testing.play import GRAMMAR, TOKENS
 
 

@@ -8,7 +8,7 @@ from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.frontend import Reading
 from kbnf_core.ir import Literal, Node, Regular, Token, postorder
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.vocab.findings import missing_bytes
+from kbnf_core.vocab.validate import missing_bytes
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary

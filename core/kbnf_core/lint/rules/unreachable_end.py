@@ -9,7 +9,7 @@ from kbnf_core.frontend import name_span
 from kbnf_core.lint.analysis.format_text import describe
 from kbnf_core.lint.analysis.stopped_early import stopped_early
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.vocab.findings import missing_bytes
+from kbnf_core.vocab.validate import missing_bytes
 
 RULES = (
     Rule("E601", "unreachable-end", "The tokens of the vocabulary cannot complete the start."),

@@ -15,10 +15,17 @@ from typing import Any, BinaryIO
 
 from kbnf_core.errors import MissingExtraError, VocabularyError
 from kbnf_core.files import opened
-from kbnf_core.vocab.formats.contents import Contents, encode, expect
-from kbnf_core.vocab.formats.format import LARGE_MAGIC, Encode, Format, VocabularyFile
-from kbnf_core.vocab.formats.spelling import SPACE_MARK, Spelling
-from kbnf_core.vocab.formats.stop_ids import common_stop_ids
+from kbnf_core.vocab.formats.format import (
+    LARGE_MAGIC,
+    Contents,
+    Encode,
+    Format,
+    VocabularyFile,
+    common_stop_ids,
+    encode,
+    expect,
+)
+from kbnf_core.vocab.formats.huggingface import SPACE_MARK, Spelling
 
 _PREFIX = "tokenizer.ggml."
 _VERSIONS = (2, 3)

@@ -10,10 +10,15 @@ here. User-defined pieces are ordinary text. The space that SentencePiece puts b
 from typing import TYPE_CHECKING
 
 from kbnf_core.errors import MissingExtraError, VocabularyError
-from kbnf_core.vocab.formats.contents import Contents, encode
-from kbnf_core.vocab.formats.format import Encode, Format, VocabularyFile
-from kbnf_core.vocab.formats.spelling import SPACE_MARK
-from kbnf_core.vocab.formats.stop_ids import common_stop_ids
+from kbnf_core.vocab.formats.format import (
+    Contents,
+    Encode,
+    Format,
+    VocabularyFile,
+    common_stop_ids,
+    encode,
+)
+from kbnf_core.vocab.formats.huggingface import SPACE_MARK
 
 if TYPE_CHECKING:
     from sentencepiece import SentencePieceProcessor
