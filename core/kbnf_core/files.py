@@ -1,4 +1,4 @@
-"""Files of users: reading them up to a bound, and writing them so that nothing is lost.
+"""Files of users, read up to a bound and written so that nothing is lost; the folder of caches.
 
 A file is *replaced*: its new content goes to a temporary file beside it, is brought to the disk,
 and is renamed over it atomically, so that every reader, also after a crash, finds the old content
@@ -10,8 +10,6 @@ or not, since a rename would not ask for it.
 
 A pipe is read only if it is an open descriptor (``/dev/stdin``, ``/dev/fd/63`` of the shell's
 ``<(...)``): one that merely lies in a folder would be waited for without an end.
-
-The folder of caches: where they are, and how they keep to their size.
 """
 
 import errno

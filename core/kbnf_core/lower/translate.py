@@ -19,7 +19,7 @@ from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.excepted import excluded_words
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
-from kbnf_core.syntax.patterns import as_read
+from kbnf_core.syntax.printer import as_read
 from kbnf_core.syntax.suggest import Suggestions
 from kbnf_core.traversal import fold
 

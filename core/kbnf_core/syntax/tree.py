@@ -207,6 +207,10 @@ class Document:
         """Where each name is defined first."""
         return {d.name.value: d.name.span for d in reversed(self.definitions)}
 
+    def nodes(self) -> Iterator[Expression]:
+        """Yield every part of every definition, parts before wholes."""
+        return (node for each in self.definitions for node in postorder(each.body))
+
 
 def children(node: Expression) -> tuple[Expression, ...]:
     """Return the direct parts of ``node``, in order."""

@@ -1,8 +1,4 @@
-"""Reading a vocabulary file of any known format.
-
-The formats of vocabulary files, and their detection by content.
-
-Text to token ids, as a vocabulary's own tokenizer writes it.
+"""Reading a vocabulary file of any known format, detected by content, and its tokenizer.
 
 Files that only list tokens say nothing of how a text is cut; for them the longest token that
 stands at each place is taken, which is what RWKV's tokenizer does too.

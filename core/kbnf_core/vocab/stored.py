@@ -2,8 +2,7 @@
 
 Arrays: ``ids``, ``starts`` and ``blob`` of ``PackedTokens``; ``trie.FIELD`` for the fields of
 ``TokenTrie``; ``rest`` (uint8), the JSON of everything else.
-
-Tokens in three arrays instead of a hundred thousand objects.
+These three stand for a hundred thousand objects.
 """
 
 import json

@@ -6,10 +6,7 @@ numbers and a walk goes either to ``node + 1`` (down) or to ``skip[node]`` (past
 The construction sorts the tokens and looks at the common prefix of neighbours: each token adds
 one node for each of its bytes behind that prefix, in depth-first order already.
 
-A trie of some of a trie's tokens.
-
-Writing bytes as tokens without knowing the tokenizer: as few as can be, or always the longest.
-
+Bytes are written as tokens without knowing the tokenizer: as few as can be, or always the longest.
 Neither need be what the model's own tokenizer makes of the same bytes.
 """
 

@@ -1,9 +1,4 @@
-"""Checks of what a vocabulary is made from.
-
-The bytes of one token, as a value.
-
-Warnings about vocabularies: what is legal and still worth knowing.
-"""
+"""Checks of what a vocabulary is made from; what is legal, yet worth knowing, of its tokens."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass

@@ -8,7 +8,7 @@ from types import FrameType
 import pytest
 
 from kbnf_core import check
-from kbnf_core.lint.analysis import common_texts, derivations
+from kbnf_core.lint.rules import ambiguity as derivations, overlaps as common_texts
 from kbnf_core.lint.rules import (
     empty_loops,
     never_entered,

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.errors import EngineError
 from kbnf_core.frontend import name_span
-from kbnf_core.lint.analysis.format_text import describe
-from kbnf_core.lint.analysis.stopped_early import stopped_early
+from kbnf_core.lint.analysis import describe, stopped_early
 from kbnf_core.lint.subject import Needs, Subject
 
 if TYPE_CHECKING:

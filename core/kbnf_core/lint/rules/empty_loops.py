@@ -6,8 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule
 from kbnf_core.frontend import Reading, name_span
 from kbnf_core.ir import Call, Choice, Node, Repeat, Sequence
-from kbnf_core.lint.analysis.format_text import show_name
-from kbnf_core.lint.analysis.stopped_early import stopped_early
+from kbnf_core.lint.analysis import show_name, stopped_early
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.analyse import Analysis, Facts
 from kbnf_core.source import Span

@@ -5,10 +5,10 @@ from itertools import pairwise
 
 from kbnf_core.diagnostics import Diagnostic, Label, Rule
 from kbnf_core.frontend import Reading
-from kbnf_core.lint.analysis.format_text import show
+from kbnf_core.lint.analysis import show
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.excepted import excluded_words
-from kbnf_core.syntax.tree import Exception_, Sequence, Terminal, postorder
+from kbnf_core.syntax.tree import Exception_, Sequence, Terminal
 
 RULES = (
     Rule("W305", "excepted-at-border", "An excluded text can come about where `except!` ends."),
@@ -20,14 +20,13 @@ NEEDS = Needs.GRAMMAR
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each border over which an excluded text comes back, and odd limits."""
     reading = subject.reading
-    for definition in reading.document.definitions:
-        for node in postorder(definition.body):
-            if isinstance(node, Exception_):
-                yield from _limit(reading, node)
-            elif isinstance(node, Sequence):
-                for item, following in pairwise(node.items):
-                    if isinstance(item, Exception_) and isinstance(following, Terminal):
-                        yield from _border(reading, item, following)
+    for node in reading.document.nodes():
+        if isinstance(node, Exception_):
+            yield from _limit(reading, node)
+        elif isinstance(node, Sequence):
+            for item, following in pairwise(node.items):
+                if isinstance(item, Exception_) and isinstance(following, Terminal):
+                    yield from _border(reading, item, following)
 
 
 def _border(reading: Reading, node: Exception_, following: Terminal) -> Iterator[Diagnostic]:

@@ -8,6 +8,7 @@ from kbnf_core.automata.regex import compile_regex
 from kbnf_core.diagnostics import Diagnostic, Label, Rule
 from kbnf_core.frontend import EFFORT, Reading
 from kbnf_core.ir import Regular, postorder
+from kbnf_core.lint.analysis import patterns_in
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.syntax import tree
 
@@ -27,12 +28,7 @@ _COUNT = re.compile(r"(?<!\\)\{\d+(?:,\d*)?\}")
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each terminal with more states than ``MANY_STATES``."""
     reading = subject.reading
-    patterns = {
-        node.span: node.text
-        for definition in reading.document.definitions
-        for node in tree.postorder(definition.body)
-        if isinstance(node, tree.Pattern) and node.kind is not tree.PatternKind.SUBSTRINGS
-    }
+    patterns = {node.span: node.text for node in patterns_in(reading.document)}
     for body in subject.grammar.rules.values():
         for node in postorder(body):
             if isinstance(node, Regular) and node.dfa.state_count > MANY_STATES:

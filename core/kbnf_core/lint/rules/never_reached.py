@@ -9,7 +9,7 @@ from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.frontend import EFFORT, Reading, name_span
 from kbnf_core.ir import Choice, Node
-from kbnf_core.lint.analysis.stopped_early import TOO_LARGE, stopped_early
+from kbnf_core.lint.analysis import TOO_LARGE, stopped_early
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.regular import NotRegularError
 

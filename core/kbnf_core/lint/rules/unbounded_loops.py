@@ -24,7 +24,7 @@ from kbnf_core.ir import (
     postorder,
 )
 from kbnf_core.ir.analysis import cyclic_components, fixpoint
-from kbnf_core.lint.analysis.stopped_early import stopped_early
+from kbnf_core.lint.analysis import stopped_early
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree

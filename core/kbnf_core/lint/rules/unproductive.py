@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.frontend import Reading, name_span
 from kbnf_core.ir import Call, Choice, Grammar, Node, calls
-from kbnf_core.lint.analysis.format_text import show_name
+from kbnf_core.lint.analysis import show_name
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.analyse import Analysis, Facts
 

@@ -6,8 +6,7 @@ from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.errors import EngineError
 from kbnf_core.frontend import name_span
-from kbnf_core.lint.analysis.format_text import describe
-from kbnf_core.lint.analysis.stopped_early import stopped_early
+from kbnf_core.lint.analysis import describe, stopped_early
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.vocab.validate import missing_bytes
 

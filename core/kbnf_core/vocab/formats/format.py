@@ -1,8 +1,6 @@
 """A vocabulary format as a value: how it is detected, loaded, and how it encodes texts.
 
-The common result of all loaders, and the checks that they share.
-
-Detection of end-of-sequence ids, for files that do not state them.
+With it is what all loaders share: their result, checks of JSON, and the ids that end a sequence.
 """
 
 import json

@@ -8,9 +8,7 @@ goes on with a word is what stands behind ``##``, any other begins with a blank.
 normaliser loses (capitals, accents, kinds of blanks) is in no token. Without that decoder WordPiece
 and WordLevel are refused: their tokens are words that decoding joins with blanks.
 
-From the pieces of a Hugging Face tokenizer to the bytes they stand for.
-
-A ``tokenizer.json`` says in its ``decoder`` how pieces become text. Where every piece can be
+Where every piece can be
 turned into bytes by itself, the steps come down to three things, and ``Spelling`` holds them.
 Decoders that look at a piece's neighbours (``</w>``, CTC) are refused: their pieces do not spell
 bytes. What is stripped from the start of a whole text (the dummy prefix of Llama, the blank before
