@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from kbnf_cli.config import Settings, SettingsFor
 from kbnf_cli.console import Console, Verbosity
 from kbnf_cli.files import STDIN, read_source
-from kbnf_cli.grammars import is_artifact, language_name, open_text
-from kbnf_cli.inputs import read_vocabulary
+from kbnf_cli.inputs import is_artifact, language_name, open_text, read_vocabulary
 from kbnf_cli.results import Entry, Recording, Results, open_results
 from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.errors import SourceError

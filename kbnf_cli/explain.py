@@ -1,29 +1,127 @@
-"""``kbnf explain``: what a rule of a grammar matches."""
+"""``kbnf explain``: what a rule of a grammar matches, in words and by its texts."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kbnf_cli.console import Console
+from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import byte_ranges, describe_bytes, escaped
-from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN
-from kbnf_cli.grammars import GRAMMAR, UNNAMED, Readable, open_text
-from kbnf_cli.options import common_options, examples, stdin_option
-from kbnf_cli.shipped import shown_path
+from kbnf_cli.inputs import GRAMMAR, Readable, name_of, open_text, read_whole
+from kbnf_cli.options import common_options, examples, format_option, stdin_option
 from kbnf_core.diagnostics.catalogue import find_rule, read_page
 from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
-from kbnf_core.diagnostics.text import render_text
-from kbnf_core.errors import GrammarError, KbnfError
+from kbnf_core.errors import KbnfError
+from kbnf_core.syntax.printer import quote
+from kbnf_core.syntax.tree import (
+    Alternation,
+    Bracket,
+    BracketKind,
+    ByteString,
+    Exception_,
+    Expression,
+    Leaf,
+    Pattern,
+    PatternKind,
+    Reference,
+    Repetition,
+    Sequence,
+    Terminal,
+    TokenName,
+    TokenSet,
+    postorder,
+    uses_in,
+)
 
 if TYPE_CHECKING:
     from kbnf_core.frontend import Reading
     from kbnf_core.source import Span
     from kbnf_core.syntax.tree import Definition
+
+
+_PATTERNS = {
+    PatternKind.REGEX: "what the regular expression {} matches",
+    PatternKind.EARLY: "the shortest text that the regular expression {} matches",
+    PatternKind.COMPLEMENT: "a text that holds no match of the regular expression {}",
+    PatternKind.SUBSTRINGS: "a piece, which may be empty, of the text {}",
+}
+
+
+def outline(root: Expression) -> Iterator[str]:
+    """Yield the lines that say in words what ``root`` matches, parts indented below wholes."""
+    pending: list[tuple[Expression, int, str]] = [(root, 0, "")]
+    while pending:
+        node, depth, lead = pending.pop()
+        node, lead = _unwrapped(node, lead)
+        indent = "  " * depth
+        match node:
+            case Alternation() | Sequence():
+                parts = node.branches if isinstance(node, Alternation) else node.items
+                how = "one of" if isinstance(node, Alternation) else "one after the other"
+                yield f"{indent}{lead}{how}:"
+                pending += [(part, depth + 1, "- ") for part in reversed(parts)]
+            case Repetition() | Bracket():
+                yield f"{indent}{lead}{_times(node)}:"
+                pending.append((node.body, depth + 1, "- "))
+            case _:
+                yield f"{indent}{lead}{leaf_words(node)}"
+
+
+def _unwrapped(node: Expression, lead: str) -> tuple[Expression, str]:
+    while isinstance(node, Bracket) and node.kind is BracketKind.GROUP:
+        node = node.body
+    return node, lead
+
+
+def _times(node: Repetition | Bracket) -> str:
+    if isinstance(node, Bracket):
+        return "perhaps" if node.kind is BracketKind.OPTIONAL else "any number of times"
+    match node.low, node.high:
+        case 0, 1:
+            return "perhaps"
+        case 0, None:
+            return "any number of times"
+        case 1, None:
+            return "once or more"
+        case low, None:
+            return f"{low} times or more"
+        case low, high if low == high:
+            return f"{low} times"
+        case low, high:
+            return f"{low} to {high} times"
+
+
+def leaf_words(node: Leaf) -> str:
+    """Return what a symbol matches."""
+    match node:
+        case Reference():
+            return node.name.value
+        case Terminal():
+            return f"the text {quote(node.text.value)}"
+        case ByteString():
+            return f"the bytes {node.value.hex(' ')}" if node.value else "no bytes"
+        case Pattern():
+            value = node.text.value
+            is_text = node.kind is PatternKind.SUBSTRINGS
+            return _PATTERNS[node.kind].format(quote(value) if is_text else value)
+        case Exception_():
+            match node.excluded:
+                case Terminal() as excluded:
+                    what = quote(excluded.text.value)
+                case excluded:
+                    what = f"a text of {excluded.value}"
+            limit = f", of {node.limit} bytes at most" if node.limit else ""
+            return f"a text without {what} in it{limit}"
+        case TokenName():
+            return f"the special token {node.text.value}"
+        case TokenSet():
+            ids = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in node.ranges)
+            return f"one token, {'any but' if node.negated else 'of'} {ids}"
+
 
 SCHEMA = "kbnf.explain/1"
 
@@ -88,14 +186,7 @@ class _Subject(click.ParamType[str | Path]):
 )
 @click.argument("subject", metavar="GRAMMAR", type=_Subject())
 @click.argument("rule", metavar="[RULE]", required=False)
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How to show it.",
-)
+@format_option(["text", "json"], "How to show it.")
 @stdin_option
 @common_options
 @click.pass_obj
@@ -116,9 +207,8 @@ def explain(
     if isinstance(subject, str) and not subject.startswith("#"):
         return _explain_code(console, subject)
     found = _readable(subject, stdin_filename)
-    for loss in found.losses:
-        console.findings(render_text(loss))
-    reading = _read(found, None)
+    console.diagnostics(found.losses)
+    reading = read_whole(found, None)
     name = rule or reading.start
     if name not in reading.document.first_names:
         raise click.ClickException(_unknown(name, reading))
@@ -149,23 +239,11 @@ def _explain_code(console: Console, text: str) -> int:
 
 def _readable(subject: str | Path, stdin_filename: Path | None) -> Readable:
     if isinstance(subject, Path):
-        name = stdin_filename or Path(UNNAMED) if subject == STDIN else shown_path(subject)
-        return open_text(subject, name.as_posix(), None)
+        return open_text(subject, name_of(subject, stdin_filename).as_posix(), None)
     from kbnf_core.languages import KBNF
     from kbnf_core.source import Source
 
     return Readable(Source(f"start ::= {subject};\n", "<pattern>"), KBNF)
-
-
-def _read(found: Readable, start: str | None) -> "Reading":
-    """Read a grammar; raise ``GrammarError`` for one with errors."""
-    from kbnf_core.frontend import read_grammar
-    from kbnf_core.imports import ANYWHERE
-
-    reading = read_grammar(found.source, start, language=found.language, imports=ANYWHERE)
-    if reading.errors:
-        raise GrammarError(reading.errors)
-    return reading
 
 
 def _unknown(name: str, reading: "Reading") -> str:
@@ -177,7 +255,6 @@ def _unknown(name: str, reading: "Reading") -> str:
 
 
 def _explain(found: Readable, reading: "Reading", name: str) -> Explained:
-    from kbnf_cli.words import outline
 
     definitions = [d for d in reading.document.definitions if d.name.value == name]
     first, follow, may_end = _borders(reading, name)
@@ -195,8 +272,6 @@ def _explain(found: Readable, reading: "Reading", name: str) -> Explained:
 
 
 def _regexes(definition: "Definition") -> "list[tuple[str, Span]]":
-    from kbnf_core.syntax.tree import Pattern, PatternKind, postorder
-
     return [
         (node.text.value, node.span)
         for node in postorder(definition.body)
@@ -205,17 +280,9 @@ def _regexes(definition: "Definition") -> "list[tuple[str, Span]]":
 
 
 def _users(reading: "Reading", name: str) -> "list[str]":
-    from kbnf_core.syntax.tree import Exception_, Name, Reference, postorder
-
-    found: dict[str, None] = {}
-    for definition in reading.document.definitions:
-        for node in postorder(definition.body):
-            match node:
-                case Reference(called) | Exception_(Name() as called) if called.value == name:
-                    found[definition.name.value] = None
-                case _:
-                    pass
-    return list(found)
+    definitions = reading.document.definitions
+    users = (d.name.value for d in definitions if any(n.value == name for n in uses_in(d.body)))
+    return list(dict.fromkeys(users))
 
 
 def _shortest(found: Readable, name: str) -> tuple[bytes, ...] | None:
@@ -224,7 +291,7 @@ def _shortest(found: Readable, name: str) -> tuple[bytes, ...] | None:
     from kbnf_core.config import Finish
 
     try:
-        reading = _read(found, name)
+        reading = read_whole(found, name)
         if reading.grammar is None or reading.analysis is None or reading.is_endless:
             return None
         text = found.source.text
@@ -276,7 +343,7 @@ def _rows(explained: Explained) -> list[tuple[str, str]]:
     ]
 
 
-def _texts(texts: Sequence[bytes] | None) -> str:
+def _texts(texts: tuple[bytes, ...] | None) -> str:
     if texts is None:
         return "not known: no text of bytes alone, or none that ends"
     return "  ".join(map(escaped, texts))

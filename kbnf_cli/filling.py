@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from kbnf_cli.choosing import FileChoice
-from kbnf_cli.console import Console
+from kbnf_cli.console import Console, Exit
 from kbnf_cli.executors import open_workers
-from kbnf_cli.exits import Exit
-from kbnf_cli.files import STDIN, find_grammars, read_source
+from kbnf_cli.files import STDIN, FileChoice, find_grammars, read_source
 from kbnf_cli.inputs import Inputs, read_vocabulary
 from kbnf_core.errors import GrammarError, KbnfError
 from kbnf_core.languages import EXTENSIONS

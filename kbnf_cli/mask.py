@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kbnf_cli.console import Console
-from kbnf_cli.exits import Exit
-from kbnf_cli.grammars import GRAMMAR
-from kbnf_cli.inputs import Inputs, read_vocabulary
+from kbnf_cli.console import Console, Exit
+from kbnf_cli.inputs import GRAMMAR, Inputs, open_engine
 from kbnf_cli.mask_report import (
     SCHEMA,
     Mask,
@@ -28,11 +26,11 @@ from kbnf_cli.options import (
     as_value,
     common_options,
     config_options,
+    format_option,
     grammar_options,
     stdin_option,
     vocabulary_options,
 )
-from kbnf_core.diagnostics.text import render_text
 from kbnf_core.errors import FinishedError, RejectedError, UnknownTokenError
 
 if TYPE_CHECKING:
@@ -161,13 +159,10 @@ class _TokenOrText(click.ParamType["int | bytes"]):
 @click.option("--text", help="The prefix, as text.")
 @click.option("--tokens", type=_TokenIds(), help="The prefix, as token ids.")
 @click.option("--hex", "hex_", type=_Hex(), help="The prefix, as bytes in hexadecimal.")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["table", "ids", "json", "npy"]),
+@format_option(
+    ["table", "ids", "json", "npy"],
+    "How to show the mask; npy is a NumPy file, bool[vocabulary size].",
     default="table",
-    show_default=True,
-    help="How to show the mask; npy is a NumPy file, bool[vocabulary size].",
 )
 @click.option(
     "--why",
@@ -222,16 +217,10 @@ def mask(
     if interactive and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise click.UsageError("--interactive needs a terminal")
     prefix = _prefix(text, tokens, hex_)
-    settings = inputs.settings_source()(inputs.name_of(grammar))
-    vocabulary = read_vocabulary(console, *inputs.vocabulary(settings))
-    opened = inputs.grammar(grammar, vocabulary)
-    for loss in opened.losses:
-        console.findings(render_text(loss))
-    rules = opened.grammar
-    engine = _engine(rules, vocabulary)
+    engine = open_engine(console, inputs, grammar)
     rejection = feed(engine, prefix)
     if rejection is not None:
-        _show_rejection(console, rejection, format_, rules)
+        _show_rejection(console, rejection, format_, engine.grammar)
         return Exit.FINDINGS
     if interactive:
         from kbnf_cli.mask_live import run_live
@@ -254,12 +243,6 @@ def _prefix(text: str | None, tokens: tuple[int, ...] | None, hex_: bytes | None
 def _as_bytes(text: str) -> bytes:
     """Return an argument as the bytes that the shell passed."""
     return text.encode("utf-8", "surrogateescape")
-
-
-def _engine(grammar: "Grammar", vocabulary: "Vocabulary") -> "Engine":
-    from kbnf_core import Engine
-
-    return Engine(grammar, vocabulary)
 
 
 def _mask(engine: "Engine", prefix: Prefix) -> Mask:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from kbnf_cli.grammars import GRAMMAR
+from kbnf_cli.inputs import GRAMMAR
 
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kbnf_cli.console import Console
-from kbnf_cli.exits import Exit
+from kbnf_cli.console import Console, Exit
 from kbnf_cli.options import common_options, examples
 from kbnf_core.errors import KbnfError
 

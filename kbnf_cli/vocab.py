@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kbnf_cli.console import Console
+from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import escaped
-from kbnf_cli.exits import Exit
 from kbnf_cli.inputs import read_vocabulary
-from kbnf_cli.options import common_options
+from kbnf_cli.options import common_options, format_option
 from kbnf_core.diagnostics.segments import visible
 from kbnf_core.diagnostics.text import count_of
 
@@ -21,14 +20,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file", metavar="FILE|MODEL|bytes", default="bytes")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How to show it.",
-)
+@format_option(["text", "json"], "How to show it.")
 @click.option(
     "--eos",
     metavar="ID",

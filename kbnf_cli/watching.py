@@ -11,11 +11,9 @@ from typing import Any, TypeAlias, TypeVar
 
 import click
 
-from kbnf_cli.choosing import FileChoice
 from kbnf_cli.config import NAMES
-from kbnf_cli.console import Console, explain_error
-from kbnf_cli.exits import Exit
-from kbnf_cli.files import STDIN, find_grammars
+from kbnf_cli.console import Console, Exit, explain_error
+from kbnf_cli.files import STDIN, FileChoice, find_grammars
 from kbnf_core.errors import KbnfError, SourceError
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])

@@ -3,7 +3,6 @@
 The library railroad-diagrams (Tab Atkins Jr., CC0) draws them.
 """
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from html import escape
 from io import StringIO
@@ -14,7 +13,7 @@ from kbnf_core.diagnostics.segments import cells, visible
 from kbnf_core.errors import MissingExtraError
 from kbnf_core.source import Source
 from kbnf_core.syntax import tree
-from kbnf_core.syntax.tree import Definition, Document, Exception_, Name, Reference, postorder
+from kbnf_core.syntax.tree import Definition, Document, uses_in
 from kbnf_core.traversal import fold
 
 
@@ -39,19 +38,9 @@ def collect_rules(document: Document) -> tuple[Rule, ...]:
         definitions.setdefault(definition.name.value, []).append(definition)
     users: dict[str, dict[str, None]] = {name: {} for name in definitions}
     for definition in document.definitions:
-        for used in _uses(definition):
-            users.setdefault(used, {})[definition.name.value] = None
+        for used in uses_in(definition.body):
+            users.setdefault(used.value, {})[definition.name.value] = None
     return tuple(Rule(name, tuple(each), tuple(users[name])) for name, each in definitions.items())
-
-
-def _uses(definition: Definition) -> Collection[str]:
-    names: list[str] = []
-    for node in postorder(definition.body):
-        if isinstance(node, Reference):
-            names.append(node.name.value)
-        elif isinstance(node, Exception_) and isinstance(node.excluded, Name):
-            names.append(node.excluded.value)
-    return names
 
 
 try:

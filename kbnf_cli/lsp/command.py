@@ -7,8 +7,7 @@ import sys
 
 import click
 
-from kbnf_cli.console import Console
-from kbnf_cli.exits import Exit
+from kbnf_cli.console import Console, Exit
 from kbnf_cli.options import common_options
 from kbnf_core.errors import MissingExtraError
 

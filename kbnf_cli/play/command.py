@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING
 import click
 
 from kbnf_cli.config import SettingsFor
-from kbnf_cli.console import Console
-from kbnf_cli.exits import Exit
+from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import read_bytes, write_text
-from kbnf_cli.grammars import GRAMMAR, Opened, open_any_grammar
-from kbnf_cli.inputs import BUILT_IN, Inputs, read_vocabulary, vocabulary_file
+from kbnf_cli.inputs import (
+    BUILT_IN,
+    GRAMMAR,
+    Inputs,
+    Opened,
+    open_any_grammar,
+    read_vocabulary,
+    shown_path,
+    vocabulary_file,
+)
 from kbnf_cli.options import as_value, common_options, input_options
 from kbnf_cli.play.session import Files, Session, Settings, Verdict, World, open_session
-from kbnf_cli.shipped import shown_path
 from kbnf_core.diagnostics.segments import visible
-from kbnf_core.diagnostics.text import render_text
 
 if TYPE_CHECKING:
     from kbnf_core import Vocabulary
@@ -147,8 +152,7 @@ def _on_terminal() -> bool:
 
 def _show_losses(console: Console, session: Session) -> None:
     """Tell what converting the grammar could not keep."""
-    for loss in session.losses:
-        console.findings(render_text(loss))
+    console.diagnostics(session.losses)
 
 
 def _run_lines(

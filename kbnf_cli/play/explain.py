@@ -3,11 +3,10 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kbnf_cli.clipped import clip
 from kbnf_cli.escaped import describe_bytes, escaped
-from kbnf_cli.mask_places import terminal_places
+from kbnf_cli.mask_table import terminal_places
 from kbnf_cli.play.session import Session, World
-from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
+from kbnf_core.diagnostics.segments import Role, Segment, Segments, clip, visible
 from kbnf_core.diagnostics.text import count_of
 from kbnf_core.source import Source, Span
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
-from kbnf_cli.clipped import clip
 from kbnf_cli.escaped import TypingError, escaped, read_typed
 from kbnf_cli.play.explain import explanation, stack_rows
 from kbnf_cli.play.render import (
@@ -22,7 +21,7 @@ from kbnf_cli.play.render import (
     tokens_line,
 )
 from kbnf_cli.play.session import Command, Reply, Session, World, misused, refused
-from kbnf_core.diagnostics.segments import Role, Segment, Segments
+from kbnf_core.diagnostics.segments import Role, Segment, Segments, clip
 from kbnf_core.diagnostics.text import count_of
 
 if TYPE_CHECKING:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from kbnf_cli.clipped import clip
 from kbnf_cli.escaped import write_typed
 from kbnf_cli.play.explain import explanation
 from kbnf_cli.play.looking import find_token, find_what, number, typed_bytes
@@ -27,7 +26,7 @@ from kbnf_cli.play.session import (
     refused,
     with_engine,
 )
-from kbnf_core.diagnostics.segments import visible
+from kbnf_core.diagnostics.segments import clip, visible
 from kbnf_core.diagnostics.text import count_of
 from kbnf_core.errors import FinishedError, MissingExtraError, RejectedError, VocabularyError
 

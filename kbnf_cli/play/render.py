@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_cli.clipped import clip
 from kbnf_cli.escaped import escaped
-from kbnf_cli.mask_places import by_place
+from kbnf_cli.mask_table import by_place, order_of
 from kbnf_cli.play.session import Reply, Session, World
-from kbnf_cli.token_order import order_of
-from kbnf_core.diagnostics.segments import Role, Segment, Segments, cells, visible
+from kbnf_core.diagnostics.segments import Role, Segment, Segments, cells, clip, visible
 from kbnf_core.diagnostics.text import count_of
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from kbnf_cli.exits import Exit
-from kbnf_cli.grammars import Opened
+from kbnf_cli.console import Exit
+from kbnf_cli.inputs import Opened
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.diagnostics.segments import Segment, Segments
 

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
 
-from kbnf_cli.console import Console
-from kbnf_cli.exits import Exit
+from kbnf_cli.console import Console, Exit
 from kbnf_cli.init import GRAMMAR
 from kbnf_cli.inputs import BUILT_IN, Inputs, read_vocabulary
 from kbnf_cli.web.answers import LIMITS, VocabularyName
@@ -45,7 +44,7 @@ def serve(
         # Readers that leave, and a worker that ends, must not end the server.
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     # What a text did to the worker is said on the page.
-    logging.getLogger("kbnf_cli.worker").setLevel(logging.CRITICAL)
+    logging.getLogger("kbnf_cli.executors").setLevel(logging.CRITICAL)
     with _listen(host) as listener:
         place = Place(host, listener.getsockname()[1])
         token = secrets.token_urlsafe(32)

@@ -317,8 +317,7 @@ def test_a_directory_that_cannot_be_listed_hides_nothing_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Simulated, since root may list everything."""
-    from kbnf_cli.choosing import FileChoice
-    from kbnf_cli.files import find_grammars
+    from kbnf_cli.files import FileChoice, find_grammars
 
     Path("d/closed").mkdir(parents=True)
     Path("d/open").mkdir()

@@ -2,10 +2,15 @@
 
 Source text is untrusted: whatever could move the cursor, change colours or reorder the line is
 replaced by a visible sign before it is shown.
+
+Lines cut off at the width of a terminal.
+
+The difference between two texts, as ``patch`` reads it.
 """
 
 import unicodedata
 from collections.abc import Iterable
+from difflib import unified_diff
 from enum import Enum, auto
 from typing import NamedTuple, TypeAlias
 
@@ -99,3 +104,40 @@ def _width(character: str) -> int:
     if unicodedata.category(character) in {"Mn", "Me"}:
         return 0
     return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
+
+
+def clip(line: str, columns: int) -> str:
+    """Return a line, cut off with an ellipsis where it is wider than ``columns`` cells."""
+    if cells(line) <= columns:
+        return line
+    kept = []
+    room = columns - 1
+    for character in line:
+        room -= cells(character)
+        if room < 0:
+            break
+        kept.append(character)
+    return "".join(kept) + "…"
+
+
+_DIFF_ROLES = {"+": Role.HELP, "-": Role.ERROR, "@": Role.PLACE}
+_NO_LINE_END = "\n\\ No newline at end of file\n"
+
+
+def diff(before: str, after: str, name: str) -> Segments:
+    """Return a unified diff of two versions of the file ``name``; empty where they are equal."""
+    shown = visible(name)
+    lines = unified_diff(_split_lines(before), _split_lines(after), shown, shown)
+    return [_diff_segment(line) for line in lines]
+
+
+def _split_lines(text: str) -> list[str]:
+    """Split at line feeds only: a grammar may hold every other kind of line end as text."""
+    *lines, last = text.split("\n")
+    return [f"{line}\n" for line in lines] + ([last] if last else [])
+
+
+def _diff_segment(line: str) -> Segment:
+    text = line if line.endswith("\n") else line + _NO_LINE_END
+    is_header = line.startswith(("---", "+++"))
+    return Segment(text, Role.TITLE if is_header else _DIFF_ROLES.get(line[0], Role.PLAIN))

@@ -225,6 +225,14 @@ def children(node: Expression) -> tuple[Expression, ...]:
             return ()
 
 
+def uses_in(root: Expression) -> Iterator[Name]:
+    """Yield the names of nonterminals that ``root`` uses, where they stand."""
+    for node in postorder(root):
+        match node:
+            case Reference(Name() as name) | Exception_(Name() as name):
+                yield name
+
+
 def postorder(root: Expression) -> Iterator[Expression]:
     """Yield every part of ``root``, parts before wholes, without recursion."""
     return traversal.postorder(root, children)

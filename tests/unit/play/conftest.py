@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kbnf_cli.grammars import Opened
+from kbnf_cli.inputs import Opened
 from kbnf_cli.play.session import Files, Session, open_session
 from kbnf_core import Grammar, Vocabulary
 from kbnf_core.errors import SourceError
