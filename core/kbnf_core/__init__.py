@@ -47,15 +47,15 @@ if TYPE_CHECKING:
 
 
 _HOMES = {
-    "ArtifactError": "artifact.errors",
-    "ArtifactWarning": "artifact.errors",
+    "ArtifactError": "artifact.manifest",
+    "ArtifactWarning": "artifact.manifest",
     "compile_artifact": "artifact.write",
     "load_artifact": "artifact.read",
     "allocate_bitmask": "batch",
     "apply_bitmask": "mask.logits",
     "fill_bitmasks": "batch",
     "check": "lint.check",
-    "Compiler": "compiler.compiler",
+    "Compiler": "compiler",
     "CompressionConfig": "config",
     "Config": "config",
     "EngineConfig": "config",
