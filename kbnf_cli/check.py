@@ -90,18 +90,16 @@ class CheckOptions(Inputs, FileInputs):
         return lambda file: asked.over(configured(file))
 
 
-class _Selectors(click.ParamType[tuple[str, ...]]):
-    """A comma-separated list of codes, prefixes of codes, names, or ``ALL``."""
+def _selectors(text: str) -> tuple[str, ...]:
+    """Return a comma-separated list of codes, prefixes of codes, names, or ``ALL``."""
+    try:
+        return tuple(map(normalise_selector, text.split(",")))
+    except ValueError as error:
+        raise click.BadParameter(f"{error}; `kbnf rule` lists them") from None
 
-    name = "CODE,..."
 
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, ...]:
-        try:
-            return tuple(normalise_selector(part) for part in str(value).split(","))
-        except ValueError as error:
-            self.fail(f"{error}; `kbnf rule` lists them", param, ctx)
+def _selecting(name: str, text: str) -> Callable[[_Command], _Command]:
+    return click.option(name, metavar="CODE,...", type=_selectors, help=text)
 
 
 run_options = together(
@@ -151,9 +149,9 @@ selection_options = together(
         type=_FILE,
         help="Report nothing that FILE, written by --write-baseline, holds.",
     ),
-    click.option("--select", type=_Selectors(), help="Report these only; prefixes work."),
-    click.option("--ignore", type=_Selectors(), help="Not these; a longer prefix wins."),
-    click.option("--extend-select", type=_Selectors(), help="Report these codes as well."),
+    _selecting("--select", "Report these only; prefixes work."),
+    _selecting("--ignore", "Not these; a longer prefix wins."),
+    _selecting("--extend-select", "Report these codes as well."),
     click.option(
         "--fail-on",
         type=click.Choice(list(SEVERITIES)),

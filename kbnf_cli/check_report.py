@@ -11,13 +11,7 @@ from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import STDIN, read_bytes, write_text
 from kbnf_core.diagnostics import CATALOGUE, Diagnostic
 from kbnf_core.diagnostics.segments import NEWLINE, Segment, Segments, plain
-from kbnf_core.diagnostics.text import (
-    FIXABLE,
-    count_of,
-    render_concise,
-    render_text,
-    summarise,
-)
+from kbnf_core.diagnostics.text import FIXABLE, count_of, render_concise, render_text, summarise
 from kbnf_core.errors import ConfigError
 
 if TYPE_CHECKING:

@@ -25,16 +25,7 @@ from kbnf_cli.models import is_model_name, schema_of_model
 from kbnf_cli.options import as_value, common_options, together, vocabulary_options
 from kbnf_core import convert
 from kbnf_core.imports import ANYWHERE, BELOW
-from kbnf_core.languages import (
-    ABNF,
-    BNF,
-    GBNF,
-    KBNF,
-    LANGUAGES,
-    LARK,
-    STRUCTURAL_TAG,
-    Language,
-)
+from kbnf_core.languages import ABNF, BNF, GBNF, KBNF, LANGUAGES, LARK, STRUCTURAL_TAG, Language
 from kbnf_core.source import Source
 
 if TYPE_CHECKING:

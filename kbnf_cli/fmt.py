@@ -9,13 +9,7 @@ import click
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import STDIN, find_grammars, read_source, write_text
 from kbnf_cli.inputs import FileInputs
-from kbnf_cli.options import (
-    as_value,
-    common_options,
-    config_options,
-    file_options,
-    stdin_option,
-)
+from kbnf_cli.options import as_value, common_options, config_options, file_options, stdin_option
 from kbnf_core.diagnostics.segments import diff
 from kbnf_core.diagnostics.text import count_of
 from kbnf_core.languages import KBNF

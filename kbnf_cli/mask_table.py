@@ -142,12 +142,7 @@ def to_table(engine: "Engine", mask: "Mask", view: View) -> str:
 
 def matching(vocabulary: "Vocabulary", ids: Sequence[int], part: bytes) -> list[int]:
     """Return the tokens that hold ``part``: in their bytes, or in their names if special."""
-    return [each for each in ids if part in _bytes_or_name(vocabulary, each)]
-
-
-def _bytes_or_name(vocabulary: "Vocabulary", token_id: int) -> bytes:
-    data = vocabulary.token(token_id)
-    return (vocabulary.token_string(token_id) or "").encode() if data is None else data
+    return [each for each in ids if part in vocabulary.bytes_or_name(each)]
 
 
 def _heading(mask: "Mask") -> Iterator[str]:
@@ -215,10 +210,11 @@ def _special_rows(vocabulary: "Vocabulary", ids: Sequence[int], view: View) -> I
 
 
 def _token_row(vocabulary: "Vocabulary", token_id: int) -> str:
-    return f"{token_id:>8}  {_shown(vocabulary, token_id)}"
+    return f"{token_id:>8}  {spelled(vocabulary, token_id)}"
 
 
-def _shown(vocabulary: "Vocabulary", token_id: int) -> str:
+def spelled(vocabulary: "Vocabulary", token_id: int) -> str:
+    """Return what to show for a token: its bytes in quotes, or the name of a special one."""
     data = vocabulary.token(token_id)
     if data is not None:
         return escaped(data)
@@ -241,7 +237,7 @@ def _counted(vocabulary: "Vocabulary", ids: Sequence[int], view: View) -> str:
     """Return how many tokens, and the first of them, as many as the line has room for."""
     shown = f"{len(ids):>8,}  "
     for index, token_id in enumerate(ids):
-        part = f"{', ' if index else ''}{token_id} {_shown(vocabulary, token_id)}"
+        part = f"{', ' if index else ''}{token_id} {spelled(vocabulary, token_id)}"
         if cells(shown) + cells(part) + len(", ...") > view.columns:
             return f"{shown}, ..."
         shown += part

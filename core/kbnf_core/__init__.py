@@ -14,13 +14,7 @@ if TYPE_CHECKING:
     from kbnf_core.artifact.write import compile_artifact
     from kbnf_core.batch import allocate_bitmask, fill_bitmasks
     from kbnf_core.compiler import Compiler
-    from kbnf_core.config import (
-        CompressionConfig,
-        Config,
-        EngineConfig,
-        Finish,
-        RegexConfig,
-    )
+    from kbnf_core.config import CompressionConfig, Config, EngineConfig, Finish, RegexConfig
     from kbnf_core.diagnostics import Diagnostic
     from kbnf_core.engine import AcceptTokenResult, Engine
     from kbnf_core.errors import (

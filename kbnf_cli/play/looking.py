@@ -6,6 +6,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from kbnf_cli.escaped import TypingError, escaped, read_typed
+from kbnf_cli.mask_table import spelled
 from kbnf_cli.play.explain import explanation, stack_rows
 from kbnf_cli.play.render import (
     allowed_count,
@@ -16,7 +17,6 @@ from kbnf_cli.play.render import (
     position,
     readable,
     row,
-    spelled,
     token_lines,
     tokens_line,
 )
@@ -103,16 +103,11 @@ def beginning_with(session: Session, text: str, world: World) -> Reply:
     vocabulary = session.vocabulary
     prefix = typed_bytes(text)
     ids = allowed_ids(session.engine)
-    found = [each for each in ids if _name(vocabulary, each).startswith(prefix)]
+    found = [each for each in ids if vocabulary.bytes_or_name(each).startswith(prefix)]
     lines = token_lines(vocabulary, found, world.columns)
     count = f"{len(found):,} of {len(ids):,} allowed tokens begin with {escaped(prefix)}"
     shown = (*row("allowed", count), *page(lines, world))
     return Reply(replace(session, listing=lines[world.rows :]), shown)
-
-
-def _name(vocabulary: "Vocabulary", token_id: int) -> bytes:
-    data = vocabulary.token(token_id)
-    return (vocabulary.token_string(token_id) or "").encode() if data is None else data
 
 
 def _matching(session: Session, ids: list[int], text: str) -> list[int]:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_cli.escaped import escaped
-from kbnf_cli.mask_table import by_place, order_of
+from kbnf_cli.mask_table import by_place, order_of, spelled
 from kbnf_cli.play.session import Reply, Session, World
 from kbnf_core.diagnostics.segments import Role, Segment, Segments, cells, clip, visible
 from kbnf_core.diagnostics.text import count_of
@@ -103,16 +103,6 @@ def _fitting(head: str, parts: Iterable[str], columns: int) -> Iterator[str]:
         if room < 0:
             return
         yield part
-
-
-def spelled(vocabulary: "Vocabulary", token_id: int) -> str:
-    """Return what to show for a token: its bytes in quotes, or the name of a special one."""
-    data = vocabulary.token(token_id)
-    if data is not None:
-        return escaped(data)
-    name = vocabulary.token_string(token_id)
-    kind = "end of sequence" if token_id in vocabulary.eos_token_ids else "special"
-    return kind if name is None else f"{visible(name)} ({kind})"
 
 
 _KEY = 10

@@ -286,6 +286,11 @@ class Vocabulary:
         data = self._tokens.get(token_id, self._hidden.get(token_id))
         return None if data is None else data.decode("utf-8", "backslashreplace")
 
+    def bytes_or_name(self, token_id: int) -> _Bytes:
+        """Return the bytes of an ordinary token, and of any other id its name."""
+        data = self.token(token_id)
+        return (self.token_string(token_id) or "").encode() if data is None else data
+
     def token_id(self, data: _Bytes | Token) -> int | None:
         """Return the lowest id that spells ``data``, None if there is none."""
         ids = self.token_ids(data)
