@@ -13,7 +13,7 @@ from kbnf_cli.config import Settings, SettingsFor
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import STDIN, find_grammars
 from kbnf_cli.inputs import GRAMMAR, FileInputs, Inputs
-from kbnf_cli.jobs import default_jobs, run_jobs
+from kbnf_cli.jobs import jobs_option, run_jobs
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -111,14 +111,7 @@ run_options = together(
         type=_FILE,
         help="Write what was found to FILE rather than to stdout.",
     ),
-    click.option(
-        "-j",
-        "--jobs",
-        type=click.IntRange(min=1),
-        default=default_jobs,
-        help="Files to check at the same time, if there are many.  "
-        "[default: the number of processors]",
-    ),
+    jobs_option("Files to check at the same time, if there are many."),
     watch_option("Check"),
     click.option("--statistics", is_flag=True, help="Show how often each code was found instead."),
     click.option(

@@ -10,7 +10,7 @@ from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import STDIN, find_grammars
 from kbnf_cli.filling import Filling, fill
 from kbnf_cli.inputs import GRAMMAR, FileInputs, Inputs, read_vocabulary
-from kbnf_cli.jobs import default_jobs, run_jobs
+from kbnf_cli.jobs import jobs_option, run_jobs
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -116,13 +116,7 @@ class _TableTask(_Task):
     show_default=True,
     help="States that a device table may have.",
 )
-@click.option(
-    "-j",
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=default_jobs,
-    help="Grammars to compile at the same time.  [default: the number of processors]",
-)
+@jobs_option("Grammars to compile at the same time.")
 @click.option(
     "--store",
     metavar="URL",

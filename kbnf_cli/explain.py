@@ -11,7 +11,7 @@ import click
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import byte_ranges, describe_bytes, escaped
 from kbnf_cli.files import STDIN
-from kbnf_cli.inputs import GRAMMAR, Readable, name_of, open_text, read_whole
+from kbnf_cli.inputs import GrammarOr, Readable, name_of, open_text, read_whole
 from kbnf_cli.options import common_options, examples, format_option, stdin_option
 from kbnf_core.diagnostics.catalogue import find_rule, read_page
 from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
@@ -156,24 +156,10 @@ class Explained:
     users: tuple[str, ...]
 
 
-class _Subject(click.ParamType[str | Path]):
-    """The path of a grammar, a pattern such as ``#"[0-9]+"``, or the code of a finding."""
-
-    name = "GRAMMAR"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> str | Path:
-        text = str(value)
-        is_file = text == str(STDIN) or Path(text).exists()
-        if not is_file and (text.startswith("#") or find_rule(text) is not None):
-            return text
-        return Path(str(GRAMMAR.convert(text, param, ctx)))
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[click.shell_completion.CompletionItem]:
-        return GRAMMAR.shell_complete(ctx, param, incomplete)
+def _is_no_grammar(text: str) -> bool:
+    """Tell whether it is a pattern such as ``#"[0-9]+"``, or the code of a finding."""
+    is_file = text == str(STDIN) or Path(text).exists()
+    return not is_file and (text.startswith("#") or find_rule(text) is not None)
 
 
 @click.command(
@@ -184,7 +170,7 @@ class _Subject(click.ParamType[str | Path]):
         "kbnf explain W301",
     )
 )
-@click.argument("subject", metavar="GRAMMAR", type=_Subject())
+@click.argument("subject", metavar="GRAMMAR", type=GrammarOr("GRAMMAR", _is_no_grammar))
 @click.argument("rule", metavar="[RULE]", required=False)
 @format_option(["text", "json"], "How to show it.")
 @stdin_option

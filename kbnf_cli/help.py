@@ -54,7 +54,7 @@ class _Page:
 
     width: int
     out: Segments = field(default_factory=list)
-    _words_of: list[Word] = field(default_factory=list)
+    _words: list[Word] = field(default_factory=list)
     _indent: int = _TEXT
 
     def add(self, line: str, rest: Iterator[str]) -> None:

@@ -5,7 +5,7 @@ folders of a checkout, which ``setup.py`` puts into the package of a wheel.
 """
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,6 +96,27 @@ class GrammarPath(click.Path):
 
 
 GRAMMAR = GrammarPath()
+
+
+class GrammarOr(click.ParamType[str | Path]):
+    """A grammar, or a text of which ``is_other`` tells that it is something else."""
+
+    def __init__(self, name: str, is_other: Callable[[str], bool]) -> None:
+        self.name = name
+        self._is_other = is_other
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | Path:
+        """Return a path, or what is something else as text."""
+        text = str(value)
+        return text if self._is_other(text) else Path(str(GRAMMAR.convert(text, param, ctx)))
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Complete as grammars do."""
+        return GRAMMAR.shell_complete(ctx, param, incomplete)
 
 
 def name_of(path: Path, stdin_filename: Path | None) -> Path:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -58,20 +59,13 @@ def _as_json(vocabulary: "Vocabulary", inspection: "Inspection") -> str:
     themselves: with all 256 any text can be spelled. ``round_trip`` counts the ordinary ids that
     come back as the same or as another id when their bytes are looked up.
     """
+    found = asdict(inspection)
+    length = found.pop("longest_length")
     value = {
         "schema": SCHEMA,
-        "name": inspection.name,
-        "fingerprint": inspection.fingerprint,
-        "size": inspection.size,
-        "ordinary": inspection.ordinary,
+        **found,
         "special": [{"id": key, "text": text} for key, text in inspection.special],
-        "stop_ids": list(inspection.stop_ids),
-        "duplicates": [list(group) for group in inspection.duplicates],
-        "empty": list(inspection.empty),
-        "missing_bytes": list(inspection.missing_bytes),
-        "longest": {"length": inspection.longest_length, "ids": list(inspection.longest)},
-        "gaps": [list(gap) for gap in inspection.gaps],
-        "partial_utf8": list(inspection.partial_utf8),
+        "longest": {"length": length, "ids": inspection.longest},
         "single_bytes": _single_bytes(vocabulary),
         "round_trip": _round_trip(vocabulary),
     }

@@ -244,7 +244,7 @@ class FlatTable:
             raise ValueError(f"width {width} is less than the tables' {self._size}")
         joint = _common_classes([self._padded(table) for table in tables], width or self._size)
         self.token_class, first = joint
-        dead = (
+        dead: tuple[npt.NDArray[Any], ...] = (
             np.zeros((1, len(first)), np.int32),
             _or_all(self._ends(tables, first))[None, :],
             *3 * (np.zeros(1, np.bool_),),
