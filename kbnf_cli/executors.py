@@ -3,7 +3,6 @@
 A process that does the work of a server, so that no text ends the server or holds it up.
 """
 
-import asyncio
 import logging
 import os
 import signal
@@ -233,6 +232,8 @@ class Process:
 
     async def run(self, task: Callable[[_Given], _Made], given: _Given) -> _Made | None:
         """Return what ``task`` makes of ``given``; None where the process ended, or was ended."""
+        import asyncio
+
         if self._pool is None:
             # A fresh process: a forked one would inherit the streams of the protocol.
             context = get_context("spawn")

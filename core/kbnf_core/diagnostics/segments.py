@@ -10,7 +10,6 @@ The difference between two texts, as ``patch`` reads it.
 
 import unicodedata
 from collections.abc import Iterable
-from difflib import unified_diff
 from enum import Enum, auto
 from typing import NamedTuple, TypeAlias
 
@@ -126,6 +125,8 @@ _NO_LINE_END = "\n\\ No newline at end of file\n"
 
 def diff(before: str, after: str, name: str) -> Segments:
     """Return a unified diff of two versions of the file ``name``; empty where they are equal."""
+    from difflib import unified_diff
+
     shown = visible(name)
     lines = unified_diff(_split_lines(before), _split_lines(after), shown, shown)
     return [_diff_segment(line) for line in lines]

@@ -23,7 +23,6 @@ from kbnf_core.vocab.formats import (
     tiktoken_ranks,
 )
 from kbnf_core.vocab.formats.format import LARGE_MAGIC, Encode, Format, VocabularyFile
-from kbnf_core.vocab.trie import longest_tokens
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 FORMATS: tuple[Format, ...] = (
@@ -169,6 +168,8 @@ def _longest(vocabulary: Vocabulary) -> Encode:
 
 def longest_match(vocabulary: Vocabulary, data: bytes) -> list[int]:
     """Return the longest token at each position (greedy); ``VocabularyError`` if none spell it."""
+    from kbnf_core.vocab.trie import longest_tokens
+
     tokens = longest_tokens(vocabulary.trie, data)
     if tokens is None:
         raise VocabularyError("no tokens of the vocabulary spell this text")
