@@ -11,7 +11,7 @@ _COMMANDS = {
     "check": "kbnf_cli.check:check",
     "diagram": "kbnf_cli.diagram:diagram",
     "fmt": "kbnf_cli.fmt:fmt",
-    "lsp": "kbnf_cli.lsp.command:lsp",
+    "lsp": "kbnf_cli.lsp:lsp",
     "compile": "kbnf_cli.compile:compile_",
     "convert": "kbnf_cli.convert_any:convert_any",
     "convert-json-schema": "kbnf_cli.convert:convert_json_schema",

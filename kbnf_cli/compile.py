@@ -8,7 +8,6 @@ import click
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import STDIN, find_grammars
-from kbnf_cli.filling import Filling, fill
 from kbnf_cli.inputs import GRAMMAR, FileInputs, Inputs, read_vocabulary
 from kbnf_cli.jobs import jobs_option, run_jobs
 from kbnf_cli.options import (
@@ -19,6 +18,7 @@ from kbnf_cli.options import (
     file_options,
     grammar_options,
 )
+from kbnf_cli.store import Filling, fill
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError, KbnfError, SourceError
 from kbnf_core.languages import EXTENSIONS

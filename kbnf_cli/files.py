@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kbnf_core.diagnostics.model import decode
+from kbnf_core.diagnostics import decode
 from kbnf_core.errors import GrammarError, SourceError
 from kbnf_core.files import read_file, read_up_to, write_file
 from kbnf_core.languages import EXTENSIONS, KBNF

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kbnf_core import Grammar, Vocabulary
-from kbnf_core.store.artifact_store import open_store
+from kbnf_core.store import open_store
 from kbnf_core.store.backend import DirectoryStore
 from kbnf_core.store.keys import recipe_of
 from kbnf_testing.command import Kbnf, Write

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any, TypeAlias
 
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Label
 from kbnf_core.diagnostics.catalogue import CATALOGUE, Rule, Severity, read_page
-from kbnf_core.diagnostics.model import Diagnostic, Edit, Fix, Label
 from kbnf_core.diagnostics.segments import plain, visible
 from kbnf_core.diagnostics.stored import fingerprints
 from kbnf_core.diagnostics.text import render_text

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any, TypeAlias
 
-from kbnf_core.diagnostics.model import Diagnostic, Edit, Fix, Label
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Label
 from kbnf_core.source import Source, Span
 
 Stored: TypeAlias = dict[str, Any]

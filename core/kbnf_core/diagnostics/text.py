@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, groupby
 
+from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.diagnostics.catalogue import Severity
-from kbnf_core.diagnostics.model import Diagnostic
 from kbnf_core.diagnostics.segments import (
     NEWLINE,
     Role,

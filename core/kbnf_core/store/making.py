@@ -21,7 +21,7 @@ from kbnf_core.artifact.read import load_artifact
 from kbnf_core.artifact.write import compile_artifact
 from kbnf_core.errors import GrammarError, KbnfError, SourceError
 from kbnf_core.grammar import Grammar
-from kbnf_core.store.artifact_store import ArtifactStore, Failure, StoredFailureError, open_store
+from kbnf_core.store import ArtifactStore, Failure, StoredFailureError, open_store
 from kbnf_core.store.backend import StoreError
 from kbnf_core.store.cache import memory_limit
 from kbnf_core.store.keys import Recipe, recipe_of

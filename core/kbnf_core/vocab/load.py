@@ -14,6 +14,10 @@ from kbnf_core.errors import SourceError, VocabularyError
 from kbnf_core.files import opened
 from kbnf_core.vocab.cache import find_entry
 from kbnf_core.vocab.formats import (
+    LARGE_MAGIC,
+    Encode,
+    Format,
+    VocabularyFile,
     gguf_metadata,
     huggingface,
     plain_json,
@@ -22,7 +26,6 @@ from kbnf_core.vocab.formats import (
     tekken,
     tiktoken_ranks,
 )
-from kbnf_core.vocab.formats.format import LARGE_MAGIC, Encode, Format, VocabularyFile
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 FORMATS: tuple[Format, ...] = (

@@ -23,7 +23,7 @@ from kbnf_core.vocab.validate import (
 )
 
 if TYPE_CHECKING:
-    from kbnf_core.vocab.formats.format import Encode
+    from kbnf_core.vocab.formats import Encode
     from kbnf_core.vocab.stored import Spellings
     from kbnf_core.vocab.trie import TokenTrie
 

@@ -14,7 +14,7 @@ import pytest
 
 from kbnf_core import Grammar, GrammarError, Vocabulary, compile_artifact
 from kbnf_core.engine import Engine
-from kbnf_core.store.artifact_store import (
+from kbnf_core.store import (
     ArtifactStore,
     Failure,
     StoredFailureError,

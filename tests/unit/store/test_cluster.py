@@ -18,7 +18,7 @@ import pytest
 
 from kbnf_cli.executors import Processes, open_workers
 from kbnf_core import Vocabulary
-from kbnf_core.store.artifact_store import open_store
+from kbnf_core.store import open_store
 from kbnf_core.store.backend import DirectoryStore
 from kbnf_core.store.keys import recipe_of
 from kbnf_core.store.making import QUARANTINED, Outcome, Task, run_tasks

@@ -12,7 +12,7 @@ from kbnf_cli import executors
 from kbnf_cli.executors import Processes
 from kbnf_core import Vocabulary
 from kbnf_core.errors import KbnfError
-from kbnf_core.store.artifact_store import open_store
+from kbnf_core.store import open_store
 from kbnf_core.store.backend import DirectoryStore
 from kbnf_core.store.cache import memory_limit
 from kbnf_core.store.keys import recipe_of

@@ -14,7 +14,7 @@ import pytest
 
 from kbnf_core import Grammar, Vocabulary
 from kbnf_core.engine import Engine
-from kbnf_core.store.artifact_store import ArtifactStore, StoreWarning, open_store
+from kbnf_core.store import ArtifactStore, StoreWarning, open_store
 from kbnf_core.store.backend import DirectoryStore, StoreError
 from kbnf_core.store.fsspec_store import FsspecStore
 from kbnf_core.store.keys import recipe_of

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from kbnf_core.errors import MissingExtraError, VocabularyError
 from kbnf_core.files import opened
-from kbnf_core.vocab.formats.format import (
+from kbnf_core.vocab.formats import (
     LARGE_MAGIC,
     Contents,
     Encode,

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from kbnf_core.errors import MissingExtraError, VocabularyError
-from kbnf_core.vocab.formats.format import (
+from kbnf_core.vocab.formats import (
     Contents,
     Encode,
     Format,

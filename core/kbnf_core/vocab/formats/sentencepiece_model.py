@@ -10,7 +10,7 @@ here. User-defined pieces are ordinary text. The space that SentencePiece puts b
 from typing import TYPE_CHECKING
 
 from kbnf_core.errors import MissingExtraError, VocabularyError
-from kbnf_core.vocab.formats.format import (
+from kbnf_core.vocab.formats import (
     Contents,
     Encode,
     Format,

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kbnf_core.errors import MissingExtraError, VocabularyError
-from kbnf_core.vocab.formats.format import Contents, Encode, Format, VocabularyFile, expect
+from kbnf_core.vocab.formats import Contents, Encode, Format, VocabularyFile, expect
 from kbnf_core.vocab.validate import LARGEST_ID
 
 _NAMES_UP_TO_VERSION_7 = (
