@@ -105,10 +105,9 @@ TOO_LARGE = f"this needs more than {EFFORT.regex_states:,} states"
 
 def stopped_early(reading: Reading, span: Span, what: str, code: str) -> Diagnostic:
     """Return the finding that ``what`` was too much; other findings of ``code`` may be missing."""
-    return Diagnostic(
+    return reading.finding(
         "I901",
         f"{what}, so {code} was not looked for everywhere",
-        reading.document.source,
         span,
     )
 

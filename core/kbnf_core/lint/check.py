@@ -117,10 +117,9 @@ def _apply_ignores(found: list[Diagnostic], reading: Reading) -> Iterator[Diagno
 
 
 def _unused_ignore(reading: Reading, ignore: Ignore) -> Diagnostic:
-    return Diagnostic(
+    return reading.finding(
         "W003",
         f"this `ignore[{ignore.code}]` silences nothing",
-        reading.document.source,
         ignore.span,
         helps=(f"there is no {ignore.code} on line {ignore.line}; remove it",),
     )

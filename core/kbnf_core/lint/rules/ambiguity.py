@@ -244,10 +244,9 @@ def _is_overlap(reading: Reading, ambiguity: Ambiguity) -> bool:
 
 
 def _finding(reading: Reading, found: Ambiguity) -> Diagnostic:
-    return Diagnostic(
+    return reading.finding(
         "I109",
         f"{show_name(reading, found.nonterminal)} derives {show(found.text)} in two ways",
-        reading.document.source,
         found.node.span,
         notes=(f"either {_cut(found.first)}", f"or {_cut(found.second)}"),
     )

@@ -65,11 +65,10 @@ def _states_by_rule(tables: "Tables") -> Counter[str]:
 def _report(subject: Subject, counts: Counter[str], works: "list[RuleWork]") -> Diagnostic:
     tables, reading = subject.tables, subject.reading
     nodes = sum(work.nodes for work in works)
-    return Diagnostic(
+    return reading.finding(
         "I702",
         f"the grammar takes {tables.state_count:,} states over {_classes(tables)}, "
         f"and {nodes:,} trie nodes for masks over {_name(subject)}",
-        reading.document.source,
         name_span(reading.document, reading.start),
         notes=(
             _largest(counts),
@@ -109,10 +108,9 @@ def _shortest(subject: Subject) -> Iterable[str]:
 def _too_many_states(subject: Subject, counts: Counter[str], budget: int) -> Diagnostic:
     (name, _), *_ = counts.most_common(1)
     states = subject.tables.state_count
-    return Diagnostic(
+    return subject.reading.finding(
         "E703",
         f"the grammar takes {states:,} states, more than the budget of {budget:,}",
-        subject.reading.document.source,
         name_span(subject.reading.document, name),
         label="the largest part of them is here",
         notes=(_largest(counts),),
@@ -120,11 +118,10 @@ def _too_many_states(subject: Subject, counts: Counter[str], budget: int) -> Dia
 
 
 def _too_much_work(subject: Subject, work: "RuleWork", budget: int) -> Diagnostic:
-    return Diagnostic(
+    return subject.reading.finding(
         "E703",
         f"the masks of `{work.name}` take {work.nodes:,} trie nodes, "
         f"more than the budget of {budget:,}",
-        subject.reading.document.source,
         name_span(subject.reading.document, work.name),
         notes=(f"over {_name(subject)}: {_details(work)}",),
     )

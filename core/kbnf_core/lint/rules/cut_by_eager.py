@@ -133,10 +133,9 @@ def _up_to(reading: Reading, part: Node, following: Node) -> Node | None:
 
 
 def _finding(reading: Reading, shorter: str, longer: str) -> Diagnostic:
-    return Diagnostic(
+    return reading.finding(
         "W307",
         f"{longer} can never be generated: {shorter} is complete before it",
-        reading.document.source,
         name_span(reading.document, reading.start),
         notes=(
             f"`finish=eager`, the default, ends at the first complete text: {shorter} is the end",

@@ -18,10 +18,9 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         return
     pragma = f"(* kbnf: finish={reading.finish.value} *)"
     fix = Fix(f"write `{pragma}`", (Edit(Span(0, 0), f"{pragma}\n"),))
-    yield Diagnostic(
+    yield reading.finding(
         "I309",
         f"`finish={reading.finish.value}` comes from the configuration alone",
-        reading.document.source,
         name_span(reading.document, reading.start),
         notes=(
             "a program that reads this file, as `Engine(text)`, reads no configuration and has"

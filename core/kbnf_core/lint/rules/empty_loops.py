@@ -70,10 +70,9 @@ def _cycles(becomes: dict[str, set[str]]) -> Iterator[list[str]]:
 
 
 def _loop(reading: Reading, node: Repeat[Node]) -> Diagnostic:
-    return Diagnostic(
+    return reading.finding(
         "W106",
         "this loop can go round without consuming anything",
-        reading.document.source,
         node.span,
         label="what is repeated may be empty",
         helps=("repeat something that is never empty: `(x?)*` is `x*`",),
@@ -110,10 +109,9 @@ def _compulsory(node: tree.Expression) -> list[Edit]:
 def _cycle(reading: Reading, cycle: list[str]) -> Diagnostic:
     first = min(range(len(cycle)), key=lambda i: name_span(reading.document, cycle[i]))
     names = [*cycle[first:], *cycle[:first], cycle[first]]
-    return Diagnostic(
+    return reading.finding(
         "W106",
         f"{show_name(reading, names[0])} can become itself without consuming anything",
-        reading.document.source,
         name_span(reading.document, names[0]),
         notes=("the way round: " + " -> ".join(names),),
     )

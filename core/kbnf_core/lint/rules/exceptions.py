@@ -36,10 +36,9 @@ def _border(reading: Reading, node: Exception_, following: Terminal) -> Iterator
         head = next((word[:i] for i in range(1, len(word)) if _goes_on(word[i:], after)), None)
         if head is None or after == word:
             continue
-        yield Diagnostic(
+        yield reading.finding(
             "W305",
             f"{show(word)} can still come about where this ends",
-            reading.document.source,
             node.span,
             labels=(Label(following.span, "the text before it does not count here"),),
             notes=(f"{show(head)} is allowed by the exception, and {show(after)} may follow it",),
@@ -69,4 +68,4 @@ def _limit(reading: Reading, node: Exception_) -> Iterator[Diagnostic]:
 def _odd_limit(
     reading: Reading, node: Exception_, message: str, notes: tuple[str, ...]
 ) -> Diagnostic:
-    return Diagnostic("W306", message, reading.document.source, node.span, notes=notes)
+    return reading.finding("W306", message, node.span, notes=notes)

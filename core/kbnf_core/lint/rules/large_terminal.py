@@ -37,10 +37,9 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
 
 def _finding(reading: Reading, node: Regular, text: tree.Text | None) -> Diagnostic:
     culprit = None if text is None else _culprit(text)
-    return Diagnostic(
+    return reading.finding(
         "W701",
         f"this terminal needs {node.dfa.state_count:,} states",
-        reading.document.source,
         node.span,
         labels=() if culprit is None else (culprit,),
         helps=("lower its counts, or make it a rule: `x{m,n}` of a rule is counted, not copied",),

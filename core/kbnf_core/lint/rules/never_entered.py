@@ -95,10 +95,9 @@ def _cut_short(reading: Reading, dfa: Dfa, span: Span) -> Iterator[Diagnostic]:
 
 
 def _finding(reading: Reading, span: Span, message: str, why: str) -> Diagnostic:
-    return Diagnostic(
+    return reading.finding(
         "W304",
         message,
-        reading.document.source,
         span,
         notes=(f"`finish=eager` ends at the first complete text: {why}",),
         helps=("end with something that must follow, or set `(* kbnf: finish=eos *)`",),

@@ -70,10 +70,9 @@ def _stopped(reading: Reading, what: str) -> Diagnostic:
 def _finding(reading: Reading, branch: Node, dfa: Dfa) -> Diagnostic:
     word = operations.shortest_word(dfa) or b""
     shown = word.decode("utf-8", "backslashreplace")
-    return Diagnostic(
+    return reading.finding(
         "W301",
         "this alternative is never generated in full",
-        reading.document.source,
         branch.span,
         notes=(
             f"`finish=eager` ends at the first complete text: {shown!r} is over before its end",

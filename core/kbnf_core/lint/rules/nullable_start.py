@@ -19,10 +19,9 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     if reading.finish is Finish.EOS:
         return
     if subject.analysis.facts[reading.start].nullable:
-        yield Diagnostic(
+        yield reading.finding(
             "W105",
             f"the start nonterminal `{reading.start}` matches the empty text",
-            reading.document.source,
             name_span(reading.document, reading.start),
             notes=(f"with `finish={reading.finish.value}` at least one byte is generated",),
             helps=("make one part compulsory, or set `(* kbnf: finish=eos *)`",),

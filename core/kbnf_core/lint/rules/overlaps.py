@@ -257,10 +257,9 @@ def _compare(reading: Reading, first: Node, second: Node, word: bytes) -> Iterat
 
 
 def _shadowed(reading: Reading, inner: Node, outer: Node, word: bytes) -> Diagnostic:
-    return Diagnostic(
+    return reading.finding(
         "W107",
         "this alternative adds no text",
-        reading.document.source,
         inner.span,
         labels=(Label(outer.span, "this one matches all of its texts"),),
         notes=(f"for example {show(word)}",),
@@ -269,10 +268,9 @@ def _shadowed(reading: Reading, inner: Node, outer: Node, word: bytes) -> Diagno
 
 
 def _overlapping(reading: Reading, first: Node, second: Node, word: bytes) -> Diagnostic:
-    return Diagnostic(
+    return reading.finding(
         "I108",
         f"both alternatives match {show(word)}",
-        reading.document.source,
         second.span,
         labels=(Label(first.span, "the other one"),),
     )

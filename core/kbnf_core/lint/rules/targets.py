@@ -257,7 +257,7 @@ def _refused(reading: Reading, target: str) -> Iterator[Diagnostic]:
             refused = _refused_after_conversion(reading, target)
     for what, span, help_ in refused:
         message = f"{target} does not take {what}"
-        yield Diagnostic("E502", message, reading.document.source, span, helps=(help_,))
+        yield reading.finding("E502", message, span, helps=(help_,))
 
 
 def _refused_after_conversion(reading: Reading, target: str) -> Iterator[tuple[str, Span, str]]:

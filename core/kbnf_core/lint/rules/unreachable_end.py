@@ -26,10 +26,9 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     start = name_span(reading.document, reading.start)
     name = f"`{vocabulary.name}`" if vocabulary.name else "the vocabulary"
     if reading.finish is Finish.EOS and not vocabulary.eos_token_ids:
-        yield Diagnostic(
+        yield reading.finding(
             "E601",
             f"{name} has no end of sequence, which `finish=eos` needs",
-            reading.document.source,
             start,
             helps=("name it with `--eos ID`",),
         )
@@ -41,10 +40,9 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         yield stopped_early(reading, start, str(error), "E601")
         return
     if completion.tokens is None and completion.is_fewest:
-        yield Diagnostic(
+        yield reading.finding(
             "E601",
             f"no tokens of {name} complete `{reading.start}`",
-            reading.document.source,
             start,
             notes=(*describe(completion, vocabulary), _reason(subject, completion.data)),
         )
