@@ -30,7 +30,7 @@ from kbnf_core.diagnostics import Severity
 from kbnf_core.diagnostics.catalogue import normalise_selector
 from kbnf_core.errors import SourceError
 from kbnf_core.languages import EXTENSIONS
-from kbnf_core.lint.options import TARGETS
+from kbnf_core.lint import TARGETS
 
 SEVERITIES = {severity.label: severity for severity in sorted(Severity, reverse=True)}
 _FILE = click.Path(dir_okay=False, path_type=Path)

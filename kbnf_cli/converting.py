@@ -20,7 +20,7 @@ from kbnf_core.diagnostics.formats import span_value
 from kbnf_core.diagnostics.text import count_of
 from kbnf_core.errors import GrammarError
 from kbnf_core.languages import KBNF, LANGUAGES
-from kbnf_core.lint.options import TARGETS
+from kbnf_core.lint import TARGETS
 from kbnf_core.source import Source
 from kbnf_core.syntax.conversion import OF_CONVERSION
 

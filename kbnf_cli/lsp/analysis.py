@@ -16,8 +16,8 @@ from kbnf_core.frontend import Reading, read_grammar
 from kbnf_core.imports import Imports, load_text
 from kbnf_core.languages import KBNF, language_of
 from kbnf_core.limits import DEFAULT_LIMITS
+from kbnf_core.lint import LintOptions
 from kbnf_core.lint.check import findings_of
-from kbnf_core.lint.options import LintOptions
 from kbnf_core.source import Source
 from kbnf_core.syntax.outline import NOTHING, Outline
 

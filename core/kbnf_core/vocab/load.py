@@ -2,16 +2,22 @@
 
 Files that only list tokens say nothing of how a text is cut; for them the longest token that
 stands at each place is taken, which is what RWKV's tokenizer does too.
+
+Models are found by name in the local cache of Hugging Face's libraries; nothing is ever downloaded.
+The cache holds ``models--OWNER--NAME/snapshots/COMMIT/FILES``, and in ``refs/main`` the commit of
+the branch (``huggingface_hub``, "Understand caching").
 """
 
-from collections.abc import Collection
+import os
+import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
 from kbnf_core.errors import SourceError, VocabularyError
-from kbnf_core.files import opened
+from kbnf_core.files import opened, read_up_to
 from kbnf_core.vocab.cache import find_entry
 from kbnf_core.vocab.formats import (
     LARGE_MAGIC,
@@ -177,3 +183,60 @@ def longest_match(vocabulary: Vocabulary, data: bytes) -> list[int]:
     if tokens is None:
         raise VocabularyError("no tokens of the vocabulary spell this text")
     return list(tokens)
+
+
+_NAME = re.compile(r"[A-Za-z0-9_][\w.-]*(?:/[A-Za-z0-9_][\w.-]*)?", re.ASCII)
+_FOLDER = "models--"
+_COMMIT = re.compile(r"[0-9a-f]{1,64}", re.ASCII)
+
+
+def hub_folder() -> Path:
+    """Return where the cache is, whether it is there or not."""
+    for variable, below in (
+        ("HF_HUB_CACHE", ""),
+        ("HUGGINGFACE_HUB_CACHE", ""),
+        ("HF_HOME", "hub"),
+        ("XDG_CACHE_HOME", "huggingface/hub"),
+    ):
+        value = os.environ.get(variable)
+        if value:
+            return Path(value).expanduser() / below
+    return Path("~/.cache/huggingface/hub").expanduser()
+
+
+def cached_models() -> list[str]:
+    """Return the names of the models in the cache that have a tokenizer, sorted."""
+    try:
+        folders = [each.name for each in hub_folder().iterdir()]
+    except OSError:
+        return []
+    names = (each.removeprefix(_FOLDER).replace("--", "/", 1) for each in sorted(folders))
+    return [name for name in names if cached_vocabulary(name) is not None]
+
+
+def cached_vocabulary(name: str) -> Path | None:
+    """Return the vocabulary's file of a model, that of its branch first; None if there is none."""
+    if _NAME.fullmatch(name) is None:
+        return None
+    model = hub_folder() / f"{_FOLDER}{name.replace('/', '--')}"
+    for snapshot in _snapshots(model):
+        try:
+            return file_of(snapshot)
+        except VocabularyError:
+            continue
+    return None
+
+
+def _snapshots(model: Path) -> Iterator[Path]:
+    folder = model / "snapshots"
+    try:
+        main = read_up_to(model / "refs" / "main", 100).decode("ascii").strip()
+        if _COMMIT.fullmatch(main) and (folder / main).is_dir():
+            yield folder / main
+    except (OSError, ValueError):
+        pass
+    try:
+        others = sorted(folder.iterdir(), key=lambda each: (-each.stat().st_mtime, each.name))
+    except OSError:
+        return
+    yield from (each for each in others if each.is_dir())
