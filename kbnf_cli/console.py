@@ -10,7 +10,7 @@ import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from errno import EBADF
@@ -171,33 +171,25 @@ class Console:
         for each in found:
             self.findings(render_text(each))
 
-    @contextmanager
-    def busy(self, description: str) -> Iterator[None]:
+    def busy(self, description: str) -> AbstractContextManager[object]:
         """Show a moving bar on a terminal while the block runs."""
-        if not self._shows_progress():
-            yield
-            return
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        return self._bar(description, "TimeElapsedColumn")
 
-        columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=self._rich(sys.stderr), transient=True) as progress:
-            progress.add_task(visible(description), total=None)
-            yield
+    def progress(self, description: str) -> AbstractContextManager[Callable[[int, int], None]]:
+        """Give a function that is told how much is done of how much, for a bar on a terminal."""
+        return self._bar(description, "MofNCompleteColumn")
 
     @contextmanager
-    def progress(self, description: str) -> Iterator[Callable[[int, int], None]]:
-        """Yield a function that is told how much is done of how much, for a bar on a terminal."""
+    def _bar(self, description: str, last: str) -> Iterator[Callable[[int, int], None]]:
         if not self._shows_progress():
             yield lambda _done, _total: None
             return
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+        from rich import progress
 
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-        )
-        with Progress(*columns, console=self._rich(sys.stderr), transient=True) as bar:
+        text = progress.TextColumn("{task.description}", markup=False)
+        columns = (text, progress.BarColumn(), getattr(progress, last)())
+        screen = self._rich(sys.stderr)
+        with progress.Progress(*columns, console=screen, transient=True) as bar:
             task = bar.add_task(visible(description), total=None)
             yield lambda done, total: bar.update(task, completed=done, total=total)
 

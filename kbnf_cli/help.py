@@ -222,22 +222,14 @@ _PAGES = {"language": "kbnf.5", "limits": "kbnf-limits.7", "kbnf": "kbnf.1"}
 _WIDEST = 100
 
 
-class _Topic(click.ParamType[str]):
-    """A topic: a page, a command, or a finding."""
-
-    name = "TOPIC"
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Complete topics."""
-        del param
-        names = (*_PAGES, "grammars", "codes", *_commands(ctx), *CATALOGUE)
-        return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+def _complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete topics: a page, a command, or a finding."""
+    names = (*_PAGES, "grammars", "codes", *_commands(ctx), *CATALOGUE)
+    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
 @click.command("help", epilog=examples("kbnf help language", "kbnf help convert", "kbnf help W301"))
-@click.argument("topic", metavar="[TOPIC]", required=False, type=_Topic())
+@click.argument("topic", metavar="[TOPIC]", required=False, shell_complete=_complete)
 @common_options
 @click.pass_context
 def help_(context: click.Context, topic: str | None) -> int:
