@@ -15,6 +15,7 @@ from kbnf_cli.inputs import GrammarOr, Readable, name_of, open_text, read_whole
 from kbnf_cli.options import common_options, examples, format_option, stdin_option
 from kbnf_core.diagnostics.catalogue import find_rule, read_page
 from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
+from kbnf_core.diagnostics.text import place_in
 from kbnf_core.errors import KbnfError
 from kbnf_core.syntax.printer import quote
 from kbnf_core.syntax.tree import (
@@ -307,9 +308,8 @@ def _text(explained: Explained, reading: "Reading") -> Segments:
     source = reading.document.source
     out: Segments = []
     for definition in explained.definitions:
-        _, line, column = source.position(definition.span.start)
         text = visible(source.slice(definition.span)).rstrip("\n")
-        place = f"{visible(source.name)}:{line}:{column}\n"
+        place = f"{place_in(source, definition.span)}\n"
         out += [Segment(place, Role.PLACE), Segment(f"{text}\n", Role.TITLE), Segment("\n")]
     out += [Segment(f"{visible(line)}\n") for line in explained.words]
     out.append(Segment("\n"))

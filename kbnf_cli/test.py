@@ -30,7 +30,7 @@ from kbnf_cli.watching import watch, watch_option
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.diagnostics.formats import JunitCase, junit_text, span_value
 from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
-from kbnf_core.diagnostics.text import render_concise, render_text
+from kbnf_core.diagnostics.text import place_in, render_concise, render_text
 from kbnf_core.errors import GrammarError, SourceError
 from kbnf_core.languages import EXTENSIONS
 from kbnf_core.source import Source
@@ -241,9 +241,8 @@ def _coverage_text(covered: Covered) -> Segments:
         lines.append(f"not looked at, for they are too long: {coverage.given_up} examples")
     for each in coverage.unused_alternatives:
         if each.rule not in coverage.unused_rules:
-            _, line, column = source.position(each.span.start)
             text = " ".join(visible(source.slice(each.span)).split())
-            place = f"{visible(source.name)}:{line}:{column}"
+            place = place_in(source, each.span)
             lines.append(f"unused alternative of {each.rule}: {text} at {place}")
     return [Segment(f"  {line}\n") for line in lines]
 

@@ -70,6 +70,11 @@ class Reading:
             found.setdefault(node.span, []).append(node)
         return found
 
+    @property
+    def start_span(self) -> Span:
+        """Where the start is defined first."""
+        return name_span(self.document, self.start)
+
     def finding(self, code: str, message: str, span: Span, **parts: Any) -> Diagnostic:
         """Return a finding about the text; ``parts`` are further fields of it."""
         return Diagnostic(code, message, self.document.source, span, **parts)

@@ -343,8 +343,13 @@ def render_concise(diagnostic: Diagnostic, *, is_fixable: bool = False) -> Segme
 
 def place(diagnostic: Diagnostic) -> str:
     """Return ``path:line:column``, 1-based, the column in code points."""
-    _, line, column = diagnostic.source.position(diagnostic.span.start)
-    return f"{visible(diagnostic.source.name)}:{line}:{column}"
+    return place_in(diagnostic.source, diagnostic.span)
+
+
+def place_in(source: Source, span: Span) -> str:
+    """Return the same for the start of a span."""
+    _, line, column = source.position(span.start)
+    return f"{visible(source.name)}:{line}:{column}"
 
 
 def summarise(diagnostics: Iterable[Diagnostic], files: int) -> str:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.operations import short_words
 from kbnf_core.diagnostics import Diagnostic, Rule
-from kbnf_core.frontend import Reading, name_span
+from kbnf_core.frontend import Reading
 from kbnf_core.ir import (
     Call,
     Choice,
@@ -229,7 +229,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         if not _is_overlap(reading, ambiguity):
             yield _finding(reading, ambiguity)
     if search.stopped_early:
-        start = name_span(reading.document, reading.start)
+        start = reading.start_span
         yield stopped_early(reading, start, f"the search took {STEPS:,} steps", "I109")
 
 

@@ -41,7 +41,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         works, is_whole = rule_works(subject.masks, MOST_NODES)
         works.sort(key=lambda work: (-work.nodes, work.name))
         if not is_whole:
-            start = name_span(subject.reading.document, subject.reading.start)
+            start = subject.reading.start_span
             what = f"the masks take more than {MOST_NODES:,} trie nodes"
             code = "I702" if options.max_mask_work is None else "E703"
             yield stopped_early(subject.reading, start, what, code)
@@ -69,7 +69,7 @@ def _report(subject: Subject, counts: Counter[str], works: "list[RuleWork]") -> 
         "I702",
         f"the grammar takes {tables.state_count:,} states over {_classes(tables)}, "
         f"and {nodes:,} trie nodes for masks over {_name(subject)}",
-        name_span(reading.document, reading.start),
+        reading.start_span,
         notes=(
             _largest(counts),
             *map(_describe, works[:_SHOWN]),

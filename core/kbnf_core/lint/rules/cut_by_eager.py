@@ -15,7 +15,7 @@ from kbnf_core.budget import Budget
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.errors import WorkLimitError
-from kbnf_core.frontend import Reading, name_span
+from kbnf_core.frontend import Reading
 from kbnf_core.ir import (
     Choice,
     Grammar,
@@ -74,7 +74,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         # Building an engine says so (E106).
         return
     except WorkLimitError:
-        place = name_span(reading.document, reading.start)
+        place = reading.start_span
         if subject.options.reports_effort:
             yield stopped_early(
                 reading, place, "a text that eager finish cuts was not found soon enough", "W307"
@@ -136,7 +136,7 @@ def _finding(reading: Reading, shorter: str, longer: str) -> Diagnostic:
     return reading.finding(
         "W307",
         f"{longer} can never be generated: {shorter} is complete before it",
-        name_span(reading.document, reading.start),
+        reading.start_span,
         notes=(
             f"`finish=eager`, the default, ends at the first complete text: {shorter} is the end",
             f"`finish=token` ends at the first token end at which the text is complete: {longer}"

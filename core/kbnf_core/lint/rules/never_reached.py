@@ -7,7 +7,7 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic, Rule
-from kbnf_core.frontend import EFFORT, Reading, name_span
+from kbnf_core.frontend import EFFORT, Reading
 from kbnf_core.ir import Choice, Node
 from kbnf_core.lint.analysis import TOO_LARGE, stopped_early
 from kbnf_core.lint.subject import Needs, Subject
@@ -64,7 +64,7 @@ def _branches(root: Node) -> list[Node]:
 
 
 def _stopped(reading: Reading, what: str) -> Diagnostic:
-    return stopped_early(reading, name_span(reading.document, reading.start), what, "W301")
+    return stopped_early(reading, reading.start_span, what, "W301")
 
 
 def _finding(reading: Reading, branch: Node, dfa: Dfa) -> Diagnostic:

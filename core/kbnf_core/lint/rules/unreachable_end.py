@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.errors import EngineError
-from kbnf_core.frontend import name_span
 from kbnf_core.lint.analysis import describe, stopped_early
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.vocab.validate import missing_bytes
@@ -23,7 +22,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     if subject.options.vocabulary is None:
         return
     reading, vocabulary = subject.reading, subject.vocabulary
-    start = name_span(reading.document, reading.start)
+    start = reading.start_span
     name = f"`{vocabulary.name}`" if vocabulary.name else "the vocabulary"
     if reading.finish is Finish.EOS and not vocabulary.eos_token_ids:
         yield reading.finding(
