@@ -12,6 +12,7 @@ from kbnf_cli.play.render import (
     allowed_count,
     allowed_ids,
     grouped_lines,
+    listed,
     note,
     page,
     position,
@@ -94,8 +95,7 @@ def _allowed(session: Session, text: str, world: World) -> Reply:
         found = _matching(session, ids, text)
         lines = token_lines(session.vocabulary, found, world.columns)
         count = f"{len(found):,} of {len(ids):,} allowed tokens match"
-    shown = (*row("allowed", count), *page(lines, world))
-    return Reply(replace(session, listing=lines[world.rows :]), shown)
+    return listed(session, row("allowed", count), lines, world)
 
 
 def beginning_with(session: Session, text: str, world: World) -> Reply:
@@ -106,8 +106,7 @@ def beginning_with(session: Session, text: str, world: World) -> Reply:
     found = [each for each in ids if vocabulary.bytes_or_name(each).startswith(prefix)]
     lines = token_lines(vocabulary, found, world.columns)
     count = f"{len(found):,} of {len(ids):,} allowed tokens begin with {escaped(prefix)}"
-    shown = (*row("allowed", count), *page(lines, world))
-    return Reply(replace(session, listing=lines[world.rows :]), shown)
+    return listed(session, row("allowed", count), lines, world)
 
 
 def _matching(session: Session, ids: list[int], text: str) -> list[int]:

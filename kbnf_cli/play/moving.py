@@ -9,7 +9,7 @@ from kbnf_cli.escaped import write_typed
 from kbnf_cli.play.explain import explanation
 from kbnf_cli.play.looking import find_token, find_what, number, typed_bytes
 from kbnf_cli.play.recording import BREAKS, play_again, read_saved, recorded
-from kbnf_cli.play.render import ending, note, page, position, row, tokens_line
+from kbnf_cli.play.render import ending, listed, note, position, row, tokens_line
 from kbnf_cli.play.session import (
     Command,
     Files,
@@ -263,7 +263,7 @@ def _grammar(session: Session, text: str, world: World) -> Reply:
         "grammar", f"{source.name}, start {grammar.start}, finish {session.engine.finish.value}"
     )
     rest = tuple(clip(visible(line), world.columns) for line in lines)
-    return Reply(replace(session, listing=rest[world.rows :]), (*head, *page(rest, world)))
+    return listed(session, head, rest, world)
 
 
 def _save(session: Session, text: str, world: World) -> Reply:

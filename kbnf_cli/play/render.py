@@ -155,6 +155,12 @@ def _position_lines(session: Session, world: World, typed: "Sequence[What]") -> 
     return shown
 
 
+def listed(session: Session, head: Segments, lines: Sequence[str], world: World) -> Reply:
+    """Return a reply with a page of lines, of which ``:more`` shows the rest."""
+    shown = (*head, *page(lines, world))
+    return Reply(replace(session, listing=lines[world.rows :]), shown)
+
+
 def page(lines: Sequence[str], world: World) -> Segments:
     """Return as many lines as a listing may take, and how many are left."""
     shown = [Segment(f"{line}\n") for line in lines[: world.rows]]

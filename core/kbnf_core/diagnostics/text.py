@@ -322,7 +322,7 @@ def render_text(
         *_header(diagnostic, width, is_fixable),
         NEWLINE,
         arrow,
-        Segment(place(diagnostic)),
+        Segment(place_in(diagnostic.source, diagnostic.span)),
         NEWLINE,
         *excerpt.segments(),
         *ruler,
@@ -335,19 +335,14 @@ def render_concise(diagnostic: Diagnostic, *, is_fixable: bool = False) -> Segme
     role = severity_role(diagnostic.severity)
     message = " ".join((*([FIXABLE] if is_fixable else []), *visible(diagnostic.message).split()))
     return [
-        Segment(f"{place(diagnostic)}: ", Role.PLACE),
+        Segment(f"{place_in(diagnostic.source, diagnostic.span)}: ", Role.PLACE),
         Segment(diagnostic.code, role),
         Segment(f" {message}\n"),
     ]
 
 
-def place(diagnostic: Diagnostic) -> str:
-    """Return ``path:line:column``, 1-based, the column in code points."""
-    return place_in(diagnostic.source, diagnostic.span)
-
-
 def place_in(source: Source, span: Span) -> str:
-    """Return the same for the start of a span."""
+    """Return ``path:line:column`` of the start of a span, 1-based, the column in code points."""
     _, line, column = source.position(span.start)
     return f"{visible(source.name)}:{line}:{column}"
 

@@ -7,10 +7,11 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-from kbnf_core.errors import VocabularyError
+from kbnf_core.errors import MissingExtraError, VocabularyError
 from kbnf_core.files import read_file
 
 _T = TypeVar("_T")
@@ -28,6 +29,14 @@ class Contents:
     tokens: dict[int, bytes]
     special_tokens: dict[str, int] = field(default_factory=dict)
     eos: Collection[int] = ()
+
+
+def library(name: str, extra: str, what: str = "this tokenizer") -> Any:
+    """Return an optional library; raises ``MissingExtraError`` where it is not installed."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise MissingExtraError(what, extra) from None
 
 
 def expect(value: object, kind: type[_T], what: str) -> _T:

@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kbnf_core.errors import MissingExtraError, VocabularyError
+from kbnf_core.errors import VocabularyError
 from kbnf_core.vocab.formats import (
     Contents,
     Encode,
@@ -32,6 +32,7 @@ from kbnf_core.vocab.formats import (
     common_stop_ids,
     encode,
     expect,
+    library,
     stop_ids,
 )
 
@@ -266,11 +267,7 @@ def _added(document: Mapping[str, Any]) -> Iterator[tuple[str, int, bool]]:
 
 
 def _encoder(file: VocabularyFile) -> Encode:
-    try:
-        from tokenizers import Tokenizer
-    except ImportError:
-        raise MissingExtraError("this tokenizer", "tokenizers") from None
-    tokenizer = Tokenizer.from_str(file.text or "")
+    tokenizer = library("tokenizers", "tokenizers").Tokenizer.from_str(file.text or "")
     # Names of special tokens in a text are text.
     tokenizer.encode_special_tokens = True
     return lambda words: list(tokenizer.encode(words, add_special_tokens=False).ids)

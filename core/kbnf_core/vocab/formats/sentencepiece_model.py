@@ -9,7 +9,7 @@ here. User-defined pieces are ordinary text. The space that SentencePiece puts b
 
 from typing import TYPE_CHECKING
 
-from kbnf_core.errors import MissingExtraError, VocabularyError
+from kbnf_core.errors import VocabularyError
 from kbnf_core.vocab.formats import (
     Contents,
     Encode,
@@ -17,6 +17,7 @@ from kbnf_core.vocab.formats import (
     VocabularyFile,
     common_stop_ids,
     encode,
+    library,
 )
 from kbnf_core.vocab.formats.huggingface import SPACE_MARK
 
@@ -29,12 +30,9 @@ def read_sentencepiece(data: bytes) -> Contents:
 
     ``MissingExtraError`` if the library is not installed.
     """
+    pieces = library("sentencepiece", "sentencepiece", "reading a SentencePiece model")
     try:
-        from sentencepiece import SentencePieceProcessor
-    except ImportError:
-        raise MissingExtraError("reading a SentencePiece model", "sentencepiece") from None
-    try:
-        return read_processor(SentencePieceProcessor(model_proto=data))
+        return read_processor(pieces.SentencePieceProcessor(model_proto=data))
     except (RuntimeError, UnicodeDecodeError):
         # The library's pieces, and even its error messages, may be no UTF-8.
         raise VocabularyError("not a SentencePiece model, or a damaged one") from None
@@ -66,11 +64,9 @@ def _is_special(processor: "SentencePieceProcessor", token_id: int) -> bool:
 
 
 def _encoder(file: VocabularyFile) -> Encode:
-    try:
-        from sentencepiece import SentencePieceProcessor
-    except ImportError:
-        raise MissingExtraError("this tokenizer", "sentencepiece") from None
-    processor = SentencePieceProcessor(model_proto=file.data)
+    processor = library("sentencepiece", "sentencepiece").SentencePieceProcessor(
+        model_proto=file.data
+    )
     return lambda words: list(processor.encode(words))
 
 
