@@ -7,8 +7,8 @@ import click
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import write_text
-from kbnf_cli.inputs import GRAMMAR, name_of, open_text, read_whole
-from kbnf_cli.options import common_options, stdin_option
+from kbnf_cli.inputs import GRAMMAR, Inputs, read_whole
+from kbnf_cli.options import as_value, common_options, stdin_option
 
 if TYPE_CHECKING:
     from kbnf_core.frontend import Reading
@@ -35,13 +35,9 @@ _FORMATS = {".svg": "svg", ".html": "html", ".htm": "html"}
 @stdin_option
 @common_options
 @click.pass_obj
+@as_value(Inputs)
 def diagram(
-    console: Console,
-    grammar: Path,
-    output: Path | None,
-    format_: str | None,
-    start: str | None,
-    stdin_filename: Path | None,
+    console: Console, inputs: Inputs, grammar: Path, output: Path | None, format_: str | None
 ) -> int:
     """Draw railroad diagrams of a grammar.
 
@@ -50,8 +46,7 @@ def diagram(
     rules use it. Needs the extra `diagram`: pip install 'kbnf-toolkit[diagram]'.
     """
     chosen = format_ or _format_of(output)
-    found = open_text(grammar, name_of(grammar, stdin_filename).as_posix(), start)
-    text = _draw(read_whole(found, start), chosen)
+    text = _draw(read_whole(inputs.text(grammar), inputs.start), chosen)
     if output is None:
         console.text(text)
     else:

@@ -12,7 +12,7 @@ from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import STDIN, read_text
 from kbnf_cli.inputs import Inputs, is_artifact, language_name
 from kbnf_cli.models import GRAMMAR_OR_CLASS, schema_of_model
-from kbnf_cli.options import common_options, config_options, format_option, stdin_option
+from kbnf_cli.options import as_value, common_options, config_options, format_option, stdin_option
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.diagnostics.formats import render_github, render_sarif
 from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
@@ -215,17 +215,16 @@ class _Side:
 @config_options
 @common_options
 @click.pass_obj
+@as_value(Inputs)
 def diff(
     console: Console,
+    inputs: Inputs,
     old: str | Path,
     new: str | Path,
     mode: str | None,
     breaking: str | None,
     allow_unknown: bool,
     format_: str,
-    config_file: Path | None,
-    isolated: bool,
-    stdin_filename: Path | None,
 ) -> int:
     """Compare the languages of two grammars.
 
@@ -243,10 +242,6 @@ def diff(
         raise click.UsageError("--breaking is for --mode breaking")
     mode = mode or ("equal" if breaking is None else "breaking")
     breaking = breaking or ("forward" if mode == "breaking" else None)
-    inputs = Inputs(
-        vocab=None, eos=(), start=None, finish=None, config_file=config_file, isolated=isolated,
-        stdin_filename=stdin_filename,
-    )  # fmt: skip
     sides = [_open(console, inputs, path) for path in (old, new)]
     with console.busy("comparing"):
         compared = _compare(sides, mode, breaking, allow_unknown)

@@ -11,8 +11,8 @@ import click
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import byte_ranges, describe_bytes, escaped
 from kbnf_cli.files import STDIN
-from kbnf_cli.inputs import GrammarOr, Readable, name_of, open_text, read_whole
-from kbnf_cli.options import common_options, examples, format_option, stdin_option
+from kbnf_cli.inputs import GrammarOr, Inputs, Readable, read_whole
+from kbnf_cli.options import as_value, common_options, examples, format_option, stdin_option
 from kbnf_core.diagnostics.catalogue import find_rule, read_page
 from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
 from kbnf_core.diagnostics.text import place_in
@@ -177,12 +177,13 @@ def _is_no_grammar(text: str) -> bool:
 @stdin_option
 @common_options
 @click.pass_obj
+@as_value(Inputs)
 def explain(
     console: Console,
+    inputs: Inputs,
     subject: str | Path,
     rule: str | None,
     format_: str,
-    stdin_filename: Path | None,
 ) -> int:
     """Explain what a rule matches.
 
@@ -193,7 +194,7 @@ def explain(
     """
     if isinstance(subject, str) and not subject.startswith("#"):
         return _explain_code(console, subject)
-    found = _readable(subject, stdin_filename)
+    found = _readable(subject, inputs)
     console.diagnostics(found.losses)
     reading = read_whole(found, None)
     name = rule or reading.start
@@ -224,9 +225,9 @@ def _explain_code(console: Console, text: str) -> int:
     return Exit.CLEAN
 
 
-def _readable(subject: str | Path, stdin_filename: Path | None) -> Readable:
+def _readable(subject: str | Path, inputs: Inputs) -> Readable:
     if isinstance(subject, Path):
-        return open_text(subject, name_of(subject, stdin_filename).as_posix(), None)
+        return inputs.text(subject)
     from kbnf_core.languages import KBNF
     from kbnf_core.source import Source
 

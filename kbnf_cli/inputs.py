@@ -283,11 +283,11 @@ class Inputs:
     """The values of the options that ``options.input_options`` adds."""
 
     vocab: str | None = None
-    eos: tuple[int, ...]
-    start: str | None
-    finish: str | None
-    config_file: Path | None
-    isolated: bool
+    eos: tuple[int, ...] = ()
+    start: str | None = None
+    finish: str | None = None
+    config_file: Path | None = None
+    isolated: bool = False
     stdin_filename: Path | None = None
 
     def name_of(self, path: Path) -> Path:
