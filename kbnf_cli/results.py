@@ -65,10 +65,7 @@ class Results:
 
     def make_room(self) -> None:
         """Evict old entries, best effort, until the others have their size."""
-        try:
-            make_room(self.folder, SUFFIX, LARGEST_TOTAL)
-        except OSError:
-            return
+        make_room(self.folder, SUFFIX, LARGEST_TOTAL)
 
 
 @dataclass(frozen=True, slots=True)

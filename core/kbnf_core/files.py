@@ -202,23 +202,25 @@ def cache_folder(part: str) -> Path | None:
     return Path(wanted) / part if wanted else None
 
 
-def make_room(folder: Path, suffix: str, largest: int) -> None:
+def make_room(folder: Path, suffix: str, largest: int, kept: Path | None = None) -> None:
     """Evict the least recently used entries until all have at most ``largest`` bytes together.
 
-    Entries end with ``suffix``. So too what a process left half written some time ago.
+    Entries end with ``suffix``; one may be ``kept`` in any case. So too what a process left half
+    written some time ago. Best effort.
     """
     left = largest
     for path, status in sorted(_cached_files(folder), key=lambda found: -found[1].st_mtime):
         abandoned = path.suffix == ".tmp" and time.time() - status.st_mtime > ABANDONED
         left -= status.st_size
-        if abandoned or (path.suffix == suffix and left < 0):
-            path.unlink(missing_ok=True)
+        if abandoned or (path.suffix == suffix and left < 0 and path != kept):
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
 
 
-def _cached_files(folder: Path) -> Iterable[tuple[Path, os.stat_result]]:
-    for path in folder.iterdir():
-        try:
-            yield path, path.stat()
-        except FileNotFoundError:
-            # Another process was faster.
-            continue
+def _cached_files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    with suppress(OSError):
+        for path in folder.iterdir():
+            # Another process may be faster.
+            with suppress(OSError):
+                if path.is_file():
+                    yield path, path.stat()

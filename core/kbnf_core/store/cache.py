@@ -9,13 +9,12 @@ Elsewhere both do nothing: work is then done twice at worst, and memory is not b
 
 import os
 import secrets
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from kbnf_core.artifact import SUFFIX
-from kbnf_core.store.backend import DAY, TEMPORARY
+from kbnf_core.files import make_room
 
 
 @contextmanager
@@ -81,7 +80,7 @@ class LocalCache:
     @contextmanager
     def draft(self) -> Iterator[Path]:
         """Yield the name of a file to write; it is gone behind the block, unless it was kept."""
-        path = self._folder / f"{TEMPORARY}{secrets.token_hex(8)}"
+        path = self._folder / f".{secrets.token_hex(8)}.tmp"
         try:
             yield path
         finally:
@@ -94,7 +93,8 @@ class LocalCache:
         self._added += draft.stat().st_size
         os.replace(draft, path)
         if self._added > self._largest // 8:
-            self._make_room(path)
+            self._added = 0
+            make_room(self._folder, SUFFIX, self._largest, path)
         return path
 
     def drop(self, key: str) -> None:
@@ -111,20 +111,3 @@ class LocalCache:
 
     def _path(self, key: str) -> Path:
         return self._folder / f"{key}{SUFFIX}"
-
-    def _make_room(self, newest: Path) -> None:
-        """Evict the least recently used until the rest fits; the newest stays in any case."""
-        self._added = 0
-        left = self._largest
-        for path, status in sorted(self._files(), key=lambda found: -found[1].st_mtime):
-            abandoned = path.name.startswith(TEMPORARY) and time.time() - status.st_mtime > DAY
-            left -= status.st_size
-            if abandoned or (path.suffix == SUFFIX and left < 0 and path != newest):
-                with suppress(OSError):
-                    path.unlink(missing_ok=True)
-
-    def _files(self) -> Iterator[tuple[Path, os.stat_result]]:
-        for path in self._folder.iterdir():
-            with suppress(OSError):
-                if path.is_file():
-                    yield path, path.stat()
