@@ -16,6 +16,7 @@ from kbnf_cli.options import as_value, common_options, config_options, format_op
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.diagnostics.formats import render_github, render_sarif
 from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
+from kbnf_core.diagnostics.text import count_of
 from kbnf_core.source import Source, Span
 
 if TYPE_CHECKING:
@@ -101,10 +102,8 @@ def _answer(answer: "Answer") -> str:
 
 
 def _measure(answer: "Answer") -> str:
-    data = answer.data
-    if data is None:
-        return "a shortest one"
-    return f"a shortest one, {len(data):,} byte{'' if len(data) == 1 else 's'}"
+    length = "" if answer.data is None else f", {count_of(len(answer.data), 'byte')}"
+    return f"a shortest one{length}"
 
 
 def as_json(compared: Compared) -> Segments:

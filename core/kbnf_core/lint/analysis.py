@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from kbnf_core.automata.alphabet import join, legible_bytes, separate
 from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.diagnostics.text import count_of
 from kbnf_core.frontend import EFFORT, Reading, name_span
 from kbnf_core.ir import Literal, Node, Regular, postorder
 from kbnf_core.source import Span
@@ -84,8 +85,8 @@ def show_name(reading: Reading, nonterminal: str) -> str:
 def describe(completion: "Completion", vocabulary: "Vocabulary") -> Iterator[str]:
     """Yield a note about the fewest bytes and one about the fewest tokens, as far as known."""
     if completion.data is not None:
-        bytes_ = f"{len(completion.data):,} byte{'' if len(completion.data) == 1 else 's'}"
-        yield f"the shortest text has {bytes_}: {show(completion.data)}"
+        length = count_of(len(completion.data), "byte")
+        yield f"the shortest text has {length}: {show(completion.data)}"
     if completion.tokens is not None:
         count = len(completion.tokens)
         fewest = "the fewest tokens are" if completion.is_fewest else "a short way in tokens is"
