@@ -30,7 +30,7 @@ COMPILER_FLAGS = {
 
 
 SHIPPED = Path("kbnf_cli", "shipped_files")
-"""Where ``kbnf_cli/shipped.py`` looks for what lies beside the packages in a checkout."""
+"""Where ``kbnf_cli/inputs.py`` looks for what lies beside the packages in a checkout."""
 
 
 class BuildPackages(build_py):

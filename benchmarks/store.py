@@ -32,10 +32,9 @@ from kbnf_core import Vocabulary, allocate_bitmask
 from kbnf_core.engine import Engine
 from kbnf_core.errors import GrammarError, RejectedError
 from kbnf_core.grammar import Grammar
-from kbnf_core.store.farm import MADE, Task, run_tasks
+from kbnf_core.store import open_store, sizes
 from kbnf_core.store.keys import recipe_of
-from kbnf_core.store.opening import open_store
-from kbnf_core.store.upkeep import sizes
+from kbnf_core.store.making import MADE, Task, run_tasks
 
 LOST = (BrokenProcessPool,)
 

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # The site is about this checkout, wherever mkdocs is installed.
 sys.path[:0] = [str(ROOT), str(ROOT / "core")]
 
-from kbnf_cli.manual import macro, page_title, styled  # noqa: E402
+from kbnf_cli.help import macro, page_title, styled  # noqa: E402
 from kbnf_core.diagnostics import CATALOGUE  # noqa: E402
 from kbnf_core.diagnostics.catalogue import read_page  # noqa: E402
 from kbnf_core.diagnostics.segments import Role, Segments  # noqa: E402

@@ -10,27 +10,27 @@ import click
 from kbnf_cli.check_report import FOR_PEOPLE, FORMATS, Outcome
 from kbnf_cli.checking import FileCheck, Report
 from kbnf_cli.config import Settings, SettingsFor
-from kbnf_cli.console import Console
-from kbnf_cli.exits import Exit
+from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import STDIN, find_grammars
-from kbnf_cli.grammars import GRAMMAR
-from kbnf_cli.inputs import FileInputs, Inputs
-from kbnf_cli.jobs import default_jobs, run_jobs
+from kbnf_cli.inputs import GRAMMAR, FileInputs, Inputs
+from kbnf_cli.jobs import jobs_option, run_jobs
 from kbnf_cli.options import (
     as_value,
     common_options,
     config_options,
     file_options,
+    format_option,
     grammar_options,
     stdin_option,
+    together,
     vocabulary_options,
 )
 from kbnf_cli.watching import watch, watch_option
 from kbnf_core.diagnostics import Severity
-from kbnf_core.diagnostics.selection import normalise_selector
+from kbnf_core.diagnostics.catalogue import normalise_selector
 from kbnf_core.errors import SourceError
 from kbnf_core.languages import EXTENSIONS
-from kbnf_core.lint.options import TARGETS
+from kbnf_core.lint import TARGETS
 
 SEVERITIES = {severity.label: severity for severity in sorted(Severity, reverse=True)}
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -90,132 +90,102 @@ class CheckOptions(Inputs, FileInputs):
         return lambda file: asked.over(configured(file))
 
 
-class _Selectors(click.ParamType[tuple[str, ...]]):
-    """A comma-separated list of codes, prefixes of codes, names, or ``ALL``."""
-
-    name = "CODE,..."
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, ...]:
-        try:
-            return tuple(normalise_selector(part) for part in str(value).split(","))
-        except ValueError as error:
-            self.fail(f"{error}; `kbnf rule` lists them", param, ctx)
+def _selectors(text: str) -> tuple[str, ...]:
+    """Return a comma-separated list of codes, prefixes of codes, names, or ``ALL``."""
+    try:
+        return tuple(map(normalise_selector, text.split(",")))
+    except ValueError as error:
+        raise click.BadParameter(f"{error}; `kbnf rule` lists them") from None
 
 
-def run_options(command: _Command) -> _Command:
-    """Add the options that say how to go about it, and how to show what was found."""
-    for option in (
-        click.option(
-            "--cache-dir",
-            metavar="FOLDER",
-            type=click.Path(file_okay=False, path_type=Path),
-            help="Keep what was found in FOLDER.  [default: KBNF_CACHE_DIR, or the user's cache]",
-        ),
-        click.option("--no-cache", is_flag=True, help="Check everything, and keep nothing of it."),
-        click.option("--show-files", is_flag=True, help="List the files to check, and end."),
-        click.option(
-            "--show-settings", is_flag=True, help="Show the settings of the first file, and end."
-        ),
-        click.option(
-            "--statistics", is_flag=True, help="Show how often each code was found instead."
-        ),
-        watch_option("Check"),
-        click.option(
-            "-j",
-            "--jobs",
-            type=click.IntRange(min=1),
-            default=default_jobs,
-            help="Files to check at the same time, if there are many.  "
-            "[default: the number of processors]",
-        ),
-        click.option(
-            "--output-file",
-            "-o",
-            metavar="FILE",
-            type=_FILE,
-            help="Write what was found to FILE rather than to stdout.",
-        ),
-        click.option(
-            "--format",
-            "format_",
-            type=click.Choice(list(FORMATS)),
-            default="text",
-            show_default=True,
-            help="How to show what was found.",
-        ),
-    ):
-        command = option(command)
-    return command
+def _selecting(name: str, text: str) -> Callable[[_Command], _Command]:
+    return click.option(name, metavar="CODE,...", type=_selectors, help=text)
 
 
-def selection_options(command: _Command) -> _Command:
-    """Add the options that say which findings are shown, and which count."""
-    for option in (
-        click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found."),
-        click.option(
-            "--fail-on",
-            type=click.Choice(list(SEVERITIES)),
-            help="Exit with 1 for findings of at least this severity.  [default: error]",
-        ),
-        click.option("--extend-select", type=_Selectors(), help="Report these codes as well."),
-        click.option("--ignore", type=_Selectors(), help="Not these; a longer prefix wins."),
-        click.option("--select", type=_Selectors(), help="Report these only; prefixes work."),
-        click.option(
-            "--baseline",
-            metavar="FILE",
-            type=_FILE,
-            help="Report nothing that FILE, written by --write-baseline, holds.",
-        ),
-        click.option(
-            "--write-baseline",
-            metavar="FILE",
-            type=_FILE,
-            help="Write what is found to FILE as accepted, and report nothing.",
-        ),
-    ):
-        command = option(command)
-    return command
+run_options = together(
+    format_option(FORMATS, "How to show what was found."),
+    click.option(
+        "--output-file",
+        "-o",
+        metavar="FILE",
+        type=_FILE,
+        help="Write what was found to FILE rather than to stdout.",
+    ),
+    jobs_option("Files to check at the same time, if there are many."),
+    watch_option("Check"),
+    click.option("--statistics", is_flag=True, help="Show how often each code was found instead."),
+    click.option(
+        "--show-settings", is_flag=True, help="Show the settings of the first file, and end."
+    ),
+    click.option("--show-files", is_flag=True, help="List the files to check, and end."),
+    click.option("--no-cache", is_flag=True, help="Check everything, and keep nothing of it."),
+    click.option(
+        "--cache-dir",
+        metavar="FOLDER",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="Keep what was found in FOLDER.  [default: KBNF_CACHE_DIR, or the user's cache]",
+    ),
+)
+"""The options that say how to go about it, and how to show what was found."""
 
 
-def fix_options(command: _Command) -> _Command:
-    """Add the options that mend what is found."""
-    for option in (
-        click.option("--unsafe-fixes", is_flag=True, help="Also fixes that change the language."),
-        click.option("--diff", "show_diff", is_flag=True, help="Show what --fix would change."),
-        click.option("--fix", is_flag=True, help="Mend what can be mended, keeping the language."),
-    ):
-        command = option(command)
-    return command
+selection_options = together(
+    click.option(
+        "--write-baseline",
+        metavar="FILE",
+        type=_FILE,
+        help="Write what is found to FILE as accepted, and report nothing.",
+    ),
+    click.option(
+        "--baseline",
+        metavar="FILE",
+        type=_FILE,
+        help="Report nothing that FILE, written by --write-baseline, holds.",
+    ),
+    _selecting("--select", "Report these only; prefixes work."),
+    _selecting("--ignore", "Not these; a longer prefix wins."),
+    _selecting("--extend-select", "Report these codes as well."),
+    click.option(
+        "--fail-on",
+        type=click.Choice(list(SEVERITIES)),
+        help="Exit with 1 for findings of at least this severity.  [default: error]",
+    ),
+    click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found."),
+)
+"""The options that say which findings are shown, and which count."""
 
 
-def lint_options(command: _Command) -> _Command:
-    """Add the options that enable findings reported only on request."""
-    for option in (
-        click.option("--cost", is_flag=True, help="Report what each grammar takes (I702)."),
-        click.option(
-            "--max-states",
-            metavar="COUNT",
-            type=click.IntRange(min=1),
-            help="Find grammars whose tables have more states (E703).",
-        ),
-        click.option(
-            "--max-mask-work",
-            metavar="NODES",
-            type=click.IntRange(min=1),
-            help="Find rules whose masks take more trie nodes of the vocabulary (E703).",
-        ),
-        click.option(
-            "--target",
-            "targets",
-            type=click.Choice(TARGETS),
-            multiple=True,
-            help="Find what this engine refuses (E502); repeatable.",
-        ),
-    ):
-        command = option(command)
-    return command
+fix_options = together(
+    click.option("--fix", is_flag=True, help="Mend what can be mended, keeping the language."),
+    click.option("--diff", "show_diff", is_flag=True, help="Show what --fix would change."),
+    click.option("--unsafe-fixes", is_flag=True, help="Also fixes that change the language."),
+)
+"""The options that mend what is found."""
+
+
+lint_options = together(
+    click.option(
+        "--target",
+        "targets",
+        type=click.Choice(TARGETS),
+        multiple=True,
+        help="Find what this engine refuses (E502); repeatable.",
+    ),
+    click.option(
+        "--max-mask-work",
+        metavar="NODES",
+        type=click.IntRange(min=1),
+        help="Find rules whose masks take more trie nodes of the vocabulary (E703).",
+    ),
+    click.option(
+        "--max-states",
+        metavar="COUNT",
+        type=click.IntRange(min=1),
+        help="Find grammars whose tables have more states (E703).",
+    ),
+    click.option("--cost", is_flag=True, help="Report what each grammar takes (I702)."),
+)
+"""The options that enable findings reported only on request."""
 
 
 ENOUGH_FOR_JOBS = 32

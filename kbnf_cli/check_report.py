@@ -7,12 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kbnf_cli.console import Console
-from kbnf_cli.exits import Exit
+from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import STDIN, read_bytes, write_text
 from kbnf_core.diagnostics import CATALOGUE, Diagnostic
 from kbnf_core.diagnostics.segments import NEWLINE, Segment, Segments, plain
-from kbnf_core.diagnostics.text import FIXABLE, count_of, summarise
+from kbnf_core.diagnostics.text import FIXABLE, count_of, render_concise, render_text, summarise
 from kbnf_core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -35,50 +34,26 @@ class Found:
 
 def _text(found: Found) -> Segments:
     """Return the long form, with an empty line behind each finding."""
-    from kbnf_core.diagnostics.text import render_text
-
-    return [
-        part
-        for each in found.diagnostics
-        for part in (
-            *render_text(each, found.width, is_fixable=id(each) in found.fixable),
-            NEWLINE,
-        )
-    ]
+    shown = ((each, id(each) in found.fixable) for each in found.diagnostics)
+    long = (render_text(each, found.width, is_fixable=is_) for each, is_ in shown)
+    return [part for each in long for part in (*each, NEWLINE)]
 
 
 def _concise(found: Found) -> Segments:
-    from kbnf_core.diagnostics.text import render_concise
-
-    return [
-        part
-        for each in found.diagnostics
-        for part in render_concise(each, is_fixable=id(each) in found.fixable)
-    ]
+    shown = ((each, id(each) in found.fixable) for each in found.diagnostics)
+    return [part for each, is_ in shown for part in render_concise(each, is_fixable=is_)]
 
 
-def _json(found: Found) -> Segments:
-    from kbnf_core.diagnostics.json import render_json
+def _for_programs(name: str, *more: str) -> Callable[[Found], Segments]:
+    """Return what shows findings as a function of ``diagnostics.formats`` does."""
 
-    return [Segment(render_json(found.diagnostics, found.files))]
+    def render(found: Found) -> Segments:
+        from kbnf_core.diagnostics import formats
 
+        arguments = (getattr(found, each) for each in ("diagnostics", *more))
+        return [Segment(getattr(formats, f"render_{name}")(*arguments))]
 
-def _sarif(found: Found) -> Segments:
-    from kbnf_core.diagnostics.sarif import render_sarif
-
-    return [Segment(render_sarif(found.diagnostics))]
-
-
-def _github(found: Found) -> Segments:
-    from kbnf_core.diagnostics.github import render_github
-
-    return [Segment(render_github(found.diagnostics))]
-
-
-def _junit(found: Found) -> Segments:
-    from kbnf_core.diagnostics.junit import render_junit
-
-    return [Segment(render_junit(found.diagnostics, found.files))]
+    return render
 
 
 def _statistics(found: Found) -> Segments:
@@ -95,10 +70,10 @@ def _statistics(found: Found) -> Segments:
 FORMATS: dict[str, Callable[[Found], Segments]] = {
     "text": _text,
     "concise": _concise,
-    "json": _json,
-    "sarif": _sarif,
-    "github": _github,
-    "junit": _junit,
+    "json": _for_programs("json", "files"),
+    "sarif": _for_programs("sarif"),
+    "github": _for_programs("github"),
+    "junit": _for_programs("junit", "files"),
 }
 """How the values of ``--format`` show what was found."""
 
@@ -124,7 +99,7 @@ class Outcome:
         return self._deliver(reports)
 
     def _show_diff(self, reports: "Sequence[Report]") -> int:
-        from kbnf_cli.text_diff import diff
+        from kbnf_core.diagnostics.segments import diff
 
         for report in reports:
             self.console.data(diff(report.before, report.after, report.name))
@@ -148,7 +123,7 @@ class Outcome:
             self.console.note(f"{count_of(fixed, 'finding')} fixed")
 
     def _accept(self, reports: "Sequence[Report]", file: Path) -> int:
-        from kbnf_core.diagnostics.baseline import write_baseline
+        from kbnf_core.diagnostics.stored import write_baseline
 
         found = _all(reports)
         write_text(file, write_baseline(found))
@@ -159,7 +134,7 @@ class Outcome:
         """Show what is not accepted already, and tell how the run ends."""
         diagnostics = _all(reports)
         if self.asked.baseline is not None:
-            from kbnf_core.diagnostics.baseline import without_baseline
+            from kbnf_core.diagnostics.stored import without_baseline
 
             diagnostics = without_baseline(diagnostics, _accepted(self.asked.baseline))
         found = Found(diagnostics, len(reports), self._fixable(diagnostics), self._width())
@@ -204,7 +179,7 @@ class Outcome:
 
 
 def _accepted(file: Path) -> frozenset[str]:
-    from kbnf_core.diagnostics.baseline import read_baseline
+    from kbnf_core.diagnostics.stored import read_baseline
 
     try:
         return read_baseline(read_bytes(file).decode("utf-8"))

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from kbnf_cli.config import Settings, SettingsFor
 from kbnf_cli.console import Console, Verbosity
 from kbnf_cli.files import STDIN, read_source
-from kbnf_cli.grammars import is_artifact, language_name, open_text
-from kbnf_cli.inputs import read_vocabulary
+from kbnf_cli.inputs import is_artifact, language_name, open_text, read_vocabulary
 from kbnf_cli.results import Entry, Recording, Results, open_results
 from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.errors import SourceError
@@ -19,7 +18,7 @@ from kbnf_core.source import Source, Span
 if TYPE_CHECKING:
     from kbnf_cli.check import CheckOptions
     from kbnf_core.languages import Language
-    from kbnf_core.lint.options import LintOptions
+    from kbnf_core.lint import LintOptions
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 
@@ -101,7 +100,7 @@ class FileCheck:
         after, fixed = before, tuple[Diagnostic, ...]()
         language = _language_of(before, path, name)
         if language is not None and (asked.fix or asked.show_diff):
-            from kbnf_core.lint.fixes import fix_text
+            from kbnf_core.lint.check import fix_text
 
             result = fix_text(before, find, unsafe=asked.unsafe_fixes, language=language)
             after, fixed = result.text, result.applied
@@ -165,7 +164,7 @@ class FileCheck:
         )
 
     def _lint_options(self, settings: Settings) -> "LintOptions":
-        from kbnf_core.lint.options import LintOptions
+        from kbnf_core.lint import LintOptions
 
         vocabulary = None
         if settings.vocab is not None:

@@ -6,13 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kbnf_cli.console import Console
-from kbnf_cli.exits import Exit
+from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import STDIN, find_grammars
-from kbnf_cli.filling import Filling, fill
-from kbnf_cli.grammars import GRAMMAR
-from kbnf_cli.inputs import FileInputs, Inputs, read_vocabulary
-from kbnf_cli.jobs import default_jobs, run_jobs
+from kbnf_cli.inputs import GRAMMAR, FileInputs, Inputs, read_vocabulary
+from kbnf_cli.jobs import jobs_option, run_jobs
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -21,15 +18,15 @@ from kbnf_cli.options import (
     file_options,
     grammar_options,
 )
+from kbnf_cli.store import Filling, fill
 from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.diagnostics.text import render_text
 from kbnf_core.errors import GrammarError, KbnfError, SourceError
 from kbnf_core.languages import EXTENSIONS
 
 if TYPE_CHECKING:
     from kbnf_core import Vocabulary
-    from kbnf_core.artifact.precompute import Progress
     from kbnf_core.artifact.read import Description
+    from kbnf_core.artifact.write import Progress
     from kbnf_core.device import TokenTable
 
 
@@ -119,13 +116,7 @@ class _TableTask(_Task):
     show_default=True,
     help="States that a device table may have.",
 )
-@click.option(
-    "-j",
-    "--jobs",
-    type=click.IntRange(min=1),
-    default=default_jobs,
-    help="Grammars to compile at the same time.  [default: the number of processors]",
-)
+@jobs_option("Grammars to compile at the same time.")
 @click.option(
     "--store",
     metavar="URL",
@@ -252,7 +243,7 @@ def _compile_one(console: Console, task: _Task, grammar: Path, out: Path) -> int
         except TableTooLargeError as error:
             _report(console, grammar, error)
             return Exit.FINDINGS
-    _show(console, losses)
+    console.diagnostics(losses)
     size = f" ({out.stat().st_size:,} bytes)" if out.is_file() else ""
     console.note(f"wrote {out}{size}")
     return Exit.CLEAN
@@ -264,7 +255,7 @@ def _compile_many(console: Console, task: _Task, work: list[tuple[Path, Path]], 
         for done, (job, outcome) in enumerate(run_jobs(task, work, jobs), 1):
             progress(done, len(work))
             if isinstance(outcome, tuple):
-                _show(console, outcome)
+                console.diagnostics(outcome)
                 console.detail(f"wrote {job[1]}")
                 continue
             failures += 1
@@ -279,13 +270,9 @@ def _report(console: Console, grammar: Path, error: KbnfError | OSError) -> None
     if isinstance(error, TableTooLargeError):
         console.error(f"{grammar}: {error}")
     elif isinstance(error, GrammarError):
-        _show(console, error.diagnostics)
+        console.diagnostics(error.diagnostics)
     else:
         console.problem(error)
-
-
-def _show(console: Console, findings: tuple[Diagnostic, ...]) -> None:
-    console.findings(segment for each in findings for segment in render_text(each))
 
 
 def _describe(console: Console, path: Path) -> int:

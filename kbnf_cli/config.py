@@ -14,13 +14,13 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from kbnf_cli.choosing import Patterns
+from kbnf_cli.files import Patterns
 from kbnf_core.config import Defaults, Finish
 from kbnf_core.diagnostics import Severity
-from kbnf_core.diagnostics.selection import Selection, normalise_selector
+from kbnf_core.diagnostics.catalogue import Selection, normalise_selector
 from kbnf_core.errors import ConfigError
 from kbnf_core.files import read_file
-from kbnf_core.lint.options import TARGETS
+from kbnf_core.lint import TARGETS
 
 
 class FileIgnores:
@@ -207,7 +207,7 @@ def _vocabulary(value: Any, directory: Path) -> str:
         raise ValueError("`bytes` or the path of a file is needed")
     if value == "bytes" or os.path.lexists(directory / value):
         return value if value == "bytes" else str(directory / value)
-    from kbnf_core.vocab.hub import cached_vocabulary
+    from kbnf_core.vocab.load import cached_vocabulary
 
     return str(directory / value if cached_vocabulary(value) is None else value)
 

@@ -2,6 +2,7 @@
 
 Data goes to stdout; notes, progress and errors go to stderr. rich is imported when something
 is coloured, so plain output does not pay for it.
+So is the end of a run: its exit status, which scripts rely on, and a failure as one message.
 """
 
 import os
@@ -9,18 +10,22 @@ import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, IntEnum
 from errno import EBADF
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
-from kbnf_core.diagnostics.segments import Role, Segment, Segments, plain
-from kbnf_core.diagnostics.visible import visible
-from kbnf_core.errors import KbnfError
+import click
+from click.exceptions import NoArgsIsHelpError
+
+from kbnf_core.diagnostics.segments import Role, Segment, Segments, plain, visible
+from kbnf_core.errors import GrammarError, KbnfError
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
+
+    from kbnf_core.diagnostics import Diagnostic
 
 _Item = TypeVar("_Item")
 
@@ -94,8 +99,6 @@ class Console:
 
     def clear(self) -> None:
         """Clear the terminal that stdout is, if it is one."""
-        import click
-
         click.clear()
 
     def binary(self, data: bytes) -> None:
@@ -119,8 +122,6 @@ class Console:
         if not on_terminal or plain(segments).count("\n") < rows:
             self.data(segments)
             return
-        import click
-
         click.echo_via_pager(self._drawn(segments), color=self.is_coloured(sys.stdout))
 
     def note(self, text: str) -> None:
@@ -163,33 +164,32 @@ class Console:
         """Write findings that stand in the way of a command to stderr."""
         self._write(segments, sys.stderr)
 
-    @contextmanager
-    def busy(self, description: str) -> Iterator[None]:
+    def diagnostics(self, found: "Iterable[Diagnostic]") -> None:
+        """Write findings that stand in the way of a command to stderr, with their lines."""
+        from kbnf_core.diagnostics.text import render_text
+
+        for each in found:
+            self.findings(render_text(each))
+
+    def busy(self, description: str) -> AbstractContextManager[object]:
         """Show a moving bar on a terminal while the block runs."""
-        if not self._shows_progress():
-            yield
-            return
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        return self._bar(description, "TimeElapsedColumn")
 
-        columns = (TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=self._rich(sys.stderr), transient=True) as progress:
-            progress.add_task(visible(description), total=None)
-            yield
+    def progress(self, description: str) -> AbstractContextManager[Callable[[int, int], None]]:
+        """Give a function that is told how much is done of how much, for a bar on a terminal."""
+        return self._bar(description, "MofNCompleteColumn")
 
     @contextmanager
-    def progress(self, description: str) -> Iterator[Callable[[int, int], None]]:
-        """Yield a function that is told how much is done of how much, for a bar on a terminal."""
+    def _bar(self, description: str, last: str) -> Iterator[Callable[[int, int], None]]:
         if not self._shows_progress():
             yield lambda _done, _total: None
             return
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+        from rich import progress
 
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            MofNCompleteColumn(),
-        )
-        with Progress(*columns, console=self._rich(sys.stderr), transient=True) as bar:
+        text = progress.TextColumn("{task.description}", markup=False)
+        columns = (text, progress.BarColumn(), getattr(progress, last)())
+        screen = self._rich(sys.stderr)
+        with progress.Progress(*columns, console=screen, transient=True) as bar:
             task = bar.add_task(visible(description), total=None)
             yield lambda done, total: bar.update(task, completed=done, total=total)
 
@@ -254,3 +254,75 @@ class Console:
         return RichConsole(
             file=stream, force_terminal=coloured or None, no_color=not coloured, highlight=False
         )
+
+
+class Exit(IntEnum):
+    """What the process ends with."""
+
+    CLEAN = 0
+    FINDINGS = 1
+    """Findings that count, or a prefix that was rejected."""
+    TROUBLE = 2
+    """Wrong usage, an unreadable file, bad configuration, internal failure."""
+    INTERRUPTED = 130
+    """128 + SIGINT, as shells report it."""
+
+
+DEBUG_VARIABLE = "KBNF_DEBUG"
+
+
+def report(error: BaseException, console: Console) -> int:
+    """Say what ``error`` means to the user and return the exit status."""
+    if isinstance(error, SystemExit):
+        return error.code if isinstance(error.code, int) else Exit.TROUBLE
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        console.error("interrupted")
+        return Exit.INTERRUPTED
+    if os.environ.get(DEBUG_VARIABLE):
+        import traceback
+
+        console.note("".join(traceback.format_exception(error)).rstrip())
+    if isinstance(error, GrammarError):
+        console.diagnostics(error.diagnostics)
+        return Exit.FINDINGS
+    if isinstance(error, NoArgsIsHelpError):
+        console.findings([Segment(f"{error.format_message()}\n")])
+        return Exit.TROUBLE
+    console.error(*_explain(error))
+    return Exit.TROUBLE
+
+
+def _explain(error: BaseException) -> tuple[str, ...]:
+    """Return the message and hints for an error."""
+    match error:
+        case click.UsageError():
+            return _in_our_style(error.format_message()), *_usage_hint(error)
+        case click.ClickException():
+            return (_in_our_style(error.format_message()),)
+        case KbnfError() | OSError():
+            return (explain_error(error),)
+        case MemoryError():
+            return "out of memory", "a smaller grammar, vocabulary or input is needed"
+        case RecursionError():
+            return "the input is nested too deeply", "write it with less nesting"
+        case _:
+            return _explain_bug(error)
+
+
+def _in_our_style(message: str) -> str:
+    """Return a sentence of click's without its capital letter and full stop."""
+    return message[:1].lower() + message[1:].removesuffix(".")
+
+
+def _usage_hint(error: click.UsageError) -> tuple[str, ...]:
+    if error.ctx is None:
+        return ()
+    return (f"`{error.ctx.command_path} --help` lists what is possible",)
+
+
+def _explain_bug(error: BaseException) -> tuple[str, ...]:
+    return (
+        f"internal failure: {type(error).__name__}: {error}",
+        "this is a bug in kbnf; please report it with the command and the files it read",
+        f"{DEBUG_VARIABLE}=1 shows where it happened",
+    )

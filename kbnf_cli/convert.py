@@ -1,7 +1,7 @@
-"""``kbnf convert-*``: a command for each grammar language, to KBNF and, where it can, back."""
+"""``kbnf convert-*``: a command for each language, to KBNF and, where it can, back."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,26 +15,22 @@ from kbnf_cli.converting import (
     Directions,
     conversion_options,
     convert_all,
+    deliver,
+    given,
     refuse_another,
+    schema_options,
 )
 from kbnf_cli.inputs import read_vocabulary
-from kbnf_cli.options import as_value, common_options, vocabulary_options
+from kbnf_cli.models import is_model_name, schema_of_model
+from kbnf_cli.options import as_value, common_options, together, vocabulary_options
 from kbnf_core import convert
 from kbnf_core.imports import ANYWHERE, BELOW
-from kbnf_core.languages import (
-    ABNF,
-    BNF,
-    GBNF,
-    KBNF,
-    LANGUAGES,
-    LARK,
-    STRUCTURAL_TAG,
-    Language,
-)
-from kbnf_core.syntax.language import Converter
+from kbnf_core.languages import ABNF, BNF, GBNF, KBNF, LANGUAGES, LARK, STRUCTURAL_TAG, Language
+from kbnf_core.source import Source
 
 if TYPE_CHECKING:
     from kbnf_core.convert import Conversion
+
 
 _Command = Callable[..., Any]
 
@@ -47,6 +43,10 @@ class _Details:
     start: str = "The start rule of the original."
     options: tuple[Callable[[_Command], _Command], ...] = (conversion_options,)
 
+
+_FILES = click.argument(
+    "paths", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path)
+)
 
 _DETAILS = {
     ABNF: _Details(
@@ -95,7 +95,7 @@ _DETAILS = {
 }
 
 
-def _command_of(language: Language, converter: Converter) -> click.Command:
+def _command_of(language: Language) -> click.Command:
     name = language.name.lower()
     details = _DETAILS.get(language, _Details(f"Convert {language.name} to KBNF."))
 
@@ -111,35 +111,35 @@ def _command_of(language: Language, converter: Converter) -> click.Command:
     ) -> int:
         vocabulary = read_vocabulary(console, vocab, eos) if vocab else None
 
+        own = {} if lexing is None else {"lexing": lexing}
+
         def to_kbnf(text: str, path: str) -> "Conversion":
-            if language is BNF:
-                return convert.from_bnf(text, path=path, start=start, vocabulary=vocabulary)
-            if language is GBNF:
-                return convert.from_gbnf(text, path=path, start=start, vocabulary=vocabulary)
-            if language is LARK:
-                return convert.from_lark(
-                    text, path=path, start=start, lexing=lexing, imports=ANYWHERE
-                )
-            return converter(text, path=path, start=start, imports=ANYWHERE)
+            return convert.to_kbnf(
+                language.name,
+                text,
+                path=path,
+                start=start,
+                imports=ANYWHERE,
+                vocabulary=vocabulary,
+                **own,
+            )
 
         extensions, directions = _ways(language, to, start, to_kbnf)
         return convert_all(console, paths, extensions, directions, delivery)
 
-    command: _Command = click.pass_obj(as_value(Delivery)(run))
-    command = common_options(command)
-    for option in reversed(details.options):
-        command = option(command)
-    command = click.option("--start", metavar="NAME", help=details.start)(command)
-    if language.from_kbnf is not None:
-        command = click.option(
-            "--to",
-            type=click.Choice(["kbnf", name]),
-            help="The language of the result.  [default: the one that the file is not in]",
-        )(command)
-    files = click.Path(path_type=Path)
-    command = click.argument("paths", metavar="FILE...", nargs=-1, required=True, type=files)(
-        command
+    to = click.option(
+        "--to",
+        type=click.Choice(["kbnf", name]),
+        help="The language of the result.  [default: the one that the file is not in]",
     )
+    options = together(
+        _FILES,
+        *([] if language.from_kbnf is None else [to]),
+        click.option("--start", metavar="NAME", help=details.start),
+        *details.options,
+        common_options,
+    )
+    command = options(click.pass_obj(as_value(Delivery)(run)))
     return click.command(f"convert-{name}", help=details.help)(command)
 
 
@@ -174,7 +174,51 @@ def _ways(
 
 
 COMMANDS = {
-    f"convert-{language.name.lower()}": _command_of(language, language.to_kbnf)
+    f"convert-{language.name.lower()}": _command_of(language)
     for language in LANGUAGES
     if language.to_kbnf is not None and language is not STRUCTURAL_TAG
 }
+
+
+@click.command("convert-json-schema")
+@_FILES
+@schema_options
+@conversion_options
+@common_options
+@click.pass_obj
+@as_value(Delivery)
+def convert_json_schema(
+    console: Console,
+    delivery: Delivery,
+    paths: tuple[Path, ...],
+    **own: str | bool | None,
+) -> int:
+    """Convert JSON Schemas to KBNF.
+
+    FILE is a schema, or a directory to search for *.json. The grammar allows the JSON texts of the
+    values that the schema allows. A keyword that no grammar can keep is an error that names its
+    JSON Pointer; with --lossy it is dropped and listed. FILE may also be MODULE:CLASS, a pydantic
+    model or another type that pydantic knows; this runs the module.
+    """
+
+    def convert(text: str, name: str) -> "Conversion":
+        from kbnf_core.languages.json_schema import from_json_schema
+        from kbnf_core.languages.json_schema import schema_options as options_of
+
+        options = options_of(lossy=delivery.lossy, **given(own))
+        conversion = from_json_schema(text, options, path=name)
+        # `kbnf check` does not read schemas, so what there is to remark is said here.
+        console.diagnostics(conversion.notes)
+        return replace(conversion, notes=())
+
+    to_kbnf = Direction(convert, ".kbnf")
+    if len(paths) == 1 and is_model_name(str(paths[0])) and not paths[0].exists():
+        name = str(paths[0])
+        source = Source(schema_of_model(name), name)
+        return deliver(console, source, to_kbnf, delivery, delivery.output)
+
+    def direction(file: Path) -> Direction:
+        refuse_another(file, "JSON Schema", (".json",))
+        return to_kbnf
+
+    return convert_all(console, paths, (".json",), direction, delivery)

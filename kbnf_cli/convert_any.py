@@ -1,36 +1,116 @@
-"""``kbnf convert``: from any language that is read to any that is written."""
+"""``kbnf convert``: from any language that is read, or tools, to any that is written."""
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kbnf_cli.console import Console
 from kbnf_cli.converting import (
+    FORMATS,
+    READ,
+    REGEX,
+    WRITTEN,
     Delivery,
     Direction,
     conversion_options,
     convert_all,
     deliver,
-    for_target,
+    given,
+    listing,
+    schema_options,
 )
-from kbnf_cli.exits import Exit
-from kbnf_cli.formats import FORMATS, READ, REGEX, WRITTEN, listing
+from kbnf_cli.converting import NAMES as OF_SCHEMAS
+from kbnf_cli.files import read_text
 from kbnf_cli.inputs import read_vocabulary
 from kbnf_cli.models import GRAMMAR_OR_CLASS, schema_of_model
-from kbnf_cli.options import as_value, common_options, examples, vocabulary_options
-from kbnf_cli.schema_options import NAMES as OF_SCHEMAS
-from kbnf_cli.schema_options import given, schema_options
-from kbnf_cli.tool_calls import ToolCalls, read_tag, tool_options
+from kbnf_cli.options import as_value, common_options, examples, together, vocabulary_options
 from kbnf_core.convert import JSON_SCHEMA, detect
 from kbnf_core.languages import EXTENSIONS, KBNF, LANGUAGES, LARK, STRUCTURAL_TAG, Language
+from kbnf_core.source import Source, Span
 
 if TYPE_CHECKING:
     from kbnf_core.convert import Conversion, Loss
-    from kbnf_core.source import Source
     from kbnf_core.vocab.vocabulary import Vocabulary
+
+
+_EXAMPLE = """[{"type": "function", "function": {"name": "get_weather", "parameters":
+{"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}}]
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolCalls:
+    """The values of the options that ``tool_options`` adds."""
+
+    tool_calls: str | None
+    tool_choice: str
+    reasoning: str
+    single_call: bool
+
+
+tool_options = together(
+    click.option(
+        "--tool-calls",
+        metavar="FORMAT",
+        help="Calls of tools in this format of --list-formats. FILE lists the tools, as"
+        " requests to OpenAI do; without FILE there is one, get_weather. `--to structural-tag`"
+        " shows the format itself.",
+    ),
+    click.option(
+        "--tool-choice",
+        metavar="auto|required|none|TOOL",
+        default="auto",
+        help="Whether tools are called, or which one.  [default: auto]",
+    ),
+    click.option(
+        "--reasoning",
+        type=click.Choice(["disabled", "enabled", "auto"]),
+        default="disabled",
+        help="Whether thoughts lead the calls of tools.  [default: disabled]",
+    ),
+    click.option("--single-call", is_flag=True, help="One call of a tool at most."),
+)
+"""What says how tools are called: see ``ToolCalls``."""
+
+
+def read_tag(calls: ToolCalls, file: Path | None) -> "Source":
+    """Return the structural tag of the tools in a file.
+
+    Raises ``GrammarError`` for a text that is none, ``ConfigError`` for settings that do not fit.
+    """
+    from kbnf_core.languages.structural_tag.presets import tool_calls
+
+    text, name = _EXAMPLE, "get_weather"
+    if file is not None:
+        text, name = read_text(file, file.as_posix()).text, file.as_posix()
+    made = tool_calls(
+        str(calls.tool_calls),
+        _tools(text, name),
+        choice=calls.tool_choice,
+        reasoning=calls.reasoning,
+        parallel=not calls.single_call,
+    )
+    shown = json.dumps(made, indent=2, ensure_ascii=False) + "\n"
+    return Source(shown, f"{name} (as {calls.tool_calls})")
+
+
+def _tools(text: str, name: str) -> list[Any]:
+    """Return the list of tools in a text, which may be a whole request."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise click.UsageError(f"{name} is no JSON: {error}") from None
+    if isinstance(found, dict) and "tools" in found:
+        found = found["tools"]
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise click.UsageError(f"{name} is no list of tools")
+    return found
+
 
 _TAG = "structural-tag"
 _OWNER = {"lexing": LARK.name, **dict.fromkeys(OF_SCHEMAS, JSON_SCHEMA)}
@@ -115,16 +195,18 @@ def convert_any(
     vocabulary = read_vocabulary(console, vocab, eos) if vocab else None
     wished = (to or KBNF.name).lower().replace("-", " ")
     target = next(each for each in LANGUAGES if each.name.lower() == wished)
-    conversion = _Conversion(target, to is not None, from_, start, vocabulary, own)
-    direction = Direction(conversion.convert, target.extension)
-    if calls.tool_calls is not None:
-        file = next((each for each in sources if isinstance(each, Path)), None)
-        return _convert_calls(console, read_tag(calls, file), conversion, direction, delivery)
-    if models:
-        return _convert_model(console, models[0], conversion, direction, delivery)
+    conversion = _Conversion(target, to is not None, from_, start, vocabulary, given(own))
     paths = [each for each in sources if isinstance(each, Path)]
-    wanted = [each for each in EXTENSIONS if each != target.extension]
-    return convert_all(console, paths, wanted, lambda _: direction, delivery)
+    if calls.tool_calls is None and not models:
+        direction = Direction(conversion.convert, target.extension)
+        wanted = [each for each in EXTENSIONS if each != target.extension]
+        return convert_all(console, paths, wanted, lambda _: direction, delivery)
+    if models:
+        source, language = Source(schema_of_model(models[0]), models[0]), JSON_SCHEMA
+    else:
+        source, language = read_tag(calls, next(iter(paths), None)), STRUCTURAL_TAG.name
+    direction = Direction(partial(conversion.convert_from, language), target.extension)
+    return deliver(console, source, direction, delivery, delivery.output)
 
 
 def _check_usage(
@@ -140,49 +222,44 @@ def _check_usage(
         raise click.UsageError("--tool-calls takes one file, a list of tools")
 
 
+@dataclass(frozen=True, slots=True)
 class _Conversion:
-    """A conversion as it was asked for, for one text after the other."""
+    """A conversion as it was asked for, for one text after the other.
 
-    def __init__(
-        self,
-        target: Language,
-        is_named: bool,
-        from_: str | None,
-        start: str | None,
-        vocabulary: "Vocabulary | None",
-        own: Mapping[str, str | bool | None],
-    ) -> None:
-        self._target = target
-        self._is_named = is_named
-        self._from = from_
-        self._start = start
-        self._vocabulary = vocabulary
-        self._own = given(own)
+    ``is_named``: the target was. ``own`` are the options of one language that were given.
+    """
+
+    target: Language
+    is_named: bool
+    source: str | None
+    start: str | None
+    vocabulary: "Vocabulary | None"
+    own: Mapping[str, str | bool]
 
     def convert(self, text: str, name: str) -> "Conversion":
         """Return the converted text; in two steps where neither end is KBNF."""
-        given = None if self._from is None else _BY_NAME[self._from].language
+        given = None if self.source is None else _BY_NAME[self.source].language
         language = given or detect(text, name)
-        if language == self._target.name:
+        if language == self.target.name:
             raise click.UsageError(self._why_not(name, language))
         return self.convert_from(language, text, name)
 
     def convert_from(self, language: str, text: str, name: str) -> "Conversion":
         """Return the converted text, whose language is known."""
-        if language == self._target.name:
+        if language == self.target.name:
             from kbnf_core.convert import Conversion
 
             return Conversion(text, True, ())
         first = self._to_kbnf(language, text, name)
-        if self._target is KBNF:
+        if self.target is KBNF:
             return first
         from kbnf_core.imports import BELOW
 
-        back = self._target.from_kbnf
+        back = self.target.from_kbnf
         if back is None:
-            raise click.UsageError(f"nothing is converted to {self._target.name}")
+            raise click.UsageError(f"nothing is converted to {self.target.name}")
         if language == KBNF.name:
-            return back(text, path=name, start=self._start, imports=BELOW)
+            return back(text, path=name, start=self.start, imports=BELOW)
         second = back(first.text, path=f"{name} (as KBNF)", start=None, imports=BELOW)
         losses = (*first.losses, *map(_in_between, second.losses))
         return replace(second, exact=not losses, losses=losses, notes=first.notes)
@@ -191,7 +268,7 @@ class _Conversion:
         from kbnf_core.convert import Conversion, to_kbnf
         from kbnf_core.imports import ANYWHERE
 
-        for option in self._own:
+        for option in self.own:
             if language != _OWNER[option]:
                 flag = option.replace("_", "-")
                 raise click.UsageError(f"--{flag} is for {_OWNER[option]}; {name} is {language}")
@@ -201,14 +278,14 @@ class _Conversion:
             language,
             text,
             path=name,
-            start=self._start,
+            start=self.start,
             imports=ANYWHERE,
-            vocabulary=self._vocabulary,
-            **self._own,
+            vocabulary=self.vocabulary,
+            **self.own,
         )
 
     def _why_not(self, name: str, language: str) -> str:
-        if self._is_named:
+        if self.is_named:
             return f"{name} is written in {language} already"
         others = ", ".join(each for each in WRITTEN if each != KBNF.name.lower())
         return f"{name} is written in {language}: say what to convert it to, --to {others}"
@@ -216,8 +293,6 @@ class _Conversion:
 
 def _in_between(loss: "Loss") -> "Loss":
     """Return a loss of the second step, whose place is not in the original, at its beginning."""
-    from kbnf_core.source import Span
-
     return replace(loss, span=Span(0, 0))
 
 
@@ -229,30 +304,3 @@ def _of_regex(text: str) -> str:
     pattern = text.removesuffix("\n").removesuffix("\r")
     grammar = f"(* kbnf: finish=eos *)\nstart ::= {spell_regex(pattern)};\n"
     return Grammar(grammar).source.text
-
-
-def _convert_calls(
-    console: Console,
-    tag: "Source",
-    conversion: _Conversion,
-    direction: Direction,
-    delivery: Delivery,
-) -> Exit:
-    found = conversion.convert_from(STRUCTURAL_TAG.name, tag.text, str(tag.path))
-    found = for_target(found, delivery.target, direction.extension)
-    return deliver(console, tag, found, delivery, delivery.output)
-
-
-def _convert_model(
-    console: Console,
-    name: str,
-    conversion: _Conversion,
-    direction: Direction,
-    delivery: Delivery,
-) -> Exit:
-    from kbnf_core.source import Source
-
-    source = Source(schema_of_model(name), name)
-    found = conversion.convert_from(JSON_SCHEMA, source.text, name)
-    found = for_target(found, delivery.target, direction.extension)
-    return deliver(console, source, found, delivery, delivery.output)

@@ -1,34 +1,151 @@
-"""Shared parts of the ``convert-*`` commands: their options, and writing the result.
+"""Shared parts of the commands that convert: their formats and options, and writing the result.
 
 A conversion that loses something writes nothing, unless ``--lossy`` allows it.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
-from kbnf_cli.console import Console
-from kbnf_cli.exits import Exit
-from kbnf_cli.files import STDIN, find_grammars, read_source, write_text
-from kbnf_cli.inputs import FileInputs
-from kbnf_cli.options import config_options, file_options, stdin_option
-from kbnf_cli.shipped import shown_path
-from kbnf_core.diagnostics.json import span_value
-from kbnf_core.diagnostics.text import count_of, render_text
+from kbnf_cli.console import Console, Exit
+from kbnf_cli.files import find_grammars, read_text, write_text
+from kbnf_cli.inputs import FileInputs, name_of
+from kbnf_cli.options import config_options, file_options, format_option, stdin_option, together
+from kbnf_core.convert import JSON_SCHEMA
+from kbnf_core.diagnostics.formats import span_value
+from kbnf_core.diagnostics.text import count_of
 from kbnf_core.errors import GrammarError
 from kbnf_core.languages import KBNF, LANGUAGES
-from kbnf_core.lint.options import TARGETS
+from kbnf_core.lint import TARGETS
 from kbnf_core.source import Source
 from kbnf_core.syntax.conversion import OF_CONVERSION
 
 if TYPE_CHECKING:
     from kbnf_core.convert import Conversion
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+REGEX = "regex"
+MODEL = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format: its name in options, what the library calls it, and its files.
+
+    ``is_written`` tells whether KBNF can be converted to it.
+    """
+
+    name: str
+    language: str
+    files: str
+    what: str
+    is_written: bool = False
+
+
+_ABOUT = {
+    "KBNF": "the language of this toolkit",
+    "GBNF": "llama.cpp's grammars",
+    "BNF": "bnf_sampler's older <start>::=...",
+    "Lark": "Lark, LLGuidance's too, JSON lists",
+    "ABNF": "the grammars of RFCs",
+    "Structural tag": "XGrammar's structural tags",
+}
+
+FORMATS = (
+    *(
+        Format(
+            each.name.lower().replace(" ", "-"),
+            each.name,
+            f"*{each.extension}",
+            _ABOUT.get(each.name, each.name),
+            each.from_kbnf is not None or each.to_kbnf is None,
+        )
+        for each in LANGUAGES
+    ),
+    Format("json-schema", JSON_SCHEMA, "*.json", "JSON Schema"),
+    Format(REGEX, REGEX, "--from regex", "a regular expression"),
+    Format(MODEL, MODEL, "module:Class", "a pydantic model, a dataclass, ..."),
+)
+
+READ = tuple(each.name for each in FORMATS if each.name != MODEL)
+WRITTEN = tuple(each.name for each in FORMATS if each.is_written)
+
+
+_CALLS = """
+formats of tool calls, for --tool-calls; `--tool-calls NAME --to structural-tag` shows one:
+"""
+
+
+def listing() -> str:
+    """Return a line for each format, and one for each format of tool calls."""
+    from kbnf_core.languages.structural_tag.presets import NAMES
+
+    width = max(len(each.name) for each in FORMATS)
+    lines = (
+        f"{each.name:<{width}}  {'read, written' if each.is_written else 'read':<13}"
+        f"  {each.files:<12}  {each.what}\n"
+        for each in FORMATS
+    )
+    calls = (f"  {name:<{width}}  {models}\n" for name, models in NAMES.items())
+    return "".join((*lines, _CALLS, *calls))
+
+
+schema_options = together(
+    click.option(
+        "--whitespace",
+        type=click.Choice(["flexible", "compact", "bounded"]),
+        help="The gaps of the text of a JSON Schema: any, none, or (the default) a blank or one"
+        " line break with indentation. Given, it wins over the schema's x-guidance.",
+    ),
+    click.option(
+        "--order",
+        type=click.Choice(["declared", "any"]),
+        help="The order of properties; `any` is for objects with few of them.  [default: declared]",
+    ),
+    click.option(
+        "--additional-properties/--no-additional-properties",
+        default=None,
+        help="What a schema means that does not say whether other properties may come."
+        "  [default: additional-properties]",
+    ),
+    click.option(
+        "--escapes",
+        type=click.Choice(["canonical", "unicode", "any"]),
+        help="How characters of unrestricted strings of JSON are spelt: one way (the default), also"
+        " by their numbers, or any way JSON knows.",
+    ),
+    click.option(
+        "--standard",
+        type=click.Choice(["json-schema", "llguidance"]),
+        help="Whose reading of schemas holds: the draft's and the RFCs' of formats, or that of"
+        " LLGuidance.  [default: json-schema]",
+    ),
+    click.option(
+        "--formats",
+        type=click.Choice(["assertion", "annotation"]),
+        help="Whether `format` of a schema restricts values.  [default: assertion]",
+    ),
+    click.option(
+        "--strict",
+        type=click.Choice(["openai", "anthropic"]),
+        help="Refuse what the strict mode of this service refuses in a JSON Schema, and say what to"
+        " do about it.",
+    ),
+)
+"""The options of conversions from JSON Schema."""
+
+NAMES = ("whitespace", "order", "additional_properties", "escapes", "standard", "formats", "strict")
+"""The names of their values; one that was not given is None."""
+
+
+def given(own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that were given."""
+    return {name: value for name, value in own.items() if value is not None}
+
 
 SCHEMA = "kbnf.convert/1"
 
@@ -50,6 +167,15 @@ class Direction:
     convert: Convert
     extension: str
 
+    def convert_for(self, target: str | None, source: Source) -> "Conversion":
+        """Convert a text, to the spelling that ``target``, an engine for KBNF, knows."""
+        found = self.convert(source.text, source.name)
+        if target is None or self.extension != KBNF.extension:
+            return found
+        from kbnf_core.languages.kbnf.raw import without_raw
+
+        return replace(found, text=without_raw(found.text))
+
 
 Directions: TypeAlias = Callable[[Path], Direction]
 """Chooses the direction for a file by its name."""
@@ -66,36 +192,26 @@ class Delivery(FileInputs):
     stdin_filename: Path | None
 
 
-def conversion_options(command: _Command) -> _Command:
-    """Add the options of all conversions: see ``Delivery``."""
-    for option in (
-        config_options,
-        file_options,
-        click.option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            type=click.Path(path_type=Path),
-            help="Write to OUT rather than to stdout; a directory for more than one file.",
-        ),
-        click.option("--lossy", is_flag=True, help="Write the result even if something is lost."),
-        click.option(
-            "--format",
-            "format_",
-            type=click.Choice(["text", "json"]),
-            default="text",
-            show_default=True,
-            help="How to report; json holds the result too.",
-        ),
-        click.option(
-            "--target",
-            type=click.Choice(WITHOUT_RAW),
-            help="The engine that KBNF is for: it gets no raw patterns, which it does not know.",
-        ),
-        stdin_option,
-    ):
-        command = option(command)
-    return command
+conversion_options = together(
+    stdin_option,
+    click.option(
+        "--target",
+        type=click.Choice(WITHOUT_RAW),
+        help="The engine that KBNF is for: it gets no raw patterns, which it does not know.",
+    ),
+    format_option(["text", "json"], "How to report; json holds the result too."),
+    click.option("--lossy", is_flag=True, help="Write the result even if something is lost."),
+    click.option(
+        "--output",
+        "-o",
+        metavar="OUT",
+        type=click.Path(path_type=Path),
+        help="Write to OUT rather than to stdout; a directory for more than one file.",
+    ),
+    file_options,
+    config_options,
+)
+"""The options of all conversions: see ``Delivery``."""
 
 
 def convert_all(
@@ -121,8 +237,7 @@ def convert_all(
         except GrammarError as error:
             if not several:
                 raise
-            for diagnostic in error.diagnostics:
-                console.findings(render_text(diagnostic))
+            console.diagnostics(error.diagnostics)
             worst = max(worst, Exit.FINDINGS)
         except OSError as error:
             console.problem(error)
@@ -160,27 +275,24 @@ def _place(file: Path, paths: Sequence[Path], direction: Direction, top: Path) -
 def _convert_one(
     console: Console, file: Path, directions: Directions, delivery: Delivery, target: Path | None
 ) -> Exit:
-    name = delivery.stdin_filename or Path("<stdin>") if file == STDIN else shown_path(file)
-    source, invalid = read_source(file, name.as_posix())
-    if invalid is not None:
-        raise GrammarError([invalid])
-    direction = directions(name)
-    conversion = direction.convert(source.text, name.as_posix())
-    conversion = for_target(conversion, delivery.target, direction.extension)
-    return deliver(console, source, conversion, delivery, target)
+    name = name_of(file, delivery.stdin_filename)
+    source = read_text(file, name.as_posix())
+    return deliver(console, source, directions(name), delivery, target)
 
 
 def deliver(
     console: Console,
     source: Source,
-    conversion: "Conversion",
+    direction: Direction,
     delivery: Delivery,
     target: Path | None,
 ) -> Exit:
-    """Report what a conversion of ``source`` lost, and write its result, to ``target`` if given."""
+    """Convert ``source``, report what that lost, and write the result, to ``target`` if given."""
+    conversion = direction.convert_for(delivery.target, source)
     withheld = bool(conversion.losses) and not delivery.lossy
     if delivery.format_ == "json":
-        _show_json(console, conversion, source, withheld)
+        value = conversion_value(conversion, source)
+        console.text(json.dumps(value | {"output": None} if withheld else value, indent=2) + "\n")
     else:
         _show_findings(console, conversion, source, withheld)
     if withheld:
@@ -193,35 +305,18 @@ def deliver(
     return Exit.CLEAN
 
 
-def for_target(conversion: "Conversion", target: str | None, extension: str) -> "Conversion":
-    """Return a conversion in the spelling that ``target``, an engine for KBNF, knows."""
-    if target is None or extension != KBNF.extension:
-        return conversion
-    from kbnf_core.languages.kbnf.raw import without_raw
-
-    return replace(conversion, text=without_raw(conversion.text))
-
-
 def _show_findings(
     console: Console, conversion: "Conversion", source: Source, withheld: bool
 ) -> None:
     losses = [loss.diagnostic(source) for loss in conversion.losses]
     own = [note for note in conversion.notes if note.code in OF_CONVERSION]
-    for diagnostic in (*own, *losses):
-        console.findings(render_text(diagnostic))
+    console.diagnostics((*own, *losses))
     others = len(conversion.notes) - len(own)
     if others:
         console.note(f"{source.name}: `kbnf check` has {count_of(others, 'remark')}")
     if withheld:
         lost = count_of(len(losses), "thing")
         console.error(f"{source.name}: {lost} cannot be kept", "--lossy writes the result anyway")
-
-
-def _show_json(console: Console, conversion: "Conversion", source: Source, withheld: bool) -> None:
-    value = conversion_value(conversion, source)
-    if withheld:
-        value["output"] = None
-    console.text(json.dumps(value, indent=2) + "\n")
 
 
 def conversion_value(conversion: "Conversion", source: Source) -> dict[str, Any]:

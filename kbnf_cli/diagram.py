@@ -1,16 +1,17 @@
 """``kbnf diagram``: railroad diagrams."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from kbnf_cli.console import Console
-from kbnf_cli.exits import Exit
-from kbnf_cli.files import STDIN, write_text
-from kbnf_cli.grammars import GRAMMAR, UNNAMED, open_text
-from kbnf_cli.options import common_options, stdin_option
-from kbnf_cli.shipped import shown_path
-from kbnf_core.errors import GrammarError
+from kbnf_cli.console import Console, Exit
+from kbnf_cli.files import write_text
+from kbnf_cli.inputs import GRAMMAR, Inputs, read_whole
+from kbnf_cli.options import as_value, common_options, stdin_option
+
+if TYPE_CHECKING:
+    from kbnf_core.frontend import Reading
 
 _FORMATS = {".svg": "svg", ".html": "html", ".htm": "html"}
 
@@ -34,13 +35,9 @@ _FORMATS = {".svg": "svg", ".html": "html", ".htm": "html"}
 @stdin_option
 @common_options
 @click.pass_obj
+@as_value(Inputs)
 def diagram(
-    console: Console,
-    grammar: Path,
-    output: Path | None,
-    format_: str | None,
-    start: str | None,
-    stdin_filename: Path | None,
+    console: Console, inputs: Inputs, grammar: Path, output: Path | None, format_: str | None
 ) -> int:
     """Draw railroad diagrams of a grammar.
 
@@ -49,8 +46,7 @@ def diagram(
     rules use it. Needs the extra `diagram`: pip install 'kbnf-toolkit[diagram]'.
     """
     chosen = format_ or _format_of(output)
-    name = stdin_filename or Path(UNNAMED) if grammar == STDIN else shown_path(grammar)
-    text = _draw(grammar, name.as_posix(), start, chosen)
+    text = _draw(read_whole(inputs.text(grammar), inputs.start), chosen)
     if output is None:
         console.text(text)
     else:
@@ -67,15 +63,9 @@ def _format_of(output: Path | None) -> str:
     return _FORMATS[output.suffix.lower()]
 
 
-def _draw(grammar: Path, name: str, start: str | None, format_: str) -> str:
-    from kbnf_core.diagram.render import render_html, render_svg
-    from kbnf_core.frontend import read_grammar
-    from kbnf_core.imports import ANYWHERE
+def _draw(reading: "Reading", format_: str) -> str:
+    from kbnf_core.diagram import render_html, render_svg
 
-    found = open_text(grammar, name, start)
-    reading = read_grammar(found.source, start, language=found.language, imports=ANYWHERE)
-    if reading.errors:
-        raise GrammarError(reading.errors)
     if format_ == "svg":
         return render_svg(reading.document)
     return render_html(reading.document, reading.start)

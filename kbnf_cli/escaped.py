@@ -6,7 +6,7 @@ character, so ``\:``, ``\#`` and ``\\`` type what has a meaning in the console.
 """
 
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 
 
 def escaped(data: bytes) -> str:
@@ -28,9 +28,9 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _SURROGATE_ESCAPE = 0xDC00
 
 
-def _escape(character: str) -> str:
-    if character in _ESCAPES:
-        return _ESCAPES[character]
+def _escape(character: str, escapes: Mapping[str, str] = _ESCAPES) -> str:
+    if character in escapes:
+        return escapes[character]
     if character.isprintable():
         return character
     code = ord(character)
@@ -109,7 +109,7 @@ _ESCAPE = re.compile(
     re.DOTALL,
 )
 _LETTERS = {"t": "\t", "n": "\n", "r": "\r"}
-_WRITTEN = {"\t": "\\t", "\n": "\\n", "\r": "\\r", "\\": "\\\\"}
+_WRITTEN = {sign: text for sign, text in _ESCAPES.items() if sign != '"'}
 _LAST_CODE_POINT = 0x10FFFF
 
 
@@ -147,18 +147,7 @@ def _unescape(match: re.Match[str]) -> bytes:
 
 def write_typed(data: bytes) -> str:
     """Return what to type for ``data`` as one line: ``read_typed`` gives it back."""
-    text = "".join(map(_escape_typed, data.decode("utf-8", "surrogateescape")))
+    text = "".join(_escape(each, _WRITTEN) for each in data.decode("utf-8", "surrogateescape"))
     if text.startswith((":", "#")):
         text = "\\" + text
     return text[:-1] + "\\x20" if text.endswith(" ") else text
-
-
-def _escape_typed(character: str) -> str:
-    code = ord(character)
-    if character in _WRITTEN:
-        return _WRITTEN[character]
-    if _SURROGATE_ESCAPE <= code < _SURROGATE_ESCAPE + 0x100:
-        return f"\\x{code - _SURROGATE_ESCAPE:02x}"
-    if character.isprintable():
-        return character
-    return f"\\x{code:02x}" if code < 0x80 else f"\\u{{{code:x}}}"

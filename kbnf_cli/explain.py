@@ -1,30 +1,128 @@
-"""``kbnf explain``: what a rule of a grammar matches."""
+"""``kbnf explain``: what a rule of a grammar matches, in words and by its texts."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kbnf_cli.console import Console
+from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import byte_ranges, describe_bytes, escaped
-from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN
-from kbnf_cli.grammars import GRAMMAR, UNNAMED, Readable, open_text
-from kbnf_cli.options import common_options, examples, stdin_option
-from kbnf_cli.shipped import shown_path
+from kbnf_cli.inputs import GrammarOr, Inputs, Readable, read_whole
+from kbnf_cli.options import as_value, common_options, examples, format_option, stdin_option
 from kbnf_core.diagnostics.catalogue import find_rule, read_page
-from kbnf_core.diagnostics.segments import Role, Segment, Segments
-from kbnf_core.diagnostics.text import render_text
-from kbnf_core.diagnostics.visible import visible
-from kbnf_core.errors import GrammarError, KbnfError
+from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
+from kbnf_core.diagnostics.text import place_in
+from kbnf_core.errors import KbnfError
+from kbnf_core.syntax.printer import quote
+from kbnf_core.syntax.tree import (
+    Alternation,
+    Bracket,
+    BracketKind,
+    ByteString,
+    Exception_,
+    Expression,
+    Leaf,
+    Pattern,
+    PatternKind,
+    Reference,
+    Repetition,
+    Sequence,
+    Terminal,
+    TokenName,
+    TokenSet,
+    postorder,
+    uses_in,
+)
 
 if TYPE_CHECKING:
     from kbnf_core.frontend import Reading
     from kbnf_core.source import Span
     from kbnf_core.syntax.tree import Definition
+
+
+_PATTERNS = {
+    PatternKind.REGEX: "what the regular expression {} matches",
+    PatternKind.EARLY: "the shortest text that the regular expression {} matches",
+    PatternKind.COMPLEMENT: "a text that holds no match of the regular expression {}",
+    PatternKind.SUBSTRINGS: "a piece, which may be empty, of the text {}",
+}
+
+
+def outline(root: Expression) -> Iterator[str]:
+    """Yield the lines that say in words what ``root`` matches, parts indented below wholes."""
+    pending: list[tuple[Expression, int, str]] = [(root, 0, "")]
+    while pending:
+        node, depth, lead = pending.pop()
+        node, lead = _unwrapped(node, lead)
+        indent = "  " * depth
+        match node:
+            case Alternation() | Sequence():
+                parts = node.branches if isinstance(node, Alternation) else node.items
+                how = "one of" if isinstance(node, Alternation) else "one after the other"
+                yield f"{indent}{lead}{how}:"
+                pending += [(part, depth + 1, "- ") for part in reversed(parts)]
+            case Repetition() | Bracket():
+                yield f"{indent}{lead}{_times(node)}:"
+                pending.append((node.body, depth + 1, "- "))
+            case _:
+                yield f"{indent}{lead}{leaf_words(node)}"
+
+
+def _unwrapped(node: Expression, lead: str) -> tuple[Expression, str]:
+    while isinstance(node, Bracket) and node.kind is BracketKind.GROUP:
+        node = node.body
+    return node, lead
+
+
+def _times(node: Repetition | Bracket) -> str:
+    if isinstance(node, Bracket):
+        return "perhaps" if node.kind is BracketKind.OPTIONAL else "any number of times"
+    match node.low, node.high:
+        case 0, 1:
+            return "perhaps"
+        case 0, None:
+            return "any number of times"
+        case 1, None:
+            return "once or more"
+        case low, None:
+            return f"{low} times or more"
+        case low, high if low == high:
+            return f"{low} times"
+        case low, high:
+            return f"{low} to {high} times"
+
+
+def leaf_words(node: Leaf) -> str:
+    """Return what a symbol matches."""
+    match node:
+        case Reference():
+            return node.name.value
+        case Terminal():
+            return f"the text {quote(node.text.value)}"
+        case ByteString():
+            return f"the bytes {node.value.hex(' ')}" if node.value else "no bytes"
+        case Pattern():
+            value = node.text.value
+            is_text = node.kind is PatternKind.SUBSTRINGS
+            return _PATTERNS[node.kind].format(quote(value) if is_text else value)
+        case Exception_():
+            match node.excluded:
+                case Terminal() as excluded:
+                    what = quote(excluded.text.value)
+                case excluded:
+                    what = f"a text of {excluded.value}"
+            limit = f", of {node.limit} bytes at most" if node.limit else ""
+            return f"a text without {what} in it{limit}"
+        case TokenName():
+            return f"the special token {node.text.value}"
+        case TokenSet():
+            ids = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in node.ranges)
+            return f"one token, {'any but' if node.negated else 'of'} {ids}"
+
 
 SCHEMA = "kbnf.explain/1"
 
@@ -59,24 +157,10 @@ class Explained:
     users: tuple[str, ...]
 
 
-class _Subject(click.ParamType[str | Path]):
-    """The path of a grammar, a pattern such as ``#"[0-9]+"``, or the code of a finding."""
-
-    name = "GRAMMAR"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> str | Path:
-        text = str(value)
-        is_file = text == str(STDIN) or Path(text).exists()
-        if not is_file and (text.startswith("#") or find_rule(text) is not None):
-            return text
-        return Path(str(GRAMMAR.convert(text, param, ctx)))
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[click.shell_completion.CompletionItem]:
-        return GRAMMAR.shell_complete(ctx, param, incomplete)
+def _is_no_grammar(text: str) -> bool:
+    """Tell whether it is a pattern such as ``#"[0-9]+"``, or the code of a finding."""
+    is_file = text == str(STDIN) or Path(text).exists()
+    return not is_file and (text.startswith("#") or find_rule(text) is not None)
 
 
 @click.command(
@@ -87,25 +171,19 @@ class _Subject(click.ParamType[str | Path]):
         "kbnf explain W301",
     )
 )
-@click.argument("subject", metavar="GRAMMAR", type=_Subject())
+@click.argument("subject", metavar="GRAMMAR", type=GrammarOr("GRAMMAR", _is_no_grammar))
 @click.argument("rule", metavar="[RULE]", required=False)
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How to show it.",
-)
+@format_option(["text", "json"], "How to show it.")
 @stdin_option
 @common_options
 @click.pass_obj
+@as_value(Inputs)
 def explain(
     console: Console,
+    inputs: Inputs,
     subject: str | Path,
     rule: str | None,
     format_: str,
-    stdin_filename: Path | None,
 ) -> int:
     """Explain what a rule matches.
 
@@ -116,10 +194,9 @@ def explain(
     """
     if isinstance(subject, str) and not subject.startswith("#"):
         return _explain_code(console, subject)
-    found = _readable(subject, stdin_filename)
-    for loss in found.losses:
-        console.findings(render_text(loss))
-    reading = _read(found, None)
+    found = _readable(subject, inputs)
+    console.diagnostics(found.losses)
+    reading = read_whole(found, None)
     name = rule or reading.start
     if name not in reading.document.first_names:
         raise click.ClickException(_unknown(name, reading))
@@ -148,25 +225,13 @@ def _explain_code(console: Console, text: str) -> int:
     return Exit.CLEAN
 
 
-def _readable(subject: str | Path, stdin_filename: Path | None) -> Readable:
+def _readable(subject: str | Path, inputs: Inputs) -> Readable:
     if isinstance(subject, Path):
-        name = stdin_filename or Path(UNNAMED) if subject == STDIN else shown_path(subject)
-        return open_text(subject, name.as_posix(), None)
+        return inputs.text(subject)
     from kbnf_core.languages import KBNF
     from kbnf_core.source import Source
 
     return Readable(Source(f"start ::= {subject};\n", "<pattern>"), KBNF)
-
-
-def _read(found: Readable, start: str | None) -> "Reading":
-    """Read a grammar; raise ``GrammarError`` for one with errors."""
-    from kbnf_core.frontend import read_grammar
-    from kbnf_core.imports import ANYWHERE
-
-    reading = read_grammar(found.source, start, language=found.language, imports=ANYWHERE)
-    if reading.errors:
-        raise GrammarError(reading.errors)
-    return reading
 
 
 def _unknown(name: str, reading: "Reading") -> str:
@@ -178,7 +243,6 @@ def _unknown(name: str, reading: "Reading") -> str:
 
 
 def _explain(found: Readable, reading: "Reading", name: str) -> Explained:
-    from kbnf_cli.words import outline
 
     definitions = [d for d in reading.document.definitions if d.name.value == name]
     first, follow, may_end = _borders(reading, name)
@@ -196,8 +260,6 @@ def _explain(found: Readable, reading: "Reading", name: str) -> Explained:
 
 
 def _regexes(definition: "Definition") -> "list[tuple[str, Span]]":
-    from kbnf_core.syntax.tree import Pattern, PatternKind, postorder
-
     return [
         (node.text.value, node.span)
         for node in postorder(definition.body)
@@ -206,17 +268,9 @@ def _regexes(definition: "Definition") -> "list[tuple[str, Span]]":
 
 
 def _users(reading: "Reading", name: str) -> "list[str]":
-    from kbnf_core.syntax.tree import Exception_, Name, Reference, postorder
-
-    found: dict[str, None] = {}
-    for definition in reading.document.definitions:
-        for node in postorder(definition.body):
-            match node:
-                case Reference(called) | Exception_(Name() as called) if called.value == name:
-                    found[definition.name.value] = None
-                case _:
-                    pass
-    return list(found)
+    definitions = reading.document.definitions
+    users = (d.name.value for d in definitions if any(n.value == name for n in uses_in(d.body)))
+    return list(dict.fromkeys(users))
 
 
 def _shortest(found: Readable, name: str) -> tuple[bytes, ...] | None:
@@ -225,7 +279,7 @@ def _shortest(found: Readable, name: str) -> tuple[bytes, ...] | None:
     from kbnf_core.config import Finish
 
     try:
-        reading = _read(found, name)
+        reading = read_whole(found, name)
         if reading.grammar is None or reading.analysis is None or reading.is_endless:
             return None
         text = found.source.text
@@ -255,9 +309,8 @@ def _text(explained: Explained, reading: "Reading") -> Segments:
     source = reading.document.source
     out: Segments = []
     for definition in explained.definitions:
-        _, line, column = source.position(definition.span.start)
         text = visible(source.slice(definition.span)).rstrip("\n")
-        place = f"{visible(source.name)}:{line}:{column}\n"
+        place = f"{place_in(source, definition.span)}\n"
         out += [Segment(place, Role.PLACE), Segment(f"{text}\n", Role.TITLE), Segment("\n")]
     out += [Segment(f"{visible(line)}\n") for line in explained.words]
     out.append(Segment("\n"))
@@ -277,7 +330,7 @@ def _rows(explained: Explained) -> list[tuple[str, str]]:
     ]
 
 
-def _texts(texts: Sequence[bytes] | None) -> str:
+def _texts(texts: tuple[bytes, ...] | None) -> str:
     if texts is None:
         return "not known: no text of bytes alone, or none that ends"
     return "  ".join(map(escaped, texts))
@@ -292,7 +345,7 @@ def _followed(explained: Explained) -> str:
 
 def _value(explained: Explained, reading: "Reading") -> dict[str, Any]:
     """Return the object that ``schemas/explain.schema.json`` describes."""
-    from kbnf_core.diagnostics.json import span_value
+    from kbnf_core.diagnostics.formats import span_value
 
     source = reading.document.source
     texts = explained.texts

@@ -1,25 +1,176 @@
 """Grammar files: finding them, reading them, and writing results.
 
 Directories are walked for grammars by their extensions, leaving out hidden entries and whatever git
-ignores. A file that is named is taken whatever it is called.
+ignores; ``exclude`` and ``include`` say more. A file that is named is taken whatever it is called.
 """
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from errno import EBADF
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kbnf_cli.choosing import FileChoice
-from kbnf_core.diagnostics.decode import decode
-from kbnf_core.errors import SourceError
+from kbnf_core.diagnostics import decode
+from kbnf_core.errors import GrammarError, SourceError
 from kbnf_core.files import read_file, read_up_to, write_file
+from kbnf_core.languages import EXTENSIONS, KBNF
 from kbnf_core.limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
+    import pathspec
+
+    from kbnf_cli.config import Settings, SettingsFor
     from kbnf_core.diagnostics import Diagnostic
     from kbnf_core.source import Source
+
+
+NEVER = frozenset({"__pypackages__", "node_modules", "site-packages", "venv"})
+"""Directories of what others wrote: not looked into, unless ``exclude`` says otherwise."""
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """Patterns as in a ``.gitignore`` in the directory ``base``, which is resolved."""
+
+    base: Path
+    lines: tuple[str, ...]
+
+    def match(self, path: Path, suffix: str) -> bool:
+        """Tell whether a resolved path matches; ``suffix`` is ``/`` for directories."""
+        return self.verdict(path, suffix) is True
+
+    def verdict(self, path: Path, suffix: str) -> bool | None:
+        """Return what the last pattern says that matches, None if there is none."""
+        if path == self.base or not path.is_relative_to(self.base):
+            return None
+        inner = path.relative_to(self.base).as_posix()
+        return self._spec.check_file(inner + suffix).include
+
+    def compile(self) -> None:
+        """Raise ``ValueError`` for a line that is no pattern."""
+        _ = self._spec
+
+    @cached_property
+    def _spec(self) -> "pathspec.GitIgnoreSpec":
+        import pathspec
+
+        return pathspec.GitIgnoreSpec.from_lines(self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class FileChoice:
+    """Says what counts in a directory, by ``extensions`` and the settings of the place.
+
+    ``but`` is left out beside what the settings exclude.
+    """
+
+    extensions: Collection[str]
+    settings_for: "SettingsFor | None" = None
+    but: Patterns | None = None
+
+    def in_directory(self, directory: Path) -> "DirectoryChoice":
+        """Return what counts among the entries of a resolved directory."""
+        settings = None if self.settings_for is None else self.settings_for(directory / "entry")
+        return DirectoryChoice(self.extensions, settings, self.but)
+
+    def drops(self, file: Path) -> bool:
+        """Tell whether a file that is named is excluded all the same, as ``force-exclude`` asks."""
+        if self.settings_for is None:
+            return False
+        settings = self.settings_for(file)
+        if not settings.force_exclude:
+            return False
+        choice = DirectoryChoice(self.extensions, settings, self.but)
+        return choice.leaves_out(file.resolve(), "")
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryChoice:
+    """What counts among the entries of one directory."""
+
+    extensions: Collection[str]
+    settings: "Settings | None"
+    but: Patterns | None = None
+
+    def leaves_out(self, entry: Path, suffix: str) -> bool:
+        """Tell whether an entry is excluded; ``suffix`` is ``/`` for directories."""
+        if self.but is not None and self.but.match(entry, suffix):
+            return True
+        return self.settings is not None and is_excluded(entry, suffix, self.settings)
+
+    def is_grammar(self, file: Path) -> bool:
+        """Tell whether a file is a grammar, by its name.
+
+        ``include`` says which files are grammars, not what other files, such as schemas, are.
+        Where it takes one with an extension of no language, that is KBNF.
+        """
+        include = None if self.settings is None else self.settings.include
+        is_other = file.suffix in self.extensions and file.suffix not in EXTENSIONS
+        if include is None or is_other:
+            return file.suffix in self.extensions
+        language = file.suffix if file.suffix in EXTENSIONS else KBNF.extension
+        return language in self.extensions and include.match(file, "")
+
+
+def is_excluded(path: Path, suffix: str, settings: "Settings") -> bool:
+    """Tell whether ``exclude`` or ``extend-exclude`` matches a resolved path, or ``NEVER``."""
+    if settings.exclude is None:
+        if suffix and path.name in NEVER:
+            return True
+    elif settings.exclude.match(path, suffix):
+        return True
+    return settings.extend_exclude is not None and settings.extend_exclude.match(path, suffix)
+
+
+_LARGEST_IGNORE = 2**24
+"""Bytes of a ``.gitignore`` that is read."""
+
+
+def rules_in(directory: Path) -> tuple[Patterns, ...]:
+    """Return the rules that a resolved directory adds: at most one element."""
+    file = directory / ".gitignore"
+    if not os.path.isfile(file):
+        return ()
+    try:
+        lines = read_file(file, _LARGEST_IGNORE).decode("utf-8", "replace").splitlines()
+    except SourceError:
+        # As for git, a file that cannot be read has no rules.
+        return ()
+    return (Patterns(directory, tuple(lines)),)
+
+
+def rules_above(directory: Path) -> tuple[Patterns, ...]:
+    """Return the rules of the resolved directories above, from the repository's root down.
+
+    None outside a repository. A directory that is itself ignored was named on purpose, so
+    nothing above it counts either.
+    """
+    above = _parents_in_repository(directory)
+    rules = tuple(rule for parent in reversed(above) for rule in rules_in(parent))
+    return () if is_ignored(directory, "/", rules) else rules
+
+
+def is_ignored(path: Path, suffix: str, rules: Sequence[Patterns]) -> bool:
+    """Tell whether git ignores the resolved ``path``; ``suffix`` is ``/`` for directories.
+
+    The innermost file that says anything decides.
+    """
+    verdicts = (rule.verdict(path, suffix) for rule in reversed(rules))
+    return next((each for each in verdicts if each is not None), False)
+
+
+def _parents_in_repository(directory: Path) -> list[Path]:
+    """Return the directories above, innermost first, up to the one that holds ``.git``."""
+    inside = []
+    for parent in (directory, *directory.parents):
+        inside.append(parent)
+        if (parent / ".git").exists():
+            return inside[1:]
+    return []
+
 
 STDIN = Path("-")
 
@@ -47,6 +198,14 @@ def read_source(path: Path, name: str) -> "tuple[Source, Diagnostic | None]":
     A finding comes with it where it is no text, or too large. Raises ``SourceError``.
     """
     return decode(_read_stdin() if path == STDIN else read_up_to(path, _LARGEST + 1), name)
+
+
+def read_text(path: Path, name: str) -> "Source":
+    """Return the same; a finding is raised as ``GrammarError``."""
+    source, invalid = read_source(path, name)
+    if invalid is not None:
+        raise GrammarError([invalid])
+    return source
 
 
 def read_bytes(path: Path) -> bytes:
@@ -113,7 +272,6 @@ def _is_odd(file: Path) -> bool:
 def _walk(top: Path, choice: FileChoice) -> Iterator[Path]:
     """Yield the grammars below a resolved directory, and directories that cannot be listed."""
     # Here, because a run on named files need not pay for loading the library behind it.
-    from kbnf_cli.gitignore import is_ignored, rules_above, rules_in
 
     pending = [(top, rules_above(top))]
     while pending:

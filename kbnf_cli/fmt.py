@@ -6,19 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kbnf_cli.console import Console
-from kbnf_cli.exits import Exit
+from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import STDIN, find_grammars, read_source, write_text
 from kbnf_cli.inputs import FileInputs
-from kbnf_cli.options import (
-    as_value,
-    common_options,
-    config_options,
-    file_options,
-    stdin_option,
-)
-from kbnf_cli.text_diff import diff
-from kbnf_core.diagnostics.text import render_text
+from kbnf_cli.options import as_value, common_options, config_options, file_options, stdin_option
+from kbnf_core.diagnostics.segments import diff
+from kbnf_core.diagnostics.text import count_of
 from kbnf_core.languages import KBNF
 
 if TYPE_CHECKING:
@@ -81,8 +74,7 @@ def fmt(
             console.problem(error)
             continue
         layouts.append(layout)
-        for finding in layout.errors:
-            console.findings(render_text(finding))
+        console.diagnostics(layout.errors)
         if show_diff and layout.after is not None:
             console.data(diff(layout.before, layout.after, layout.name))
     if not layouts:
@@ -125,8 +117,6 @@ def _summarise(console: Console, layouts: list[_Layout], done: str) -> None:
         "left alone, with syntax errors": failed,
         "unchanged": len(layouts) - changed - failed,
     }
-    console.note(", ".join(f"{_files(count)} {what}" for what, count in counts.items() if count))
-
-
-def _files(count: int) -> str:
-    return "1 file" if count == 1 else f"{count} files"
+    console.note(
+        ", ".join(f"{count_of(count, 'file')} {what}" for what, count in counts.items() if count)
+    )

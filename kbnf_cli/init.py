@@ -4,8 +4,7 @@ from pathlib import Path
 
 import click
 
-from kbnf_cli.console import Console
-from kbnf_cli.exits import Exit
+from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import write_text
 from kbnf_cli.options import common_options, examples
 

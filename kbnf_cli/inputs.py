@@ -1,23 +1,249 @@
-"""The inputs of commands: the grammar, vocabulary and settings that shared options name."""
+"""The inputs of commands: the grammar, vocabulary and settings that shared options name.
+
+A grammar is a text in any language, an artifact, or one that is shipped: what is shipped are
+folders of a checkout, which ``setup.py`` puts into the package of a wheel.
+"""
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kbnf_cli.choosing import FileChoice, Patterns
+import click
+from click.shell_completion import CompletionItem
+
 from kbnf_cli.config import Settings, SettingsFor, settings_source
 from kbnf_cli.console import Console
-from kbnf_cli.files import STDIN
-from kbnf_cli.grammars import UNNAMED, Opened, Readable, open_any_grammar, open_text
-from kbnf_cli.shipped import shown_path
-from kbnf_core.config import Defaults
-from kbnf_core.errors import SourceError
+from kbnf_cli.files import STDIN, FileChoice, Patterns, read_text
+from kbnf_core.config import NO_DEFAULTS, Defaults
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.errors import ConfigError, GrammarError, SourceError
 
 if TYPE_CHECKING:
-    from kbnf_core.vocab.vocabulary import Vocabulary
+    from kbnf_core import Engine, Grammar, Vocabulary
+    from kbnf_core.frontend import Reading
+    from kbnf_core.languages import Language
+    from kbnf_core.source import Source
+
+
+_HERE = Path(__file__).resolve().parent
+_INSTALLED = _HERE / "shipped_files"
+_TOP = _INSTALLED if _INSTALLED.is_dir() else _HERE.parent
+
+PREFIX = "builtin:"
+"""Names a grammar that is shipped, whatever files there are."""
+
+
+def grammar_names() -> list[str]:
+    """Return the names of the grammars."""
+    return sorted(file.stem for file in (_TOP / "grammars").glob("*.kbnf"))
+
+
+def grammar_file(name: str) -> Path | None:
+    """Return the file of the grammar called ``name``, with or without the prefix."""
+    plain = name.removeprefix(PREFIX)
+    return _TOP / "grammars" / f"{plain}.kbnf" if plain in grammar_names() else None
+
+
+def shown_path(path: Path) -> Path:
+    """Return what messages call a file: a shipped grammar by its name."""
+    is_shipped = path.is_absolute() and path.parent == _TOP / "grammars"
+    return Path(f"{PREFIX}{path.stem}") if is_shipped else path
+
+
+def manual_page(name: str) -> Path | None:
+    """Return the page of the manual in the file ``name``, such as ``kbnf.5``."""
+    file = _TOP / "man" / name
+    return file if file.is_file() else None
+
+
+UNNAMED = "<stdin>"
+"""What stdin is called where nobody named it."""
+
+
+class GrammarPath(click.Path):
+    """The path of a grammar, or the name of one that is shipped; an existing path wins."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(
+        self,
+        value: "str | os.PathLike[str]",
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> "str | bytes | os.PathLike[str]":
+        """Return the path that is meant; fail for a name of none."""
+        name = os.fspath(value)
+        if not os.path.lexists(name):
+            found = grammar_file(name)
+            if found is not None:
+                return found
+        if name.startswith(PREFIX):
+            listed = ", ".join(grammar_names())
+            self.fail(f"there is no grammar {name!r}; there are {listed}", param, ctx)
+        return super().convert(value, param, ctx)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Complete files, and the names of grammars that are shipped."""
+        names = [name for name in grammar_names() if name.startswith(incomplete)]
+        files = super().shell_complete(ctx, param, incomplete)
+        return [*files, *map(CompletionItem, names)] if incomplete else files
+
+
+GRAMMAR = GrammarPath()
+
+
+class GrammarOr(click.ParamType[str | Path]):
+    """A grammar, or a text of which ``is_other`` tells that it is something else."""
+
+    def __init__(self, name: str, is_other: Callable[[str], bool]) -> None:
+        self.name = name
+        self._is_other = is_other
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | Path:
+        """Return a path, or what is something else as text."""
+        text = str(value)
+        return text if self._is_other(text) else Path(str(GRAMMAR.convert(text, param, ctx)))
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Complete as grammars do."""
+        return GRAMMAR.shell_complete(ctx, param, incomplete)
+
+
+def name_of(path: Path, stdin_filename: Path | None) -> Path:
+    """Return what a file is called: stdin's name for ``-``, a shipped grammar by its own."""
+    return (stdin_filename or Path(UNNAMED)) if path == STDIN else shown_path(path)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A grammar, and what was lost where it was converted to be one."""
+
+    grammar: "Grammar"
+    losses: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """A text that ``read_grammar`` takes as one of ``language``."""
+
+    source: "Source"
+    language: "Language"
+    losses: tuple[Diagnostic, ...] = ()
+
+
+def language_name(text: str, name: str) -> str:
+    """Return the name of the language of a text, as ``convert.detect`` does.
+
+    Stdin is KBNF, unless it was given a name: what it looks like is a finding then.
+    """
+    from kbnf_core.convert import detect
+
+    return "KBNF" if name == UNNAMED else detect(text, name)
+
+
+def open_any_grammar(
+    path: Path,
+    name: str,
+    start: str | None,
+    finish: str | None,
+    defaults: Defaults = NO_DEFAULTS,
+    vocabulary: "Vocabulary | None" = None,
+) -> Opened:
+    """Return a usable grammar, which messages call ``name``.
+
+    What is not in KBNF is converted first; what a text says of tokens, it says of those of
+    ``vocabulary``. Raises ``GrammarError`` for a text that is none, ``ArtifactError`` for a damaged
+    artifact, ``SourceError`` for a file that cannot be read.
+    """
+    from kbnf_core import Grammar
+
+    if is_artifact(path):
+        return Opened(_open_artifact(path, start, finish))
+    source = read_text(path, name)
+    language = language_name(source.text, name)
+    if language == "KBNF":
+        grammar = Grammar(source.text, start=start, finish=finish, path=name, defaults=defaults)
+        return Opened(grammar)
+    text, losses = _converted(source, language, start, vocabulary)
+    return Opened(Grammar(text, finish=finish, path=f"{name} (converted)"), losses)
+
+
+def open_text(path: Path, name: str, start: str | None) -> Readable:
+    """Return the text of a grammar and its language; converted only where it has no rules.
+
+    Raises what ``open_any_grammar`` raises.
+    """
+    from kbnf_core.languages import KBNF, LANGUAGES
+
+    if is_artifact(path):
+        return Readable(_open_artifact(path, start, None).source, KBNF)
+    source = read_text(path, name)
+    language = language_name(source.text, name)
+    read = next((each for each in LANGUAGES if each.name == language), None)
+    if read is not None:
+        return Readable(source, read)
+    from kbnf_core.source import Source
+
+    text, losses = _converted(source, language, start, None)
+    return Readable(Source(text, f"{name} (converted)"), KBNF, losses)
+
+
+def read_whole(found: Readable, start: str | None) -> "Reading":
+    """Read a text, and what it imports; raises ``GrammarError`` for one with errors."""
+    from kbnf_core.frontend import read_grammar
+    from kbnf_core.imports import ANYWHERE
+
+    reading = read_grammar(found.source, start, language=found.language, imports=ANYWHERE)
+    if reading.errors:
+        raise GrammarError(reading.errors)
+    return reading
+
+
+def is_artifact(path: Path) -> bool:
+    """Tell whether a path is that of a compiled grammar, by its name."""
+    from kbnf_core.artifact import SUFFIX
+
+    return path.suffix == SUFFIX
+
+
+def _converted(
+    source: "Source", language: str, start: str | None, vocabulary: "Vocabulary | None"
+) -> tuple[str, tuple[Diagnostic, ...]]:
+    from kbnf_core.convert import to_kbnf
+    from kbnf_core.imports import ANYWHERE
+
+    conversion = to_kbnf(
+        language,
+        source.text,
+        path=source.path,
+        start=start,
+        imports=ANYWHERE,
+        vocabulary=vocabulary,
+    )
+    return conversion.text, tuple(loss.diagnostic(source) for loss in conversion.losses)
+
+
+def _open_artifact(path: Path, start: str | None, finish: str | None) -> "Grammar":
+    from kbnf_core.artifact.read import load_artifact
+    from kbnf_core.config import Finish
+
+    grammar = load_artifact(path)
+    if start is not None and start != grammar.start:
+        raise ConfigError(f"{path} was compiled with the start {grammar.start}; compile it again")
+    if finish is not None:
+        grammar.finish = Finish.parse(finish)
+    return grammar
+
 
 BUILT_IN = "bytes"
 
@@ -57,16 +283,16 @@ class Inputs:
     """The values of the options that ``options.input_options`` adds."""
 
     vocab: str | None = None
-    eos: tuple[int, ...]
-    start: str | None
-    finish: str | None
-    config_file: Path | None
-    isolated: bool
+    eos: tuple[int, ...] = ()
+    start: str | None = None
+    finish: str | None = None
+    config_file: Path | None = None
+    isolated: bool = False
     stdin_filename: Path | None = None
 
     def name_of(self, path: Path) -> Path:
         """Return what a file is called: stdin's name for ``-``, a shipped grammar by its own."""
-        return (self.stdin_filename or Path(UNNAMED)) if path == STDIN else shown_path(path)
+        return name_of(path, self.stdin_filename)
 
     def settings_source(self) -> SettingsFor:
         """Return where settings come from; raises what ``config.settings_source`` raises."""
@@ -87,6 +313,17 @@ class Inputs:
     def vocabulary(self, settings: Settings) -> tuple[str, tuple[int, ...]]:
         """Return the name of the vocabulary and its stop ids, as ``read_vocabulary`` takes them."""
         return self.vocab or settings.vocab or BUILT_IN, self.eos or settings.eos or ()
+
+
+def open_engine(console: Console, inputs: Inputs, grammar: Path) -> "Engine":
+    """Return an engine for a grammar as options ask for it; tell what was lost in converting it."""
+    from kbnf_core import Engine
+
+    settings = inputs.settings_source()(inputs.name_of(grammar))
+    vocabulary = read_vocabulary(console, *inputs.vocabulary(settings))
+    opened = inputs.grammar(grammar, vocabulary)
+    console.diagnostics(opened.losses)
+    return Engine(opened.grammar, vocabulary)
 
 
 def read_vocabulary(console: Console, name: str, eos: Sequence[int]) -> "Vocabulary":
@@ -116,7 +353,7 @@ def vocabulary_file(name: str) -> Path:
     path = Path(name)
     if os.path.lexists(path):
         return path
-    from kbnf_core.vocab.hub import cached_vocabulary, hub_folder
+    from kbnf_core.vocab.load import cached_vocabulary, hub_folder
 
     found = cached_vocabulary(name)
     if found is not None:
@@ -129,7 +366,7 @@ def vocabulary_file(name: str) -> Path:
 def _similar_vocabulary(path: Path) -> str | None:
     """Return the name that a misspelt one resembles: a model's, a file's beside it, or `bytes`."""
     from kbnf_core.syntax.suggest import Suggestions
-    from kbnf_core.vocab.hub import cached_models
+    from kbnf_core.vocab.load import cached_models
 
     names = {BUILT_IN: BUILT_IN}
     with suppress(OSError):

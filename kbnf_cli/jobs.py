@@ -5,8 +5,11 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import click
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
 _Job = TypeVar("_Job")
 _Result = TypeVar("_Result")
 
@@ -14,6 +17,14 @@ _Result = TypeVar("_Result")
 def default_jobs() -> int:
     """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def jobs_option(what: str) -> Callable[[_Command], _Command]:
+    """Return what adds ``--jobs``."""
+    help_ = f"{what}  [default: the number of processors]"
+    return click.option(
+        "-j", "--jobs", type=click.IntRange(min=1), default=default_jobs, help=help_
+    )
 
 
 def run_jobs(

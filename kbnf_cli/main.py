@@ -16,8 +16,7 @@ _INTERRUPTED = 130
 def main(arguments: Sequence[str]) -> int:
     """Run the command with ``arguments`` and return its exit status; raises nothing."""
     from kbnf_cli.app import app
-    from kbnf_cli.console import Console
-    from kbnf_cli.exits import Exit
+    from kbnf_cli.console import Console, Exit
 
     console = Console()
     try:
@@ -25,7 +24,7 @@ def main(arguments: Sequence[str]) -> int:
             status = app.main(list(arguments), prog_name="kbnf", standalone_mode=False, obj=console)
         sys.stdout.flush()
     except BaseException as error:
-        from kbnf_cli.exits import report
+        from kbnf_cli.console import report
 
         return report(error, console)
     return int(Exit.TROUBLE if console.met_problem else status or 0)

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kbnf_cli.console import Console
-from kbnf_cli.exits import Exit
-from kbnf_cli.grammars import GRAMMAR
-from kbnf_cli.inputs import Inputs, read_vocabulary
+from kbnf_cli.console import Console, Exit
+from kbnf_cli.inputs import GRAMMAR, Inputs, open_engine
 from kbnf_cli.mask_report import (
     SCHEMA,
     Mask,
@@ -28,11 +26,11 @@ from kbnf_cli.options import (
     as_value,
     common_options,
     config_options,
+    format_option,
     grammar_options,
     stdin_option,
     vocabulary_options,
 )
-from kbnf_core.diagnostics.text import render_text
 from kbnf_core.errors import FinishedError, RejectedError, UnknownTokenError
 
 if TYPE_CHECKING:
@@ -110,68 +108,49 @@ def _feed_tokens(engine: "Engine", tokens: tuple[int, ...]) -> Rejection | None:
     return None
 
 
-class _TokenIds(click.ParamType[tuple[int, ...]]):
-    """Token ids, separated by commas or blanks."""
-
-    name = "1,2,3"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, ...]:
-        try:
-            ids = tuple(int(part) for part in str(value).replace(",", " ").split())
-        except ValueError:
-            self.fail(f"{value!r} is not a list of token ids such as 1,2,3", param, ctx)
-        if any(each < 0 for each in ids):
-            self.fail("a token id is not negative", param, ctx)
-        return ids
+def _token_ids(text: str) -> tuple[int, ...]:
+    """Return token ids, separated by commas or blanks."""
+    try:
+        ids = tuple(int(part) for part in text.replace(",", " ").split())
+    except ValueError:
+        message = f"{text!r} is not a list of token ids such as 1,2,3"
+        raise click.BadParameter(message) from None
+    if any(each < 0 for each in ids):
+        raise click.BadParameter("a token id is not negative")
+    return ids
 
 
-class _Hex(click.ParamType[bytes]):
-    """Bytes as hexadecimal digits."""
-
-    name = "7b22"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> bytes:
-        try:
-            return bytes.fromhex(str(value))
-        except ValueError:
-            self.fail(f"{value!r} is not an even number of hexadecimal digits", param, ctx)
+def _bytes(text: str) -> bytes:
+    """Return bytes, given as hexadecimal digits."""
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        message = f"{text!r} is not an even number of hexadecimal digits"
+        raise click.BadParameter(message) from None
 
 
-class _TokenOrText(click.ParamType["int | bytes"]):
+def _token_or_text(text: str) -> int | bytes:
     """Digits are a token id; anything else is text, and so is what follows ``text:``."""
-
-    name = "TOKEN_OR_TEXT"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int | bytes:
-        del param, ctx
-        text = str(value)
-        if text.isascii() and text.isdigit():
-            return int(text)
-        return _as_bytes(text.removeprefix("text:"))
+    is_id = text.isascii() and text.isdigit()
+    return int(text) if is_id else _as_bytes(text.removeprefix("text:"))
 
 
 @click.command()
 @click.argument("grammar", metavar="GRAMMAR", type=GRAMMAR)
 @click.option("--text", help="The prefix, as text.")
-@click.option("--tokens", type=_TokenIds(), help="The prefix, as token ids.")
-@click.option("--hex", "hex_", type=_Hex(), help="The prefix, as bytes in hexadecimal.")
+@click.option("--tokens", metavar="1,2,3", type=_token_ids, help="The prefix, as token ids.")
 @click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["table", "ids", "json", "npy"]),
+    "--hex", "hex_", metavar="7B22", type=_bytes, help="The prefix, as bytes in hexadecimal."
+)
+@format_option(
+    ["table", "ids", "json", "npy"],
+    "How to show the mask; npy is a NumPy file, bool[vocabulary size].",
     default="table",
-    show_default=True,
-    help="How to show the mask; npy is a NumPy file, bool[vocabulary size].",
 )
 @click.option(
     "--why",
-    type=_TokenOrText(),
+    metavar="TOKEN_OR_TEXT",
+    type=_token_or_text,
     help="Explain why a token (digits: its id) or a text is or is not allowed; `text:12` is "
     "the text 12.",
 )
@@ -222,16 +201,10 @@ def mask(
     if interactive and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise click.UsageError("--interactive needs a terminal")
     prefix = _prefix(text, tokens, hex_)
-    settings = inputs.settings_source()(inputs.name_of(grammar))
-    vocabulary = read_vocabulary(console, *inputs.vocabulary(settings))
-    opened = inputs.grammar(grammar, vocabulary)
-    for loss in opened.losses:
-        console.findings(render_text(loss))
-    rules = opened.grammar
-    engine = _engine(rules, vocabulary)
+    engine = open_engine(console, inputs, grammar)
     rejection = feed(engine, prefix)
     if rejection is not None:
-        _show_rejection(console, rejection, format_, rules)
+        _show_rejection(console, rejection, format_, engine.grammar)
         return Exit.FINDINGS
     if interactive:
         from kbnf_cli.mask_live import run_live
@@ -254,12 +227,6 @@ def _prefix(text: str | None, tokens: tuple[int, ...] | None, hex_: bytes | None
 def _as_bytes(text: str) -> bytes:
     """Return an argument as the bytes that the shell passed."""
     return text.encode("utf-8", "surrogateescape")
-
-
-def _engine(grammar: "Grammar", vocabulary: "Vocabulary") -> "Engine":
-    from kbnf_core import Engine
-
-    return Engine(grammar, vocabulary)
 
 
 def _mask(engine: "Engine", prefix: Prefix) -> Mask:

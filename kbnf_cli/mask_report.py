@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kbnf_cli.escaped import describe_bytes, escaped
-from kbnf_core.diagnostics.segments import Role, Segment, Segments
-from kbnf_core.diagnostics.text import count_of
-from kbnf_core.diagnostics.visible import visible
+from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
+from kbnf_core.diagnostics.text import count_of, place_in
 from kbnf_core.source import Source
 
 if TYPE_CHECKING:
@@ -171,9 +170,8 @@ def _places(explanation: "Explanation") -> list["LivePlace"]:
 
 def describe_place(place: "LivePlace", source: Source) -> str:
     """Return the way from the start to a place, where it is, and what stands there."""
-    _, line, column = source.position(place.span.start)
     symbol = visible(source.slice(place.span)).replace("\n", " ")
-    return f"{' > '.join(place.rules)}, at {visible(source.name)}:{line}:{column} {symbol}"
+    return f"{' > '.join(place.rules)}, at {place_in(source, place.span)} {symbol}"
 
 
 def _row(key: str, value: str) -> Segments:
@@ -196,7 +194,7 @@ def _expected_value(explanation: "Explanation | None") -> dict[str, Any]:
 
 
 def _place_value(place: "LivePlace", source: Source) -> dict[str, Any]:
-    from kbnf_core.diagnostics.json import span_value
+    from kbnf_core.diagnostics.formats import span_value
 
     return {
         "path": list(place.rules),

@@ -1,19 +1,129 @@
-"""The mask for people: its tokens one by one, by place in the grammar, or all that it lacks."""
+"""The mask for people: its tokens one by one, by place in the grammar, or all that it lacks.
+
+The tokens of a vocabulary in the orders that lists show them in.
+
+Allowed tokens by place in the grammar: the terminals at which their first bytes are expected.
+"""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
-from kbnf_cli.clipped import clip
+import numpy as np
+import numpy.typing as npt
+
 from kbnf_cli.escaped import escaped
-from kbnf_cli.mask_places import PlaceGroup, by_place
 from kbnf_cli.mask_report import View, describe_place
-from kbnf_cli.token_order import order_of
+from kbnf_core.diagnostics.segments import cells, clip, visible
 from kbnf_core.diagnostics.text import count_of
-from kbnf_core.diagnostics.visible import cells, visible
+from kbnf_core.mask.bits import pack, unpack
+from kbnf_core.source import Source
+from kbnf_core.vocab.trie import ROOT
 
 if TYPE_CHECKING:
     from kbnf_cli.mask_report import Mask
-    from kbnf_core import Engine, Vocabulary
+    from kbnf_core import Engine
+    from kbnf_core.recognise.explain import LivePlace
+    from kbnf_core.vocab.vocabulary import Vocabulary
+
+
+_Ids = npt.NDArray[np.int32]
+
+
+class TokenOrder:
+    """All tokens that have bytes: ``by_bytes``, and ``by_length`` (then by their bytes).
+
+    Both are int32; ``first_byte`` is uint8[vocabulary size], by token id.
+    """
+
+    def __init__(self, vocabulary: "Vocabulary") -> None:
+        trie = vocabulary.trie
+        self._size = vocabulary.size
+        self.by_bytes: _Ids = trie.token_ids
+        nodes = np.repeat(np.arange(trie.node_count), np.diff(trie.token_start))
+        self.by_length: _Ids = trie.token_ids[np.argsort(trie.depth[nodes], kind="stable")]
+        self.first_byte = np.zeros(self._size, np.uint8)
+        for child in trie.children(ROOT).tolist():
+            self.first_byte[trie.subtree_ids(child)] = trie.byte[child]
+
+    def split(self, ids: "Sequence[int]") -> tuple[npt.NDArray[np.bool_], list[int]]:
+        """Return ``ids`` as flags by token id, and those of them that have no bytes."""
+        flags = unpack(pack(list(ids), self._size), self._size)
+        others = flags.copy()
+        others[self.by_bytes] = False
+        return flags, np.flatnonzero(others).tolist()
+
+
+_ORDERS: "WeakKeyDictionary[Vocabulary, TokenOrder]" = WeakKeyDictionary()
+
+
+def order_of(vocabulary: "Vocabulary") -> TokenOrder:
+    """Return the orders of a vocabulary, the same object each time."""
+    found = _ORDERS.get(vocabulary)
+    if found is None:
+        found = _ORDERS[vocabulary] = TokenOrder(vocabulary)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceGroup:
+    """The allowed tokens that begin at the same terminals, one or several, the shortest first.
+
+    Without ``places``: those whose terminals were too many to be computed.
+    """
+
+    places: "tuple[LivePlace, ...]"
+    ids: npt.NDArray[np.int32]
+
+    def title(self, source: Source) -> str:
+        """Return the rules and terminals in a few words."""
+        return " or ".join(map(place_title, self.places, [source] * len(self.places))) or "others"
+
+
+def place_title(place: "LivePlace", source: Source) -> str:
+    """Return the innermost rule and the terminal."""
+    return f"{visible(place.rules[-1])} {visible(source.slice(place.span))}"
+
+
+def terminal_places(engine: "Engine", places: "Sequence[LivePlace]") -> "list[LivePlace]":
+    """Return the places at terminals; a nonterminal is shown by what is open inside it."""
+    document = engine.grammar.reading.document
+    names = {definition.name.value for definition in document.definitions}
+    source = engine.grammar.source
+    found = [place for place in places if source.slice(place.span) not in names]
+    return sorted(found, key=lambda place: (place.span, place.rules))
+
+
+def by_place(engine: "Engine", ids: Sequence[int]) -> list[PlaceGroup]:
+    """Return the groups of the ordinary tokens among ``ids``, the largest first."""
+    places = _shortest_ways(terminal_places(engine, engine.why(b"").places))
+    order = order_of(engine.vocabulary)
+    flags, _ = order.split(ids)
+    ordered = order.by_length[flags[order.by_length]]
+    firsts = order.first_byte[ordered]
+    takers: dict[tuple[LivePlace, ...], list[int]] = {}
+    for first in np.unique(firsts).tolist():
+        takers.setdefault(_taking(places, first), []).append(first)
+    groups = [PlaceGroup(key, ordered[np.isin(firsts, found)]) for key, found in takers.items()]
+    return sorted(groups, key=lambda group: -len(group.ids))
+
+
+def _shortest_ways(places: "list[LivePlace]") -> "list[LivePlace]":
+    """Return one place a terminal, that with the fewest rules on the way."""
+    found: dict[object, LivePlace] = {}
+    for place in sorted(places, key=lambda each: len(each.rules)):
+        found.setdefault((place.span, place.offset, place.expected), place)
+    return sorted(found.values(), key=lambda place: (place.span, place.rules))
+
+
+def _taking(places: "list[LivePlace]", byte: int) -> "tuple[LivePlace, ...]":
+    """Return the places that expect a byte; failing that, those that take whole tokens."""
+    found = tuple(
+        place for place in places if any(low <= byte <= high for low, high in place.expected)
+    )
+    return found or tuple(place for place in places if not place.expected)
+
 
 _INDENT = " " * 10
 _ROWS = 8
@@ -32,12 +142,7 @@ def to_table(engine: "Engine", mask: "Mask", view: View) -> str:
 
 def matching(vocabulary: "Vocabulary", ids: Sequence[int], part: bytes) -> list[int]:
     """Return the tokens that hold ``part``: in their bytes, or in their names if special."""
-    return [each for each in ids if part in _bytes_or_name(vocabulary, each)]
-
-
-def _bytes_or_name(vocabulary: "Vocabulary", token_id: int) -> bytes:
-    data = vocabulary.token(token_id)
-    return (vocabulary.token_string(token_id) or "").encode() if data is None else data
+    return [each for each in ids if part in vocabulary.bytes_or_name(each)]
 
 
 def _heading(mask: "Mask") -> Iterator[str]:
@@ -105,10 +210,11 @@ def _special_rows(vocabulary: "Vocabulary", ids: Sequence[int], view: View) -> I
 
 
 def _token_row(vocabulary: "Vocabulary", token_id: int) -> str:
-    return f"{token_id:>8}  {_shown(vocabulary, token_id)}"
+    return f"{token_id:>8}  {spelled(vocabulary, token_id)}"
 
 
-def _shown(vocabulary: "Vocabulary", token_id: int) -> str:
+def spelled(vocabulary: "Vocabulary", token_id: int) -> str:
+    """Return what to show for a token: its bytes in quotes, or the name of a special one."""
     data = vocabulary.token(token_id)
     if data is not None:
         return escaped(data)
@@ -131,7 +237,7 @@ def _counted(vocabulary: "Vocabulary", ids: Sequence[int], view: View) -> str:
     """Return how many tokens, and the first of them, as many as the line has room for."""
     shown = f"{len(ids):>8,}  "
     for index, token_id in enumerate(ids):
-        part = f"{', ' if index else ''}{token_id} {_shown(vocabulary, token_id)}"
+        part = f"{', ' if index else ''}{token_id} {spelled(vocabulary, token_id)}"
         if cells(shown) + cells(part) + len(", ...") > view.columns:
             return f"{shown}, ..."
         shown += part

@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kbnf_cli.console import Console
+from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import describe_bytes, shown
-from kbnf_cli.exits import Exit
 from kbnf_cli.files import STDIN, read_bytes
-from kbnf_cli.grammars import GRAMMAR, UNNAMED
-from kbnf_cli.inputs import Inputs
+from kbnf_cli.inputs import GRAMMAR, UNNAMED, Inputs, open_engine
 from kbnf_cli.mask_report import describe_place
-from kbnf_cli.options import as_value, common_options, examples, input_options, stdin_option
-from kbnf_cli.sample import open_engine
-from kbnf_core.diagnostics.segments import Role, Segment, Segments
-from kbnf_core.diagnostics.visible import visible
+from kbnf_cli.options import (
+    as_value,
+    common_options,
+    examples,
+    format_option,
+    input_options,
+    stdin_option,
+)
+from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
 from kbnf_core.errors import RejectedError
 
 if TYPE_CHECKING:
@@ -77,14 +80,7 @@ class Verdict:
 @click.argument("grammar", metavar="GRAMMAR", type=GRAMMAR)
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--lines", "by_line", is_flag=True, help="Each line is a text.")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How to show what was found.",
-)
+@format_option(["text", "json"], "How to show what was found.")
 @input_options
 @stdin_option
 @common_options

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from kbnf_cli.grammars import GRAMMAR
+from kbnf_cli.inputs import GrammarOr
 
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
@@ -38,28 +38,13 @@ def schema_of_model(name: str) -> str:
     return json.dumps(_schema(found, name), indent=2) + "\n"
 
 
-class GrammarOrClass(click.ParamType[str | Path]):
-    """A path, the name of a shipped grammar, or ``module:Class``."""
-
-    name = "FILE"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> str | Path:
-        """Return a path, or the name of a class as text."""
-        text = str(value)
-        if is_model_name(text) and not text.startswith("builtin:") and not Path(text).exists():
-            return text
-        return Path(str(GRAMMAR.convert(text, param, ctx)))
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[click.shell_completion.CompletionItem]:
-        """Complete as grammars do."""
-        return GRAMMAR.shell_complete(ctx, param, incomplete)
+def _is_class(text: str) -> bool:
+    is_file = text.startswith("builtin:") or Path(text).exists()
+    return is_model_name(text) and not is_file
 
 
-GRAMMAR_OR_CLASS = GrammarOrClass()
+GRAMMAR_OR_CLASS = GrammarOr("FILE", _is_class)
+"""A path, the name of a shipped grammar, or ``module:Class``."""
 
 
 def _schema(model: Any, name: str) -> Any:

@@ -1,6 +1,6 @@
 """Options that several commands share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from functools import wraps
 from pathlib import Path
@@ -42,118 +42,24 @@ def examples(*lines: str) -> str:
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
-def input_options(command: _Command) -> _Command:
-    """Add what says which grammar, vocabulary and settings to use: see ``inputs.Inputs``."""
-    return vocabulary_options(grammar_options(config_options(command)))
+def together(*options: Callable[[Any], Any]) -> Callable[[_Command], _Command]:
+    """Return what adds several options, listed in this order."""
+
+    def add(command: _Command) -> _Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
 
 
-def common_options(command: _Command) -> _Command:
-    """Add ``--color``, ``-q`` and ``-v``, which work before and after the command's name."""
-    for option in (
-        click.option(
-            "--color",
-            type=click.Choice([colour.value for colour in Colour]),
-            expose_value=False,
-            callback=_set_colour,
-            help="When to use colour; NO_COLOR and FORCE_COLOR are obeyed too.  [default: auto]",
-        ),
-        _verbosity_option("-v", "--verbose", Verbosity.VERBOSE, "Say more on stderr."),
-        _verbosity_option("-q", "--quiet", Verbosity.QUIET, "Print findings and errors only."),
-    ):
-        command = option(command)
-    return command
-
-
-def grammar_options(command: _Command) -> _Command:
-    """Add ``--start`` and ``--finish``; None leaves it to the grammar's pragmas."""
-    start = click.option("--start", metavar="NAME", help="The start nonterminal.")
-    finish = click.option(
-        "--finish",
-        type=click.Choice(FINISHES),
-        help="When generation ends: at the first byte or token that completes the start, or only "
-        "at end of sequence.  [default: the grammar's pragma, else eager]",
-    )
-    return start(finish(command))
-
-
-def stdin_option(command: _Command) -> _Command:
-    """Add ``--stdin-filename``."""
-    return click.option(
-        "--stdin-filename",
-        metavar="NAME",
-        type=click.Path(path_type=Path),
-        help="What to call stdin; decides which configuration applies.",
-    )(command)
-
-
-def vocabulary_options(command: _Command) -> _Command:
-    """Add ``--vocab`` and ``--eos``."""
-    vocab = click.option(
-        "--vocab",
-        metavar="FILE|MODEL|bytes",
-        help="The vocabulary: a file, its format found by content, a model in Hugging Face's local "
-        "cache, or `bytes`.  [default: bytes]",
-    )
-    return vocab(eos_option(command))
-
-
-def eos_option(command: _Command) -> _Command:
-    """Add ``--eos``."""
-    return click.option(
-        "--eos",
-        metavar="ID",
-        type=click.IntRange(min=0),
-        multiple=True,
-        help="A token that ends the sequence, in place of the vocabulary's own; repeatable.",
-    )(command)
-
-
-def config_options(command: _Command) -> _Command:
-    """Add ``--config`` and ``--isolated``."""
-    config = click.option(
-        "--config",
-        "config_file",
-        metavar="FILE",
-        type=click.Path(path_type=Path),
-        help="Read settings from FILE rather than from the nearest kbnf.toml or pyproject.toml.",
-    )
-    isolated = click.option("--isolated", is_flag=True, help="Read no configuration file.")
-    return config(isolated(command))
-
-
-def file_options(command: _Command) -> _Command:
-    """Add what says which files in directories are left out: see ``inputs.FileInputs``."""
-    for option in (
-        click.option(
-            "--force-exclude", is_flag=True, help="Leave out excluded files that are named, too."
-        ),
-        click.option(
-            "--extend-exclude",
-            metavar="PATTERN",
-            multiple=True,
-            help="Leave out what matches beside what is left out anyway; repeatable.",
-        ),
-        click.option(
-            "--exclude",
-            metavar="PATTERN",
-            multiple=True,
-            help="Leave out what matches in directories, as a .gitignore does; repeatable.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-def _verbosity_option(
-    short: str, long: str, verbosity: Verbosity, text: str
+def format_option(
+    formats: Iterable[str], text: str, default: str = "text"
 ) -> Callable[[_Command], _Command]:
+    """Return what adds ``--format``."""
+    kinds = click.Choice(list(formats))
     return click.option(
-        short,
-        long,
-        is_flag=True,
-        expose_value=False,
-        help=text,
-        callback=lambda context, _, value: _set_verbosity(context, verbosity) if value else None,
+        "--format", "format_", type=kinds, default=default, show_default=True, help=text
     )
 
 
@@ -162,5 +68,96 @@ def _set_colour(context: click.Context, _: click.Parameter, value: str | None) -
         context.ensure_object(Console).colour = Colour(value)
 
 
-def _set_verbosity(context: click.Context, verbosity: Verbosity) -> None:
-    context.ensure_object(Console).verbosity = verbosity
+def _verbosity_option(
+    short: str, long: str, verbosity: Verbosity, text: str
+) -> Callable[[_Command], _Command]:
+    def set_it(context: click.Context, _: click.Parameter, value: bool) -> None:
+        if value:
+            context.ensure_object(Console).verbosity = verbosity
+
+    return click.option(short, long, is_flag=True, expose_value=False, help=text, callback=set_it)
+
+
+common_options = together(
+    _verbosity_option("-q", "--quiet", Verbosity.QUIET, "Print findings and errors only."),
+    _verbosity_option("-v", "--verbose", Verbosity.VERBOSE, "Say more on stderr."),
+    click.option(
+        "--color",
+        type=click.Choice([colour.value for colour in Colour]),
+        expose_value=False,
+        callback=_set_colour,
+        help="When to use colour; NO_COLOR and FORCE_COLOR are obeyed too.  [default: auto]",
+    ),
+)
+"""``--color``, ``-q`` and ``-v``, which work before and after the command's name."""
+
+start_option = click.option("--start", metavar="NAME", help="The start nonterminal.")
+
+grammar_options = together(
+    start_option,
+    click.option(
+        "--finish",
+        type=click.Choice(FINISHES),
+        help="When generation ends: at the first byte or token that completes the start, or only "
+        "at end of sequence.  [default: the grammar's pragma, else eager]",
+    ),
+)
+"""``--start`` and ``--finish``; None leaves it to the grammar's pragmas."""
+
+stdin_option = click.option(
+    "--stdin-filename",
+    metavar="NAME",
+    type=click.Path(path_type=Path),
+    help="What to call stdin; decides which configuration applies.",
+)
+
+eos_option = click.option(
+    "--eos",
+    metavar="ID",
+    type=click.IntRange(min=0),
+    multiple=True,
+    help="A token that ends the sequence, in place of the vocabulary's own; repeatable.",
+)
+
+vocabulary_options = together(
+    click.option(
+        "--vocab",
+        metavar="FILE|MODEL|bytes",
+        help="The vocabulary: a file, its format found by content, a model in Hugging Face's local "
+        "cache, or `bytes`.  [default: bytes]",
+    ),
+    eos_option,
+)
+
+config_options = together(
+    click.option(
+        "--config",
+        "config_file",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="Read settings from FILE rather than from the nearest kbnf.toml or pyproject.toml.",
+    ),
+    click.option("--isolated", is_flag=True, help="Read no configuration file."),
+)
+
+file_options = together(
+    click.option(
+        "--exclude",
+        metavar="PATTERN",
+        multiple=True,
+        help="Leave out what matches in directories, as a .gitignore does; repeatable.",
+    ),
+    click.option(
+        "--extend-exclude",
+        metavar="PATTERN",
+        multiple=True,
+        help="Leave out what matches beside what is left out anyway; repeatable.",
+    ),
+    click.option(
+        "--force-exclude", is_flag=True, help="Leave out excluded files that are named, too."
+    ),
+)
+"""What says which files in directories are left out: see ``inputs.FileInputs``."""
+
+input_options = together(vocabulary_options, grammar_options, config_options)
+"""What says which grammar, vocabulary and settings to use: see ``inputs.Inputs``."""

@@ -22,8 +22,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kbnf_core.cache_folder import cache_folder, make_room
 from kbnf_core.diagnostics.stored import from_stored, to_stored
+from kbnf_core.files import cache_folder, make_room
 from kbnf_core.imports import load_text
 from kbnf_core.source import Source
 from kbnf_core.version import __version__
@@ -65,10 +65,7 @@ class Results:
 
     def make_room(self) -> None:
         """Evict old entries, best effort, until the others have their size."""
-        try:
-            make_room(self.folder, SUFFIX, LARGEST_TOTAL)
-        except OSError:
-            return
+        make_room(self.folder, SUFFIX, LARGEST_TOTAL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kbnf_cli.console import Console
+from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import shown
-from kbnf_cli.exits import Exit
-from kbnf_cli.grammars import GRAMMAR
-from kbnf_cli.inputs import Inputs, read_vocabulary
-from kbnf_cli.options import as_value, common_options, examples, input_options, stdin_option
-from kbnf_core.diagnostics.text import count_of, render_text
+from kbnf_cli.inputs import GRAMMAR, Inputs, open_engine
+from kbnf_cli.options import (
+    as_value,
+    common_options,
+    examples,
+    format_option,
+    input_options,
+    stdin_option,
+)
+from kbnf_core.diagnostics.text import count_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -70,13 +75,9 @@ class Wish:
     is_flag=True,
     help="The shortest texts instead; of characters that the grammar treats alike, one.",
 )
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "raw", "json"]),
-    default="text",
-    show_default=True,
-    help="A line for each, with line breaks and control characters escaped; or as they are.",
+@format_option(
+    ["text", "raw", "json"],
+    "A line for each, with line breaks and control characters escaped; or as they are.",
 )
 @input_options
 @stdin_option
@@ -103,18 +104,6 @@ def sample(console: Console, wish: Wish, inputs: Inputs, grammar: "Path", format
     if len(texts) < wish.number and format_ != "json":
         console.note(_why_few(len(texts), is_all))
     return Exit.CLEAN if texts else Exit.FINDINGS
-
-
-def open_engine(console: Console, inputs: Inputs, grammar: "Path") -> "Engine":
-    """Return an engine for a grammar as options ask for it; tell what was lost in converting it."""
-    from kbnf_core import Engine
-
-    settings = inputs.settings_source()(inputs.name_of(grammar))
-    vocabulary = read_vocabulary(console, *inputs.vocabulary(settings))
-    opened = inputs.grammar(grammar, vocabulary)
-    for loss in opened.losses:
-        console.findings(render_text(loss))
-    return Engine(opened.grammar, vocabulary)
 
 
 def _texts(engine: "Engine", wish: Wish) -> tuple[list[bytes], bool]:

@@ -1,16 +1,206 @@
-"""``kbnf store``: looks after a store of artifacts."""
+"""``kbnf store`` and ``kbnf compile --store``: stores of artifacts looked after, and filled."""
 
-from typing import TYPE_CHECKING
+import json
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
-from kbnf_cli.console import Console
-from kbnf_cli.exits import Exit
+from kbnf_cli.console import Console, Exit
+from kbnf_cli.executors import open_workers
+from kbnf_cli.files import STDIN, FileChoice, find_grammars, read_source
+from kbnf_cli.inputs import Inputs, read_vocabulary
 from kbnf_cli.options import common_options, examples
-from kbnf_core.errors import KbnfError
+from kbnf_core.errors import GrammarError, KbnfError
+from kbnf_core.languages import EXTENSIONS
 
 if TYPE_CHECKING:
-    from kbnf_core.store.artifact_store import ArtifactStore
+    from collections.abc import Iterator
+
+    from kbnf_core.store import ArtifactStore
+    from kbnf_core.store.keys import Recipe
+    from kbnf_core.store.making import Outcome, Task
+
+
+LINES = ".jsonl"
+"""Files with a schema, or another source in JSON, on each line."""
+
+_SOURCES = FileChoice((*EXTENSIONS, ".json", LINES))
+
+_SCHEMA = "kbnf.compile/1"
+"""Of the lines of a report."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filling:
+    """The options of ``compile`` that are for stores."""
+
+    store: str | None
+    executor: str | None
+    report: Path | None
+    lossy: bool
+    work: int | None
+    memory: int | None
+
+    def require_store(self) -> None:
+        """Raise ``UsageError`` for options that are for stores, where there is none."""
+        for name in ("executor", "report", "lossy", "work", "memory"):
+            if self.store is None and getattr(self, name) not in (None, False):
+                raise click.UsageError(f"--{name} goes with --store")
+
+
+def fill(
+    console: Console,
+    options: Filling,
+    inputs: Inputs,
+    vocabularies: tuple[str, ...],
+    paths: tuple[Path, ...],
+    jobs: int,
+) -> int:
+    """Compile everything below ``paths`` for each vocabulary; return the exit status."""
+    from kbnf_core.store import open_store
+    from kbnf_core.store.making import KNOWN, MADE, Outcome, not_known, run_tasks
+
+    store = open_store(_absolute(str(options.store)))
+    fingerprints = {}
+    for name in vocabularies:
+        vocabulary = read_vocabulary(console, name, inputs.eos)
+        store.put_vocabulary(vocabulary)
+        fingerprints[vocabulary.fingerprint] = name
+    counts: dict[str, int] = {}
+    report = _Report(console, fingerprints)
+    with ExitStack() as stack:
+        if options.report is not None:
+            report.file = stack.enter_context(open(options.report, "w", encoding="utf-8"))
+        recipes = list(_recipes(console, report, options, inputs, paths))
+        total = len(recipes) * max(1, len(fingerprints))
+        progress = stack.enter_context(console.progress(f"compiling into {store.backend.name}"))
+
+        def left() -> "Iterator[Task]":
+            for each in not_known(store, _tasks_of(options, recipes, list(fingerprints))):
+                if isinstance(each, Outcome):
+                    count(each)
+                else:
+                    yield each
+
+        def count(outcome: Outcome) -> None:
+            counts[outcome.status] = counts.get(outcome.status, 0) + 1
+            report.write(outcome)
+            progress(sum(counts.values()), total)
+
+        workers = stack.enter_context(open_workers(options.executor or "processes", jobs))
+        # A worker that ends a task finds the next one waiting.
+        for outcome in run_tasks(left(), workers.executor, workers.lost, 2 * workers.count):
+            count(outcome)
+    console.note(report.summary(counts))
+    is_clean = not report.unreadable and counts.keys() <= {MADE, KNOWN}
+    return Exit.CLEAN if is_clean else Exit.FINDINGS
+
+
+class _Report:
+    """Says what became of each pair of a source and a vocabulary."""
+
+    def __init__(self, console: Console, names: dict[str, str]) -> None:
+        self.file: TextIO | None = None
+        self.unreadable = 0
+        self._console = console
+        self._names = names
+
+    def write(self, outcome: "Outcome") -> None:
+        """Write an outcome to the report, and why there is no artifact to stderr."""
+        line = {"schema": _SCHEMA, **asdict(outcome)}
+        line["vocabulary"] = self._names.get(outcome.fingerprint)
+        self._line(line)
+        if outcome.message:
+            self._console.error(f"{outcome.name}: {outcome.message}")
+
+    def refuse(self, name: str, error: KbnfError) -> None:
+        """Report a source that cannot be read."""
+        self.unreadable += 1
+        line = {"schema": _SCHEMA, "name": name, "status": "refused", "message": str(error)}
+        self._line({**line, "key": None, "fingerprint": None, "vocabulary": None})
+        self._console.error(f"{name}: {error}")
+
+    def summary(self, counts: dict[str, int]) -> str:
+        """Return what is said at the end."""
+        parts = [f"{count:,} {status}" for status, count in sorted(counts.items())]
+        if self.unreadable:
+            parts.append(f"{self.unreadable:,} sources unreadable")
+        return ", ".join(parts) or "nothing to compile"
+
+    def _line(self, fields: dict[str, object]) -> None:
+        if self.file is not None:
+            # A line at a time: what is there is whole, whenever the run ends.
+            self.file.write(json.dumps(fields, sort_keys=True) + "\n")
+            self.file.flush()
+
+
+def _tasks_of(
+    options: Filling, recipes: "list[tuple[str, Recipe]]", fingerprints: list[str]
+) -> "Iterator[Task]":
+    from kbnf_core.store.making import Task
+
+    url = _absolute(str(options.store))
+    memory = None if options.memory is None else options.memory * 2**20
+    for fingerprint in fingerprints or [""]:
+        for name, recipe in recipes:
+            yield Task(url, name, recipe, fingerprint, memory)
+
+
+def _absolute(url: str) -> str:
+    """Return a store as workers find it, whose current folder is another."""
+    return url if "://" in url else str(Path(url).absolute())
+
+
+def _recipes(
+    console: Console, report: _Report, options: Filling, inputs: Inputs, paths: tuple[Path, ...]
+) -> "Iterator[tuple[str, Recipe]]":
+    """Yield the sources below ``paths`` with their names, having reported those that are none."""
+    for path in find_grammars(paths, console.note, _SOURCES):
+        name = inputs.name_of(path).as_posix()
+        try:
+            source, invalid = read_source(path, name)
+            if invalid is not None:
+                raise GrammarError([invalid])
+        except KbnfError as error:
+            report.refuse(name, error)
+            continue
+        texts = {name: source.text}
+        if path != STDIN and path.suffix == LINES:
+            lines = enumerate(source.text.splitlines(), 1)
+            texts = {f"{name}:{number}": line for number, line in lines if line.strip()}
+        for each, text in texts.items():
+            try:
+                yield each, _recipe(text, each, options, inputs, path)
+            except KbnfError as error:
+                report.refuse(each, error)
+
+
+def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) -> "Recipe":
+    from kbnf_core.convert import JSON_SCHEMA, detect
+    from kbnf_core.imports import ANYWHERE
+    from kbnf_core.store.keys import recipe_of
+
+    language = None
+    if path.suffix == LINES:
+        # The content of a line says what it is; one that is no JSON is a schema with an error.
+        found = detect(text, f"{name}.json")
+        language = JSON_SCHEMA if found == "KBNF" else found
+    recipe = recipe_of(
+        text,
+        path=name,
+        language=language,
+        start=inputs.start,
+        finish=inputs.finish,
+        lossy=options.lossy,
+        defaults=inputs.settings_source()(inputs.name_of(path)).defaults,
+        imports=ANYWHERE,
+    )
+    if options.work is None:
+        return recipe
+    return replace(recipe, limits=replace(recipe.limits, work=options.work))
 
 
 @click.command(
@@ -45,7 +235,7 @@ def store(
     everything and exits with 1 if something is damaged; `gc` removes what nothing refers to. URL
     is a folder or what fsspec knows; a password in it is never printed.
     """
-    from kbnf_core.store.opening import open_store
+    from kbnf_core.store import open_store
 
     if keys and action != "info":
         raise click.UsageError(f"`{action}` is for a whole store")
@@ -64,7 +254,7 @@ def store(
 
 
 def _list(console: Console, opened: "ArtifactStore") -> None:
-    from kbnf_core.store.artifact_store import FAILURES
+    from kbnf_core.store import FAILURES
 
     for key in opened.known_keys():
         console.text(f"{key} {_digest(opened, key)}\n")
@@ -77,7 +267,7 @@ def _list(console: Console, opened: "ArtifactStore") -> None:
 
 
 def _count(console: Console, opened: "ArtifactStore") -> None:
-    from kbnf_core.store.upkeep import sizes
+    from kbnf_core.store import sizes
 
     found = sizes(opened)
     for folder, (count, size) in found.items():
@@ -106,7 +296,7 @@ def _describe(console: Console, opened: "ArtifactStore", keys: tuple[str, ...]) 
 
 
 def _verify(console: Console, opened: "ArtifactStore", remove: bool) -> int:
-    from kbnf_core.store.upkeep import damage
+    from kbnf_core.store import damage
 
     count = sum(1 for _ in opened.known_keys())
     found = 0
@@ -120,7 +310,7 @@ def _verify(console: Console, opened: "ArtifactStore", remove: bool) -> int:
 
 
 def _collect(console: Console, opened: "ArtifactStore", age: float) -> int:
-    from kbnf_core.store.upkeep import collect
+    from kbnf_core.store import collect
 
     with console.busy("looking for what nothing refers to"):
         removed = collect(opened, 3600 * age)

@@ -1,30 +1,327 @@
-"""``kbnf test``: run the examples of grammars."""
+"""``kbnf test``: run the examples of grammars.
 
+The results of ``kbnf test`` for one grammar (examples, plays, coverage), and their display.
+"""
+
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from kbnf_cli.console import Console
-from kbnf_cli.examples import as_json, as_junit, as_text, run_suite
-from kbnf_cli.exits import Exit
-from kbnf_cli.files import find_grammars
-from kbnf_cli.grammars import GRAMMAR
-from kbnf_cli.inputs import FileInputs, Inputs, read_vocabulary
+from kbnf_cli.console import Console, Exit
+from kbnf_cli.escaped import escaped
+from kbnf_cli.files import STDIN, find_grammars, read_bytes
+from kbnf_cli.inputs import BUILT_IN, GRAMMAR, FileInputs, Inputs, read_vocabulary
 from kbnf_cli.options import (
     as_value,
     common_options,
     config_options,
     file_options,
+    format_option,
     grammar_options,
     stdin_option,
     vocabulary_options,
 )
 from kbnf_cli.watching import watch, watch_option
-from kbnf_core.errors import SourceError
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.diagnostics.formats import JunitCase, junit_text, span_value
+from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
+from kbnf_core.diagnostics.text import place_in, render_concise, render_text
+from kbnf_core.errors import GrammarError, SourceError
 from kbnf_core.languages import EXTENSIONS
+from kbnf_core.source import Source
+
+if TYPE_CHECKING:
+    from kbnf_core import Grammar, Vocabulary
+    from kbnf_core.examples.cases import Example, Expectation, Outcome
+    from kbnf_core.examples.coverage import Coverage
+
+
+PLAY_SUFFIX = ".play.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One test. ``kind`` is accept, reject, next or play; ``status`` passed, failed or skipped.
+
+    ``offset``: how many bytes of a text that should be accepted were right, None otherwise.
+    """
+
+    kind: str
+    name: str
+    subject: str
+    why: str
+    status: str
+    message: str
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """What the examples of a grammar use, and its text."""
+
+    source: Source
+    coverage: "Coverage"
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """The tests of one grammar; ``errors`` say why the grammar cannot be used, if it cannot."""
+
+    name: str
+    cases: tuple[Case, ...] = ()
+    errors: tuple[Diagnostic, ...] = ()
+    covered: Covered | None = None
+
+    def count(self, status: str) -> int:
+        """Return the number of tests with this status."""
+        return sum(case.status == status for case in self.cases)
+
+    @property
+    def fails(self) -> bool:
+        """Whether something is wrong."""
+        return bool(self.errors) or self.count("failed") > 0
+
+
+def run_suite(
+    console: Console,
+    inputs: Inputs,
+    path: Path,
+    vocabulary: "Vocabulary",
+    with_coverage: bool,
+) -> Suite:
+    """Run all tests of the grammar at ``path``.
+
+    Raises ``ExampleError`` and ``RecordingError`` for malformed ones, ``SourceError`` and what
+    ``load_vocabulary`` raises for files that cannot be read.
+    """
+    name = inputs.name_of(path).as_posix()
+    try:
+        opened = inputs.grammar(path, vocabulary)
+    except GrammarError as error:
+        return Suite(name, errors=error.diagnostics)
+    grammar = opened.grammar
+    console.diagnostics(opened.losses)
+    outcomes = _outcomes(grammar, path, vocabulary)
+    cases = [*map(_case, outcomes), *_plays(console, path, name)]
+    covered = _cover(grammar, outcomes) if with_coverage else None
+    return Suite(name, tuple(cases), (), covered)
+
+
+def _outcomes(grammar: "Grammar", path: Path, vocabulary: "Vocabulary") -> "list[Outcome]":
+    from kbnf_core import Engine
+    from kbnf_core.examples.cases import run_examples
+
+    examples = list(_examples(grammar, path))
+    return list(run_examples(Engine(grammar, vocabulary), examples)) if examples else []
+
+
+def _examples(grammar: "Grammar", path: Path) -> "Iterator[Example | Expectation]":
+    from kbnf_core.examples.cases import examples_path, read_comments, read_toml
+
+    beside = examples_path(path)
+    if path != STDIN and beside.exists():
+        yield from read_toml(_read_text(beside), str(beside))
+    yield from read_comments(grammar.reading.document)
+
+
+def _case(outcome: "Outcome") -> Case:
+    from kbnf_core.examples.cases import Example
+
+    example, status = outcome.example, outcome.status.value
+    if isinstance(example, Example):
+        kind = "accept" if example.accepted else "reject"
+        subject = escaped(example.data)
+        message, offset = outcome.message, outcome.offset
+        return Case(kind, example.name, subject, example.why, status, message, offset)
+    what = example.what if isinstance(example.what, int) else escaped(example.what)
+    subject = f"{what} after {escaped(example.after)}"
+    return Case("next", example.name, subject, "", status, outcome.message)
+
+
+def _cover(grammar: "Grammar", outcomes: "list[Outcome]") -> Covered | None:
+    from kbnf_core.examples.cases import Example, Status
+    from kbnf_core.examples.coverage import cover
+
+    rules = grammar.reading.grammar
+    if rules is None:
+        return None
+    passed = [each.example for each in outcomes if each.status is Status.PASSED]
+    texts = [each.data for each in passed if isinstance(each, Example) and each.accepted]
+    return Covered(grammar.source, cover(rules, texts))
+
+
+def _plays(console: Console, path: Path, name: str) -> Iterator[Case]:
+    """Play the plays beside a grammar again: ``NAME.play.jsonl`` and ``NAME.*.play.jsonl``."""
+    if path == STDIN:
+        return
+    for file in sorted(path.parent.glob(f"{path.stem}.*")):
+        if file.name.endswith(PLAY_SUFFIX):
+            yield _play(console, file, path, name)
+
+
+def _play(console: Console, file: Path, path: Path, name: str) -> Case:
+    from kbnf_cli.inputs import open_any_grammar
+    from kbnf_core import Engine
+    from kbnf_core.recordings import read_recording, replay
+
+    play = read_recording(_read_text(file), str(file))
+    setting = play.setting
+    chosen = setting.vocabulary
+    chosen = chosen if chosen == BUILT_IN else str(file.parent / chosen)
+    vocabulary = read_vocabulary(console, chosen, setting.eos or ())
+    try:
+        opened = open_any_grammar(path, name, setting.start, setting.finish, vocabulary=vocabulary)
+    except GrammarError as error:
+        return Case("play", file.name, "", "", "failed", str(error))
+    divergences = replay(play, Engine(opened.grammar, vocabulary)).divergences
+    message = "; ".join(f"line {each.event + 2}: {each.message}" for each in divergences)
+    return Case("play", file.name, "", "", "failed" if divergences else "passed", message)
+
+
+def _read_text(file: Path) -> str:
+    try:
+        return read_bytes(file).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise SourceError(str(file), f"it is not UTF-8: {error.reason}") from error
+
+
+SCHEMA = "kbnf.test/1"
+
+_ROLES = {"failed": Role.ERROR, "skipped": Role.WARNING, "passed": Role.HELP}
+
+
+def as_text(suites: Sequence[Suite]) -> Segments:
+    """Return a line for each grammar, and below it what failed or was skipped."""
+    return [part for suite in suites for part in _suite_text(suite)]
+
+
+def _suite_text(suite: Suite) -> Segments:
+    counts = [f"{suite.count(each)} {each}" for each in _ROLES if suite.count(each)]
+    head = "error" if suite.errors else ", ".join(counts) or "no examples"
+    role = Role.ERROR if suite.fails else Role.TITLE
+    lines = [Segment(visible(suite.name), Role.TITLE), Segment(": "), Segment(f"{head}\n", role)]
+    for error in suite.errors:
+        lines.extend(render_text(error))
+    for case in suite.cases:
+        lines.extend(_case_text(case))
+    return lines if suite.covered is None else [*lines, *_coverage_text(suite.covered)]
+
+
+def _case_text(case: Case) -> Segments:
+    if case.status == "passed":
+        return []
+    why = f" ({visible(case.why)})" if case.why else ""
+    return [
+        Segment(f"  {case.status}", _ROLES[case.status]),
+        Segment(f" {case.kind} {describe(case)}{why}: {visible(case.message)}\n"),
+    ]
+
+
+def describe(case: Case) -> str:
+    """Return where a test stands and, shortened, what it is about."""
+    subject = case.subject if len(case.subject) <= 60 else f"{case.subject[:57]}..."
+    return f"{visible(case.name)} {subject}".rstrip()
+
+
+def _coverage_text(covered: Covered) -> Segments:
+    coverage, source = covered.coverage, covered.source
+    rules, alternatives = len(coverage.rules), len(coverage.alternatives)
+    used = alternatives - len(coverage.unused_alternatives)
+    lines = [
+        f"used: {rules - len(coverage.unused_rules)} of {rules} rules, "
+        f"{used} of {alternatives} alternatives",
+        *(f"unused rule: {name}" for name in coverage.unused_rules),
+    ]
+    if coverage.given_up:
+        lines.append(f"not looked at, for they are too long: {coverage.given_up} examples")
+    for each in coverage.unused_alternatives:
+        if each.rule not in coverage.unused_rules:
+            text = " ".join(visible(source.slice(each.span)).split())
+            place = place_in(source, each.span)
+            lines.append(f"unused alternative of {each.rule}: {text} at {place}")
+    return [Segment(f"  {line}\n") for line in lines]
+
+
+def as_json(suites: Sequence[Suite]) -> Segments:
+    """Return the object that ``schemas/test.schema.json`` describes."""
+    summary = {each: sum(suite.count(each) for suite in suites) for each in sorted(_ROLES)}
+    value = {
+        "schema": SCHEMA,
+        "grammars": [_suite_value(suite) for suite in suites],
+        "summary": {**summary, "errors": sum(bool(suite.errors) for suite in suites)},
+    }
+    return [Segment(json.dumps(value, ensure_ascii=False, indent=2) + "\n")]
+
+
+def _suite_value(suite: Suite) -> dict[str, Any]:
+    value: dict[str, Any] = {
+        "path": suite.name,
+        "errors": [_one_line(error) for error in suite.errors],
+        "cases": [_case_value(case) for case in suite.cases],
+    }
+    if suite.covered is not None:
+        value["coverage"] = _coverage_value(suite.covered)
+    return value
+
+
+def _case_value(case: Case) -> dict[str, Any]:
+    members = ("kind", "name", "subject", "why", "status", "message", "offset")
+    return {name: getattr(case, name) for name in members}
+
+
+def _coverage_value(covered: Covered) -> dict[str, Any]:
+    coverage = covered.coverage
+    return {
+        "rules": len(coverage.rules),
+        "unused_rules": list(coverage.unused_rules),
+        "alternatives": len(coverage.alternatives),
+        "unused_alternatives": [
+            {"rule": each.rule, "span": span_value(covered.source, each.span)}
+            for each in coverage.unused_alternatives
+        ],
+        "given_up": coverage.given_up,
+    }
+
+
+_TAGS = {"passed": "", "failed": "failure", "skipped": "skipped"}
+
+
+def as_junit(suites: Sequence[Suite]) -> Segments:
+    """Return JUnit's XML: a suite for each grammar; a grammar with errors is a failed test."""
+    return [Segment(junit_text({"name": "kbnf"}, map(_junit_suite, suites)))]
+
+
+def _junit_suite(suite: Suite) -> tuple[dict[str, str], str, list[JunitCase]]:
+    errors = [
+        Case("grammar", each.code, "", "", "failed", _one_line(each)) for each in suite.errors
+    ]
+    cases = [*suite.cases, *errors]
+    name = visible(suite.name)
+    attributes = {
+        "name": name,
+        "tests": str(len(cases)),
+        "failures": str(suite.count("failed") + len(errors)),
+        "skipped": str(suite.count("skipped")),
+    }
+    tests: list[JunitCase] = [
+        (
+            f"{each.kind} {describe(each)}",
+            _TAGS[each.status],
+            {"message": visible(each.message)},
+            None,
+        )
+        for each in cases
+    ]
+    return attributes, name, tests
+
+
+def _one_line(diagnostic: Diagnostic) -> str:
+    return "".join(text for text, _ in render_concise(diagnostic)).strip()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,14 +334,7 @@ _FORMATS = {"text": as_text, "json": as_json, "junit": as_junit}
 
 @click.command()
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=GRAMMAR)
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(list(_FORMATS)),
-    default="text",
-    show_default=True,
-    help="How to show what became of the examples.",
-)
+@format_option(_FORMATS, "How to show what became of the examples.")
 @click.option("--coverage", is_flag=True, help="Tell which rules and alternatives no example uses.")
 @watch_option("Test")
 @file_options

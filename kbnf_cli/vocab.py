@@ -2,17 +2,17 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
-from kbnf_cli.console import Console
+from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import escaped
-from kbnf_cli.exits import Exit
 from kbnf_cli.inputs import read_vocabulary
-from kbnf_cli.options import common_options
+from kbnf_cli.options import common_options, format_option
+from kbnf_core.diagnostics.segments import visible
 from kbnf_core.diagnostics.text import count_of
-from kbnf_core.diagnostics.visible import visible
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.inspect import Inspection
@@ -21,14 +21,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file", metavar="FILE|MODEL|bytes", default="bytes")
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="How to show it.",
-)
+@format_option(["text", "json"], "How to show it.")
 @click.option(
     "--eos",
     metavar="ID",
@@ -66,20 +59,13 @@ def _as_json(vocabulary: "Vocabulary", inspection: "Inspection") -> str:
     themselves: with all 256 any text can be spelled. ``round_trip`` counts the ordinary ids that
     come back as the same or as another id when their bytes are looked up.
     """
+    found = asdict(inspection)
+    length = found.pop("longest_length")
     value = {
         "schema": SCHEMA,
-        "name": inspection.name,
-        "fingerprint": inspection.fingerprint,
-        "size": inspection.size,
-        "ordinary": inspection.ordinary,
+        **found,
         "special": [{"id": key, "text": text} for key, text in inspection.special],
-        "stop_ids": list(inspection.stop_ids),
-        "duplicates": [list(group) for group in inspection.duplicates],
-        "empty": list(inspection.empty),
-        "missing_bytes": list(inspection.missing_bytes),
-        "longest": {"length": inspection.longest_length, "ids": list(inspection.longest)},
-        "gaps": [list(gap) for gap in inspection.gaps],
-        "partial_utf8": list(inspection.partial_utf8),
+        "longest": {"length": length, "ids": inspection.longest},
         "single_bytes": _single_bytes(vocabulary),
         "round_trip": _round_trip(vocabulary),
     }

@@ -11,11 +11,9 @@ from typing import Any, TypeAlias, TypeVar
 
 import click
 
-from kbnf_cli.choosing import FileChoice
 from kbnf_cli.config import NAMES
-from kbnf_cli.console import Console, explain_error
-from kbnf_cli.exits import Exit
-from kbnf_cli.files import STDIN, find_grammars
+from kbnf_cli.console import Console, Exit, explain_error
+from kbnf_cli.files import STDIN, FileChoice, find_grammars
 from kbnf_core.errors import KbnfError, SourceError
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -49,12 +47,21 @@ def watch(
     if STDIN in paths:
         raise click.UsageError("--watch needs files")
     try:
-        files = find_grammars(paths, console.note, choose())
-        seen = _stamps(files, beside)
+        files: Sequence[Path] = find_grammars(paths, console.note, choose())
+        seen: _Seen = _stamps(files, beside)
         act(files)
-        _wait(console)
         while True:
-            seen = _look(console, paths, choose, act, beside, seen)
+            console.note("watching for changes; Ctrl-C ends")
+            console.flush()
+            files, seen = _changed(lambda: _files(paths, choose, beside), seen)
+            console.clear()
+            try:
+                if isinstance(seen, str):
+                    console.error(seen)
+                else:
+                    act(files)
+            except KbnfError as error:
+                console.error(explain_error(error))
     except KeyboardInterrupt:
         # This is how it ends: nothing went wrong, whatever was found on the way.
         console.met_problem = False
@@ -66,51 +73,29 @@ _Seen: TypeAlias = dict[Path, tuple[int, int]] | str
 """What tells a change: times and sizes of files, or why they cannot be listed."""
 
 
-def _look(
-    console: Console,
-    paths: Sequence[Path],
-    choose: Callable[[], FileChoice],
-    act: Callable[[Sequence[Path]], object],
-    beside: Beside,
-    seen: _Seen,
-) -> _Seen:
-    """Act if something changed; return what was seen."""
-    time.sleep(INTERVAL)
-    files, now = _files(paths, choose, beside)
-    if now in (seen, ""):
-        return now
-    console.clear()
-    try:
-        if isinstance(now, str):
-            console.error(now)
-        else:
-            act(files)
-    except KbnfError as error:
-        console.error(explain_error(error))
-    _wait(console)
-    return now
+def _changed(
+    look: Callable[[], tuple[Sequence[Path], _Seen]], seen: _Seen
+) -> tuple[Sequence[Path], _Seen]:
+    """Look until something is not as it was ``seen``, and is whole; return what it is now."""
+    while True:
+        time.sleep(INTERVAL)
+        files, now = look()
+        if now not in (seen, ""):
+            return files, now
+        seen = now
 
 
 def _files(
     paths: Sequence[Path], choose: Callable[[], FileChoice], beside: Beside
 ) -> tuple[Sequence[Path], _Seen]:
     try:
-        files = find_grammars(paths, _say_nothing, choose())
+        files = find_grammars(paths, lambda _: None, choose())
     except SourceError:
         # A file that was there is being replaced; nothing is seen until it is there again.
         return (), ""
     except KbnfError as error:
         return (), explain_error(error)
     return files, _stamps(files, beside)
-
-
-def _wait(console: Console) -> None:
-    console.note("watching for changes; Ctrl-C ends")
-    console.flush()
-
-
-def _say_nothing(_: str) -> None:
-    """Leave out what was said at first."""
 
 
 def _stamps(files: Sequence[Path], beside: Beside) -> _Seen:

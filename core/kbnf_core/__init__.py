@@ -9,18 +9,12 @@ from typing import TYPE_CHECKING
 from kbnf_core.version import __version__
 
 if TYPE_CHECKING:
-    from kbnf_core.artifact.errors import ArtifactError, ArtifactWarning
+    from kbnf_core.artifact.manifest import ArtifactError, ArtifactWarning
     from kbnf_core.artifact.read import load_artifact
     from kbnf_core.artifact.write import compile_artifact
     from kbnf_core.batch import allocate_bitmask, fill_bitmasks
-    from kbnf_core.compiler.compiler import Compiler
-    from kbnf_core.config import (
-        CompressionConfig,
-        Config,
-        EngineConfig,
-        Finish,
-        RegexConfig,
-    )
+    from kbnf_core.compiler import Compiler
+    from kbnf_core.config import CompressionConfig, Config, EngineConfig, Finish, RegexConfig
     from kbnf_core.diagnostics import Diagnostic
     from kbnf_core.engine import AcceptTokenResult, Engine
     from kbnf_core.errors import (
@@ -47,15 +41,15 @@ if TYPE_CHECKING:
 
 
 _HOMES = {
-    "ArtifactError": "artifact.errors",
-    "ArtifactWarning": "artifact.errors",
+    "ArtifactError": "artifact.manifest",
+    "ArtifactWarning": "artifact.manifest",
     "compile_artifact": "artifact.write",
     "load_artifact": "artifact.read",
     "allocate_bitmask": "batch",
     "apply_bitmask": "mask.logits",
     "fill_bitmasks": "batch",
     "check": "lint.check",
-    "Compiler": "compiler.compiler",
+    "Compiler": "compiler",
     "CompressionConfig": "config",
     "Config": "config",
     "EngineConfig": "config",

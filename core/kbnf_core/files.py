@@ -1,4 +1,4 @@
-"""Files of users: reading them up to a bound, and writing them so that nothing is lost.
+"""Files of users, read up to a bound and written so that nothing is lost; the folder of caches.
 
 A file is *replaced*: its new content goes to a temporary file beside it, is brought to the disk,
 and is renamed over it atomically, so that every reader, also after a crash, finds the old content
@@ -16,6 +16,7 @@ import errno
 import os
 import secrets
 import stat
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -182,3 +183,44 @@ def _descriptor(path: str | Path) -> int | None:
         except OSError:
             return None
     return None
+
+
+VARIABLE = "KBNF_CACHE_DIR"
+"""The environment variable that names the folder; set to nothing, it turns all caches off."""
+
+ABANDONED = 3600
+"""Seconds after which a temporary file is one that a process left half written."""
+
+
+def cache_folder(part: str) -> Path | None:
+    """Return the folder of one cache, None if caches are off."""
+    wanted = os.environ.get(VARIABLE)
+    if wanted is None:
+        from platformdirs import user_cache_path
+
+        return user_cache_path("kbnf", appauthor=False) / part
+    return Path(wanted) / part if wanted else None
+
+
+def make_room(folder: Path, suffix: str, largest: int, kept: Path | None = None) -> None:
+    """Evict the least recently used entries until all have at most ``largest`` bytes together.
+
+    Entries end with ``suffix``; one may be ``kept`` in any case. So too what a process left half
+    written some time ago. Best effort.
+    """
+    left = largest
+    for path, status in sorted(_cached_files(folder), key=lambda found: -found[1].st_mtime):
+        abandoned = path.suffix == ".tmp" and time.time() - status.st_mtime > ABANDONED
+        left -= status.st_size
+        if abandoned or (path.suffix == suffix and left < 0 and path != kept):
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+
+
+def _cached_files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    with suppress(OSError):
+        for path in folder.iterdir():
+            # Another process may be faster.
+            with suppress(OSError):
+                if path.is_file():
+                    yield path, path.stat()

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from kbnf_core.budget import Budget
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
@@ -18,7 +19,7 @@ from kbnf_core.lower.translate import translate
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax.language import Language
 from kbnf_core.syntax.pragmas import Pragmas, read_pragmas
-from kbnf_core.syntax.tree import Document, Expression, postorder
+from kbnf_core.syntax.tree import Document, Expression
 
 ENDLESS = "W308"
 """The finding that no text of a grammar ever ends."""
@@ -65,10 +66,18 @@ class Reading:
     def written(self) -> Mapping[Span, Sequence[Expression]]:
         """The nodes of the syntax tree by their spans, parts before wholes."""
         found: dict[Span, list[Expression]] = {}
-        for definition in self.document.definitions:
-            for node in postorder(definition.body):
-                found.setdefault(node.span, []).append(node)
+        for node in self.document.nodes():
+            found.setdefault(node.span, []).append(node)
         return found
+
+    @property
+    def start_span(self) -> Span:
+        """Where the start is defined first."""
+        return name_span(self.document, self.start)
+
+    def finding(self, code: str, message: str, span: Span, **parts: Any) -> Diagnostic:
+        """Return a finding about the text; ``parts`` are further fields of it."""
+        return Diagnostic(code, message, self.document.source, span, **parts)
 
 
 def read_grammar(

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kbnf_core import ir
 from kbnf_core.collecting import without_collecting
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
-from kbnf_core.diagnostics import Diagnostic, Severity
-from kbnf_core.diagnostics.decode import decode
+from kbnf_core.diagnostics import Diagnostic, Severity, decode
 from kbnf_core.errors import ConfigError, EmptyGrammarError, GrammarError, WorkLimitError
 from kbnf_core.files import read_file
 from kbnf_core.frontend import Reading, read_grammar, too_large, too_much_work

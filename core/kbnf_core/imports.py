@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from posixpath import dirname, join, normpath
 from typing import TypeAlias
 
-from kbnf_core.diagnostics.decode import decode
+from kbnf_core.diagnostics import decode
 from kbnf_core.errors import SourceError
 from kbnf_core.files import read_file
 from kbnf_core.limits import DEFAULT_LIMITS

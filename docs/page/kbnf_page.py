@@ -11,7 +11,7 @@ from typing import Any
 from kbnf_core import check, convert
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.diagnostics.text import render_text, summarise
-from kbnf_core.diagram.render import render_html
+from kbnf_core.diagram import render_html
 from kbnf_core.errors import GrammarError
 from kbnf_core.format.document import format_kbnf
 from kbnf_core.frontend import read_grammar

@@ -1,1 +1,40 @@
-"""The language server: diagnostics, navigation and help in editors, over stdio."""
+"""``kbnf lsp``: a language server on stdin and stdout, with diagnostics, navigation and help."""
+
+import logging
+import os
+import signal
+import sys
+
+import click
+
+from kbnf_cli.console import Console, Exit
+from kbnf_cli.options import common_options
+from kbnf_core.errors import MissingExtraError
+
+
+@click.command()
+@common_options
+@click.pass_obj
+def lsp(console: Console) -> int:
+    """Serve editors: findings while typing, fixes, navigation, formatting.
+
+    An editor starts this command and speaks the Language Server Protocol with it on stdin and
+    stdout; messages for people go to stderr. Reads KBNF, GBNF, Lark, BNF and ABNF, files below
+    the workspace's folders only. Needs the extra `lsp`: pip install 'kbnf-toolkit[lsp]'.
+    """
+    try:
+        from kbnf_cli.lsp.server import make_server
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("pygls", "lsprotocol"):
+            raise
+        raise MissingExtraError("a language server", "lsp") from None
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+    del console
+    if hasattr(signal, "SIGPIPE"):
+        # A worker process that ends is replaced; its closed pipe must not end the server.
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    # The protocol has the stream for itself: what a library prints must not get between.
+    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as answers:
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+        make_server().start_io(None, answers)
+    return Exit.CLEAN

@@ -16,8 +16,8 @@ from kbnf_core.frontend import Reading, read_grammar
 from kbnf_core.imports import Imports, load_text
 from kbnf_core.languages import KBNF, language_of
 from kbnf_core.limits import DEFAULT_LIMITS
+from kbnf_core.lint import LintOptions
 from kbnf_core.lint.check import findings_of
-from kbnf_core.lint.options import LintOptions
 from kbnf_core.source import Source
 from kbnf_core.syntax.outline import NOTHING, Outline
 
@@ -85,9 +85,8 @@ def analyse(request: Request) -> Analysis:
 def run_examples(request: Request) -> tuple[Result, ...]:
     """Return what becomes of the examples in the comments of a text in KBNF; never raises."""
     from kbnf_core import Engine, Vocabulary
-    from kbnf_core.examples.model import Status
-    from kbnf_core.examples.read import read_comments
-    from kbnf_core.examples.run import run_examples as outcomes_of
+    from kbnf_core.examples.cases import Status, read_comments
+    from kbnf_core.examples.cases import run_examples as outcomes_of
     from kbnf_core.grammar import Grammar
 
     try:

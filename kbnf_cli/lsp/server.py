@@ -1,6 +1,8 @@
 """The server: which request is answered by what. Texts are looked at in another process."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from lsprotocol import types
@@ -75,8 +77,7 @@ def make_server() -> KbnfServer:
     """Return a server that is ready to be started."""
     server = KbnfServer()
     _serve_texts(server)
-    _serve_names(server)
-    _serve_findings(server)
+    _serve_views(server)
     return server
 
 
@@ -120,19 +121,36 @@ def _serve_texts(server: KbnfServer) -> None:
         return [types.TextEdit(view.places.range(Span(0, len(text))), formatted)]
 
 
-def _serve_names(server: KbnfServer) -> None:
-    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
-    def _definition(ls: KbnfServer, params: types.DefinitionParams) -> list[types.Location]:
-        view, uri = ls.view(params.text_document), params.text_document.uri
-        return navigation.definitions(view, uri, params.position) if view else []
+def _serve_views(server: KbnfServer) -> None:
+    """Answer what is asked of a text from what is known of it by now."""
 
-    @server.feature(types.TEXT_DOCUMENT_REFERENCES)
-    def _references(ls: KbnfServer, params: types.ReferenceParams) -> list[types.Location]:
-        view, uri = ls.view(params.text_document), params.text_document.uri
-        with_definitions = params.context.include_declaration
-        if view is None:
-            return []
-        return navigation.references(view, uri, params.position, with_definitions)
+    def answer(feature: str, make: Callable[[View, Any], Any], nothing: Any = ()) -> None:
+        @server.feature(feature)
+        def _answer(ls: KbnfServer, params: Any) -> Any:
+            view = ls.view(params.text_document)
+            return nothing if view is None else make(view, params)
+
+    answer(
+        types.TEXT_DOCUMENT_DEFINITION,
+        lambda view, asked: navigation.definitions(view, asked.text_document.uri, asked.position),
+    )
+    answer(
+        types.TEXT_DOCUMENT_REFERENCES,
+        lambda view, asked: navigation.references(
+            view, asked.text_document.uri, asked.position, asked.context.include_declaration
+        ),
+    )
+    answer(
+        types.TEXT_DOCUMENT_CODE_ACTION,
+        lambda view, asked: findings.actions(view, asked.text_document.uri, asked.range),
+    )
+    answer(
+        types.TEXT_DOCUMENT_HOVER, lambda view, asked: findings.hover(view, asked.position), None
+    )
+    answer(types.TEXT_DOCUMENT_INLAY_HINT, lambda view, asked: findings.hints(view, asked.range))
+    answer(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL, lambda view, _: navigation.symbols(view))
+    answer(types.TEXT_DOCUMENT_COMPLETION, lambda view, _: navigation.completions(view))
+    answer(types.TEXT_DOCUMENT_CODE_LENS, lambda view, _: findings.lenses(view))
 
     @server.feature(types.TEXT_DOCUMENT_RENAME)
     async def _rename(ls: KbnfServer, params: types.RenameParams) -> types.WorkspaceEdit | None:
@@ -144,35 +162,3 @@ def _serve_names(server: KbnfServer) -> None:
         if isinstance(edits, str):
             raise JsonRpcException(edits, _REFUSED)
         return edits
-
-    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    def _symbols(ls: KbnfServer, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
-        view = ls.view(params.text_document)
-        return navigation.symbols(view) if view else []
-
-    @server.feature(types.TEXT_DOCUMENT_COMPLETION)
-    def _complete(ls: KbnfServer, params: types.CompletionParams) -> list[types.CompletionItem]:
-        view = ls.view(params.text_document)
-        return navigation.completions(view) if view else []
-
-
-def _serve_findings(server: KbnfServer) -> None:
-    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION)
-    def _actions(ls: KbnfServer, params: types.CodeActionParams) -> list[types.CodeAction]:
-        view, uri = ls.view(params.text_document), params.text_document.uri
-        return findings.actions(view, uri, params.range) if view else []
-
-    @server.feature(types.TEXT_DOCUMENT_HOVER)
-    def _hover(ls: KbnfServer, params: types.HoverParams) -> types.Hover | None:
-        view = ls.view(params.text_document)
-        return findings.hover(view, params.position) if view else None
-
-    @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
-    def _lenses(ls: KbnfServer, params: types.CodeLensParams) -> list[types.CodeLens]:
-        view = ls.view(params.text_document)
-        return findings.lenses(view) if view else []
-
-    @server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
-    def _hints(ls: KbnfServer, params: types.InlayHintParams) -> list[types.InlayHint]:
-        view = ls.view(params.text_document)
-        return findings.hints(view, params.range) if view else []

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from kbnf_cli.executors import Process
 from kbnf_cli.lsp.analysis import Analysis, Request, Result, analyse, run_examples
-from kbnf_cli.worker import Process
 from kbnf_core.source import Source
 
 PATIENCE = 60.0

@@ -4,25 +4,14 @@ import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from kbnf_cli.config import SettingsFor
-from kbnf_cli.console import Console
-from kbnf_cli.exits import Exit
-from kbnf_cli.files import read_bytes, write_text
-from kbnf_cli.grammars import GRAMMAR, Opened, open_any_grammar
-from kbnf_cli.inputs import BUILT_IN, Inputs, read_vocabulary, vocabulary_file
+from kbnf_cli.console import Console, Exit
+from kbnf_cli.inputs import GRAMMAR, Inputs
 from kbnf_cli.options import as_value, common_options, input_options
 from kbnf_cli.play.session import Files, Session, Settings, Verdict, World, open_session
-from kbnf_cli.shipped import shown_path
-from kbnf_core.diagnostics.text import render_text
-from kbnf_core.diagnostics.visible import visible
-
-if TYPE_CHECKING:
-    from kbnf_core import Vocabulary
-    from kbnf_core.vocab.encode import Encoder
+from kbnf_core.diagnostics.segments import visible
 
 
 @click.command()
@@ -111,7 +100,7 @@ def play(
     if web:
         if commands or replay is not None:
             raise click.UsageError("--web excludes -c and --replay")
-        from kbnf_cli.web.serve import LOOPBACK, serve
+        from kbnf_cli.web import LOOPBACK, serve
 
         wanted = replace(inputs, start=inputs.start or start_nonterminal)
         return serve(console, wanted, grammar, also_vocab, host or LOOPBACK)
@@ -119,7 +108,7 @@ def play(
         raise click.UsageError("--also-vocab and --host go with --web")
     is_terminal = not commands and replay is None and _on_terminal()
     settings_for = inputs.settings_source()
-    world = (TerminalWorld if is_terminal else DiskWorld)(console, settings_for)
+    world = (TerminalWorld if is_terminal else World)(console, settings_for)
     if grammar is not None:
         vocabulary, eos = inputs.vocabulary(settings_for(grammar))
         start = inputs.start or start_nonterminal
@@ -137,18 +126,12 @@ def play(
 
         run_terminal(console, session, world)
         return Exit.CLEAN
-    _show_losses(console, session)
+    console.diagnostics(session.losses)
     return _run_lines(console, session, commands, replay, world)
 
 
 def _on_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
-
-
-def _show_losses(console: Console, session: Session) -> None:
-    """Tell what converting the grammar could not keep."""
-    for loss in session.losses:
-        console.findings(render_text(loss))
 
 
 def _run_lines(
@@ -171,68 +154,14 @@ def _run_lines(
     return int(verdict.value)
 
 
-_SCRIPT_COLUMNS = 100
-_SCRIPT_ROWS = 20
 _LEAST_COLUMNS = 20
 _LEAST_ROWS = 5
 _OTHER_ROWS = 8
 """Lines of a terminal that are left for the rest of a reply and the prompt."""
 
 
-class DiskWorld:
-    """What commands need from outside, for a script: of one width, so that output is stable."""
-
-    def __init__(self, console: Console, settings_for: SettingsFor) -> None:
-        self._console = console
-        self._settings_for = settings_for
-        self._encoders: dict[str, Encoder] = {}
-
-    @property
-    def columns(self) -> int:
-        """Cells in a line."""
-        return _SCRIPT_COLUMNS
-
-    @property
-    def rows(self) -> int:
-        """Lines that a listing may take."""
-        return _SCRIPT_ROWS
-
-    def grammar(
-        self,
-        path: Path,
-        start: str | None,
-        finish: str | None,
-        vocabulary: "Vocabulary | None" = None,
-    ) -> Opened:
-        """Open a grammar; raises ``KbnfError``."""
-        defaults = self._settings_for(path).defaults
-        name = shown_path(path).as_posix()
-        return open_any_grammar(path, name, start, finish, defaults, vocabulary)
-
-    def vocabulary(self, name: str, eos: tuple[int, ...] | None) -> "Vocabulary":
-        """Open a vocabulary, ``bytes`` or a file; raises ``KbnfError``."""
-        return read_vocabulary(self._console, name, eos or ())
-
-    def encoder(self, name: str, vocabulary: "Vocabulary") -> "Encoder":
-        """Return the tokenizer of a vocabulary; raises ``KbnfError``."""
-        from kbnf_core.vocab.encode import load_encoder
-
-        if name not in self._encoders:
-            path = None if name == BUILT_IN else vocabulary_file(name)
-            self._encoders[name] = load_encoder(path, vocabulary)
-        return self._encoders[name]
-
-    def read(self, path: Path) -> bytes:
-        """Read a file; raises ``SourceError``."""
-        return read_bytes(path)
-
-    def write(self, path: Path, text: str) -> None:
-        """Write a file as a whole; raises ``OSError``."""
-        write_text(path, text)
-
-
-class TerminalWorld(DiskWorld):
-    """The same for a terminal, whose size is asked for whenever something is shown."""
+class TerminalWorld(World):
+    """The outside of a terminal, whose size is asked for whenever something is shown."""
 
     @property
     def columns(self) -> int:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from kbnf_cli.clipped import clip
 from kbnf_cli.console import Console
 from kbnf_cli.play.looking import CHECKING, LOOKING, beginning_with
 from kbnf_cli.play.moving import FEEDING, FILING, MOVING, begin, feed
@@ -23,9 +22,8 @@ from kbnf_cli.play.session import (
     World,
     misused,
 )
-from kbnf_core.diagnostics.segments import Role, Segment
+from kbnf_core.diagnostics.segments import Role, Segment, cells, clip, visible
 from kbnf_core.diagnostics.text import render_text
-from kbnf_core.diagnostics.visible import cells, visible
 from kbnf_core.errors import EngineError, GrammarError, KbnfError
 
 _SWITCHING = ("on", "off", "true", "false")

@@ -3,13 +3,11 @@
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kbnf_cli.clipped import clip
 from kbnf_cli.escaped import describe_bytes, escaped
-from kbnf_cli.mask_places import terminal_places
+from kbnf_cli.mask_table import terminal_places
 from kbnf_cli.play.session import Session, World
-from kbnf_core.diagnostics.segments import Role, Segment, Segments
-from kbnf_core.diagnostics.text import count_of
-from kbnf_core.diagnostics.visible import visible
+from kbnf_core.diagnostics.segments import Role, Segment, Segments, clip, visible
+from kbnf_core.diagnostics.text import count_of, place_in
 from kbnf_core.source import Source, Span
 
 if TYPE_CHECKING:
@@ -44,12 +42,11 @@ def _expected(why: "Explanation") -> str:
 
 def _path(session: Session, place: "LivePlace", world: World) -> Segments:
     source = session.engine.grammar.source
-    _, line, column = source.position(place.span.start)
     symbol = visible(source.slice(place.span)).replace("\n", " ")
     takes = describe_bytes(place.expected) if place.expected else "one token"
     return [
         *_row("in", " > ".join(map(visible, place.rules)), world, Role.RULE),
-        *_row("", f"{visible(source.name)}:{line}:{column} {symbol}", world),
+        *_row("", f"{place_in(source, place.span)} {symbol}", world),
         *_row("", f"takes {takes}", world),
     ]
 

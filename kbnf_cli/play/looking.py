@@ -5,24 +5,24 @@ from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING
 
-from kbnf_cli.clipped import clip
 from kbnf_cli.escaped import TypingError, escaped, read_typed
+from kbnf_cli.mask_table import spelled
 from kbnf_cli.play.explain import explanation, stack_rows
 from kbnf_cli.play.render import (
     allowed_count,
     allowed_ids,
     grouped_lines,
+    listed,
     note,
     page,
     position,
     readable,
     row,
-    spelled,
     token_lines,
     tokens_line,
 )
 from kbnf_cli.play.session import Command, Reply, Session, World, misused, refused
-from kbnf_core.diagnostics.segments import Role, Segment, Segments
+from kbnf_core.diagnostics.segments import Role, Segment, Segments, clip
 from kbnf_core.diagnostics.text import count_of
 
 if TYPE_CHECKING:
@@ -95,8 +95,7 @@ def _allowed(session: Session, text: str, world: World) -> Reply:
         found = _matching(session, ids, text)
         lines = token_lines(session.vocabulary, found, world.columns)
         count = f"{len(found):,} of {len(ids):,} allowed tokens match"
-    shown = (*row("allowed", count), *page(lines, world))
-    return Reply(replace(session, listing=lines[world.rows :]), shown)
+    return listed(session, row("allowed", count), lines, world)
 
 
 def beginning_with(session: Session, text: str, world: World) -> Reply:
@@ -104,16 +103,10 @@ def beginning_with(session: Session, text: str, world: World) -> Reply:
     vocabulary = session.vocabulary
     prefix = typed_bytes(text)
     ids = allowed_ids(session.engine)
-    found = [each for each in ids if _name(vocabulary, each).startswith(prefix)]
+    found = [each for each in ids if vocabulary.bytes_or_name(each).startswith(prefix)]
     lines = token_lines(vocabulary, found, world.columns)
     count = f"{len(found):,} of {len(ids):,} allowed tokens begin with {escaped(prefix)}"
-    shown = (*row("allowed", count), *page(lines, world))
-    return Reply(replace(session, listing=lines[world.rows :]), shown)
-
-
-def _name(vocabulary: "Vocabulary", token_id: int) -> bytes:
-    data = vocabulary.token(token_id)
-    return (vocabulary.token_string(token_id) or "").encode() if data is None else data
+    return listed(session, row("allowed", count), lines, world)
 
 
 def _matching(session: Session, ids: list[int], text: str) -> list[int]:
@@ -253,8 +246,7 @@ LOOKING = (
 
 
 def _assert(session: Session, text: str, world: World) -> Reply:
-    from kbnf_core.recordings import Assertion
-    from kbnf_core.recordings.replay import can_come
+    from kbnf_core.recordings import Assertion, can_come
 
     word, _, rest = text.partition(" ")
     if word not in ("allowed", "rejected"):

@@ -5,12 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from kbnf_cli.clipped import clip
 from kbnf_cli.escaped import write_typed
 from kbnf_cli.play.explain import explanation
 from kbnf_cli.play.looking import find_token, find_what, number, typed_bytes
 from kbnf_cli.play.recording import BREAKS, play_again, read_saved, recorded
-from kbnf_cli.play.render import ending, note, page, position, row, tokens_line
+from kbnf_cli.play.render import ending, listed, note, position, row, tokens_line
 from kbnf_cli.play.session import (
     Command,
     Files,
@@ -27,8 +26,8 @@ from kbnf_cli.play.session import (
     refused,
     with_engine,
 )
+from kbnf_core.diagnostics.segments import clip, visible
 from kbnf_core.diagnostics.text import count_of
-from kbnf_core.diagnostics.visible import visible
 from kbnf_core.errors import FinishedError, MissingExtraError, RejectedError, VocabularyError
 
 if TYPE_CHECKING:
@@ -264,7 +263,7 @@ def _grammar(session: Session, text: str, world: World) -> Reply:
         "grammar", f"{source.name}, start {grammar.start}, finish {session.engine.finish.value}"
     )
     rest = tuple(clip(visible(line), world.columns) for line in lines)
-    return Reply(replace(session, listing=rest[world.rows :]), (*head, *page(rest, world)))
+    return listed(session, head, rest, world)
 
 
 def _save(session: Session, text: str, world: World) -> Reply:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbnf_cli.inputs import BUILT_IN
-from kbnf_cli.play.render import note, position, spelled
+from kbnf_cli.mask_table import spelled
+from kbnf_cli.play.render import note, position
 from kbnf_cli.play.session import Files, Reply, Session, Verdict, World
 from kbnf_core.diagnostics.segments import Role, Segment, Segments
 from kbnf_core.diagnostics.text import count_of

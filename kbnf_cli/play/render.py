@@ -8,14 +8,11 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_cli.clipped import clip
 from kbnf_cli.escaped import escaped
-from kbnf_cli.mask_places import by_place
+from kbnf_cli.mask_table import by_place, order_of, spelled
 from kbnf_cli.play.session import Reply, Session, World
-from kbnf_cli.token_order import order_of
-from kbnf_core.diagnostics.segments import Role, Segment, Segments
+from kbnf_core.diagnostics.segments import Role, Segment, Segments, cells, clip, visible
 from kbnf_core.diagnostics.text import count_of
-from kbnf_core.diagnostics.visible import cells, visible
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Vocabulary
@@ -108,16 +105,6 @@ def _fitting(head: str, parts: Iterable[str], columns: int) -> Iterator[str]:
         yield part
 
 
-def spelled(vocabulary: "Vocabulary", token_id: int) -> str:
-    """Return what to show for a token: its bytes in quotes, or the name of a special one."""
-    data = vocabulary.token(token_id)
-    if data is not None:
-        return escaped(data)
-    name = vocabulary.token_string(token_id)
-    kind = "end of sequence" if token_id in vocabulary.eos_token_ids else "special"
-    return kind if name is None else f"{visible(name)} ({kind})"
-
-
 _KEY = 10
 """Cells that the first column takes."""
 
@@ -166,6 +153,12 @@ def _position_lines(session: Session, world: World, typed: "Sequence[What]") -> 
 
         shown += stack_rows(session, world.columns)
     return shown
+
+
+def listed(session: Session, head: Segments, lines: Sequence[str], world: World) -> Reply:
+    """Return a reply with a page of lines, of which ``:more`` shows the rest."""
+    shown = (*head, *page(lines, world))
+    return Reply(replace(session, listing=lines[world.rows :]), shown)
 
 
 def page(lines: Sequence[str], world: World) -> Segments:

@@ -5,17 +5,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from kbnf_cli.exits import Exit
-from kbnf_cli.grammars import Opened
+from kbnf_cli.config import SettingsFor
+from kbnf_cli.console import Console, Exit
+from kbnf_cli.files import read_bytes, write_text
+from kbnf_cli.inputs import (
+    BUILT_IN,
+    Opened,
+    open_any_grammar,
+    read_vocabulary,
+    shown_path,
+    vocabulary_file,
+)
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.diagnostics.segments import Segment, Segments
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Vocabulary
     from kbnf_core.recordings import Assertion, What
-    from kbnf_core.vocab.encode import Encoder
+    from kbnf_core.vocab.load import Encoder
 
 
 class Mode(Enum):
@@ -54,16 +63,27 @@ def misused(message: str) -> PlayFailure:
     return PlayFailure(message, Verdict.MISUSED)
 
 
-class World(Protocol):
-    """Everything outside that commands need."""
+_SCRIPT_COLUMNS = 100
+_SCRIPT_ROWS = 20
+
+
+class World:
+    """All that commands need from outside, for a script: of one width, so that output is stable."""
+
+    def __init__(self, console: Console, settings_for: SettingsFor) -> None:
+        self._console = console
+        self._settings_for = settings_for
+        self._encoders: dict[str, Encoder] = {}
 
     @property
     def columns(self) -> int:
         """Cells in a line."""
+        return _SCRIPT_COLUMNS
 
     @property
     def rows(self) -> int:
         """Lines that a listing may take."""
+        return _SCRIPT_ROWS
 
     def grammar(
         self,
@@ -73,18 +93,30 @@ class World(Protocol):
         vocabulary: "Vocabulary | None" = None,
     ) -> Opened:
         """Open a grammar; raises ``KbnfError``."""
+        defaults = self._settings_for(path).defaults
+        name = shown_path(path).as_posix()
+        return open_any_grammar(path, name, start, finish, defaults, vocabulary)
 
     def vocabulary(self, name: str, eos: tuple[int, ...] | None) -> "Vocabulary":
         """Open a vocabulary, ``bytes`` or a file; raises ``KbnfError``."""
+        return read_vocabulary(self._console, name, eos or ())
 
     def encoder(self, name: str, vocabulary: "Vocabulary") -> "Encoder":
         """Return the tokenizer of a vocabulary; raises ``KbnfError``."""
+        from kbnf_core.vocab.load import load_encoder
+
+        if name not in self._encoders:
+            path = None if name == BUILT_IN else vocabulary_file(name)
+            self._encoders[name] = load_encoder(path, vocabulary)
+        return self._encoders[name]
 
     def read(self, path: Path) -> bytes:
         """Read a file; raises ``SourceError``."""
+        return read_bytes(path)
 
     def write(self, path: Path, text: str) -> None:
         """Write a file as a whole; raises ``OSError``."""
+        write_text(path, text)
 
 
 @dataclass(frozen=True, slots=True)

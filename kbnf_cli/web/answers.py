@@ -24,7 +24,7 @@ from kbnf_core.source import Source, Span
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Explanation, Grammar, Vocabulary
-    from kbnf_core.examples.spans import Derivations
+    from kbnf_core.examples.coverage import Derivations
     from kbnf_core.recognise.explain import LivePlace
 
 LIMITS = Limits(
@@ -156,7 +156,7 @@ class _Opened:
 @lru_cache(maxsize=2)
 def _open(text: str, start: str, finish: str) -> _Opened:
     from kbnf_core import Grammar
-    from kbnf_core.examples.spans import Derivations
+    from kbnf_core.examples.coverage import Derivations
     from kbnf_core.frontend import read_grammar
     from kbnf_core.lint.check import findings_of
 

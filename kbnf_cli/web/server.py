@@ -22,6 +22,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from kbnf_cli.executors import Process
 from kbnf_cli.web.answers import (
     BadQuestionError,
     Question,
@@ -30,7 +31,6 @@ from kbnf_cli.web.answers import (
     answer_text,
     read_question,
 )
-from kbnf_cli.worker import Process
 
 TOKEN_HEADER = "X-Kbnf-Token"
 

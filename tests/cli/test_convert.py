@@ -75,6 +75,13 @@ def test_a_class_of_python(kbnf: Kbnf, write: Write) -> None:
     assert (result.status, "age" in result.out) == (0, True)
 
 
+def test_a_class_for_an_engine_without_raw_patterns(kbnf: Kbnf, write: Write) -> None:
+    write("texts_of_convert.py", MODEL.replace('"integer"', '"string", "pattern": "[a-z]"'))
+    command = ("convert-json-schema", "texts_of_convert:Person")
+    assert "#r" in kbnf(*command).out
+    assert "#r" not in kbnf(*command, "--target", "kbnf-0.4").out
+
+
 @pytest.mark.parametrize("name", ["no_such_module:Person", "json:NoSuchClass"])
 def test_a_class_that_is_not_there(kbnf: Kbnf, name: str) -> None:
     result = kbnf("convert", name)

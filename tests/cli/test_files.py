@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kbnf_cli.choosing import FileChoice
-from kbnf_cli.files import find_grammars, write_text
+from kbnf_cli.files import FileChoice, find_grammars, write_text
 from kbnf_testing.command import Write
 
 KBNF = FileChoice((".kbnf",))

@@ -10,7 +10,7 @@ import pexpect
 import pytest
 
 from kbnf_cli.app import app
-from kbnf_cli.manual import page_title, render_page
+from kbnf_cli.help import page_title, render_page
 from kbnf_core.diagnostics.segments import Role, plain
 from kbnf_testing.command import Kbnf
 

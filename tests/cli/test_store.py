@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from kbnf_core import Grammar, Vocabulary
+from kbnf_core.store import open_store
 from kbnf_core.store.backend import DirectoryStore
 from kbnf_core.store.keys import recipe_of
-from kbnf_core.store.opening import open_store
 from kbnf_testing.command import Kbnf, Write
 from kbnf_testing.farm import content, wait_for
 

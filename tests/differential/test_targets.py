@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kbnf_core import check
-from kbnf_core.lint.options import LintOptions
+from kbnf_core.lint import LintOptions
 from kbnf_testing.data import DATA
 from kbnf_testing.peer import Peer
 from kbnf_testing.target_verdicts import (

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from kbnf_core.automata.operations import intersect, shortest_word
 from kbnf_core.frontend import read_grammar
 from kbnf_core.ir import Choice
-from kbnf_core.lint.analysis.common_texts import CommonTexts
-from kbnf_core.lint.analysis.derivations import spelling_bytes
+from kbnf_core.lint.analysis import spelling_bytes
+from kbnf_core.lint.rules.overlaps import CommonTexts
 from kbnf_core.source import Source
 
 LEAVES = st.sampled_from(["'a'", "'ab'", "'b'", "''", "#'[ab]+'", "#'a?b'", "r", "s", "#'c*'"])

@@ -24,7 +24,7 @@ from kbnf_core.convert import from_lark
 from kbnf_core.errors import SourceError
 from kbnf_core.files import read_file, write_file
 from kbnf_core.imports import ANYWHERE, BELOW
-from kbnf_core.vocab.encode import load_encoder
+from kbnf_core.vocab.load import load_encoder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes, links and signals of POSIX")
 
@@ -317,8 +317,7 @@ def test_a_directory_that_cannot_be_listed_hides_nothing_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Simulated, since root may list everything."""
-    from kbnf_cli.choosing import FileChoice
-    from kbnf_cli.files import find_grammars
+    from kbnf_cli.files import FileChoice, find_grammars
 
     Path("d/closed").mkdir(parents=True)
     Path("d/open").mkdir()

@@ -8,7 +8,7 @@ from kbnf_core import Config, Engine, Grammar, Limits, RegexConfig, Vocabulary, 
 from kbnf_core.compat import kbnf
 from kbnf_core.config import CompressionConfig, EngineConfig
 from kbnf_core.errors import ConfigError, GrammarError, VocabularyError
-from kbnf_core.lint.options import LintOptions
+from kbnf_core.lint import LintOptions
 
 VOCABULARY = Vocabulary.bytes()
 REGEX = 'start ::= #"(a|b)*a(a|b){8}" "$";'

@@ -3,7 +3,7 @@
 import pytest
 
 from kbnf_core import Grammar
-from kbnf_core.examples.spans import Derivations, Part
+from kbnf_core.examples.coverage import Derivations, Part
 
 STEPS = 100_000
 SUM = 'start ::= term ("+" term)*; term ::= #"[0-9]+" | "(" start ")";'

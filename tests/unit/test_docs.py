@@ -21,7 +21,7 @@ import pytest
 import yaml
 
 from kbnf_cli.app import app
-from kbnf_cli.manual import render_page
+from kbnf_cli.help import render_page
 from kbnf_core import Grammar
 from kbnf_core.diagnostics import CATALOGUE
 from kbnf_core.diagnostics.segments import plain

@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from kbnf_core import Grammar, GrammarError
-from kbnf_core.artifact.errors import ArtifactError
+from kbnf_core.artifact.manifest import ArtifactError
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.errors import (
     ConfigError,

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from kbnf_core import AcceptTokenResult, Config, Engine, Vocabulary, check
 from kbnf_core.errors import EngineError
-from kbnf_core.examples.model import Example as FileExample
-from kbnf_core.examples.read import examples_path, read_toml
+from kbnf_core.examples.cases import Example as FileExample
+from kbnf_core.examples.cases import examples_path, read_toml
 
 FOLDER = Path(__file__).resolve().parents[2] / "grammars"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.kbnf"))

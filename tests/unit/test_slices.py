@@ -12,8 +12,7 @@ from kbnf_core.kernel import kernel_name
 from kbnf_core.mask import slices
 from kbnf_core.mask.bits import unpack
 from kbnf_core.mask.slices import MACHINES, slices_of
-from kbnf_core.vocab.part import part_of
-from kbnf_core.vocab.trie import TokenTrie, build_trie
+from kbnf_core.vocab.trie import TokenTrie, build_trie, part_of
 
 GRAMMARS = {
     "string": r"""start ::= '"' #'[^"\\\\\\x00-\\x1f]*' '"' ',' '"' #'[a-z]*' '"';""",

@@ -1,4 +1,4 @@
-"""The manifest of an artifact: validated on reading, then an immutable value."""
+"""The manifest of an artifact: validated on reading, then an immutable value; and its errors."""
 
 import hashlib
 import json
@@ -8,9 +8,23 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from kbnf_core.artifact import FORMAT
-from kbnf_core.artifact.errors import ArtifactError
 from kbnf_core.config import Finish
+from kbnf_core.errors import KbnfError
 from kbnf_core.ir import TokenTerminal
+
+
+class ArtifactError(KbnfError, ValueError):
+    """A file that is no usable artifact; ``path`` names it and ``reason`` says why."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(f"{path} is not a usable artifact: {reason}")
+
+
+class ArtifactWarning(UserWarning):
+    """Masks of an artifact are damaged and are recomputed: slower, but correct."""
+
 
 T = TypeVar("T")
 

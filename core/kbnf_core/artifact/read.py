@@ -12,8 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.artifact import FORMAT
-from kbnf_core.artifact.errors import ArtifactError, ArtifactWarning
-from kbnf_core.artifact.manifest import Manifest, hash_of, parse_manifest
+from kbnf_core.artifact.manifest import (
+    ArtifactError,
+    ArtifactWarning,
+    Manifest,
+    hash_of,
+    parse_manifest,
+)
 from kbnf_core.artifact.snapshot import ArtifactMasks, ArtifactStates
 from kbnf_core.artifact.validate import Checker, check_masks, check_states, check_tables
 from kbnf_core.container import ContainerError, digest, read_container

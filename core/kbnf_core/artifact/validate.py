@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.artifact.errors import ArtifactError
+from kbnf_core.artifact.manifest import ArtifactError
 from kbnf_core.mask.bits import word_count
 from kbnf_core.mask.trie_walk import EMPTY_ROW
 from kbnf_core.recognise.items import EMPTY

@@ -1,1 +1,423 @@
-"""Grammars from requests, each compiled once, in processes of their own where wanted."""
+"""Compiling for servers: grammars from requests, each once, within a bound of memory.
+
+What a request names, a schema, a regular expression, a list of choices or a text in some language,
+is the key under which its grammar is kept; so is the error of one that is refused. With workers
+the work is done in processes of their own (``compiler.worker``), which send back the automata: a
+server's loop goes on meanwhile, since nothing here holds the interpreter for long.
+"""
+
+import json
+import pickle
+import struct
+import subprocess
+import sys
+from collections import OrderedDict, deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, fields
+from os import environ, pathsep
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Lock, Thread
+from types import TracebackType
+from typing import Any, BinaryIO, cast
+
+from kbnf_core.config import Finish
+from kbnf_core.errors import ConfigError, KbnfError
+from kbnf_core.grammar import Grammar
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.lower.tables import Tables
+from kbnf_core.source import Source
+from kbnf_core.vocab.vocabulary import Vocabulary
+
+LANGUAGES = ("kbnf", "gbnf", "lark", "bnf")
+
+ENTRY_BYTES = 4_096
+"""What an entry takes besides its text and arrays."""
+
+
+MEASURED_AT_ONCE = 8
+"""Entries whose sizes are estimated again whenever one is added."""
+
+_ARRAYS = tuple(field.name for field in fields(Tables))
+
+_LENGTH = struct.Struct("<Q")
+
+
+def send(stream: BinaryIO, message: object) -> None:
+    """Write one message."""
+    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    stream.write(_LENGTH.pack(len(data)) + data)
+    stream.flush()
+
+
+def receive(stream: BinaryIO) -> object:
+    """Return the next message; raise ``EOFError`` where the other side is gone."""
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        raise EOFError
+    data = stream.read(_LENGTH.unpack(head)[0])
+    return pickle.loads(data)  # noqa: S301 - what our own process wrote
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be compiled: the kind of source, the source, and settings in a fixed order."""
+
+    kind: str
+    source: str | tuple[str, ...]
+    options: tuple[tuple[str, Any], ...] = ()
+    limits: Limits = DEFAULT_LIMITS
+
+    def grammar(self) -> Grammar:
+        """Compile here; raises ``GrammarError`` and what else is wrong with the source."""
+        return _MAKERS[self.kind](self)
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A grammar as it is sent between processes, with its automata."""
+
+    text: str
+    start: str
+    finish: Finish
+    tables: Tables
+    limits: Limits
+
+    @classmethod
+    def of(cls, grammar: Grammar) -> "Compiled":
+        """Return a grammar for travelling; raises ``GrammarError`` where a limit is passed."""
+        text = grammar.source.text
+        return cls(text, grammar.start, grammar.finish, grammar.tables, grammar.limits)
+
+    def restored(self) -> Grammar:
+        """Return the grammar."""
+        source = Source(self.text)
+        return Grammar.restore(source, self.start, self.finish, self.tables, None, self.limits)
+
+
+def _text(job: Job) -> Grammar:
+    options = dict(job.options)
+    language = options.pop("language")
+    make = Grammar if language == "kbnf" else getattr(Grammar, f"from_{language}")
+    grammar: Grammar = make(str(job.source), limits=job.limits, **options)
+    return grammar
+
+
+_MAKERS: dict[str, Callable[[Job], Grammar]] = {
+    "json_schema": lambda job: Grammar.from_json_schema(str(job.source), **dict(job.options)),
+    "regex": lambda job: Grammar.from_regex(str(job.source), limits=job.limits),
+    "choice": lambda job: Grammar.from_choice(job.source, limits=job.limits),
+    "structural_tag": lambda job: Grammar.from_structural_tag(job.source, limits=job.limits),
+    "grammar": _text,
+}
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A grammar that is kept, or its error; ``source_bytes`` is the size of what names it."""
+
+    grammar: Future[Grammar]
+    source_bytes: int
+    bytes: int
+
+    def measure(self) -> int:
+        """Estimate its size again, in bytes, with the masks that engines have computed."""
+        self.bytes = self.source_bytes + _grammar_bytes(self.grammar)
+        return self.bytes
+
+
+class Compiler:
+    """Makes grammars for one vocabulary and keeps them, the last used, within ``memory`` bytes.
+
+    With ``workers``, that many processes do the work; they end with ``close`` or this process.
+    ``limits`` bound the work of a grammar (``Limits.work``), counted, so that the same source is
+    always refused alike. Threads may share a compiler. A grammar that is in use stays usable when
+    it is forgotten here.
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        memory: int = 512 * 2**20,
+        workers: int = 0,
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        self.vocabulary = vocabulary
+        self._memory = memory
+        self._limits = limits
+        self._lock = Lock()
+        self._kept: OrderedDict[Job, _Entry] = OrderedDict()
+        self._bytes = 0
+        self._to_measure: deque[Job] = deque()
+        self._jobs: SimpleQueue[tuple[Job, Future[Grammar]] | None] = SimpleQueue()
+        self._closed = False
+        self._workers = [Worker(self._jobs, self._trim) for _ in range(workers)]
+
+    def __enter__(self) -> "Compiler":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @property
+    def bytes(self) -> int:
+        """The estimated size of the cached grammars with their masks, in bytes."""
+        with self._lock:
+            self._bytes = sum(entry.measure() for entry in self._kept.values())
+            return self._bytes
+
+    def close(self) -> None:
+        """End the workers, whatever they are doing; what they had not done is cancelled."""
+        with self._lock:
+            self._closed = True
+        for worker in self._workers:
+            worker.end()
+        for _ in self._workers:
+            self._jobs.put(None)
+        for worker in self._workers:
+            worker.join()
+
+    def json_schema(self, schema: Mapping[str, Any] | bool | str | Any, **options: Any) -> Grammar:
+        """Return the grammar of a JSON Schema: a dict, a bool, a text or a pydantic model.
+
+        ``options`` are those of ``Grammar.from_json_schema``. Raises
+        ``GrammarError`` for one that cannot be used.
+        """
+        return self.submit("json_schema", schema, **options).result()
+
+    def regex(self, pattern: str) -> Grammar:
+        """Return the grammar of a regular expression, as ``Grammar.from_regex`` does."""
+        return self.submit("regex", pattern).result()
+
+    def choice(self, choices: Sequence[str]) -> Grammar:
+        """Return the grammar of a list of texts, as ``Grammar.from_choice`` does."""
+        return self.submit("choice", choices).result()
+
+    def structural_tag(self, tag: Mapping[str, Any] | str | Any) -> Grammar:
+        """Return the grammar of a structural tag, as ``Grammar.from_structural_tag`` does."""
+        return self.submit("structural_tag", tag).result()
+
+    def grammar(self, text: str, language: str | None = None, **options: Any) -> Grammar:
+        """Return the grammar of a text in KBNF or another language: ``gbnf``, ``lark``, ``bnf``.
+
+        ``options`` are those of ``Grammar``, or of ``Grammar.from_gbnf`` and so on. Raises
+        ``ConfigError`` for another language.
+        """
+        return self.submit("grammar", text, language=language or "kbnf", **options).result()
+
+    def submit(
+        self, kind: str | Callable[..., Grammar], source: Any, **options: Any
+    ) -> Future[Grammar]:
+        """Return the same as a future; a refusal is its ``exception()``.
+
+        ``kind``: a method of the compiler, or its name. Without workers it is done when this
+        returns.
+        """
+        job = self._job(str(getattr(kind, "__name__", kind)), source, options)
+        with self._lock:
+            if self._closed:
+                raise ConfigError("this compiler is closed")
+            entry = self._kept.get(job)
+            if entry is not None and not _has_failed(entry.grammar):
+                self._kept.move_to_end(job)
+                return entry.grammar
+            future = self._keep(job)
+            if self._workers:
+                self._jobs.put((job, future))
+                return future
+        _settle(future, job)
+        self._trim(job)
+        return future
+
+    def _keep(self, job: Job) -> Future[Grammar]:
+        if job in self._kept:
+            self._bytes -= self._kept.pop(job).bytes
+        else:
+            self._to_measure.append(job)
+        size = ENTRY_BYTES + _source_bytes(job.source)
+        entry = self._kept[job] = _Entry(Future(), size, size)
+        self._bytes += size
+        return entry.grammar
+
+    def _job(self, kind: str, source: Any, options: dict[str, Any]) -> Job:
+        if kind not in _MAKERS:
+            raise ConfigError(f"a compiler makes {', '.join(_MAKERS)}, not {kind}")
+        if kind == "grammar":
+            options = {"language": "kbnf", **options}
+            if options["language"] not in LANGUAGES:
+                raise ConfigError(f"a language is one of {', '.join(LANGUAGES)}")
+        text = tuple(source) if kind == "choice" else _as_text(kind, source)
+        return Job(kind, text, tuple(sorted(options.items())), self._limits)
+
+    def _trim(self, done: Job) -> None:
+        """Forget what was not used for longest, until the rest is within the bound.
+
+        Masks are computed elsewhere, so sizes grow unseen: some are measured again each time, in
+        turn. To measure all would hold up the program for longer the more is kept.
+        """
+        with self._lock:
+            count = min(MEASURED_AT_ONCE, len(self._to_measure))
+            turn = [self._to_measure.popleft() for _ in range(count)]
+            self._to_measure.extend(job for job in turn if job in self._kept)
+            for job in {done, *turn} & self._kept.keys():
+                entry = self._kept[job]
+                self._bytes += -entry.bytes + entry.measure()
+            while self._bytes > self._memory and self._forget_one():
+                continue
+
+    def _forget_one(self) -> bool:
+        for job, entry in self._kept.items():
+            if entry.grammar.done():
+                del self._kept[job]
+                self._bytes -= entry.bytes
+                return True
+        return False
+
+
+def _has_failed(future: Future[Grammar]) -> bool:
+    """Tell whether it is worth trying again: it was given up, not refused."""
+    if not future.done():
+        return False
+    return future.cancelled() or isinstance(future.exception(), WorkerError)
+
+
+def _as_text(kind: str, source: Any) -> str:
+    if isinstance(source, str):
+        return source
+    if kind == "structural_tag" and hasattr(source, "model_dump_json"):
+        return str(source.model_dump_json())
+    schema_of = getattr(source, "model_json_schema", None)
+    return json.dumps(schema_of() if callable(schema_of) else source)
+
+
+def _settle(future: Future[Grammar], job: Job) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        grammar = job.grammar()
+        grammar.tables  # noqa: B018 - what passes a limit is refused here
+        future.set_result(grammar)
+    except Exception as error:
+        future.set_exception(error)
+
+
+def _source_bytes(source: str | tuple[str, ...]) -> int:
+    return len(source) if isinstance(source, str) else sum(map(len, source))
+
+
+def _grammar_bytes(future: Future[Grammar]) -> int:
+    if not future.done() or future.cancelled() or future.exception() is not None:
+        return 0
+    grammar = future.result()
+    tables = grammar.tables
+    size = sum(getattr(getattr(tables, name), "nbytes", 0) for name in _ARRAYS)
+    known = grammar.__dict__.get("token_automata")
+    return size + (known.known_bytes if known else 0)
+
+
+class WorkerError(KbnfError, RuntimeError):
+    """A worker process has ended, by itself or killed."""
+
+
+class Worker:
+    """A thread that hands jobs to a process of its own, which is begun with the first job."""
+
+    def __init__(
+        self, jobs: "SimpleQueue[tuple[Job, Future[Grammar]] | None]", done: Callable[[Job], None]
+    ) -> None:
+        self._jobs = jobs
+        self._done = done
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock = Lock()
+        self._ended = False
+        self._thread = Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """End the process now."""
+        with self._lock:
+            self._ended = True
+            if self._process is not None:
+                self._process.kill()
+
+    def join(self) -> None:
+        """Wait until everything has ended."""
+        self._thread.join()
+        if self._process is not None:
+            self._process.wait()
+            _close(self._process)
+
+    def _serve(self) -> None:
+        while (next_ := self._jobs.get()) is not None:
+            job, future = next_
+            if self._ended:
+                future.cancel()
+            elif future.set_running_or_notify_cancel():
+                self._answer(job, future)
+                self._done(job)
+
+    def _answer(self, job: Job, future: Future[Grammar]) -> None:
+        try:
+            answer = self._ask(job)
+            if isinstance(answer, Compiled):
+                future.set_result(answer.restored())
+            else:
+                future.set_exception(cast(KbnfError, answer))
+        except (OSError, EOFError):
+            future.set_exception(WorkerError("the process that compiled this has ended"))
+        except Exception as error:
+            future.set_exception(error)
+
+    def _ask(self, job: Job) -> object:
+        """Return the answer of a process, of a second one if the first has ended."""
+        try:
+            return self._ask_once(job)
+        except (OSError, EOFError):
+            return self._ask_once(job)
+
+    def _ask_once(self, job: Job) -> object:
+        process = self._running()
+        try:
+            send(cast(BinaryIO, process.stdin), job)
+            return receive(cast(BinaryIO, process.stdout))
+        except (OSError, EOFError):
+            process.kill()
+            process.wait()
+            raise
+
+    def _running(self) -> "subprocess.Popen[bytes]":
+        with self._lock:
+            if self._ended:
+                raise EOFError
+            if self._process is None or self._process.poll() is not None:
+                if self._process is not None:
+                    _close(self._process)
+                self._process = _begin()
+            return self._process
+
+
+def _begin() -> "subprocess.Popen[bytes]":
+    here = str(Path(__file__).resolve().parents[2])
+    paths = [here, *filter(None, [environ.get("PYTHONPATH")])]
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "kbnf_core.compiler.worker"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**environ, "PYTHONPATH": pathsep.join(paths)},
+    )
+
+
+def _close(process: "subprocess.Popen[bytes]") -> None:
+    for stream in (process.stdin, process.stdout):
+        try:
+            if stream is not None:
+                stream.close()
+        except OSError:
+            continue

@@ -12,7 +12,7 @@ import sys
 from queue import SimpleQueue
 from threading import Thread
 
-from kbnf_core.compiler.compiler import Compiled, Job, receive, send
+from kbnf_core.compiler import Compiled, Job, receive, send
 from kbnf_core.errors import KbnfError
 
 

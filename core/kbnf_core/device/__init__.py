@@ -6,8 +6,8 @@ is a table of states by classes, some tens of kilobytes, and one class a token:
 
 - ``table.TokenTable`` builds, saves and loads it (NumPy only);
 - ``group.DeviceGrammars`` masks logits and advances states of a batch, by torch operations alone;
-- ``ends.NearestEnds`` masks so that texts are over within a number of tokens;
-- ``rows.RowTable`` serves grammars that do not close: mask rows kept on the device, a number each;
+- ``group.NearestEnds`` masks so that texts are over within a number of tokens;
+- ``constraint.RowTable`` serves grammars that do not close: mask rows on the device, by number;
 - ``constraint.DeviceConstraint`` picks between the two for each sequence, behind one loop;
 - ``in_jax.JaxGrammars`` is the second in JAX, ``in_triton`` masks by a Triton kernel.
 
@@ -19,10 +19,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kbnf_core.device.build import TableTooLargeError
-    from kbnf_core.device.constraint import DeviceBatch, DeviceConstraint
-    from kbnf_core.device.ends import NearestEnds
-    from kbnf_core.device.group import DeviceGrammars
-    from kbnf_core.device.rows import RowTable
+    from kbnf_core.device.constraint import DeviceBatch, DeviceConstraint, RowTable
+    from kbnf_core.device.group import DeviceGrammars, NearestEnds
     from kbnf_core.device.table import TokenTable
 
 SUFFIX = ".kbnfd"
@@ -32,8 +30,8 @@ _HOMES = {
     "DeviceBatch": "constraint",
     "DeviceConstraint": "constraint",
     "DeviceGrammars": "group",
-    "NearestEnds": "ends",
-    "RowTable": "rows",
+    "NearestEnds": "group",
+    "RowTable": "constraint",
     "TableTooLargeError": "build",
     "TokenTable": "table",
 }

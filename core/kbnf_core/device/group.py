@@ -5,14 +5,58 @@ stand in one flat table, each behind the other; a state is a row of it. All shap
 nothing depends on values on the host, so a step can be captured in a CUDA graph or compiled by
 ``torch.compile`` as one graph. The torch form is the specification of faster kernels; logits in
 the memory of the host are masked by the compiled kernel, outside of graphs.
+
+On a CPU a lookup per logit is many times what it takes to clear the few words of a mask that are
+not all ones or zeros. So a state's row is spelt out as bits when it is met, and kept.
+
+A table knows the shortest way out of every state. So where so many tokens are left, those are
+allowed after which the way out still fits, and no choice has to be weighed on the host.
 """
 
 from collections.abc import Sequence
 
-from kbnf_core.device.flat import FlatTable
-from kbnf_core.device.host_rows import HostRows
+import numpy as np
+import numpy.typing as npt
+
 from kbnf_core.device.need_torch import torch
-from kbnf_core.device.table import DEAD, TokenTable
+from kbnf_core.device.table import DEAD, FlatTable, TokenTable
+from kbnf_core.kernel.chosen import KERNEL
+from kbnf_core.mask.bits import Bitmask, word_count
+from kbnf_core.mask.cache import LruDict
+
+KEPT_BYTES = 2**25
+"""Size of the rows that are kept."""
+
+
+class HostRows:
+    """Masks logits in the memory of the host; ``allowed``: bool[states, classes]."""
+
+    def __init__(self, allowed: npt.NDArray[np.bool_], token_class: npt.NDArray[np.int32]) -> None:
+        self._allowed = allowed
+        self._token_class = token_class
+        kept = max(1, KEPT_BYTES // (4 * word_count(len(token_class))))
+        self._rows: LruDict[int, Bitmask] = LruDict(self._packed, kept)
+
+    def takes(self, logits: torch.Tensor) -> bool:
+        """Tell whether these logits can be masked here; never while a graph is compiled."""
+        return (
+            logits.device.type == "cpu"
+            and logits.dtype in (torch.float32, torch.float64)
+            and logits.stride(-1) == 1
+            and not torch.compiler.is_compiling()
+        )
+
+    def mask_(self, logits: torch.Tensor, state: torch.Tensor) -> None:
+        """Do what ``DeviceGrammars.mask_logits_`` does."""
+        width = len(self._token_class)
+        # Tensors of inference mode may be changed in it only, leaves with gradients without them.
+        with torch.inference_mode():
+            for row, number in zip(logits.detach().numpy(), state.tolist(), strict=True):
+                KERNEL.apply(self._rows[number], width, row)
+
+    def _packed(self, state: int) -> Bitmask:
+        bits = np.packbits(self._allowed[state][self._token_class], bitorder="little")
+        return np.pad(bits, (0, -len(bits) % 4)).view(np.uint32)
 
 
 class DeviceGrammars:
@@ -103,3 +147,62 @@ class DeviceGrammars:
     def waiting(self, state: torch.Tensor) -> torch.Tensor:
         """Return bool[batch]: all is free, the text that the grammar follows has not come."""
         return self._waiting[state.long()]
+
+
+_ENDLESS = np.iinfo(np.int32).max
+"""From where no end is known."""
+
+
+class NearestEnds:
+    """Masks logits of a group's sequences so that their texts are over within a number of tokens.
+
+    ``needs``: int32[states], tokens to the nearest end, that which ends the sequence among them.
+    """
+
+    def __init__(self, group: DeviceGrammars) -> None:
+        self._group = group
+        over = group.final.cpu().numpy()
+        needs = tokens_to_end(group.transitions.cpu().numpy(), over)
+        # What fits where too few tokens are left: one step on the shortest way, or anything.
+        soonest = np.where(needs == _ENDLESS, _ENDLESS, np.maximum(needs - 1, 0))
+        self.needs = torch.from_numpy(needs).to(group.final.device)
+        self._soonest = torch.from_numpy(soonest.astype(np.int32)).to(group.final.device)
+
+    def mask_logits_(
+        self, logits: torch.Tensor, state: torch.Tensor, left: torch.Tensor
+    ) -> torch.Tensor:
+        """Do what ``DeviceGrammars.mask_logits_`` does, and leave enough of ``left`` to end.
+
+        ``left``: int32[batch], tokens that are left to each sequence. Where they do not suffice,
+        the shortest way out is taken. A sequence that waits for a text is not bounded.
+        """
+        group, row = self._group, state.long()
+        allowed, token_class = group.arrays
+        most = torch.maximum(left - 1, self._soonest[row])
+        fits = self.needs[group.transitions[row].long()] <= most[:, None]
+        # What is dead or over has its own row, of ends only.
+        own = group.waiting(state) | group.is_final(state) | (row == 0)
+        mask = (allowed[row] & (fits | own[:, None])).index_select(1, token_class)
+        return logits.masked_fill_(~mask, float("-inf"))
+
+
+def tokens_to_end(
+    transitions: npt.NDArray[np.int32], over: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.int32]:
+    """Return int32[states], the fewest tokens to a state that is ``over``.
+
+    A search from the ends backwards, over transitions sorted by what they lead to.
+    """
+    count = len(transitions)
+    sources, classes = np.nonzero(transitions > 0)
+    edges = np.unique(transitions[sources, classes].astype(np.int64) * count + sources)
+    starts = np.searchsorted(edges, np.arange(count + 1) * count)
+    needs = np.full(count, _ENDLESS, np.int32)
+    reached = np.flatnonzero(over)
+    steps = 0
+    while reached.size:
+        needs[reached] = steps
+        steps += 1
+        into = np.concatenate([edges[starts[each] : starts[each + 1]] for each in reached]) % count
+        reached = np.unique(into[needs[into] == _ENDLESS])
+    return needs

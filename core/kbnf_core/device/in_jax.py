@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kbnf_core.device.flat import FlatTable
-from kbnf_core.device.table import TokenTable
+from kbnf_core.device.table import FlatTable, TokenTable
 from kbnf_core.errors import MissingExtraError
 
 try:

@@ -4,8 +4,12 @@ Row 0 is dead and column 0 is never allowed. All ways in which a text is over ar
 last, which goes on to itself with the ids that end a sequence, so that a batch may be padded.
 Where a grammar has more states than are wanted, ``partial`` keeps the first ones, breadth first,
 and marks what leads beyond with ``MISS``.
+
+Several tables stand behind one another in a flat one, over classes that all of them share; its
+last row is for what partial tables do not hold, and is masked like a dead one.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NoReturn
@@ -13,7 +17,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.artifact.errors import ArtifactError
+from kbnf_core.artifact.manifest import ArtifactError
 from kbnf_core.config import Finish
 from kbnf_core.container import ContainerError, digest, read_container, write_container
 from kbnf_core.device.build import MISS, build_table
@@ -216,3 +220,90 @@ class _Checked:
 
     def _refuse(self, reason: str) -> NoReturn:
         raise ArtifactError(self._path, reason)
+
+
+_Int64 = npt.NDArray[np.int64]
+
+
+class FlatTable:
+    """The rows of all tables; ``width``: of the logits, at least that of the tables.
+
+    ``transitions``: int32[rows, classes]. ``allowed``: bool[rows, classes], what is masked, with
+    the ids that end a sequence where nothing can come. ``starts``: the row of each table's
+    beginning. ``missing``: the last row. Raises ``ValueError`` for tables over several
+    vocabularies.
+    """
+
+    def __init__(self, tables: Sequence[TokenTable], width: int | None) -> None:
+        if not tables:
+            raise ValueError("a group needs at least one table")
+        if len({table.fingerprint for table in tables}) > 1:
+            raise ValueError("the tables of a group must be over one vocabulary")
+        self._size = max(len(table.token_class) for table in tables)
+        if width is not None and width < self._size:
+            raise ValueError(f"width {width} is less than the tables' {self._size}")
+        joint = _common_classes([self._padded(table) for table in tables], width or self._size)
+        self.token_class, first = joint
+        dead: tuple[npt.NDArray[Any], ...] = (
+            np.zeros((1, len(first)), np.int32),
+            _or_all(self._ends(tables, first))[None, :],
+            *3 * (np.zeros(1, np.bool_),),
+        )
+        self.missing = sum(len(table.transitions) - 1 for table in tables) + 1
+        self.starts: list[int] = []
+        blocks, offset = [dead], 0
+        for table in tables:
+            blocks.append(self._block(table, first, offset, dead[1]))
+            self.starts.append(offset + table.initial)
+            offset += len(table.transitions) - 1
+        blocks.append((dead[0] + self.missing, *dead[1:]))
+        whole = map(np.concatenate, zip(*blocks, strict=True))
+        self.transitions, self.allowed, self.accepting, self.final, self.waiting = whole
+
+    def _block(
+        self, table: TokenTable, first: _Int64, offset: int, ends: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[Any], ...]:
+        """Return the rows of a table behind ``offset`` others."""
+        classes = np.append(self._padded(table), NEVER)[first]
+        rows = np.ascontiguousarray(table.transitions[1:, classes], np.int32)
+        moved = np.where(rows > DEAD, rows + offset, rows)
+        allowed = rows != DEAD
+        # Nothing to go on with: the text is over, or the vocabulary cannot spell what comes.
+        allowed[table.final[1:] | ~allowed.any(1)] = ends
+        return (
+            np.where(rows == MISS, self.missing, moved),
+            allowed,
+            table.accepting[1:],
+            table.final[1:],
+            table.waiting[1:],
+        )
+
+    def _padded(self, table: TokenTable) -> npt.NDArray[np.int32]:
+        beyond = self._size - len(table.token_class)
+        return np.pad(table.token_class.astype(np.int32), (0, beyond), constant_values=NEVER)
+
+    def _ends(self, tables: Sequence[TokenTable], first: _Int64) -> npt.NDArray[np.bool_]:
+        classes = np.append(self._padded(tables[0]), NEVER)[first]
+        ends: npt.NDArray[np.bool_] = tables[0].end[classes]
+        return ends
+
+
+def _or_all(ends: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Return the classes that empty rows are masked to: without an end, nothing is constrained."""
+    return ends if ends.any() else np.ones_like(ends)
+
+
+def _common_classes(
+    maps: Sequence[npt.NDArray[np.int32]], width: int
+) -> tuple[npt.NDArray[np.int32], _Int64]:
+    """Return the coarsest classes that refine all maps, int32[width], and a token of each.
+
+    Tokens beyond the maps get a class of their own, whose token is one behind the last.
+    """
+    classes = np.zeros(len(maps[0]), np.int64)
+    for each in maps:
+        _, classes = np.unique(classes * (int(each.max()) + 1) + each, return_inverse=True)
+    _, first = np.unique(classes, return_index=True)
+    token_class = np.full(width, len(first), np.int32)
+    token_class[: len(classes)] = classes
+    return token_class, np.append(first, len(classes))

@@ -1,4 +1,4 @@
-"""The catalogue of codes: every finding the toolkit can report, once, and the page of each.
+"""The catalogue of codes: every finding the toolkit can report, its page, and their selection.
 
 Codes of readers and converters stand here, with pages in `pages/`. Those of lints stand beside the
 lints, in `lint/rules/`: what the catalogue tells of them is the head of their pages, so that no
@@ -12,7 +12,7 @@ A code is never reused for another meaning.
 """
 
 import enum
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -192,3 +192,37 @@ def nearest_rules(text: str) -> list[Rule]:
     by_word = {word: rule for rule in CATALOGUE.values() for word in (rule.code.lower(), rule.name)}
     words = difflib.get_close_matches(text.strip().lower(), by_word, n=3)
     return list(dict.fromkeys(by_word[word] for word in words))
+
+
+ALL = "ALL"
+
+
+def normalise_selector(text: str) -> str:
+    """Return a prefix of codes for what a user wrote: ``W1``, ``w101``, a rule's name, ``ALL``.
+
+    Raises ``ValueError`` where it selects nothing.
+    """
+    upper = text.strip().upper()
+    if upper == ALL:
+        return ""
+    if upper and any(code.startswith(upper) for code in CATALOGUE):
+        return upper
+    rule = find_rule(text)
+    if rule is None:
+        raise ValueError(f"no code or name of a rule matches {text!r}")
+    return rule.code
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Prefixes of codes; the longer one wins, and of equal ones ``ignore`` does."""
+
+    select: tuple[str, ...] = ("",)
+    ignore: tuple[str, ...] = ()
+
+    def __contains__(self, code: str) -> bool:
+        return _longest(self.select, code) > _longest(self.ignore, code)
+
+
+def _longest(prefixes: Iterable[str], code: str) -> int:
+    return max((len(prefix) for prefix in prefixes if code.startswith(prefix)), default=-1)

@@ -1,10 +1,12 @@
-"""Coverage: the rules and alternatives of a grammar that its examples use."""
+"""What derivations use: the rules and alternatives of examples, and the rules of a text's parts."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeAlias
 
-from kbnf_core.examples.derive import visited_states
-from kbnf_core.examples.graph import Alternative, build_graph
+from kbnf_core.examples.derive import Alternative, Chart, Place, build_graph, visited_states
 from kbnf_core.ir import Grammar, calls
 from kbnf_core.ir.analysis import reachable
 
@@ -51,3 +53,118 @@ def cover(grammar: Grammar, texts: Iterable[bytes]) -> Coverage:
 def _reached(grammar: Grammar) -> set[str]:
     callees = {name: [c.nonterminal for c in calls(body)] for name, body in grammar.rules.items()}
     return reachable([grammar.start], callees)
+
+
+MAX_PATH = 12
+"""Open rules that are named; where there are more, the innermost."""
+
+_Path: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a text, from ``start`` to ``end``, and the rules open there, outermost first."""
+
+    start: int
+    end: int
+    rules: tuple[str, ...]
+
+
+class Derivations:
+    """Derivations of texts by one grammar."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self._start = grammar.start
+        self._graph = build_graph(grammar)
+
+    def parts(self, data: bytes, max_steps: int) -> tuple[Part, ...] | None:
+        """Return the parts of ``data`` in order; together they are all of it.
+
+        Where it has no derivation they are those of a text that begins with it. None where there
+        is no such text, or finding out takes more than ``max_steps``.
+        """
+        chart = Chart(self._graph, data, max_steps)
+        if not chart.fill(self._start):
+            return None
+        ends = chart.complete(self._start) or chart.unfinished or chart.at_end()
+        if not ends:
+            return None
+        return tuple(_merged(reversed(list(self._leaves(chart, ends[0], len(data))))))
+
+    def _leaves(self, chart: Chart, end: Place, length: int) -> Iterator[Part]:
+        """Yield the terminals of the derivation that leads to ``end``, the last one first."""
+        pending: list[tuple[Place, _Path]] = []
+        path: _Path = ()
+        for place in self._open(chart, end):
+            path = _deeper(path, self._owner[place[0][0]])
+            pending.append((place, path))
+        if end[1] < length:
+            yield Part(end[1], length, path)
+        while pending:
+            place, path = pending.pop()
+            match chart.first_cause(place):
+                case (before,):
+                    if before[1] < place[1]:
+                        yield Part(before[1], place[1], path)
+                    pending.append((before, path))
+                case (caller, callee):
+                    pending.append((caller, path))
+                    pending.append((callee, _deeper(path, self._owner[callee[0][0]])))
+                case _:
+                    pass
+
+    def _open(self, chart: Chart, end: Place) -> list[Place]:
+        """Return ``end`` and the items that wait for its rule, and so on, from the start down."""
+        inner: dict[Place, Place | None] = {end: None}
+        queue = deque([end])
+        while queue:
+            place = queue.popleft()
+            (state, origin), _ = place
+            if self._owner[state] == self._start and origin == 0:
+                return list(_followed(inner, place))
+            for caller in chart.callers(self._owner[state], origin):
+                if caller not in inner:
+                    inner[caller] = place
+                    queue.append(caller)
+        return [end]
+
+    @cached_property
+    def _owner(self) -> dict[int, str]:
+        """The rule of each state."""
+        owner: dict[int, str] = {}
+        for rule, entry in self._graph.entry.items():
+            work = [entry]
+            while work:
+                state = work.pop()
+                if state not in owner:
+                    owner[state] = rule
+                    moves = self._graph.states[state]
+                    work += moves.epsilons
+                    work += (target for _, target in (*moves.scans, *moves.calls))
+        return owner
+
+
+def _followed(inner: dict[Place, Place | None], place: Place | None) -> Iterator[Place]:
+    while place is not None:
+        yield place
+        place = inner[place]
+
+
+def _deeper(path: _Path, rule: str) -> _Path:
+    """Return the path inside ``rule``; parts of a large rule, and recursion, are not repeated."""
+    name = rule.partition("#")[0]
+    return path if path[-1:] == (name,) else (*path, name)[-MAX_PATH:]
+
+
+def _merged(parts: Iterable[Part]) -> Iterator[Part]:
+    """Yield the parts, neighbours of the same rules as one."""
+    last: Part | None = None
+    for part in parts:
+        if last is not None and last.rules == part.rules:
+            last = replace(last, end=part.end)
+            continue
+        if last is not None:
+            yield last
+        last = part
+    if last is not None:
+        yield last

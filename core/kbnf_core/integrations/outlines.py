@@ -12,7 +12,7 @@
 
 from typing import Any
 
-from kbnf_core.compiler.compiler import Compiler
+from kbnf_core.compiler import Compiler
 from kbnf_core.errors import ConfigError, MissingExtraError
 from kbnf_core.grammar import Grammar
 from kbnf_core.vocab.vocabulary import Vocabulary

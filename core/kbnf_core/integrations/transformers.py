@@ -87,9 +87,7 @@ class _Text:
 
     def _wait(self, token_id: int) -> None:
         assert self.engine is not None  # noqa: S101 - a free text does not wait
-        vocabulary = self.engine.vocabulary
-        data = vocabulary.token(token_id)
-        self._seen += (vocabulary.token_string(token_id) or "").encode() if data is None else data
+        self._seen += self.engine.vocabulary.bytes_or_name(token_id)
         before, found, rest = self._seen.partition(self._after)
         self._seen = before[-len(self._after) :]
         if found:

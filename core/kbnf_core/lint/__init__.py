@@ -1,1 +1,46 @@
-"""Lints: checks for grammars that are valid but may not do what their author means."""
+"""Lints: checks for grammars that are valid but may not do what their author means.
+
+Here is what a check may be asked for beside them.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from kbnf_core.vocab.vocabulary import Vocabulary
+
+
+TARGETS = ("kbnf-0.2", "kbnf-0.4", "llama.cpp", "llguidance", "xgrammar")
+"""The engines that ``targets`` may name."""
+
+
+@dataclass(frozen=True, slots=True)
+class LintOptions:
+    """Settings of the lints.
+
+    ``vocabulary``: find what its tokens cannot spell. ``targets``: find what these engines refuse
+    (names from ``TARGETS``). ``reports_cost``: tell what the grammar takes. ``max_states``: find
+    a grammar whose tables have more states. ``max_mask_work``: find rules whose masks take more
+    trie nodes; see ``mask.work``. ``reports_effort``: tell also where a search that most grammars
+    need not pass, that of W307, has ended without an answer.
+    """
+
+    vocabulary: "Vocabulary | None" = None
+    targets: tuple[str, ...] = ()
+    reports_cost: bool = False
+    max_states: int | None = None
+    max_mask_work: int | None = None
+    reports_effort: bool = False
+
+    @property
+    def counts_work(self) -> bool:
+        """Whether the work of masks is to be counted."""
+        return self.reports_cost or self.max_mask_work is not None
+
+    @property
+    def needs_tables(self) -> bool:
+        """Whether something is asked that takes more than the text's meaning."""
+        return self.vocabulary is not None or self.max_states is not None or self.counts_work
+
+
+NO_OPTIONS = LintOptions()

@@ -1,18 +1,45 @@
-"""All findings about a grammar text: errors, then lints."""
+"""All findings about a grammar text: errors, then those of all lints, in their order.
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+Fixes are applied so that no comment is lost.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
 
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
-from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
 from kbnf_core.frontend import Reading, read_grammar
 from kbnf_core.imports import BELOW, Imports
-from kbnf_core.languages import BNF, Language, language_of
+from kbnf_core.languages import BNF, KBNF, Language, language_of
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.lint.lints import run_lints
-from kbnf_core.lint.options import NO_OPTIONS, LintOptions
-from kbnf_core.lint.subject import Needs
-from kbnf_core.source import Source
+from kbnf_core.lint import NO_OPTIONS, LintOptions
+from kbnf_core.lint.rules import (
+    ambiguity,
+    beyond_ascii,
+    cost,
+    cut_by_eager,
+    default_finish,
+    duplicates,
+    empty_loops,
+    escapes,
+    exceptions,
+    large_terminal,
+    lost_backslash,
+    names,
+    never_entered,
+    never_reached,
+    nullable_start,
+    overlaps,
+    recursive_lists,
+    spelling,
+    targets,
+    unbounded_loops,
+    unproductive,
+    unreachable_end,
+)
+from kbnf_core.lint.subject import Needs, Subject
+from kbnf_core.source import Source, Span
 from kbnf_core.syntax.pragmas import Ignore
 
 if TYPE_CHECKING:
@@ -93,10 +120,161 @@ def _apply_ignores(found: list[Diagnostic], reading: Reading) -> Iterator[Diagno
 
 
 def _unused_ignore(reading: Reading, ignore: Ignore) -> Diagnostic:
-    return Diagnostic(
+    return reading.finding(
         "W003",
         f"this `ignore[{ignore.code}]` silences nothing",
-        reading.document.source,
         ignore.span,
         helps=(f"there is no {ignore.code} on line {ignore.line}; remove it",),
     )
+
+
+class Lint(Protocol):
+    """What a module of `rules/` holds."""
+
+    @property
+    def RULES(self) -> tuple[Rule, ...]:  # noqa: N802 - a constant of a module
+        """The codes that it reports; each has a page beside the module, `NAME.CODE.md`."""
+        ...
+
+    @property
+    def NEEDS(self) -> Needs:  # noqa: N802 - a constant of a module
+        """What must be there for it to run."""
+        ...
+
+    def check(self, subject: Subject, /) -> Iterator[Diagnostic]:
+        """Yield the findings."""
+        ...
+
+
+LINTS: tuple[Lint, ...] = (
+    ambiguity,
+    beyond_ascii,
+    cut_by_eager,
+    default_finish,
+    duplicates,
+    empty_loops,
+    escapes,
+    exceptions,
+    large_terminal,
+    lost_backslash,
+    names,
+    never_entered,
+    never_reached,
+    nullable_start,
+    overlaps,
+    recursive_lists,
+    unbounded_loops,
+    unproductive,
+    targets,
+    spelling,
+    unreachable_end,
+    cost,
+)
+
+
+def run_lints(
+    reading: Reading, options: LintOptions, needs: Collection[Needs] = tuple(Needs)
+) -> Iterator[Diagnostic]:
+    """Yield the findings of the lints with such ``needs``, and that ``options`` ask for.
+
+    For converted languages fixes are dropped, and each (code, span) is reported once, because
+    conversion clones rules.
+    """
+    found = _run(Subject(reading, options), needs)
+    if not reading.language.takes_fixes:
+        found = (replace(each, fixes=()) for each in found)
+    if reading.language.is_converted:
+        first = {(each.code, each.span): each for each in reversed(list(found))}
+        return reversed(first.values())
+    return found
+
+
+def _run(subject: Subject, needs: Collection[Needs]) -> Iterator[Diagnostic]:
+    for lint in LINTS:
+        if lint.NEEDS in needs and subject.has(lint.NEEDS):
+            yield from lint.check(subject)
+    if subject.obstacle is not None:
+        yield subject.obstacle
+
+
+MAX_ROUNDS = 20
+"""Rounds of fixing; fixes that keep calling for others end there."""
+
+Find = Callable[[str], Sequence[Diagnostic]]
+"""Returns the findings about a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A text after fixing, and the findings whose fixes were applied, in that order."""
+
+    text: str
+    applied: tuple[Diagnostic, ...]
+
+
+def fix_text(text: str, find: Find, *, unsafe: bool = False, language: Language = KBNF) -> Fixed:
+    """Apply what ``find`` offers for ``text`` and what it becomes, until nothing is left to do.
+
+    ``language`` is that of the text, which tells what is a comment.
+    Without ``unsafe``, only fixes that keep the language are applied. A round that would lead to
+    more errors than there were is not taken. Ends after ``MAX_ROUNDS`` in any case.
+    """
+    applied: list[Diagnostic] = []
+    found = find(text)
+    for _ in range(MAX_ROUNDS):
+        chosen = _choose(found, unsafe, language)
+        if not chosen:
+            break
+        changed = _apply(text, [edit for _, fix in chosen for edit in fix.edits])
+        then = find(changed)
+        if _errors(then) > _errors(found):
+            break
+        applied.extend(diagnostic for diagnostic, _ in chosen)
+        text, found = changed, then
+    return Fixed(text, tuple(applied))
+
+
+def _choose(
+    found: Sequence[Diagnostic], unsafe: bool, language: Language
+) -> list[tuple[Diagnostic, Fix]]:
+    """Return the first fix of each finding, those left out that touch an earlier one."""
+    comments = _comments(found[0].source, language) if found else []
+    taken: list[Edit] = []
+    chosen = []
+    for diagnostic in sorted(found, key=Diagnostic.sort_key):
+        fix = next((fix for fix in diagnostic.fixes if fix.safe or unsafe), None)
+        if fix is None or any(_loses(edit, diagnostic.source, comments) for edit in fix.edits):
+            continue
+        if not any(_touch(edit, other) for edit in fix.edits for other in taken):
+            taken.extend(fix.edits)
+            chosen.append((diagnostic, fix))
+    return chosen
+
+
+def _comments(source: Source, language: Language) -> list[Span]:
+    parsed = language.read(source, DEFAULT_LIMITS)
+    return [comment.span for comment in parsed.document.comments]
+
+
+def _loses(edit: Edit, source: Source, comments: list[Span]) -> bool:
+    return any(
+        span.start < edit.span.end
+        and edit.span.start < span.end
+        and source.slice(span) not in edit.replacement
+        for span in comments
+    )
+
+
+def _touch(first: Edit, second: Edit) -> bool:
+    """Tell whether two edits overlap or meet: where they meet, their order would matter."""
+    return first.span.start <= second.span.end and second.span.start <= first.span.end
+
+
+def _apply(text: str, edits: list[Edit]) -> str:
+    for edit in sorted(edits, key=lambda edit: edit.span, reverse=True):
+        text = text[: edit.span.start] + edit.replacement + text[edit.span.end :]
+    return text
+
+
+def _errors(found: Sequence[Diagnostic]) -> int:
+    return sum(diagnostic.severity is Severity.ERROR for diagnostic in found)

@@ -9,7 +9,7 @@ from kbnf_core.errors import VocabularyError, WorkLimitError
 from kbnf_core.frontend import Reading, too_large, too_much_work
 from kbnf_core.ir import Grammar
 from kbnf_core.limits import DEFAULT_LIMITS
-from kbnf_core.lint.options import LintOptions
+from kbnf_core.lint import LintOptions
 from kbnf_core.lower.analyse import Analysis
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.excepted import excluded_words
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
-from kbnf_core.syntax.patterns import as_read
+from kbnf_core.syntax.printer import as_read
 from kbnf_core.syntax.suggest import Suggestions
 from kbnf_core.traversal import fold
 

@@ -17,7 +17,7 @@ from kbnf_core.errors import EngineError, RejectedError, WorkLimitError
 from kbnf_core.mask.successors import Successors
 from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.states import DEAD
-from kbnf_core.vocab.spell import fewest_tokens
+from kbnf_core.vocab.trie import fewest_tokens
 
 MAX_LENGTH = 65_536
 """Bytes; a longer completion is refused, not written out."""

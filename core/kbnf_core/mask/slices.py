@@ -20,8 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.mask.bits import Bitmask, pack
-from kbnf_core.vocab.part import Part, part_of
-from kbnf_core.vocab.trie import TokenTrie
+from kbnf_core.vocab.trie import Part, TokenTrie, part_of
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 Machine = npt.NDArray[np.int32]

@@ -9,4 +9,391 @@ deterministic: writers need no lock, since all of them write the same bytes.
 
 Nothing that is read is trusted. An artifact is put together again from its rows, compared with its
 digest, and validated when it is loaded; whatever is missing or damaged is a miss and a note.
+
+Here artifacts are put and got by their keys, and a store is opened by its URL and looked after.
 """
+
+import hashlib
+import json
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from tempfile import mkdtemp
+from threading import Lock
+from typing import TypeVar
+
+from kbnf_core.container import ContainerError, digest, read_container, write_container
+from kbnf_core.errors import GrammarError, VocabularyError
+from kbnf_core.files import cache_folder
+from kbnf_core.store.backend import DAY, Backend, DirectoryStore, StoreError
+from kbnf_core.store.cache import LocalCache
+from kbnf_core.store.keys import DIGITS, is_name
+from kbnf_core.store.shared_rows import DamagedError, Skeleton, packed, split, unpacked
+from kbnf_core.vocab.vocabulary import Vocabulary
+
+T = TypeVar("T")
+
+INPUTS, OBJECTS, ROWS = "inputs/", "objects/", "rows/"
+FAILURES, VOCABULARIES = "failures/", "vocabularies/"
+
+NEGATIVE_SECONDS = 24 * 60 * 60.0
+"""After this a failure is no answer any more: what was refused is tried again."""
+
+_KNOWN_ROWS = 500_000
+"""Names of rows that a process remembers to be in the store."""
+
+
+class StoreWarning(UserWarning):
+    """Something in a store is damaged, or it cannot be reached: slower, but correct."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a source has no artifact: ``kind`` is ``refused``, ``memory`` or ``killed``."""
+
+    kind: str
+    message: str
+
+
+class StoredFailureError(GrammarError):
+    """A source that was refused earlier; ``failure`` says why."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(())
+        self.failure = failure
+        self.args = (failure.message,)
+
+
+class ArtifactStore:
+    """Artifacts by their keys; threads and processes may share a store.
+
+    ``metrics``: hits (``local`` of them in the cache), misses, what was found damaged, bytes read
+    from the backend and written to it.
+    """
+
+    def __init__(
+        self, backend: Backend, cache: LocalCache, negative_seconds: float = NEGATIVE_SECONDS
+    ) -> None:
+        self.backend = backend
+        self.cache = cache
+        self.metrics = dict.fromkeys(("hits", "local", "misses", "damaged", "read", "written"), 0)
+        self._negative_seconds = negative_seconds
+        self._known_rows: set[str] = set()
+        self._lock = Lock()
+
+    def has(self, key: str) -> bool:
+        """Tell whether there is an artifact for a key, without reading it."""
+        return self.backend.size(INPUTS + key) > 0
+
+    def known_keys(self) -> Iterator[str]:
+        """Yield the keys of all artifacts, in order."""
+        names = (name.removeprefix(INPUTS) for name in self.backend.keys(INPUTS))
+        return (name for name in names if is_name(name))
+
+    def get(self, key: str) -> Path | None:
+        """Return a local file with the artifact of a key, None on a miss.
+
+        Damage is a miss, a ``StoreWarning``, and removed, so that the next writer mends it.
+        """
+        path = self.cache.find(key)
+        if path is not None:
+            self.count("local")
+        else:
+            path = self._assembled(key)
+        self.count("misses" if path is None else "hits")
+        return path
+
+    def put(self, key: str, artifact: Path) -> bool:
+        """Store an artifact; tell whether there was none. What it is made of comes first."""
+        with self.cache.draft() as work:
+            rows = split(artifact, work)
+            self._put_rows(rows)
+            name = digest_of(artifact)
+            self._put(OBJECTS + name, work)
+        return self._put_bytes(INPUTS + key, name.encode("ascii"))
+
+    def put_failure(self, key: str, failure: Failure) -> None:
+        """Store why there is no artifact."""
+        if self.failure(key) is None:
+            self.backend.remove(FAILURES + key)
+        text = json.dumps({"kind": failure.kind, "message": failure.message})
+        self._put_bytes(FAILURES + key, text.encode("ascii"))
+
+    def failure(self, key: str) -> Failure | None:
+        """Return why there is no artifact, as long as that counts."""
+        name = FAILURES + key
+        if not 0.0 <= self.backend.age(name) < self._negative_seconds:
+            return None
+        try:
+            return self._checked(name, _failure)
+        except DamagedError as error:
+            self._mend(error)
+        return None
+
+    def put_vocabulary(self, vocabulary: Vocabulary) -> None:
+        """Store a vocabulary under its fingerprint, for machines that have not its file."""
+        from kbnf_core.vocab.stored import to_arrays
+
+        arrays = to_arrays(vocabulary.unnamed)
+        with self.cache.draft() as work:
+            write_container(work, arrays, {"digest": digest(arrays)})
+            self._put(VOCABULARIES + vocabulary.fingerprint, work)
+
+    def vocabulary(self, fingerprint: str) -> Vocabulary:
+        """Return a vocabulary; raises ``VocabularyError`` where it is missing or damaged."""
+        try:
+            found = self._checked(VOCABULARIES + fingerprint, _vocabulary)
+        except DamagedError as error:
+            raise VocabularyError(f"{self.backend.name}: {error}") from None
+        if found is None or found.fingerprint != fingerprint:
+            raise VocabularyError(f"{self.backend.name} has no vocabulary {fingerprint}")
+        return found
+
+    def prefetch(self, keys: Iterable[str]) -> int:
+        """Bring artifacts into the local cache; return how many of them are there."""
+        return sum(self.get(key) is not None for key in keys)
+
+    def check(self, key: str) -> None:
+        """Read all that the artifact of a key is made of; raises ``DamagedError``."""
+        with self.cache.draft() as work:
+            if not self._assemble(key, work):
+                raise DamagedError(INPUTS + key, "is missing")
+
+    def row_names(self, name: str) -> tuple[str, ...]:
+        """Return the digests of the rows of an object; raises ``DamagedError``."""
+        with self.cache.draft() as work:
+            return self._skeleton(name, work).rows
+
+    def digest(self, key: str) -> str | None:
+        """Return the digest of the artifact of a key; raises ``DamagedError``."""
+        return self._checked(INPUTS + key, _name)
+
+    def count(self, what: str, number: int = 1) -> None:
+        """Add to a metric."""
+        with self._lock:
+            self.metrics[what] += number
+
+    def warn(self, what: object) -> None:
+        """Say what is slower than it could be."""
+        warnings.warn(f"{self.backend.name}: {what}", StoreWarning, stacklevel=2)
+
+    def _assembled(self, key: str) -> Path | None:
+        try:
+            with self.cache.draft() as work:
+                return self.cache.keep(key, work) if self._assemble(key, work) else None
+        except DamagedError as error:
+            self._mend(error)
+            # Without it nobody finds the object, which the next writer puts there anew.
+            self._remove(INPUTS + key)
+        return None
+
+    def _assemble(self, key: str, artifact: Path) -> bool:
+        """Write the artifact of a key; tell whether there is one. Raises ``DamagedError``."""
+        name = self.digest(key)
+        if name is None:
+            return False
+        skeleton = self._skeleton(name, artifact)
+        self.backend.fetch(ROWS + row for row in skeleton.rows)
+        skeleton.join({row: self._row(row) for row in skeleton.rows}, artifact)
+        if digest_of(artifact) != name:
+            raise DamagedError(OBJECTS + name, "is not what its digest says")
+        return True
+
+    def _skeleton(self, name: str, work: Path) -> Skeleton:
+        key = OBJECTS + name
+        found = self._checked(key, lambda path: Skeleton(key, path, work))
+        if found is None:
+            raise DamagedError(key, "is missing")
+        return found
+
+    def _row(self, name: str) -> bytes:
+        key = ROWS + name
+        found = self._checked(key, lambda path: unpacked(key, path.read_bytes()))
+        if found is None:
+            raise DamagedError(key, "is missing")
+        return found
+
+    def _checked(self, key: str, read: Callable[[Path], T]) -> T | None:
+        """Return what ``read`` makes of a key; a local copy that is damaged is got again."""
+        for fresh in (False, True):
+            path = self.backend.get(key, fresh=fresh)
+            if path is None:
+                return None
+            try:
+                found = read(path)
+                self.count("read", path.stat().st_size)
+            except FileNotFoundError:
+                # It went away just now.
+                continue
+            except (DamagedError, ValueError) as error:
+                if fresh:
+                    raise DamagedError(key, _reason(error)) from None
+            else:
+                return found
+        return None
+
+    def _mend(self, error: DamagedError) -> None:
+        self.count("damaged")
+        self._known_rows.discard(error.key.removeprefix(ROWS))
+        self.warn(f"{error}; it is compiled anew")
+        self._remove(error.key)
+
+    def _remove(self, key: str) -> None:
+        """Remove a key, where that is permitted."""
+        try:
+            self.backend.remove(key)
+        except StoreError:
+            return
+
+    def _put_rows(self, rows: dict[str, bytes]) -> None:
+        if len(self._known_rows) > _KNOWN_ROWS:
+            self._known_rows.clear()
+        new = {name: packed(row) for name, row in rows.items() if name not in self._known_rows}
+        written = self.backend.put_many({ROWS + name: data for name, data in new.items()})
+        self.count("written", written)
+        self._known_rows.update(new)
+
+    def _put_bytes(self, key: str, data: bytes) -> bool:
+        written = self.backend.put_many({key: data})
+        self.count("written", written)
+        return written > 0
+
+    def _put(self, key: str, path: Path) -> bool:
+        stored = self.backend.put_if_absent(key, path)
+        self.count("written", path.stat().st_size if stored else 0)
+        return stored
+
+
+def digest_of(path: Path) -> str:
+    """Return the digest that names an artifact."""
+    with open(path, "rb") as file:
+        whole = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=DIGITS // 2))
+    return whole.hexdigest()
+
+
+def _name(path: Path) -> str:
+    text = path.read_bytes()[: DIGITS + 1].decode("ascii", "replace")
+    if not is_name(text):
+        raise ValueError("is damaged")
+    return text
+
+
+def _failure(path: Path) -> Failure:
+    fields = json.loads(path.read_bytes())
+    if not isinstance(fields, dict) or not {"kind", "message"} <= fields.keys():
+        raise ValueError("is damaged")
+    return Failure(str(fields["kind"]), str(fields["message"]))
+
+
+def _vocabulary(path: Path) -> Vocabulary:
+    from kbnf_core.vocab.stored import from_arrays
+
+    try:
+        arrays, metadata = read_container(path)
+        if metadata.get("digest") != digest(arrays):
+            raise ValueError("is damaged")
+        return from_arrays(arrays)
+    except (ContainerError, LookupError, TypeError) as error:
+        raise ValueError("is damaged") from error
+
+
+def _reason(error: Exception) -> str:
+    return str(error).partition(" ")[2] if isinstance(error, DamagedError) else "is damaged"
+
+
+def open_store(url: str | Path, cache: Path | None = None) -> ArtifactStore:
+    """Return the store at a URL or in a folder; one for each URL in a process.
+
+    ``cache`` is the folder of its local cache, by default one among the user's caches. Raises
+    ``MissingExtraError`` for a URL where fsspec is not installed, ``StoreError`` for one that it
+    does not know.
+    """
+    # What is open in a process is of no use to those that it forks.
+    with _lock:
+        return _open(str(url), cache, os.getpid())
+
+
+_lock = Lock()
+"""So that threads that open a store at the same time get one."""
+
+
+@lru_cache(maxsize=16)
+def _open(url: str, cache: Path | None, process: int) -> ArtifactStore:
+    del process
+    folder = cache or _default_cache() / _digest(url)
+    return ArtifactStore(_backend(url, folder), LocalCache(folder / "artifacts"))
+
+
+def _backend(url: str, folder: Path) -> Backend:
+    scheme, sign, place = url.partition("://")
+    if not sign:
+        return DirectoryStore(url)
+    if scheme == "file":
+        return DirectoryStore(place)
+    from kbnf_core.store.fsspec_store import FsspecStore
+
+    return FsspecStore(url, folder / "parts")
+
+
+def _default_cache() -> Path:
+    return cache_folder("stores") or Path(mkdtemp(prefix="kbnf-"))
+
+
+def _digest(url: str) -> str:
+    return hashlib.blake2b(url.encode(), digest_size=8).hexdigest()
+
+
+FOLDERS = (INPUTS, OBJECTS, ROWS, FAILURES, "vocabularies/")
+
+
+def sizes(store: ArtifactStore) -> dict[str, tuple[int, int]]:
+    """Return how many entries there are in each folder, and their bytes."""
+    found = {}
+    for folder in FOLDERS:
+        names = list(store.backend.keys(folder))
+        found[folder.rstrip("/")] = len(names), sum(map(store.backend.size, names))
+    return found
+
+
+def damage(store: ArtifactStore, remove: bool = False) -> Iterator[DamagedError]:
+    """Yield what is wrong with each artifact, having read it whole.
+
+    With ``remove``, the entry goes and what is damaged of it, so that it is compiled again.
+    """
+    for key in store.known_keys():
+        try:
+            store.check(key)
+        except DamagedError as error:
+            if remove:
+                store.backend.remove(error.key)
+                store.backend.remove(INPUTS + key)
+            yield error
+
+
+def collect(store: ArtifactStore, age: float = DAY) -> int:
+    """Remove what nothing refers to and is older than ``age`` seconds; return how many.
+
+    Writers put rows first and inputs last, so what is young may be about to be referred to.
+    """
+    removed = store.backend.sweep()
+    objects: set[str] = set()
+    for key in store.known_keys():
+        try:
+            objects.add(store.digest(key) or "")
+        except DamagedError:
+            continue
+    rows: set[str] = set()
+    for name in objects - {""}:
+        try:
+            rows.update(store.row_names(name))
+        except DamagedError:
+            continue
+    for folder, used in ((OBJECTS, objects), (ROWS, rows)):
+        for entry in store.backend.keys(folder):
+            if entry.removeprefix(folder) not in used and store.backend.age(entry) > age:
+                store.backend.remove(entry)
+                removed += 1
+    return removed

@@ -4,7 +4,7 @@ import os
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
 from shutil import copyfileobj
@@ -94,10 +94,8 @@ class DirectoryStore:
         """Return the file of a key."""
         del fresh
         path = self._folder / key
-        try:
+        with self._told():
             return path if path.is_file() else None
-        except OSError as error:
-            raise self._error(error) from error
 
     def fetch(self, keys: Iterable[str]) -> None:
         """Do nothing: the files are here."""
@@ -107,42 +105,33 @@ class DirectoryStore:
 
         A file of another size was cut short by something else, and is replaced.
         """
-        try:
-            with open(path, "rb") as source:
-                return self._put(key, source, path.stat().st_size)
-        except OSError as error:
-            raise self._error(error) from error
+        with self._told(), open(path, "rb") as source:
+            return self._put(key, source, path.stat().st_size)
 
     def put_many(self, contents: Mapping[str, bytes]) -> int:
         """Write one file after the other."""
-        try:
+        with self._told():
             return sum(
                 len(data)
                 for key, data in contents.items()
                 if self._put(key, BytesIO(data), len(data))
             )
-        except OSError as error:
-            raise self._error(error) from error
 
     def keys(self, prefix: str) -> Iterator[str]:
         """Yield the keys, temporary names left out."""
         folder = self._folder / prefix.rpartition("/")[0]
-        try:
+        with self._told():
             found = sorted(
                 path.relative_to(self._folder).as_posix()
                 for path in folder.rglob("*")
                 if path.is_file() and not path.name.startswith(TEMPORARY)
             )
-        except OSError as error:
-            raise self._error(error) from error
         yield from (key for key in found if key.startswith(prefix))
 
     def remove(self, key: str) -> None:
         """Remove the file of a key."""
-        try:
+        with self._told():
             (self._folder / key).unlink(missing_ok=True)
-        except OSError as error:
-            raise self._error(error) from error
 
     def size(self, key: str) -> int:
         """Return the size of the file of a key."""
@@ -182,12 +171,14 @@ class DirectoryStore:
         return True
 
     def _status(self, key: str) -> os.stat_result | None:
-        try:
+        with self._told(), suppress(FileNotFoundError):
             return (self._folder / key).stat()
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise self._error(error) from error
+        return None
 
-    def _error(self, error: OSError) -> StoreError:
-        return StoreError(self.name, error.strerror or str(error))
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Name the store in the errors of the system."""
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(self.name, error.strerror or str(error)) from error

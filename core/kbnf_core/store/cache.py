@@ -2,18 +2,58 @@
 
 A file is called after the key that it answers, so a look-up is one look at the disk. What is kept
 is read as any other artifact is: its sections are compared with their digests.
+
+Locks between processes, and a bound on a process's memory, are what only POSIX systems have.
+Elsewhere both do nothing: work is then done twice at worst, and memory is not bounded.
 """
 
 import os
 import secrets
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from kbnf_core.artifact import SUFFIX
-from kbnf_core.store.backend import DAY, TEMPORARY
-from kbnf_core.store.posix import locked
+from kbnf_core.files import make_room
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a file's lock, which ends with this process at the latest."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def memory_limit(more: int | None) -> Iterator[None]:
+    """Let this process take ``more`` bytes beside what it has, and then meet ``MemoryError``."""
+    try:
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except (ImportError, OSError):
+        more = None
+    if more is None:
+        yield
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = pages * os.sysconf("SC_PAGE_SIZE") + more
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+    try:
+        yield
+    finally:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
 
 LARGEST_TOTAL = 2**30
 """Bytes of all artifacts that are kept, by default."""
@@ -40,7 +80,7 @@ class LocalCache:
     @contextmanager
     def draft(self) -> Iterator[Path]:
         """Yield the name of a file to write; it is gone behind the block, unless it was kept."""
-        path = self._folder / f"{TEMPORARY}{secrets.token_hex(8)}"
+        path = self._folder / f".{secrets.token_hex(8)}.tmp"
         try:
             yield path
         finally:
@@ -53,7 +93,8 @@ class LocalCache:
         self._added += draft.stat().st_size
         os.replace(draft, path)
         if self._added > self._largest // 8:
-            self._make_room(path)
+            self._added = 0
+            make_room(self._folder, SUFFIX, self._largest, path)
         return path
 
     def drop(self, key: str) -> None:
@@ -70,20 +111,3 @@ class LocalCache:
 
     def _path(self, key: str) -> Path:
         return self._folder / f"{key}{SUFFIX}"
-
-    def _make_room(self, newest: Path) -> None:
-        """Evict the least recently used until the rest fits; the newest stays in any case."""
-        self._added = 0
-        left = self._largest
-        for path, status in sorted(self._files(), key=lambda found: -found[1].st_mtime):
-            abandoned = path.name.startswith(TEMPORARY) and time.time() - status.st_mtime > DAY
-            left -= status.st_size
-            if abandoned or (path.suffix == SUFFIX and left < 0 and path != newest):
-                with suppress(OSError):
-                    path.unlink(missing_ok=True)
-
-    def _files(self) -> Iterator[tuple[Path, os.stat_result]]:
-        for path in self._folder.iterdir():
-            with suppress(OSError):
-                if path.is_file():
-                    yield path, path.stat()

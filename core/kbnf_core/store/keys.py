@@ -18,14 +18,8 @@ from typing import TYPE_CHECKING, Any
 from kbnf_core.artifact import FORMAT
 from kbnf_core.automata.regex.tables import REGEX_VERSION
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
-from kbnf_core.convert import (
-    JSON_SCHEMA,
-    converted,
-    detect,
-    json_schema_grammar,
-    schema_options,
-)
-from kbnf_core.diagnostics.decode import decode
+from kbnf_core.convert import JSON_SCHEMA, converted, detect, json_schema_grammar, schema_options
+from kbnf_core.diagnostics import decode
 from kbnf_core.errors import ConfigError, GrammarError
 from kbnf_core.files import read_file
 from kbnf_core.grammar import Grammar

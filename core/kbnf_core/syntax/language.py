@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from kbnf_core.config import Finish
-from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.diagnostics.decode import too_large
+from kbnf_core.diagnostics import Diagnostic, too_large
 from kbnf_core.imports import BELOW, Imports
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source

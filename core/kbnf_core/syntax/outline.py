@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kbnf_core.source import Span
-from kbnf_core.syntax.tree import Document, Exception_, Name, Pattern, Reference, postorder
+from kbnf_core.syntax.tree import Document, Pattern, uses_in
 
 
 class Symbol(NamedTuple):
@@ -44,15 +44,9 @@ NOTHING = Outline((), ())
 
 def outline_document(document: Document) -> Outline:
     """Return the outline of a tree whose names stand in its source as they are."""
-    uses: list[Use] = []
-    patterns: list[tuple[Span, str]] = []
-    for definition in document.definitions:
-        for node in postorder(definition.body):
-            match node:
-                case Reference(Name(value, span)) | Exception_(Name(value, span)):
-                    uses.append(Use(value, span))
-                case Pattern():
-                    patterns.append((node.span, node.text.value))
+    uses = [Use(n.value, n.span) for each in document.definitions for n in uses_in(each.body)]
+    nodes = document.nodes()
+    patterns = [(node.span, node.text.value) for node in nodes if isinstance(node, Pattern)]
     used = {use.span for use in uses}
     definitions = (
         Symbol(each.name.value, each.name.span, each.span) for each in document.definitions

@@ -3,11 +3,14 @@
 The text parses back to an equal tree, but that patterns are raw where that is shorter. Trees that
 no text has (a sequence inside a sequence, an alternation under an operator) get the parentheses
 that their meaning needs.
+
+Patterns as the regex engine reads them: behind the escapes of the quoted text.
 """
 
 from typing import TypeAlias
 
 from kbnf_core.expression import quantifier
+from kbnf_core.source import Source
 from kbnf_core.syntax.tree import (
     Alternation,
     Bracket,
@@ -22,6 +25,7 @@ from kbnf_core.syntax.tree import (
     Repetition,
     Sequence,
     Terminal,
+    Text,
     TokenName,
     TokenSet,
 )
@@ -153,3 +157,22 @@ def _spell_byte(char: str, mark: str) -> str:
     if char.isascii() and (char.isprintable() or char in _ESCAPES):
         return _spell(char, mark)
     return f"\\x{ord(char):02x}"
+
+
+_SHOWN = 120
+
+
+def as_read(text: Text, source: Source) -> tuple[str, ...]:
+    """Return a note with the pattern behind its escapes; none where they change nothing.
+
+    None either where the text is not quoted in ``source``, having come from another language.
+    """
+    written = source.slice(text.span)
+    quote = written[:1]
+    if quote not in ("'", '"') or not written.endswith(quote):
+        return ()
+    if text.value in (written[1:-1], written[1:-1].replace(quote * 2, quote)):
+        return ()
+    shown = "".join(c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in text.value[:_SHOWN])
+    more = "..." if len(text.value) > _SHOWN else ""
+    return (f"the regular expression reads `{shown}{more}`",)

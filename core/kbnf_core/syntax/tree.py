@@ -207,6 +207,10 @@ class Document:
         """Where each name is defined first."""
         return {d.name.value: d.name.span for d in reversed(self.definitions)}
 
+    def nodes(self) -> Iterator[Expression]:
+        """Yield every part of every definition, parts before wholes."""
+        return (node for each in self.definitions for node in postorder(each.body))
+
 
 def children(node: Expression) -> tuple[Expression, ...]:
     """Return the direct parts of ``node``, in order."""
@@ -219,6 +223,14 @@ def children(node: Expression) -> tuple[Expression, ...]:
             return node.branches
         case _:
             return ()
+
+
+def uses_in(root: Expression) -> Iterator[Name]:
+    """Yield the names of nonterminals that ``root`` uses, where they stand."""
+    for node in postorder(root):
+        match node:
+            case Reference(Name() as name) | Exception_(Name() as name):
+                yield name
 
 
 def postorder(root: Expression) -> Iterator[Expression]:

@@ -17,10 +17,10 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING
 
-from kbnf_core.cache_folder import cache_folder, make_room
 from kbnf_core.errors import KbnfError
+from kbnf_core.files import cache_folder, make_room
 from kbnf_core.version import __version__
-from kbnf_core.vocab.formats.stop_ids import FILES_BESIDE
+from kbnf_core.vocab.formats import FILES_BESIDE
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary

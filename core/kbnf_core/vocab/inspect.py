@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kbnf_core.vocab.findings import empty_ids, ids_by_bytes, missing_bytes
+from kbnf_core.vocab.validate import empty_ids, ids_by_bytes, missing_bytes
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 

@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from kbnf_core.errors import VocabularyError
-from kbnf_core.vocab.formats.contents import Contents
-from kbnf_core.vocab.formats.format import Encode
+from kbnf_core.vocab.formats import Contents, Encode, common_stop_ids
 from kbnf_core.vocab.formats.huggingface import read_huggingface
 from kbnf_core.vocab.formats.sentencepiece_model import read_processor
-from kbnf_core.vocab.formats.stop_ids import common_stop_ids
 
 
 @dataclass(frozen=True, slots=True)

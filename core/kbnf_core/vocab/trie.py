@@ -5,12 +5,16 @@ numbers and a walk goes either to ``node + 1`` (down) or to ``skip[node]`` (past
 
 The construction sorts the tokens and looks at the common prefix of neighbours: each token adds
 one node for each of its bytes behind that prefix, in depth-first order already.
+
+Bytes are written as tokens without knowing the tokenizer: as few as can be, or always the longest.
+Neither need be what the model's own tokenizer makes of the same bytes.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, TypeVar
+from math import inf
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -164,3 +168,78 @@ def frozen(values: npt.NDArray[Any], dtype: type[_Scalar]) -> npt.NDArray[_Scala
     array = values.astype(dtype)
     array.setflags(write=False)
     return array
+
+
+class Part(NamedTuple):
+    """``trie``: of some tokens. ``nodes``: int32[n], its nodes' numbers in the whole trie."""
+
+    trie: TokenTrie
+    nodes: npt.NDArray[np.int32]
+
+
+def part_of(trie: TokenTrie, chosen: npt.NDArray[np.bool_]) -> Part:
+    """Return the trie of the tokens ``trie.token_ids[chosen]``."""
+    before = np.concatenate(([0], np.cumsum(chosen)))
+    kept = before[trie.token_start[trie.skip]] > before[trie.token_start[:-1]]
+    kept[0] = True
+    nodes = np.flatnonzero(kept)
+    # rank[i]: how many kept nodes come before node i, so the new number of the next kept one.
+    rank = np.concatenate(([0], np.cumsum(kept)))
+    parent = np.where(nodes > 0, rank[trie.parent[nodes]], -1)
+    small = TokenTrie(
+        byte=frozen(trie.byte[nodes], np.uint8),
+        skip=frozen(rank[trie.skip[nodes]], np.int32),
+        depth=frozen(trie.depth[nodes], np.uint16),
+        parent=frozen(parent, np.int32),
+        child_start=frozen(offsets(parent[1:], len(nodes)), np.int32),
+        child=frozen(np.argsort(parent[1:], kind="stable") + 1, np.int32),
+        token_start=frozen(np.append(before[trie.token_start[nodes]], before[-1]), np.int32),
+        token_ids=frozen(trie.token_ids[chosen], np.int32),
+    )
+    return Part(small, frozen(nodes, np.int32))
+
+
+def fewest_tokens(trie: TokenTrie, data: bytes) -> tuple[int, ...] | None:
+    """Return the fewest tokens that spell ``data``, None if none do."""
+    counts = [0.0] + [inf] * len(data)
+    last: list[tuple[int, int]] = [(0, 0)] * (len(data) + 1)
+    for begin in range(len(data)):
+        if counts[begin] == inf:
+            continue
+        for end, token_id in _tokens_at(trie, data, begin):
+            if counts[begin] + 1 < counts[end]:
+                counts[end] = counts[begin] + 1
+                last[end] = begin, token_id
+    return None if counts[-1] == inf else _trace(last)
+
+
+def _trace(last: list[tuple[int, int]]) -> tuple[int, ...]:
+    tokens, end = [], len(last) - 1
+    while end:
+        end, token_id = last[end]
+        tokens.append(token_id)
+    return tuple(reversed(tokens))
+
+
+def _tokens_at(trie: TokenTrie, data: bytes, begin: int) -> Iterator[tuple[int, int]]:
+    """Yield the tokens that stand at ``begin``, shortest first, as (where it ends, lowest id)."""
+    node = ROOT
+    for end in range(begin, len(data)):
+        node = trie.child_on(node, data[end])
+        if node == ABSENT:
+            break
+        if len(ids := trie.ids(node)):
+            yield end + 1, int(ids[0])
+
+
+def longest_tokens(trie: TokenTrie, data: bytes) -> tuple[int, ...] | None:
+    """Return ``data`` as tokens, each the longest that stands there; None where none does."""
+    tokens = []
+    begin = 0
+    while begin < len(data):
+        longest = max(_tokens_at(trie, data, begin), default=None)
+        if longest is None:
+            return None
+        begin, token_id = longest
+        tokens.append(token_id)
+    return tuple(tokens)

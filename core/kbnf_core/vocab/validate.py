@@ -1,10 +1,32 @@
-"""Checks of what a vocabulary is made from."""
+"""Checks of what a vocabulary is made from; what is legal, yet worth knowing, of its tokens."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from operator import index
 
 from kbnf_core.errors import VocabularyError
-from kbnf_core.vocab.token import Token
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What one token spells; taken wherever the bytes themselves are.
+
+    It exists because programs written for the ``kbnf`` binding wrap their tokens in it.
+    """
+
+    value: bytes
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.value, bytes):
+            kind = type(self.value).__name__
+            raise VocabularyError(f"a token is made of bytes, not of {kind}")
+
+    def __bytes__(self) -> bytes:
+        return self.value
+
+    def __len__(self) -> int:
+        return len(self.value)
+
 
 LARGEST_ID = 2**24 - 1
 """A mask has a bit for each id up to the largest, so one absurd id would cost gigabytes."""
@@ -72,3 +94,25 @@ def _checked_bytes(token_id: object, value: object) -> bytes:
 
 def _kind(value: object) -> str:
     return type(value).__name__
+
+
+def ids_by_bytes(tokens: Mapping[int, bytes]) -> dict[bytes, tuple[int, ...]]:
+    """Map each spelling to all the ids that have it, ascending."""
+    groups: dict[bytes, tuple[int, ...]] = {}
+    for token_id in sorted(tokens):
+        data = tokens[token_id]
+        groups[data] = (*groups.get(data, ()), token_id)
+    return groups
+
+
+def missing_bytes(tokens: Iterable[bytes]) -> tuple[int, ...]:
+    """Return the byte values, ascending, that no token contains."""
+    seen: set[int] = set()
+    for data in tokens:
+        seen.update(data)
+    return tuple(sorted(set(range(256)) - seen))
+
+
+def empty_ids(tokens: Mapping[int, bytes]) -> tuple[int, ...]:
+    """Return the ids, ascending, of tokens that spell nothing."""
+    return tuple(sorted(token_id for token_id, data in tokens.items() if not data))

@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from kbnf_core.errors import VocabularyError
-from kbnf_core.vocab.findings import empty_ids, missing_bytes
-from kbnf_core.vocab.token import Token
 from kbnf_core.vocab.validate import (
     LARGEST_ID,
+    Token,
     checked_id,
     checked_ids,
     checked_specials,
     checked_tokens,
+    empty_ids,
+    missing_bytes,
 )
 
 if TYPE_CHECKING:
-    from kbnf_core.vocab.formats.format import Encode
-    from kbnf_core.vocab.packed import Spellings
+    from kbnf_core.vocab.formats import Encode
+    from kbnf_core.vocab.stored import Spellings
     from kbnf_core.vocab.trie import TokenTrie
 
 __all__ = ["Token", "Vocabulary"]
@@ -161,7 +162,7 @@ class Vocabulary:
         ``VocabularyError`` where the vocabulary does not say how its tokenizer cuts a text:
         ``Vocabulary.of`` and ``load_vocabulary`` do.
         """
-        from kbnf_core.vocab.encode import longest_match
+        from kbnf_core.vocab.load import longest_match
 
         if self._encode is None:
             raise VocabularyError(
@@ -285,6 +286,11 @@ class Vocabulary:
         data = self._tokens.get(token_id, self._hidden.get(token_id))
         return None if data is None else data.decode("utf-8", "backslashreplace")
 
+    def bytes_or_name(self, token_id: int) -> _Bytes:
+        """Return the bytes of an ordinary token, and of any other id its name."""
+        data = self.token(token_id)
+        return (self.token_string(token_id) or "").encode() if data is None else data
+
     def token_id(self, data: _Bytes | Token) -> int | None:
         """Return the lowest id that spells ``data``, None if there is none."""
         ids = self.token_ids(data)
@@ -328,7 +334,7 @@ class Vocabulary:
     @cached_property
     def spellings(self) -> "Spellings":
         """The bytes of the ordinary tokens, by id, in two arrays; made at first use."""
-        from kbnf_core.vocab.packed import PackedTokens, pack_tokens, spell
+        from kbnf_core.vocab.stored import PackedTokens, pack_tokens, spell
 
         tokens = self._tokens
         return spell(tokens if isinstance(tokens, PackedTokens) else pack_tokens(tokens), self.size)

@@ -14,7 +14,7 @@ import pytest
 
 from kbnf_core import Vocabulary, check
 from kbnf_core.diagnostics import CATALOGUE, Diagnostic
-from kbnf_core.lint.options import LintOptions
+from kbnf_core.lint import LintOptions
 from kbnf_core.source import Source, Span
 
 HERE = Path(__file__).parent

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from kbnf_core import check
-from kbnf_core.diagnostics import Diagnostic, Severity
-from kbnf_core.diagnostics.decode import decode
+from kbnf_core.diagnostics import Diagnostic, Severity, decode
 from kbnf_core.languages import EXTENSIONS
 from kbnf_testing.data import DATA
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Label
-from kbnf_core.diagnostics.json import render_json
+from kbnf_core.diagnostics.formats import render_json
 from kbnf_core.diagnostics.segments import plain
 from kbnf_core.diagnostics.text import render_concise, render_text
 from kbnf_core.source import Source, Span

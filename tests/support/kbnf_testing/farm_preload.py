@@ -4,11 +4,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from kbnf_core import Vocabulary, compile_artifact
-from kbnf_core.store import farm, fsspec_store
+from kbnf_core.store import fsspec_store, making
 from kbnf_core.store.keys import recipe_of
 from kbnf_core.store.shared_rows import split
 
-__all__ = ["farm", "fsspec_store"]
+__all__ = ["fsspec_store", "making"]
 
 _SCHEMA = {"type": "object", "properties": {"a": {"type": ["string", "number"]}}}
 

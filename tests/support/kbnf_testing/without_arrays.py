@@ -31,7 +31,7 @@ def operations(name: str, text: str) -> Iterable[tuple[str, Callable[[], object]
     """Yield what can be done with a text, by name."""
     from kbnf_core import check, convert
     from kbnf_core.diagnostics import Diagnostic
-    from kbnf_core.diagram.render import render_html
+    from kbnf_core.diagram import render_html
     from kbnf_core.errors import GrammarError
     from kbnf_core.format.document import format_kbnf
     from kbnf_core.frontend import read_grammar

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kbnf_core.artifact.lists import Rows, pack_words
+from kbnf_core.artifact.snapshot import Rows, pack_words
 
 ROWS = [
     np.zeros(5, np.uint32),

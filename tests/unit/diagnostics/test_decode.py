@@ -2,7 +2,7 @@
 
 import pytest
 
-from kbnf_core.diagnostics.decode import decode
+from kbnf_core.diagnostics import decode
 
 
 def test_text_comes_out_as_it_is() -> None:

@@ -4,10 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbnf_core.diagnostics import Diagnostic, Label
-from kbnf_core.diagnostics.excerpt import ELLIPSIS, LineView
-from kbnf_core.diagnostics.segments import plain
-from kbnf_core.diagnostics.text import render_text
-from kbnf_core.diagnostics.visible import cells, glyph
+from kbnf_core.diagnostics.segments import cells, glyph, plain
+from kbnf_core.diagnostics.text import ELLIPSIS, LineView, render_text
 from kbnf_core.source import Source, Span
 
 _TEXT = st.text(alphabet=st.sampled_from("ab \t\né你\u0301\x1b\r🙂'"), max_size=60)

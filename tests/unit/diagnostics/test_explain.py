@@ -9,8 +9,8 @@ import kbnf_core
 from kbnf_core import Grammar, GrammarError, Vocabulary, check
 from kbnf_core.diagnostics import CATALOGUE
 from kbnf_core.diagnostics.catalogue import find_rule, nearest_rules, read_page
-from kbnf_core.lint.lints import LINTS
-from kbnf_core.lint.options import NO_OPTIONS, LintOptions
+from kbnf_core.lint import NO_OPTIONS, LintOptions
+from kbnf_core.lint.check import LINTS
 from kbnf_core.lint.subject import Needs
 
 _CORE = Path(kbnf_core.__file__).parent

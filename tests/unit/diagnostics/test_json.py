@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 
 import kbnf_core.diagnostics
 from kbnf_core.diagnostics import CATALOGUE, Diagnostic, Edit, Fix, Label
-from kbnf_core.diagnostics.json import findings_value, render_json
+from kbnf_core.diagnostics.formats import findings_value, render_json
 from kbnf_core.source import Source, Span
 
 _SCHEMA = json.loads(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kbnf_core.diagnostics.selection import Selection, normalise_selector
+from kbnf_core.diagnostics.catalogue import Selection, normalise_selector
 
 
 @pytest.mark.parametrize(

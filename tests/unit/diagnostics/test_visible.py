@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kbnf_core.diagnostics import excerpt
-from kbnf_core.diagnostics.visible import cells, glyph, visible
+from kbnf_core.diagnostics import text as excerpt
+from kbnf_core.diagnostics.segments import cells, glyph, visible
 
 
 @pytest.mark.parametrize(

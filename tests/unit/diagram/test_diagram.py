@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from kbnf_core.diagram.render import render_html, render_svg
+from kbnf_core.diagram import render_html, render_svg
 from kbnf_core.languages.kbnf.parse import parse_kbnf
 from kbnf_core.source import Source
 from kbnf_core.syntax.tree import Document

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from kbnf_core import Config, Engine, Grammar, Vocabulary
 from kbnf_core.examples import derive
 from kbnf_core.examples.coverage import Coverage, cover
-from kbnf_core.examples.derive import visited_states
-from kbnf_core.examples.graph import build_graph
+from kbnf_core.examples.derive import build_graph, visited_states
 
 
 def covered(text: str, *words: str) -> tuple[Coverage, list[str], list[str]]:

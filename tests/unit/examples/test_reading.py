@@ -3,8 +3,7 @@
 import pytest
 
 from kbnf_core import check
-from kbnf_core.examples.model import Example, ExampleError, Expectation
-from kbnf_core.examples.read import read_comments, read_toml
+from kbnf_core.examples.cases import Example, ExampleError, Expectation, read_comments, read_toml
 from kbnf_core.languages.kbnf.parse import parse_kbnf
 from kbnf_core.source import Source
 

@@ -3,8 +3,7 @@
 import pytest
 
 from kbnf_core import Config, Engine, Vocabulary
-from kbnf_core.examples.model import Example, Expectation, Outcome, Status
-from kbnf_core.examples.run import run_examples
+from kbnf_core.examples.cases import Example, Expectation, Outcome, Status, run_examples
 
 VOCABULARY = Vocabulary({0: b"a", 1: b"b", 2: b"ab", 3: b"ab"}, eos_token_id=4)
 

@@ -8,7 +8,7 @@ from types import FrameType
 import pytest
 
 from kbnf_core import check
-from kbnf_core.lint.analysis import common_texts, derivations
+from kbnf_core.lint.rules import ambiguity as derivations
 from kbnf_core.lint.rules import (
     empty_loops,
     never_entered,
@@ -16,6 +16,7 @@ from kbnf_core.lint.rules import (
     overlaps,
     unbounded_loops,
 )
+from kbnf_core.lint.rules import overlaps as common_texts
 
 SUM = "start ::= sum ';'; sum ::= sum '+' sum | 'x';"
 ALIKE = "start ::= (#'a.b' | #'a.c' | #'a.d' | #'a.e') ';';"

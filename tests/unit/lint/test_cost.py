@@ -4,7 +4,7 @@ import pytest
 
 from kbnf_core import Vocabulary, check
 from kbnf_core.frontend import read_grammar
-from kbnf_core.lint.options import LintOptions
+from kbnf_core.lint import LintOptions
 from kbnf_core.lint.rules import cost
 from kbnf_core.lower.build import build_tables
 from kbnf_core.mask.masks import Masks

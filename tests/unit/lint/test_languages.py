@@ -7,9 +7,8 @@ import pytest
 from kbnf_core import check
 from kbnf_core.frontend import read_grammar
 from kbnf_core.languages import ABNF, GBNF, KBNF, LANGUAGES, LARK, Language
-from kbnf_core.lint.fixes import fix_text
-from kbnf_core.lint.lints import run_lints
-from kbnf_core.lint.options import NO_OPTIONS
+from kbnf_core.lint import NO_OPTIONS
+from kbnf_core.lint.check import fix_text, run_lints
 from kbnf_core.source import Source
 
 TEXTS = {

@@ -3,7 +3,7 @@
 import pytest
 
 from kbnf_core import check
-from kbnf_core.lint.fixes import fix_text
+from kbnf_core.lint.check import fix_text
 
 NAMED = "expression: NUMBER\nother: 'x'\nNUMBER: /[0-9]{1,3}/\n".replace("'", '"')
 

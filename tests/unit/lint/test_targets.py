@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kbnf_core import check
-from kbnf_core.lint.analysis.target_dialects import refused_lark
-from kbnf_core.lint.options import TARGETS, LintOptions
+from kbnf_core.lint import TARGETS, LintOptions
+from kbnf_core.lint.rules.targets import refused_lark
 from kbnf_core.source import Source
 from kbnf_testing.data import DATA
 from kbnf_testing.target_cases import CASES

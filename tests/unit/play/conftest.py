@@ -2,14 +2,15 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 import pytest
 
-from kbnf_cli.grammars import Opened
-from kbnf_cli.play.session import Files, Session, open_session
+from kbnf_cli.inputs import Opened
+from kbnf_cli.play.session import Files, Session, World, open_session
 from kbnf_core import Grammar, Vocabulary
 from kbnf_core.errors import SourceError
-from kbnf_core.vocab.encode import Encoder, load_encoder
+from kbnf_core.vocab.load import Encoder, load_encoder
 from kbnf_testing.play import GRAMMAR, TOKENS
 
 
@@ -64,4 +65,4 @@ def world() -> MemoryWorld:
 @pytest.fixture
 def session(world: MemoryWorld) -> Session:
     """Open a session at its beginning."""
-    return open_session(Files(Path("g.kbnf"), "words"), world)
+    return open_session(Files(Path("g.kbnf"), "words"), cast(World, world))

@@ -7,12 +7,11 @@ import pytest
 
 from kbnf_cli.config import settings_source
 from kbnf_cli.console import Console
-from kbnf_cli.play.command import DiskWorld
+from kbnf_cli.play import session as state
 from kbnf_cli.play.commands import spoken_command, step
 from kbnf_cli.play.session import Files, Mode, Reply, Session, Verdict
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.diagnostics.segments import Role, plain
-from kbnf_core.diagnostics.visible import cells
+from kbnf_core.diagnostics.segments import Role, cells, plain
 from kbnf_testing.play import GRAMMAR
 
 
@@ -208,7 +207,7 @@ def test_special_tokens_are_visible_in_samples(session: Session, world: World) -
 def test_a_finished_text_says_which_byte_ended_it(finish: str, shown: str) -> None:
     grammar = Grammar('start ::= #"ab+";', finish=finish)
     session = Session(Files(Path("g.kbnf"), "bytes"), Engine(grammar, Vocabulary.bytes()))
-    world = DiskWorld(Console(), settings_source(None, True))
+    world = state.World(Console(), settings_source(None, True))
     after = step(session, "ab", world)
     assert shown in plain(after.shown)
     refused = step(after.session, "b", world)
@@ -220,7 +219,7 @@ def test_a_finished_text_says_which_byte_ended_it(finish: str, shown: str) -> No
 def test_what_may_come_is_listed_once() -> None:
     grammar = Grammar('(* kbnf: finish=eos *) start ::= #"[a-z]+";')
     session = Session(Files(Path("g.kbnf"), "bytes"), Engine(grammar, Vocabulary.bytes()))
-    world = DiskWorld(Console(), settings_source(None, True))
+    world = state.World(Console(), settings_source(None, True))
     first = step(session, "a", world)
     second = step(first.session, "b", world)
     third = step(second.session, "c", world)

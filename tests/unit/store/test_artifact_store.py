@@ -14,18 +14,20 @@ import pytest
 
 from kbnf_core import Grammar, GrammarError, Vocabulary, compile_artifact
 from kbnf_core.engine import Engine
-from kbnf_core.store.artifact_store import (
+from kbnf_core.store import (
     ArtifactStore,
     Failure,
     StoredFailureError,
     StoreWarning,
+    collect,
+    damage,
+    open_store,
+    sizes,
 )
 from kbnf_core.store.backend import Backend, DirectoryStore, StoreError
 from kbnf_core.store.cache import LocalCache
 from kbnf_core.store.keys import Recipe, recipe_of
 from kbnf_core.store.making import make
-from kbnf_core.store.opening import open_store
-from kbnf_core.store.upkeep import collect, damage, sizes
 
 TEXT = "start ::= '{' #'[a-z]{1,3}' (',' #'[b-m]{3}'){0,4} '}';"
 OTHER = "start ::= '[' #'[a-z]{1,3}' (',' #'[e-n]{3}'){0,4} ']';"

@@ -12,11 +12,11 @@ from kbnf_cli import executors
 from kbnf_cli.executors import Processes
 from kbnf_core import Vocabulary
 from kbnf_core.errors import KbnfError
+from kbnf_core.store import open_store
 from kbnf_core.store.backend import DirectoryStore
-from kbnf_core.store.farm import KNOWN, MADE, QUARANTINED, Outcome, Task, run_task, run_tasks
+from kbnf_core.store.cache import memory_limit
 from kbnf_core.store.keys import recipe_of
-from kbnf_core.store.opening import open_store
-from kbnf_core.store.posix import memory_limit
+from kbnf_core.store.making import KNOWN, MADE, QUARANTINED, Outcome, Task, run_task, run_tasks
 from kbnf_testing.farm import DEADLY, Counting, content, killer
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="kills processes (POSIX)")

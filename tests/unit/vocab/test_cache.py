@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from kbnf_core import container
-from kbnf_core.cache_folder import VARIABLE, cache_folder, make_room
 from kbnf_core.container import read_container
 from kbnf_core.errors import VocabularyError
+from kbnf_core.files import VARIABLE, cache_folder, make_room
 from kbnf_core.vocab import cache
 from kbnf_core.vocab.load import load_vocabulary
-from kbnf_core.vocab.packed import PackedTokens
+from kbnf_core.vocab.stored import PackedTokens
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 LARGE = {str(number): f"token {number}" for number in range(5_000)}

@@ -12,7 +12,7 @@ from gguf import GGUFWriter, TokenType
 
 from kbnf_core import Engine
 from kbnf_core.errors import MissingExtraError, VocabularyError
-from kbnf_core.vocab.formats.spelling import byte_alphabet
+from kbnf_core.vocab.formats.huggingface import byte_alphabet
 from kbnf_core.vocab.load import load_vocabulary
 
 ALPHABET = {value: letter for letter, value in byte_alphabet().items()}

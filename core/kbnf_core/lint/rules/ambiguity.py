@@ -1,15 +1,215 @@
-"""I109: texts with two derivations."""
+"""I109: texts with two derivations.
 
-from collections.abc import Iterator
+The search is bounded, and bottom-up: the texts of a part are composed of those of its own parts, so
+that a text composed in two ways at one node has two derivations, whatever is around it. Only few
+texts, the shortest, are kept at each node, and bytes that no terminal tells apart are spelled by
+one of them. What is found is certain; what is not found may still be there.
+"""
 
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.operations import short_words
 from kbnf_core.diagnostics import Diagnostic, Rule
-from kbnf_core.frontend import Reading, name_span
-from kbnf_core.ir import Choice
-from kbnf_core.lint.analysis.derivations import STEPS, Ambiguity, Derivations
-from kbnf_core.lint.analysis.format_text import show, show_name
-from kbnf_core.lint.analysis.stopped_early import stopped_early
+from kbnf_core.frontend import Reading
+from kbnf_core.ir import (
+    Call,
+    Choice,
+    Grammar,
+    Literal,
+    Node,
+    Regular,
+    Repeat,
+    Sequence,
+    calls,
+    children,
+)
+from kbnf_core.lint.analysis import show, show_name, spelling_bytes, stopped_early
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.regular import NotRegularError
+from kbnf_core.traversal import fold
+
+Texts = dict[bytes, str]
+"""Texts, the shortest first, and how each is derived."""
+
+WORDS = 16
+"""Texts kept at each node."""
+
+LEAF_WORDS = 4
+"""Texts taken of a regular expression."""
+
+LENGTH = 24
+"""Bytes of a text."""
+
+SHOWN = 1_000
+"""Characters of a derivation beyond which it is left out of those around it."""
+
+STEPS = 100_000
+"""Combinations that are looked at in one grammar; most need some dozens for each of their parts."""
+
+_TURNS = 3
+_NOTHING = "''"
+
+
+class Ambiguity(NamedTuple):
+    """A text and two derivations of it that differ at ``node``, in the rule ``nonterminal``."""
+
+    nonterminal: str
+    node: Node
+    text: bytes
+    first: str
+    second: str
+
+
+class Derivations:
+    """The search in one grammar; ``ambiguities`` holds at most one for each nonterminal.
+
+    ``stopped_early`` tells whether it took too many steps.
+    """
+
+    def __init__(self, grammar: Grammar, reachable: Iterable[str]) -> None:
+        self._rules = {name: body for name, body in grammar.rules.items() if name in reachable}
+        self._spelling = _Spelling(self._rules.values())
+        self._texts: dict[str, Texts] = {name: {} for name in self._rules}
+        self._left = STEPS
+        self.stopped_early = False
+        self.ambiguities: dict[str, Ambiguity] = {}
+
+    def run(self) -> None:
+        """Derive texts until none is new, or the steps are used up."""
+        callers = defaultdict(set)
+        for name, body in self._rules.items():
+            for call in calls(body):
+                callers[call.nonterminal].add(name)
+        # Callees tend to stand below their callers, and what they derive is needed first.
+        queue = deque(reversed(self._rules))
+        waiting = set(queue)
+        while queue:
+            if self._left <= 0:
+                self.stopped_early = True
+                return
+            name = queue.popleft()
+            waiting.discard(name)
+            if self._extend(name):
+                again = sorted(callers[name] - waiting)
+                queue.extend(again)
+                waiting.update(again)
+
+    def _extend(self, name: str) -> bool:
+        """Add to the texts of a nonterminal; tell whether there are new ones."""
+        known = self._texts[name]
+        fresh = {
+            text: _named(name, how) for text, how in self._derive(name).items() if text not in known
+        }
+        known.update(islice(fresh.items(), max(WORDS - len(known), 0)))
+        return bool(fresh) and len(known) < WORDS
+
+    def _derive(self, name: str) -> Texts:
+        return fold(
+            self._rules[name],
+            children,
+            lambda node, parts: self._collect(name, node, self._combine(node, parts)),
+        )
+
+    def _collect(self, name: str, node: Node, candidates: Iterable[tuple[bytes, str]]) -> Texts:
+        """Keep the shortest texts; note the first that comes in two ways."""
+        found: Texts = {}
+        before = self._left
+        for text, how in candidates:
+            self._left -= 1
+            first = found.setdefault(text, how)
+            if first is not how and first != how:
+                self.ambiguities.setdefault(name, Ambiguity(name, node, text, first, how))
+        many = before - self._left > 1
+        return dict(sorted(found.items(), key=_by_length)[:WORDS]) if many else found
+
+    def _combine(self, node: Node, parts: list[Texts]) -> Iterable[tuple[bytes, str]]:
+        match node:
+            case Literal(data):
+                return [(data, _quoted(data))]
+            case Regular(dfa):
+                return [(word, _quoted(word)) for word in self._spelling.words(dfa)]
+            case Call(name):
+                return self._texts[name].items()
+            case Choice():
+                return (item for part in parts for item in part.items())
+            case Sequence():
+                return _joined(parts)
+            case Repeat(_, low, high):
+                return _repeated(parts[0], low, high)
+            case _:
+                return ()
+
+
+class _Spelling:
+    """Short words of the terminals of one grammar."""
+
+    def __init__(self, bodies: Iterable[Node]) -> None:
+        self._bytes = spelling_bytes(bodies)
+        self._known: dict[int, list[bytes]] = {}
+
+    def words(self, dfa: Dfa) -> list[bytes]:
+        """Return a few short words, different in length where there are such."""
+        if id(dfa) not in self._known:
+            symbols = [(byte, dfa.classes[byte]) for byte in self._bytes]
+            words = (w for w in short_words(dfa, symbols, 64) if len(w) <= LENGTH)
+            self._known[id(dfa)] = list(islice(_first_of_each_length(words), LEAF_WORDS))
+        return self._known[id(dfa)]
+
+
+def _first_of_each_length(words: Iterable[bytes]) -> Iterator[bytes]:
+    counts: defaultdict[int, int] = defaultdict(int)
+    for word in words:
+        counts[len(word)] += 1
+        if counts[len(word)] <= 2:
+            yield word
+
+
+def _joined(parts: list[Texts]) -> Iterator[tuple[bytes, str]]:
+    """Yield the texts made of one of each part; what is between is cut to the shortest."""
+    items: list[tuple[bytes, str]] = [(b"", "")]
+    for index, part in enumerate(parts):
+        longer = (
+            (text + more, f"{how} {then}" if how else then)
+            for text, how in items
+            for room in (LENGTH - len(text),)
+            for more, then in part.items()
+            if len(more) <= room
+        )
+        if index == len(parts) - 1:
+            yield from longer
+            return
+        items = sorted(longer, key=_by_length)[: 2 * WORDS]
+
+
+def _repeated(part: Texts, low: int, high: int | None) -> Iterator[tuple[bytes, str]]:
+    most = low + _TURNS if high is None else min(high, low + _TURNS)
+    filled = {text: how for text, how in part.items() if text}
+    items: list[tuple[bytes, str]] = [(b"", "")]
+    for count in range(most + 1):
+        if count >= low:
+            yield from ((text, how or _NOTHING) for text, how in items)
+        if not items or count * len(items) > LENGTH * WORDS:
+            return
+        turn = part if count < low else filled
+        items = sorted(_joined([dict(items), turn]), key=_by_length)[:WORDS] if items else []
+
+
+def _named(name: str, how: str) -> str:
+    # What differs within a part that is left out was found where that part was put together.
+    return f"{name}[{how}]" if len(how) <= SHOWN else f"{name}[...]"
+
+
+def _by_length(item: tuple[bytes, str]) -> tuple[int, bytes]:
+    return len(item[0]), item[0]
+
+
+def _quoted(word: bytes) -> str:
+    return repr(word.decode("utf-8", "backslashreplace"))
+
 
 RULES = (Rule("I109", "ambiguous", "A text has two derivations."),)
 NEEDS = Needs.GRAMMAR
@@ -29,7 +229,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         if not _is_overlap(reading, ambiguity):
             yield _finding(reading, ambiguity)
     if search.stopped_early:
-        start = name_span(reading.document, reading.start)
+        start = reading.start_span
         yield stopped_early(reading, start, f"the search took {STEPS:,} steps", "I109")
 
 
@@ -44,10 +244,9 @@ def _is_overlap(reading: Reading, ambiguity: Ambiguity) -> bool:
 
 
 def _finding(reading: Reading, found: Ambiguity) -> Diagnostic:
-    return Diagnostic(
+    return reading.finding(
         "I109",
         f"{show_name(reading, found.nonterminal)} derives {show(found.text)} in two ways",
-        reading.document.source,
         found.node.span,
         notes=(f"either {_cut(found.first)}", f"or {_cut(found.second)}"),
     )

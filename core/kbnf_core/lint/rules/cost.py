@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.errors import EngineError
 from kbnf_core.frontend import name_span
-from kbnf_core.lint.analysis.format_text import describe
-from kbnf_core.lint.analysis.stopped_early import stopped_early
+from kbnf_core.lint.analysis import describe, stopped_early
 from kbnf_core.lint.subject import Needs, Subject
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         works, is_whole = rule_works(subject.masks, MOST_NODES)
         works.sort(key=lambda work: (-work.nodes, work.name))
         if not is_whole:
-            start = name_span(subject.reading.document, subject.reading.start)
+            start = subject.reading.start_span
             what = f"the masks take more than {MOST_NODES:,} trie nodes"
             code = "I702" if options.max_mask_work is None else "E703"
             yield stopped_early(subject.reading, start, what, code)
@@ -66,12 +65,11 @@ def _states_by_rule(tables: "Tables") -> Counter[str]:
 def _report(subject: Subject, counts: Counter[str], works: "list[RuleWork]") -> Diagnostic:
     tables, reading = subject.tables, subject.reading
     nodes = sum(work.nodes for work in works)
-    return Diagnostic(
+    return reading.finding(
         "I702",
         f"the grammar takes {tables.state_count:,} states over {_classes(tables)}, "
         f"and {nodes:,} trie nodes for masks over {_name(subject)}",
-        reading.document.source,
-        name_span(reading.document, reading.start),
+        reading.start_span,
         notes=(
             _largest(counts),
             *map(_describe, works[:_SHOWN]),
@@ -110,10 +108,9 @@ def _shortest(subject: Subject) -> Iterable[str]:
 def _too_many_states(subject: Subject, counts: Counter[str], budget: int) -> Diagnostic:
     (name, _), *_ = counts.most_common(1)
     states = subject.tables.state_count
-    return Diagnostic(
+    return subject.reading.finding(
         "E703",
         f"the grammar takes {states:,} states, more than the budget of {budget:,}",
-        subject.reading.document.source,
         name_span(subject.reading.document, name),
         label="the largest part of them is here",
         notes=(_largest(counts),),
@@ -121,11 +118,10 @@ def _too_many_states(subject: Subject, counts: Counter[str], budget: int) -> Dia
 
 
 def _too_much_work(subject: Subject, work: "RuleWork", budget: int) -> Diagnostic:
-    return Diagnostic(
+    return subject.reading.finding(
         "E703",
         f"the masks of `{work.name}` take {work.nodes:,} trie nodes, "
         f"more than the budget of {budget:,}",
-        subject.reading.document.source,
         name_span(subject.reading.document, work.name),
         notes=(f"over {_name(subject)}: {_details(work)}",),
     )

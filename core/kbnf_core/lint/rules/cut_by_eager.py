@@ -1,32 +1,42 @@
-"""W307: texts that eager finish ends before they can become the longer ones they begin."""
+"""W307: texts that eager finish ends before they can become the longer ones they begin.
 
-from collections.abc import Iterator
+Most grammars are proved to have none, without automata of the whole. In a strong LL(1) grammar
+(Rosenkrantz and Stearns 1970) the next byte, or the end of the text, decides every step. Then a
+text can only go on behind its end if somewhere both its end and a byte would do; where no step is
+like that, no text is a proper prefix of another. Most formats are of this kind, and proving it here
+saves building their tables.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from kbnf_core.automata import operations
+from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.budget import Budget
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.errors import WorkLimitError
-from kbnf_core.frontend import Reading, name_span
+from kbnf_core.frontend import Reading
 from kbnf_core.ir import (
+    Choice,
     Grammar,
     Literal,
     Node,
     Regular,
+    Repeat,
     Sequence,
+    Token,
     children,
     postorder,
     rebuild,
 )
 from kbnf_core.limits import DEFAULT_LIMITS
-from kbnf_core.lint.analysis.deterministic import is_plainly_prefix_free
-from kbnf_core.lint.analysis.format_text import show
-from kbnf_core.lint.analysis.stopped_early import stopped_early
+from kbnf_core.lint.analysis import show, stopped_early
 from kbnf_core.lint.rules import exceptions, never_entered, never_reached
 from kbnf_core.lint.rules.never_entered import pragma_fix
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.lower.analyse import analyse
+from kbnf_core.lower.analyse import Analysis, analyse
 from kbnf_core.lower.available import has_tables
+from kbnf_core.lower.first_follow import END, Firsts, Follow, follow_sets, parts_and_follow
 from kbnf_core.syntax.tree import Exception_
 
 RULES = (Rule("W307", "cut-by-eager", "Eager finish ends texts that the grammar would let go on."),)
@@ -51,7 +61,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         return
     # Here, because what is left takes tables, and so NumPy.
     from kbnf_core.languages.conversion.running import is_prefix_free
-    from kbnf_core.lint.analysis.prolonged import find_prolonged
+    from kbnf_core.lint.prolonged import find_prolonged
     from kbnf_core.lower.build import build_tables
     from kbnf_core.lower.nfa import TooManyStatesError
 
@@ -64,7 +74,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         # Building an engine says so (E106).
         return
     except WorkLimitError:
-        place = name_span(reading.document, reading.start)
+        place = reading.start_span
         if subject.options.reports_effort:
             yield stopped_early(
                 reading, place, "a text that eager finish cuts was not found soon enough", "W307"
@@ -123,11 +133,10 @@ def _up_to(reading: Reading, part: Node, following: Node) -> Node | None:
 
 
 def _finding(reading: Reading, shorter: str, longer: str) -> Diagnostic:
-    return Diagnostic(
+    return reading.finding(
         "W307",
         f"{longer} can never be generated: {shorter} is complete before it",
-        reading.document.source,
-        name_span(reading.document, reading.start),
+        reading.start_span,
         notes=(
             f"`finish=eager`, the default, ends at the first complete text: {shorter} is the end",
             f"`finish=token` ends at the first token end at which the text is complete: {longer}"
@@ -137,3 +146,73 @@ def _finding(reading: Reading, shorter: str, longer: str) -> Diagnostic:
         helps=("set `(* kbnf: finish=eos *)`, or end with something that must follow",),
         fixes=pragma_fix(reading),
     )
+
+
+MOST_PARTS = 5_000
+"""Parts of a grammar; larger ones are not looked at."""
+
+
+def is_plainly_prefix_free(grammar: Grammar, analysis: Analysis) -> bool:
+    """Return True if the grammar is such a one; False says nothing."""
+    bodies = {name: grammar.rules[name] for name in analysis.reachable}
+    parts = [node for body in bodies.values() for node in postorder(body)]
+    if len(parts) > MOST_PARTS or any(isinstance(node, Token) for node in parts):
+        return False
+    firsts = Firsts(grammar, analysis)
+    follow = follow_sets(grammar, analysis, firsts)
+    return all(_rule_decides(body, follow[name], analysis, firsts) for name, body in bodies.items())
+
+
+def _rule_decides(root: Node, behind: Follow, analysis: Analysis, firsts: Firsts) -> bool:
+    first = firsts.within(root)
+    nullable = {id(node) for node, facts in analysis.within(root) if facts.nullable}
+    return all(
+        _decides(node, after, first, nullable)
+        for node, after in parts_and_follow(root, behind, analysis, firsts)
+    )
+
+
+def _decides(
+    node: Node, after: Follow, first: Mapping[int, Follow], nullable: Collection[int]
+) -> bool:
+    """Tell whether the next byte decides what to do at a node, which ``after`` can follow.
+
+    ``first`` and ``nullable`` tell of the parts of the rule, by their ``id``.
+    """
+    match node:
+        case Regular(dfa):
+            return all(_is_apart(ways, after) for ways in _ways_from_ends(dfa))
+        case Choice(branches):
+            ways = [first[id(branch)] for branch in branches]
+            empty = sum(id(branch) in nullable for branch in branches)
+            if empty > 1 or not _are_disjoint(ways):
+                return False
+            return not empty or _is_apart(frozenset[int]().union(*ways), after)
+        case Repeat(body, low, high):
+            if id(body) in nullable:
+                return False
+            return low == high or _is_apart(first[id(body)], after)
+        case _:
+            return True
+
+
+def _is_apart(ways: Follow, after: Follow) -> bool:
+    """Tell whether one of some bytes, or what comes after, is seen by the next byte."""
+    return not ways or (END not in after and ways.isdisjoint(after))
+
+
+def _are_disjoint(sets: Iterable[Follow]) -> bool:
+    seen: set[int] = set()
+    for each in sets:
+        if not seen.isdisjoint(each):
+            return False
+        seen |= each
+    return True
+
+
+def _ways_from_ends(dfa: Dfa) -> Iterator[Follow]:
+    """Yield, for each state in which a word may end, the bytes with which it goes on."""
+    for row, is_end in zip(dfa.rows, dfa.accepting, strict=True):
+        if is_end:
+            classes = {symbol for symbol, target in enumerate(row) if target != DEAD}
+            yield frozenset(b for b, symbol in enumerate(dfa.classes) if symbol in classes)

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule
-from kbnf_core.frontend import name_span
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.source import Span
 
@@ -18,11 +17,10 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         return
     pragma = f"(* kbnf: finish={reading.finish.value} *)"
     fix = Fix(f"write `{pragma}`", (Edit(Span(0, 0), f"{pragma}\n"),))
-    yield Diagnostic(
+    yield reading.finding(
         "I309",
         f"`finish={reading.finish.value}` comes from the configuration alone",
-        reading.document.source,
-        name_span(reading.document, reading.start),
+        reading.start_span,
         notes=(
             "a program that reads this file, as `Engine(text)`, reads no configuration and has"
             f" `finish={reading.language.finish.value}`; artifacts carry what is in force",

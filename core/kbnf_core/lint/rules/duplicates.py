@@ -45,10 +45,9 @@ def _duplicate(
     if before is not None:
         edit = Edit(Span(before.span.end, branch.span.end), "")
         fixes = (Fix("remove the second one", (edit,)),)
-    return Diagnostic(
+    return reading.finding(
         "W104",
         "this alternative stands here twice",
-        reading.document.source,
         branch.span,
         labels=(Label(first, "it stands here first"),),
         fixes=fixes,

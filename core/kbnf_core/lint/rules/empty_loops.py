@@ -6,8 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule
 from kbnf_core.frontend import Reading, name_span
 from kbnf_core.ir import Call, Choice, Node, Repeat, Sequence
-from kbnf_core.lint.analysis.format_text import show_name
-from kbnf_core.lint.analysis.stopped_early import stopped_early
+from kbnf_core.lint.analysis import show_name, stopped_early
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.analyse import Analysis, Facts
 from kbnf_core.source import Span
@@ -71,10 +70,9 @@ def _cycles(becomes: dict[str, set[str]]) -> Iterator[list[str]]:
 
 
 def _loop(reading: Reading, node: Repeat[Node]) -> Diagnostic:
-    return Diagnostic(
+    return reading.finding(
         "W106",
         "this loop can go round without consuming anything",
-        reading.document.source,
         node.span,
         label="what is repeated may be empty",
         helps=("repeat something that is never empty: `(x?)*` is `x*`",),
@@ -111,10 +109,9 @@ def _compulsory(node: tree.Expression) -> list[Edit]:
 def _cycle(reading: Reading, cycle: list[str]) -> Diagnostic:
     first = min(range(len(cycle)), key=lambda i: name_span(reading.document, cycle[i]))
     names = [*cycle[first:], *cycle[:first], cycle[first]]
-    return Diagnostic(
+    return reading.finding(
         "W106",
         f"{show_name(reading, names[0])} can become itself without consuming anything",
-        reading.document.source,
         name_span(reading.document, names[0]),
         notes=("the way round: " + " -> ".join(names),),
     )

@@ -8,8 +8,8 @@ from kbnf_core.frontend import Reading
 from kbnf_core.languages import KBNF
 from kbnf_core.languages.kbnf.escapes import Piece, pieces
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.syntax.patterns import as_read
-from kbnf_core.syntax.tree import Pattern, PatternKind, Terminal, Text, postorder
+from kbnf_core.syntax.printer import as_read
+from kbnf_core.syntax.tree import Pattern, PatternKind, Terminal, Text
 
 RULES = (Rule("W501", "misread-escape", "An escape means something else in other dialects."),)
 NEEDS = Needs.DOCUMENT
@@ -24,13 +24,12 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     reading = subject.reading
     if reading.language is not KBNF:
         return
-    for definition in reading.document.definitions:
-        for node in postorder(definition.body):
-            match node:
-                case Terminal(text):
-                    yield from _in_text(reading, text)
-                case Pattern(kind, text, _, False) if kind is not PatternKind.SUBSTRINGS:
-                    yield from _in_pattern(reading, text)
+    for node in reading.document.nodes():
+        match node:
+            case Terminal(text):
+                yield from _in_text(reading, text)
+            case Pattern(kind, text, _, False) if kind is not PatternKind.SUBSTRINGS:
+                yield from _in_pattern(reading, text)
 
 
 def _pieces(reading: Reading, text: Text) -> Iterator[tuple[str, Piece]]:

@@ -5,10 +5,10 @@ from itertools import pairwise
 
 from kbnf_core.diagnostics import Diagnostic, Label, Rule
 from kbnf_core.frontend import Reading
-from kbnf_core.lint.analysis.format_text import show
+from kbnf_core.lint.analysis import show
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.excepted import excluded_words
-from kbnf_core.syntax.tree import Exception_, Sequence, Terminal, postorder
+from kbnf_core.syntax.tree import Exception_, Sequence, Terminal
 
 RULES = (
     Rule("W305", "excepted-at-border", "An excluded text can come about where `except!` ends."),
@@ -20,14 +20,13 @@ NEEDS = Needs.GRAMMAR
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each border over which an excluded text comes back, and odd limits."""
     reading = subject.reading
-    for definition in reading.document.definitions:
-        for node in postorder(definition.body):
-            if isinstance(node, Exception_):
-                yield from _limit(reading, node)
-            elif isinstance(node, Sequence):
-                for item, following in pairwise(node.items):
-                    if isinstance(item, Exception_) and isinstance(following, Terminal):
-                        yield from _border(reading, item, following)
+    for node in reading.document.nodes():
+        if isinstance(node, Exception_):
+            yield from _limit(reading, node)
+        elif isinstance(node, Sequence):
+            for item, following in pairwise(node.items):
+                if isinstance(item, Exception_) and isinstance(following, Terminal):
+                    yield from _border(reading, item, following)
 
 
 def _border(reading: Reading, node: Exception_, following: Terminal) -> Iterator[Diagnostic]:
@@ -37,10 +36,9 @@ def _border(reading: Reading, node: Exception_, following: Terminal) -> Iterator
         head = next((word[:i] for i in range(1, len(word)) if _goes_on(word[i:], after)), None)
         if head is None or after == word:
             continue
-        yield Diagnostic(
+        yield reading.finding(
             "W305",
             f"{show(word)} can still come about where this ends",
-            reading.document.source,
             node.span,
             labels=(Label(following.span, "the text before it does not count here"),),
             notes=(f"{show(head)} is allowed by the exception, and {show(after)} may follow it",),
@@ -70,4 +68,4 @@ def _limit(reading: Reading, node: Exception_) -> Iterator[Diagnostic]:
 def _odd_limit(
     reading: Reading, node: Exception_, message: str, notes: tuple[str, ...]
 ) -> Diagnostic:
-    return Diagnostic("W306", message, reading.document.source, node.span, notes=notes)
+    return reading.finding("W306", message, node.span, notes=notes)

@@ -8,6 +8,7 @@ from kbnf_core.automata.regex import compile_regex
 from kbnf_core.diagnostics import Diagnostic, Label, Rule
 from kbnf_core.frontend import EFFORT, Reading
 from kbnf_core.ir import Regular, postorder
+from kbnf_core.lint.analysis import patterns_in
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.syntax import tree
 
@@ -27,12 +28,7 @@ _COUNT = re.compile(r"(?<!\\)\{\d+(?:,\d*)?\}")
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each terminal with more states than ``MANY_STATES``."""
     reading = subject.reading
-    patterns = {
-        node.span: node.text
-        for definition in reading.document.definitions
-        for node in tree.postorder(definition.body)
-        if isinstance(node, tree.Pattern) and node.kind is not tree.PatternKind.SUBSTRINGS
-    }
+    patterns = {node.span: node.text for node in patterns_in(reading.document)}
     for body in subject.grammar.rules.values():
         for node in postorder(body):
             if isinstance(node, Regular) and node.dfa.state_count > MANY_STATES:
@@ -41,10 +37,9 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
 
 def _finding(reading: Reading, node: Regular, text: tree.Text | None) -> Diagnostic:
     culprit = None if text is None else _culprit(text)
-    return Diagnostic(
+    return reading.finding(
         "W701",
         f"this terminal needs {node.dfa.state_count:,} states",
-        reading.document.source,
         node.span,
         labels=() if culprit is None else (culprit,),
         helps=("lower its counts, or make it a rule: `x{m,n}` of a rule is counted, not copied",),

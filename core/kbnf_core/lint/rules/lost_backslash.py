@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.frontend import Reading
 from kbnf_core.languages import KBNF
-from kbnf_core.lint.analysis.classes import classes_in
+from kbnf_core.lint.analysis import classes_in, patterns_in
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.syntax.patterns import as_read
-from kbnf_core.syntax.tree import Pattern, PatternKind, Text, postorder
+from kbnf_core.syntax.printer import as_read
+from kbnf_core.syntax.tree import Text
 
 RULES = (Rule("W205", "lost-backslash", "A character class goes on where it seems to end."),)
 NEEDS = Needs.DOCUMENT
@@ -21,10 +21,8 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     reading = subject.reading
     if reading.language is not KBNF:
         return
-    for definition in reading.document.definitions:
-        for node in postorder(definition.body):
-            if isinstance(node, Pattern) and node.kind is not PatternKind.SUBSTRINGS:
-                yield from _in_pattern(reading, node.text)
+    for node in patterns_in(reading.document):
+        yield from _in_pattern(reading, node.text)
 
 
 def _in_pattern(reading: Reading, text: Text) -> Iterator[Diagnostic]:

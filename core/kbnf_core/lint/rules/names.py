@@ -8,7 +8,7 @@ from kbnf_core.ir.analysis import reachable
 from kbnf_core.languages.bnf.vocabulary import excluded_rule
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.source import Span
-from kbnf_core.syntax.tree import Definition, Document, Exception_, Name, Reference, postorder
+from kbnf_core.syntax.tree import Definition, Document, uses_in
 
 RULES = (
     Rule("W101", "unused-nonterminal", "A nonterminal is defined but never used."),
@@ -64,12 +64,7 @@ def _used_in(definition: Definition) -> Iterator[str]:
     excluded = excluded_rule(definition.name.value)
     if excluded is not None:
         yield excluded
-    for node in postorder(definition.body):
-        match node:
-            case Reference(name):
-                yield name.value
-            case Exception_(Name(value)):
-                yield value
+    yield from (name.value for name in uses_in(definition.body))
 
 
 def _users(uses: dict[str, set[str]]) -> dict[str, str]:

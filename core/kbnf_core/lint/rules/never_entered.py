@@ -10,8 +10,7 @@ from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule
 from kbnf_core.frontend import Reading
 from kbnf_core.ir import Call, Choice, Grammar, Node, Regular, Repeat, Sequence, calls
 from kbnf_core.languages import KBNF
-from kbnf_core.lint.analysis.format_text import show
-from kbnf_core.lint.analysis.stopped_early import stopped_early
+from kbnf_core.lint.analysis import show, stopped_early
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.analyse import Analysis, Facts
 from kbnf_core.source import Span
@@ -96,10 +95,9 @@ def _cut_short(reading: Reading, dfa: Dfa, span: Span) -> Iterator[Diagnostic]:
 
 
 def _finding(reading: Reading, span: Span, message: str, why: str) -> Diagnostic:
-    return Diagnostic(
+    return reading.finding(
         "W304",
         message,
-        reading.document.source,
         span,
         notes=(f"`finish=eager` ends at the first complete text: {why}",),
         helps=("end with something that must follow, or set `(* kbnf: finish=eos *)`",),

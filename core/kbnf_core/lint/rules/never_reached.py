@@ -7,9 +7,9 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic, Rule
-from kbnf_core.frontend import EFFORT, Reading, name_span
+from kbnf_core.frontend import EFFORT, Reading
 from kbnf_core.ir import Choice, Node
-from kbnf_core.lint.analysis.stopped_early import TOO_LARGE, stopped_early
+from kbnf_core.lint.analysis import TOO_LARGE, stopped_early
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.regular import NotRegularError
 
@@ -64,16 +64,15 @@ def _branches(root: Node) -> list[Node]:
 
 
 def _stopped(reading: Reading, what: str) -> Diagnostic:
-    return stopped_early(reading, name_span(reading.document, reading.start), what, "W301")
+    return stopped_early(reading, reading.start_span, what, "W301")
 
 
 def _finding(reading: Reading, branch: Node, dfa: Dfa) -> Diagnostic:
     word = operations.shortest_word(dfa) or b""
     shown = word.decode("utf-8", "backslashreplace")
-    return Diagnostic(
+    return reading.finding(
         "W301",
         "this alternative is never generated in full",
-        reading.document.source,
         branch.span,
         notes=(
             f"`finish=eager` ends at the first complete text: {shown!r} is over before its end",

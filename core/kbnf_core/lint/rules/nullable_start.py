@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic, Rule
-from kbnf_core.frontend import name_span
 from kbnf_core.lint.subject import Needs, Subject
 
 RULES = (
@@ -19,11 +18,10 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     if reading.finish is Finish.EOS:
         return
     if subject.analysis.facts[reading.start].nullable:
-        yield Diagnostic(
+        yield reading.finding(
             "W105",
             f"the start nonterminal `{reading.start}` matches the empty text",
-            reading.document.source,
-            name_span(reading.document, reading.start),
+            reading.start_span,
             notes=(f"with `finish={reading.finish.value}` at least one byte is generated",),
             helps=("make one part compulsory, or set `(* kbnf: finish=eos *)`",),
         )

@@ -66,10 +66,9 @@ def _loop(reading: Reading, items: list[Expression], other: Expression) -> str |
 
 
 def _finding(reading: Reading, definition: Definition, call: Reference, text: str) -> Diagnostic:
-    return Diagnostic(
+    return reading.finding(
         "I110",
         f"`{definition.name.value}` calls itself only to make a list",
-        reading.document.source,
         call.span,
         helps=(f"a loop says the same: `{text}`",),
         fixes=(Fix("write a loop", (Edit(definition.body.span, text),)),),

@@ -8,7 +8,7 @@ from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.frontend import Reading
 from kbnf_core.ir import Literal, Node, Regular, Token, postorder
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.vocab.findings import missing_bytes
+from kbnf_core.vocab.validate import missing_bytes
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
@@ -51,7 +51,7 @@ def _in_node(
                 yield _unspellable(reading, node, frozenset(used))
         case Token(terminal) if (lacking := lacking_token(terminal, vocabulary)) is not None:
             message = f"the vocabulary has no token {lacking}"
-            yield Diagnostic("E604", message, reading.document.source, node.span)
+            yield reading.finding("E604", message, node.span)
 
 
 def _special_text(
@@ -59,10 +59,9 @@ def _special_text(
 ) -> Iterator[Diagnostic]:
     for name in specials:
         if name.encode("utf-8", "surrogatepass") in data:
-            yield Diagnostic(
+            yield reading.finding(
                 "W602",
                 f"this text holds the special token {name}, but never is one",
-                reading.document.source,
                 node.span,
                 notes=("a literal is spelled with ordinary tokens only",),
                 helps=(f'write #token"{name}" for the token itself',),
@@ -72,10 +71,9 @@ def _special_text(
 def _unspellable(reading: Reading, node: Literal | Regular, used: frozenset[int]) -> Diagnostic:
     shown = ", ".join(f"0x{byte:02x}" for byte in sorted(used)[:4])
     more = f" and {len(used) - 4} more" if len(used) > 4 else ""
-    return Diagnostic(
+    return reading.finding(
         "W603",
         "the vocabulary cannot spell all of this",
-        reading.document.source,
         node.span,
         notes=(f"no token contains the byte {shown}{more}",),
     )

@@ -3,16 +3,203 @@
 A grammar in the engine's own language is looked at as it is, any other as what is left when it is
 converted. All of this was measured: ``tests/golden/lint/targets.json`` has the verdicts of the
 engines, and their versions.
+
+For llama.cpp the findings of the reader of GBNF (W411, I411, W414) are reused.
 """
 
+import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
 
 from kbnf_core.diagnostics import Diagnostic, Rule
-from kbnf_core.frontend import Reading
-from kbnf_core.lint.analysis.features import Feature, features_of
+from kbnf_core.frontend import Reading, name_span
+from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.source import Span
+from kbnf_core.source import Source, Span
+from kbnf_core.syntax import tree
+from kbnf_core.syntax.printer import print_expression
+
+if TYPE_CHECKING:
+    from kbnf_core.languages.lark.reader import tree as lark
+
+Found = Iterator[tuple["Feature", Span]]
+
+
+class Feature(Enum):
+    """A construct, as it is called in a message."""
+
+    EXCEPTION = "`except!`"
+    RAW = "`#r`"
+    EARLY = "`#e`"
+    COMPLEMENT = "`#ex`"
+    SUBSTRINGS = "`#substrs`"
+    COUNTED = "counted repetition"
+    BYTES = "`#b`"
+    NO_TEXT = "bytes that are no UTF-8 text"
+    TOKEN = "`#token`"
+    COMMENT_IN_RULE = "a comment inside a rule"
+    BRACKET_IN_QUOTES = "an unbalanced bracket in quotes inside brackets"
+    NO_LAST_SEMICOLON = "a last rule without `;`"
+    BYTE_ORDER_MARK = "a byte order mark"
+    SAME_AS_START = "a rule with the same right side as the start"
+
+
+def features_of(reading: Reading) -> Found:
+    """Yield every feature with each span that uses it."""
+    for node in reading.document.nodes():
+        yield from _in_node(reading, node)
+    yield from _in_text(reading)
+    yield from _same_as_start(reading)
+
+
+def _in_node(reading: Reading, node: tree.Expression) -> Found:
+    match node:
+        case tree.Exception_():
+            yield Feature.EXCEPTION, node.span
+        case tree.ByteString(value):
+            yield Feature.BYTES, node.span
+            if not _is_text(value):
+                yield Feature.NO_TEXT, node.span
+        case tree.TokenName() | tree.TokenSet():
+            yield Feature.TOKEN, node.span
+        case tree.Pattern() if (node.kind, node.is_raw) in _PATTERNS:
+            yield _PATTERNS[node.kind, node.is_raw], node.span
+        case tree.Repetition(_, _, _, operator):
+            if reading.document.source.slice(operator).startswith("{"):
+                yield Feature.COUNTED, operator
+        case tree.Bracket(kind, _, span):
+            inside = reading.document.source.text[span.start + 1 : span.end - 1]
+            if not _is_balanced(inside, kind.value):
+                yield Feature.BRACKET_IN_QUOTES, span
+
+
+_PATTERNS = {
+    (tree.PatternKind.REGEX, True): Feature.RAW,
+    (tree.PatternKind.EARLY, False): Feature.EARLY,
+    (tree.PatternKind.COMPLEMENT, False): Feature.COMPLEMENT,
+    (tree.PatternKind.SUBSTRINGS, False): Feature.SUBSTRINGS,
+}
+
+
+def _is_text(value: bytes) -> bool:
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _is_balanced(text: str, brackets: str) -> bool:
+    """Count brackets as the reference does: those in quotes like all others."""
+    depth = 0
+    for char in text:
+        depth += (char == brackets[0]) - (char == brackets[1])
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _in_text(reading: Reading) -> Found:
+    document = reading.document
+    if document.source.text.startswith("\ufeff"):
+        yield Feature.BYTE_ORDER_MARK, Span(0, 1)
+    for comment in document.comments:
+        if any(d.span.start < comment.span.start < d.span.end for d in document.definitions):
+            yield Feature.COMMENT_IN_RULE, comment.span
+    for finding in reading.diagnostics:
+        if finding.code == "W001":
+            yield Feature.NO_LAST_SEMICOLON, finding.span
+
+
+def _same_as_start(reading: Reading) -> Found:
+    sides: dict[str, list[str]] = defaultdict(list)
+    for definition in reading.document.definitions:
+        sides[definition.name.value] += map(print_expression, definition.branches)
+    for name, branches in sides.items():
+        if name != reading.start and sorted(branches) == sorted(sides.get(reading.start, [])):
+            yield Feature.SAME_AS_START, name_span(reading.document, name)
+
+
+class Refused(NamedTuple):
+    """A span, the construct there, and its replacement."""
+
+    what: str
+    span: Span
+    help: str
+
+
+_LOOK_ROUND = "write what is meant without it"
+_NO_LOOK_ROUND = re.compile(
+    r"\\[1-9bB]|\(\?(?:<?[=!]|[>(]|P=)|(?P<skipped>\\.|\[\^?\]?(?:\\.|[^\]\\])*\])", re.DOTALL
+)
+
+
+def llama_cpp_refuses(reading: Reading) -> Iterator[Diagnostic]:
+    """Yield the findings of the reader that tell of a refusal, in GBNF."""
+    for finding in reading.diagnostics:
+        # A W414 without a note tells of a count that is read in another way, but taken.
+        if finding.code in {"W411", "I411"} or (finding.code == "W414" and finding.notes):
+            yield finding
+
+
+def xgrammar_refuses(reading: Reading) -> Iterator[Refused]:
+    """Yield what xgrammar refuses of GBNF."""
+    for node in reading.document.nodes():
+        written = reading.document.source.slice(node.span)
+        match node:
+            case tree.TokenName() | tree.TokenSet():
+                yield Refused("a token", node.span, "special tokens cannot be written there")
+            case tree.Terminal() if not written:
+                yield Refused("an empty alternative", node.span, 'write `""`')
+            case tree.Pattern() if written == ".":
+                yield Refused("`.`", node.span, "write a class, such as `[^\\n]`")
+    for finding in reading.diagnostics:
+        if finding.code == "W412":
+            yield Refused("a second definition", finding.span, "join the two with `|`")
+        elif finding.code == "W411" and reading.document.source.slice(finding.span)[:2] == "{,":
+            yield Refused("a count without its lower bound", finding.span, "write `0` in front")
+
+
+def refused_lark(source: Source) -> Iterator[Refused]:
+    """Yield what llguidance refuses of a Lark text, which is not read further than that takes."""
+    from kbnf_core.languages.lark.reader import tree as lark
+    from kbnf_core.languages.lark.reader.parse import parse_lark
+
+    for statement in parse_lark(source, DEFAULT_LIMITS).document.statements:
+        match statement:
+            case lark.Definition():
+                yield from _in_definition(statement)
+            case lark.Declare(_, span):
+                yield Refused("`%declare`", span, "define the terminals")
+            case lark.Import(dots, module, _, span) if dots or module[:1] != ("common",):
+                yield Refused("an import from elsewhere than `common`", span, "copy what is used")
+
+
+def _in_definition(statement: "lark.Definition") -> Iterator[Refused]:
+    from kbnf_core.languages.lark.reader import tree as lark
+
+    place = statement.name.span
+    if statement.template:
+        yield Refused("a template", place, "write out what it stands for")
+    if statement.priority is not None:
+        yield Refused("a priority", place, "make the terminals differ, or mark one `[lazy]`")
+    if statement.definer is not lark.Definer.NEW:
+        yield Refused(f"`{statement.definer.value}`", place, "change the definition itself")
+    for node in lark.postorder(statement.body):
+        if isinstance(node, lark.Regexp):
+            yield from _in_regexp(node)
+
+
+def _in_regexp(node: "lark.Regexp") -> Iterator[Refused]:
+    if "l" in node.flags:
+        yield Refused("the flag `l`", node.span, "leave it out")
+    for found in _NO_LOOK_ROUND.finditer(node.raw):
+        if not found["skipped"]:
+            yield Refused(f"`{found[0]}` in a regular expression", node.span, _LOOK_ROUND)
+
 
 RULES = (Rule("E502", "refused-by-target", "An engine named by `--target` refuses a construct."),)
 NEEDS = Needs.DOCUMENT
@@ -57,22 +244,20 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _refused(reading: Reading, target: str) -> Iterator[Diagnostic]:
-    from kbnf_core.lint.analysis import target_dialects
-
     match reading.language.name, target:
         case "GBNF", "llama.cpp":
-            found = target_dialects.llama_cpp_refuses(reading)
+            found = llama_cpp_refuses(reading)
             yield from (replace(each, code="E502") for each in found)
             return
         case "GBNF", "xgrammar":
-            refused: Iterator[tuple[str, Span, str]] = target_dialects.xgrammar_refuses(reading)
+            refused: Iterator[tuple[str, Span, str]] = xgrammar_refuses(reading)
         case "Lark", "llguidance":
-            refused = target_dialects.llguidance_refuses(reading)
+            refused = refused_lark(reading.document.source)
         case _:
             refused = _refused_after_conversion(reading, target)
     for what, span, help_ in refused:
         message = f"{target} does not take {what}"
-        yield Diagnostic("E502", message, reading.document.source, span, helps=(help_,))
+        yield reading.finding("E502", message, span, helps=(help_,))
 
 
 def _refused_after_conversion(reading: Reading, target: str) -> Iterator[tuple[str, Span, str]]:

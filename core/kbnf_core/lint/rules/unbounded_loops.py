@@ -24,7 +24,7 @@ from kbnf_core.ir import (
     postorder,
 )
 from kbnf_core.ir.analysis import cyclic_components, fixpoint
-from kbnf_core.lint.analysis.stopped_early import stopped_early
+from kbnf_core.lint.analysis import stopped_early
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
@@ -266,10 +266,9 @@ def _finding(reading: Reading, consumed: Bytes, span: Span) -> Iterator[Diagnost
         return
     what, code = ("whitespace", "W302") if consumed <= _WHITESPACE else ("digits", "I303")
     bound = "`{0,16}` rather than `*`, `{1,16}` rather than `+`"
-    yield Diagnostic(
+    yield reading.finding(
         code,
         f"this loop of {what} has no end",
-        reading.document.source,
         span,
         notes=(f"a model may go on with {what} until it runs out of tokens",),
         helps=(f"bound it: {bound if reading.language.takes_fixes else 'at most 16 turns'}",),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.frontend import Reading, name_span
 from kbnf_core.ir import Call, Choice, Grammar, Node, calls
-from kbnf_core.lint.analysis.format_text import show_name
+from kbnf_core.lint.analysis import show_name
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.analyse import Analysis, Facts
 
@@ -24,10 +24,9 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _rule(reading: Reading, name: str) -> Diagnostic:
-    return Diagnostic(
+    return reading.finding(
         "W103",
         f"{show_name(reading, name)} can never be completed",
-        reading.document.source,
         name_span(reading.document, name),
         notes=("everything that leads here is ignored",),
         helps=("give it an alternative that does not call itself",),
@@ -50,10 +49,9 @@ def _alternatives(
 def _alternative(reading: Reading, branch: Node, analysis: Analysis) -> Diagnostic:
     culprit = _culprit(branch, analysis)
     label = f"`{culprit.nonterminal}` has no end" if culprit else ""
-    return Diagnostic(
+    return reading.finding(
         "W103",
         "this alternative can never be completed",
-        reading.document.source,
         branch.span,
         label=label,
         notes=("the alternative is ignored",),

@@ -5,11 +5,9 @@ from collections.abc import Iterator
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.errors import EngineError
-from kbnf_core.frontend import name_span
-from kbnf_core.lint.analysis.format_text import describe
-from kbnf_core.lint.analysis.stopped_early import stopped_early
+from kbnf_core.lint.analysis import describe, stopped_early
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.vocab.findings import missing_bytes
+from kbnf_core.vocab.validate import missing_bytes
 
 RULES = (
     Rule("E601", "unreachable-end", "The tokens of the vocabulary cannot complete the start."),
@@ -24,13 +22,12 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     if subject.options.vocabulary is None:
         return
     reading, vocabulary = subject.reading, subject.vocabulary
-    start = name_span(reading.document, reading.start)
+    start = reading.start_span
     name = f"`{vocabulary.name}`" if vocabulary.name else "the vocabulary"
     if reading.finish is Finish.EOS and not vocabulary.eos_token_ids:
-        yield Diagnostic(
+        yield reading.finding(
             "E601",
             f"{name} has no end of sequence, which `finish=eos` needs",
-            reading.document.source,
             start,
             helps=("name it with `--eos ID`",),
         )
@@ -42,10 +39,9 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         yield stopped_early(reading, start, str(error), "E601")
         return
     if completion.tokens is None and completion.is_fewest:
-        yield Diagnostic(
+        yield reading.finding(
             "E601",
             f"no tokens of {name} complete `{reading.start}`",
-            reading.document.source,
             start,
             notes=(*describe(completion, vocabulary), _reason(subject, completion.data)),
         )

@@ -13,12 +13,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from kbnf_core.errors import MissingExtraError, VocabularyError
+from kbnf_core.errors import VocabularyError
 from kbnf_core.files import opened
-from kbnf_core.vocab.formats.contents import Contents, encode, expect
-from kbnf_core.vocab.formats.format import LARGE_MAGIC, Encode, Format, VocabularyFile
-from kbnf_core.vocab.formats.spelling import SPACE_MARK, Spelling
-from kbnf_core.vocab.formats.stop_ids import common_stop_ids
+from kbnf_core.vocab.formats import (
+    LARGE_MAGIC,
+    Contents,
+    Encode,
+    Format,
+    VocabularyFile,
+    common_stop_ids,
+    encode,
+    expect,
+    library,
+)
+from kbnf_core.vocab.formats.huggingface import SPACE_MARK, Spelling
 
 _PREFIX = "tokenizer.ggml."
 _VERSIONS = (2, 3)
@@ -164,11 +172,8 @@ class _Reader:
 
 
 def _encoder(file: VocabularyFile) -> Encode:
-    try:
-        from llama_cpp import Llama
-    except ImportError:
-        raise MissingExtraError("this tokenizer", "gguf") from None
-    model = Llama(model_path=str(file.path), vocab_only=True, verbose=False)
+    llama = library("llama_cpp", "gguf")
+    model = llama.Llama(model_path=str(file.path), vocab_only=True, verbose=False)
     return lambda words: list(model.tokenize(words.encode(), add_bos=False, special=False))
 
 

@@ -7,17 +7,181 @@ order of ids (Unigram). ``added_tokens`` are matched in plain text before the mo
 goes on with a word is what stands behind ``##``, any other begins with a blank. What its
 normaliser loses (capitals, accents, kinds of blanks) is in no token. Without that decoder WordPiece
 and WordLevel are refused: their tokens are words that decoding joins with blanks.
+
+Where every piece can be
+turned into bytes by itself, the steps come down to three things, and ``Spelling`` holds them.
+Decoders that look at a piece's neighbours (``</w>``, CTC) are refused: their pieces do not spell
+bytes. What is stripped from the start of a whole text (the dummy prefix of Llama, the blank before
+WordPiece's first word) is left: it is no part of a piece. The steps are those of
+``tokenizers.decoders``.
 """
 
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kbnf_core.errors import MissingExtraError, VocabularyError
-from kbnf_core.vocab.formats.contents import Contents, expect
-from kbnf_core.vocab.formats.format import Encode, Format, VocabularyFile
-from kbnf_core.vocab.formats.spelling import spelling_of
-from kbnf_core.vocab.formats.stop_ids import common_stop_ids, stop_ids
+from kbnf_core.errors import VocabularyError
+from kbnf_core.vocab.formats import (
+    Contents,
+    Encode,
+    Format,
+    VocabularyFile,
+    common_stop_ids,
+    encode,
+    expect,
+    library,
+    stop_ids,
+)
+
+SPACE_MARK = "\u2581"
+"""What SentencePiece writes for a space."""
+
+_BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a piece is spelled: replace texts, then turn the characters into bytes.
+
+    ``byte_level``: each character is one byte in GPT-2's alphabet. ``byte_fallback``: a piece
+    ``<0xNN>`` is one byte. ``continuing``: WordPiece's mark of a piece that goes on with a word;
+    the others begin with a blank. Otherwise the piece is UTF-8 text.
+    """
+
+    replacements: tuple[tuple[str, str], ...] = ()
+    byte_level: bool = False
+    byte_fallback: bool = False
+    continuing: str | None = None
+
+    def piece(self, piece: str) -> bytes:
+        """Return the bytes of a piece of the model.
+
+        A piece with a character outside the alphabet of bytes is text, as in the library.
+        """
+        if self.byte_level:
+            values = [byte_alphabet().get(character, -1) for character in self._replaced(piece)]
+            if -1 not in values:
+                return bytes(values)
+        return self.added(piece)
+
+    def added(self, content: str) -> bytes:
+        """Return the bytes of an added token, which is matched in plain text.
+
+        So the alphabet of bytes does not apply to it, while marks for spaces still do.
+        """
+        content = self._replaced(content)
+        if self.byte_fallback and (match := _BYTE_PIECE.fullmatch(content)):
+            return bytes([int(match[1], 16)])
+        return encode(content, "a token")
+
+    def _replaced(self, piece: str) -> str:
+        if self.continuing is not None:
+            goes_on = piece.startswith(self.continuing)
+            piece = piece[len(self.continuing) :] if goes_on else f" {piece}"
+        for old, new in self.replacements:
+            piece = piece.replace(old, new)
+        return piece
+
+
+@cache
+def byte_alphabet() -> Mapping[str, int]:
+    """Return GPT-2's alphabet: a visible character for each byte.
+
+    Visible Latin-1 characters stand for themselves, the other bytes for U+0100, U+0101, ... in
+    ascending order (``bytes_to_unicode`` in GPT-2's encoder.py).
+    """
+    visible = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+    hidden = [value for value in range(256) if value not in visible]
+    alphabet = {chr(value): value for value in visible}
+    return alphabet | {chr(0x100 + place): value for place, value in enumerate(hidden)}
+
+
+def spelling_of(document: Mapping[str, Any]) -> Spelling:
+    """Return how the pieces of a ``tokenizer.json`` are spelled.
+
+    Without a decoder it is derived from what the encoder does to a text.
+    ``VocabularyError`` if pieces of this kind do not spell bytes.
+    """
+    steps = list(_steps(document.get("decoder"), "decoder", "decoders"))
+    model = expect(document.get("model"), dict, "model")
+    fallback = model.get("byte_fallback") is True
+    if not steps:
+        return _from_encoder(document, fallback)
+    kinds = [step.get("type") for step in steps]
+    if kinds == ["WordPiece"]:
+        return _of_words(steps[0])
+    byte_level = "ByteLevel" in kinds
+    return Spelling(
+        tuple(pair for place, step in enumerate(steps) for pair in _effect(step, kinds[:place])),
+        byte_level,
+        "ByteFallback" in kinds or (fallback and not byte_level),
+    )
+
+
+_CLEANED = (
+    (" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't"),
+    (" 'm", "'m"), (" do not", " don't"), (" 's", "'s"), (" 've", "'ve"), (" 're", "'re"),
+)  # fmt: skip
+"""What the decoder of WordPiece makes of each piece, if it cleans up."""
+
+
+def _of_words(step: Mapping[str, Any]) -> Spelling:
+    prefix = expect(step.get("prefix"), str, "decoder.prefix")
+    return Spelling(_CLEANED if step.get("cleanup") is True else (), continuing=prefix)
+
+
+def _effect(step: Mapping[str, Any], before: list[object]) -> Iterator[tuple[str, str]]:
+    """Yield the replacements that a decoder step makes in a piece."""
+    kind = step.get("type")
+    if kind == "Replace":
+        yield _replacement(step)
+    elif kind == "Metaspace":
+        yield expect(step.get("replacement"), str, "decoder.replacement"), " "
+    elif kind == "Strip" and "Fuse" not in before:
+        raise VocabularyError("its decoder strips every token, so tokens do not spell bytes")
+    elif kind not in ("ByteLevel", "ByteFallback", "Fuse", "Strip"):
+        raise VocabularyError(
+            f"its decoder is {kind}, which joins tokens depending on their neighbours, "
+            "so they do not spell bytes"
+        )
+
+
+def _replacement(step: Mapping[str, Any]) -> tuple[str, str]:
+    pattern = expect(step.get("pattern"), dict, "decoder.pattern")
+    if "String" not in pattern:
+        raise VocabularyError("its decoder replaces a regular expression; only texts are supported")
+    old = expect(pattern["String"], str, "decoder.pattern.String")
+    return old, expect(step.get("content"), str, "decoder.content")
+
+
+def _from_encoder(document: Mapping[str, Any], fallback: bool) -> Spelling:
+    steps = [
+        *_steps(document.get("normalizer"), "normalizer", "normalizers"),
+        *_steps(document.get("pre_tokenizer"), "pre_tokenizer", "pretokenizers"),
+    ]
+    if any(step.get("type") == "ByteLevel" for step in steps):
+        return Spelling(byte_level=True)
+    marks = any(
+        step.get("type") == "Metaspace" or step.get("content") == SPACE_MARK for step in steps
+    )
+    return Spelling(((SPACE_MARK, " "),) if marks else (), byte_fallback=fallback)
+
+
+def _steps(part: object, what: str, plural: str) -> Iterator[dict[str, Any]]:
+    """Yield the steps of a part in order, those of (nested) sequences one by one."""
+    waiting = [part]
+    while waiting:
+        step = waiting.pop()
+        if step is None:
+            continue
+        step = expect(step, dict, what)
+        if step.get("type") == "Sequence":
+            waiting.extend(reversed(expect(step.get(plural), list, f"{what}.{plural}")))
+        else:
+            yield step
 
 
 def read_huggingface(document: Mapping[str, Any], folder: Path | None) -> Contents:
@@ -103,11 +267,7 @@ def _added(document: Mapping[str, Any]) -> Iterator[tuple[str, int, bool]]:
 
 
 def _encoder(file: VocabularyFile) -> Encode:
-    try:
-        from tokenizers import Tokenizer
-    except ImportError:
-        raise MissingExtraError("this tokenizer", "tokenizers") from None
-    tokenizer = Tokenizer.from_str(file.text or "")
+    tokenizer = library("tokenizers", "tokenizers").Tokenizer.from_str(file.text or "")
     # Names of special tokens in a text are text.
     tokenizer.encode_special_tokens = True
     return lambda words: list(tokenizer.encode(words, add_special_tokens=False).ids)

@@ -8,8 +8,7 @@ import re
 from collections.abc import Mapping
 
 from kbnf_core.errors import VocabularyError
-from kbnf_core.vocab.formats.contents import Contents, encode
-from kbnf_core.vocab.formats.format import Format, VocabularyFile
+from kbnf_core.vocab.formats import Contents, Format, VocabularyFile, encode
 
 _ID = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
 

@@ -10,8 +10,7 @@ import re
 import warnings
 
 from kbnf_core.errors import VocabularyError
-from kbnf_core.vocab.formats.contents import Contents, encode
-from kbnf_core.vocab.formats.format import Format
+from kbnf_core.vocab.formats import Contents, Format, encode
 
 LINE = re.compile(r"""([0-9]{1,9}) (b?(?:'.*'|".*")) ([0-9]{1,9})""", re.ASCII)
 

@@ -9,11 +9,17 @@ here. User-defined pieces are ordinary text. The space that SentencePiece puts b
 
 from typing import TYPE_CHECKING
 
-from kbnf_core.errors import MissingExtraError, VocabularyError
-from kbnf_core.vocab.formats.contents import Contents, encode
-from kbnf_core.vocab.formats.format import Encode, Format, VocabularyFile
-from kbnf_core.vocab.formats.spelling import SPACE_MARK
-from kbnf_core.vocab.formats.stop_ids import common_stop_ids
+from kbnf_core.errors import VocabularyError
+from kbnf_core.vocab.formats import (
+    Contents,
+    Encode,
+    Format,
+    VocabularyFile,
+    common_stop_ids,
+    encode,
+    library,
+)
+from kbnf_core.vocab.formats.huggingface import SPACE_MARK
 
 if TYPE_CHECKING:
     from sentencepiece import SentencePieceProcessor
@@ -24,12 +30,9 @@ def read_sentencepiece(data: bytes) -> Contents:
 
     ``MissingExtraError`` if the library is not installed.
     """
+    pieces = library("sentencepiece", "sentencepiece", "reading a SentencePiece model")
     try:
-        from sentencepiece import SentencePieceProcessor
-    except ImportError:
-        raise MissingExtraError("reading a SentencePiece model", "sentencepiece") from None
-    try:
-        return read_processor(SentencePieceProcessor(model_proto=data))
+        return read_processor(pieces.SentencePieceProcessor(model_proto=data))
     except (RuntimeError, UnicodeDecodeError):
         # The library's pieces, and even its error messages, may be no UTF-8.
         raise VocabularyError("not a SentencePiece model, or a damaged one") from None
@@ -61,11 +64,9 @@ def _is_special(processor: "SentencePieceProcessor", token_id: int) -> bool:
 
 
 def _encoder(file: VocabularyFile) -> Encode:
-    try:
-        from sentencepiece import SentencePieceProcessor
-    except ImportError:
-        raise MissingExtraError("this tokenizer", "sentencepiece") from None
-    processor = SentencePieceProcessor(model_proto=file.data)
+    processor = library("sentencepiece", "sentencepiece").SentencePieceProcessor(
+        model_proto=file.data
+    )
     return lambda words: list(processor.encode(words))
 
 

@@ -12,9 +12,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from kbnf_core.errors import MissingExtraError, VocabularyError
-from kbnf_core.vocab.formats.contents import Contents, expect
-from kbnf_core.vocab.formats.format import Encode, Format, VocabularyFile
+from kbnf_core.errors import VocabularyError
+from kbnf_core.vocab.formats import Contents, Encode, Format, VocabularyFile, expect, library
 from kbnf_core.vocab.validate import LARGEST_ID
 
 _NAMES_UP_TO_VERSION_7 = (
@@ -83,11 +82,8 @@ def _entry(item: object, place: int) -> tuple[int, bytes]:
 
 
 def _encoder(file: VocabularyFile) -> Encode:
-    try:
-        from mistral_common.tokens.tokenizers.tekken import Tekkenizer
-    except ImportError:
-        raise MissingExtraError("this tokenizer", "mistral") from None
-    tokenizer = Tekkenizer.from_file(file.path)
+    tekken = library("mistral_common.tokens.tokenizers.tekken", "mistral")
+    tokenizer = tekken.Tekkenizer.from_file(file.path)
     return lambda words: tokenizer.encode(words, bos=False, eos=False)
 
 

@@ -8,8 +8,7 @@ import base64
 import re
 
 from kbnf_core.errors import VocabularyError
-from kbnf_core.vocab.formats.contents import Contents
-from kbnf_core.vocab.formats.format import Format
+from kbnf_core.vocab.formats import Contents, Format
 
 LINE = re.compile(r"([A-Za-z0-9+/]+={0,2}) ([0-9]{1,9})", re.ASCII)
 

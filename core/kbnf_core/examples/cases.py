@@ -1,4 +1,4 @@
-"""Reads the examples of a grammar: in its comments, and in ``NAME.examples.toml`` beside it.
+"""The examples of a grammar: in its comments, and in ``NAME.examples.toml``; read and run.
 
 In comments, ``(* kbnf: accept "text" *)`` and ``(* kbnf: reject "text" why *)``; several texts may
 stand in one comment, either quote may be used, and escapes are those of KBNF. In the file::
@@ -15,15 +15,77 @@ stand in one comment, either quote may be used, and escapes are those of KBNF. I
 ``next`` says which tokens can follow a text, by their own text or by their id.
 """
 
+import copy
+import enum
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from kbnf_core.examples.model import Example, ExampleError, Expectation, What
+from kbnf_core.engine import Engine
+from kbnf_core.errors import EngineError, KbnfError, RejectedError
 from kbnf_core.languages.kbnf.escapes import pieces
+from kbnf_core.recordings import can_come, show
 from kbnf_core.syntax.tree import Document
+
+What: TypeAlias = int | bytes
+"""A token, by its id or by its bytes."""
+
+
+class ExampleError(KbnfError, ValueError):
+    """An example, or a file of them, that is malformed; ``name`` says where it stands."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        self.name = name
+        self.reason = reason
+        super().__init__(f"{name}: {reason}")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A text that is in the language (``accepted``) or is not, and why.
+
+    ``name`` says where it stands: ``accept[0]`` in a file, ``line 3`` in a grammar.
+    """
+
+    name: str
+    data: bytes
+    accepted: bool
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """After ``after``, the token ``what`` is allowed, or it is not."""
+
+    name: str
+    after: bytes
+    what: What
+    allowed: bool
+
+
+class Status(enum.Enum):
+    """What became of an example."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """An example and what became of it; ``message`` says what is wrong, if anything.
+
+    ``offset``: how many bytes of a text that should be accepted were right; None otherwise.
+    """
+
+    example: Example | Expectation
+    status: Status
+    message: str = ""
+    offset: int | None = None
+
 
 _HEAD = re.compile(r"\s*kbnf:\s*(accept|reject)\b")
 _TEXT = re.compile(r"""\s*('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""", re.DOTALL)
@@ -152,3 +214,58 @@ class _Reader:
 
     def _error(self, reason: str) -> ExampleError:
         return ExampleError(self._name, reason)
+
+
+def run_examples(engine: Engine, examples: Iterable[Example | Expectation]) -> Iterator[Outcome]:
+    """Yield what becomes of each example at the beginning of ``engine``, which stays as it is.
+
+    A text is accepted if it is complete under the engine's way to end, taken as one token: with
+    ``eager`` its last byte, and none before it, finishes; with ``eos`` it may end there.
+    """
+    start = copy.copy(engine)
+    start.reset()
+    for example in examples:
+        fresh = copy.copy(start)
+        if isinstance(example, Example):
+            yield _run_text(fresh, example)
+        else:
+            yield _run_expectation(fresh, example)
+
+
+def _run_text(engine: Engine, example: Example) -> Outcome:
+    try:
+        engine.try_accept_new_bytes(example.data)
+    except RejectedError as error:
+        if not example.accepted:
+            return Outcome(example, Status.PASSED)
+        message = f"it is refused: {engine.why(example.data).reason}"
+        return Outcome(example, Status.FAILED, message, error.byte_offset)
+    if engine.can_finish() == example.accepted:
+        return Outcome(example, Status.PASSED)
+    if example.accepted:
+        message = "it is not complete: more has to follow"
+        return Outcome(example, Status.FAILED, message, len(example.data))
+    return Outcome(example, Status.FAILED, "it is accepted")
+
+
+def _run_expectation(engine: Engine, expectation: Expectation) -> Outcome:
+    try:
+        engine.try_accept_new_bytes(expectation.after)
+    except EngineError as error:
+        message = f"the text in front of it is refused: {error}"
+        return Outcome(expectation, Status.FAILED, message)
+    what, vocabulary = expectation.what, engine.vocabulary
+    ids = vocabulary.token_ids(what) if isinstance(what, bytes) else (what,)
+    if not ids or ids[0] not in vocabulary:
+        return Outcome(expectation, Status.SKIPPED, f"the vocabulary has no {_named(what)}")
+    if all(can_come(engine, each) == expectation.allowed for each in ids):
+        return Outcome(expectation, Status.PASSED)
+    verdict = "is not allowed" if expectation.allowed else "is allowed"
+    reason = engine.why(ids[0]).reason if expectation.allowed else ""
+    return Outcome(
+        expectation, Status.FAILED, ": ".join(filter(None, (f"{show(what)} {verdict}", reason)))
+    )
+
+
+def _named(what: int | bytes) -> str:
+    return f"token {what}" if isinstance(what, int) else f"token {what!r}"

@@ -1,21 +1,30 @@
-"""A recording as a value (a grammar, a vocabulary, the events of the session), and as JSON lines.
+"""Recordings of sessions (plays): made of an engine's history, written, replayed and compared.
 
-The first line holds the setting: ``{"schema": "kbnf.play/1", "grammar": {"path", "hash"},
+A recording is a grammar, a vocabulary and the events of a session. It is written as lines of JSON,
+the setting first: ``{"schema": "kbnf.play/1", "grammar": {"path", "hash"},
 "vocabulary": {"path", "fingerprint", "eos"?}, "start", "finish", "mask"}``. Each line after it is
 one event: ``{"token": ID, "text"?, "mask"}`` or ``{"hex": "7b22", "mask"}`` for what was accepted,
 ``{"assert": "allowed" | "rejected", "token": ID}`` or the same with ``hex``. ``text`` is for people
 only. Empty lines, and members that are not named here, are ignored.
 """
 
+import copy
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kbnf_core.errors import KbnfError
+import numpy as np
+
+from kbnf_core.errors import EngineError, KbnfError
+from kbnf_core.mask.bits import word_count
 
 if TYPE_CHECKING:
+    from kbnf_core.engine import Engine
     from kbnf_core.vocab.vocabulary import Vocabulary
+
 
 What: TypeAlias = int | bytes
 """A token by its id, or plain bytes."""
@@ -207,3 +216,159 @@ class _Reader:
 
     def _error(self, reason: str) -> RecordingError:
         return RecordingError(self._name, self._number, reason)
+
+
+_HASH_BYTES = 16
+
+
+def grammar_hash(text: str) -> str:
+    """Return 32 hexadecimal digits for a grammar's text (BLAKE2b of its UTF-8)."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_HASH_BYTES).hexdigest()
+
+
+def mask_hash(engine: "Engine") -> str:
+    """Return 32 hexadecimal digits for the tokens allowed at the engine's position.
+
+    BLAKE2b of the mask's words, little-endian uint32, bit ``id % 32`` of word ``id // 32``.
+    """
+    words = np.zeros(word_count(engine.vocabulary.size), np.int32)
+    engine.fill_bitmask(words)
+    return blake2b(words.astype("<i4").tobytes(), digest_size=_HASH_BYTES).hexdigest()
+
+
+def accept(engine: "Engine", what: What) -> None:
+    """Append a token or bytes; raises what the engine raises."""
+    if isinstance(what, int):
+        engine.try_accept_new_token(what)
+    else:
+        engine.try_accept_new_bytes(what)
+
+
+def record(
+    engine: "Engine",
+    grammar: str,
+    vocabulary: str,
+    eos: tuple[int, ...] | None = None,
+    assertions: Mapping[int, Sequence[Assertion]] | None = None,
+) -> Recording:
+    """Return the play that leads from the beginning to the engine's position.
+
+    ``grammar``, ``vocabulary`` and ``eos`` are those of ``Setting``; ``assertions`` were made after
+    that many steps. The engine stays where it is.
+    """
+    player = copy.copy(engine)
+    player.reset()
+    made = assertions or {}
+    beginning = mask_hash(player)
+    events: list[Step | Assertion] = [*made.get(0, ())]
+    for count, what in enumerate(engine.accepted, start=1):
+        accept(player, what)
+        events += [Step(what, mask_hash(player)), *made.get(count, ())]
+    setting = Setting(
+        grammar,
+        grammar_hash(engine.grammar.source.text),
+        vocabulary,
+        engine.vocabulary.fingerprint,
+        eos,
+        engine.grammar.start,
+        engine.finish.value,
+    )
+    return Recording(setting, beginning, tuple(events))
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """The first divergence of a replay: ``event`` is its index, -1 for the beginning.
+
+    ``kind`` is ``vocabulary`` (another one: its token ids mean other things, so nothing was
+    played), ``rejected`` (a step is not accepted any more), ``mask`` (other tokens are allowed),
+    or ``assertion``. ``message`` is for people.
+    """
+
+    event: int
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """``engine`` is at the position after the last accepted step."""
+
+    engine: "Engine"
+    divergences: tuple[Divergence, ...]
+    is_grammar_changed: bool
+
+
+def replay(play: Recording, engine: "Engine") -> Replay:
+    """Replay ``play`` from the beginning on a copy of ``engine``, which does not move.
+
+    A rejected step ends it; other masks and failed assertions do not. A grammar whose text has
+    changed is no divergence by itself: recordings exist to show what that changes.
+    """
+    player = copy.copy(engine)
+    player.reset()
+    setting = play.setting
+    changed = grammar_hash(engine.grammar.source.text) != setting.grammar_hash
+    if engine.vocabulary.fingerprint != setting.fingerprint:
+        message = (
+            f"the vocabulary's fingerprint is {engine.vocabulary.fingerprint}, "
+            f"the play was made with {setting.fingerprint}"
+        )
+        return Replay(player, (Divergence(-1, "vocabulary", message),), changed)
+    return Replay(player, tuple(_play(play, player)), changed)
+
+
+def _play(play: Recording, player: "Engine") -> list[Divergence]:
+    found = _compare(-1, player, play.mask)
+    for index, event in enumerate(play.events):
+        if isinstance(event, Assertion):
+            found += _check(index, player, event)
+            continue
+        refused = _refusal(index, player, event)
+        if refused is not None:
+            return [*found, refused]
+        found += _compare(index, player, event.mask)
+    return found
+
+
+def _refusal(index: int, player: "Engine", step: Step) -> Divergence | None:
+    try:
+        accept(player, step.what)
+    except EngineError as error:
+        return Divergence(index, "rejected", str(error))
+    return None
+
+
+def _compare(index: int, player: "Engine", mask: str) -> list[Divergence]:
+    if mask_hash(player) == mask:
+        return []
+    count = len(player.get_allowed_token_ids_from_last_computation())
+    message = f"other tokens are allowed here than before (now {count:,})"
+    return [Divergence(index, "mask", message)]
+
+
+def _check(index: int, player: "Engine", assertion: Assertion) -> list[Divergence]:
+    if can_come(player, assertion.what) == assertion.allowed:
+        return []
+    verdict = "is not allowed here" if assertion.allowed else "is allowed here"
+    return [Divergence(index, "assertion", f"{show(assertion.what)} {verdict}")]
+
+
+def can_come(engine: "Engine", what: What) -> bool:
+    """Tell whether a token is in the mask, or bytes are viable; the engine does not move.
+
+    A token that the vocabulary does not have, or that is empty, cannot.
+    """
+    if isinstance(what, int):
+        engine.compute_allowed_token_ids()
+        return what in engine.get_allowed_token_ids_from_last_computation()
+    try:
+        copy.copy(engine).try_accept_new_bytes(what)
+    except EngineError:
+        return False
+    return bool(what)
+
+
+def show(what: What) -> str:
+    """Return the name of a token or bytes in a message."""
+    return f"token {what}" if isinstance(what, int) else repr(what)

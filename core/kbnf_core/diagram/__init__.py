@@ -1,1 +1,0 @@
-"""Railroad diagrams of grammars; the optional library railroad-diagrams draws them."""
