@@ -13,6 +13,9 @@ Bitmask = npt.NDArray[np.uint32]
 Completions = list[tuple[int, Ids]]
 """(nonterminal, trie nodes at which it completes), both ascending"""
 
+Walked = tuple[int, tuple[tuple[int, int], ...]]
+"""The number of a mask, and completions: (nonterminal, number of a node set), ascending"""
+
 
 ARRAY_BYTES = 256
 """The overhead of an array in a pool, besides its content."""
@@ -254,24 +257,67 @@ class Walker(Protocol):
         """
 
     def find(
-        self, start: int, roots: int, node_sets: Pool[np.int32], rows: Pool[np.uint32]
-    ) -> tuple[int, tuple[tuple[int, int], ...]]:
-        """Walk below the nodes of a set; node sets and masks are named by number."""
+        self, item_set: int, roots: int, node_sets: Pool[np.int32], rows: Pool[np.uint32]
+    ) -> Walked:
+        """Walk from an item set above BOTTOM; node sets and masks are named by number."""
 
 
 class MaskAssembler(Protocol):
-    """Gathers the walks that the mask of a state needs."""
+    """Gathers the walks that the mask of a state needs, over a memo of the walks made.
+
+    The caller of each method holds the locks of the masks and of the table.
+    """
+
+    @property
+    def walk_count(self) -> int:
+        """Return how many walks were made; those recalled do not count."""
+
+    def __len__(self) -> int:
+        """Return the number of walks in the memo."""
+
+    def known(self) -> dict[tuple[int, int], Walked]:
+        """Return the memo, by item set and node set."""
+
+    def walk(self, item_set: int, nodes: int) -> Walked:
+        """Return the walk of an item set below the nodes of a set."""
 
     def gather(self, state: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return numbers of masks, and of node sets, both ascending.
 
         The union of the masks has the tokens that can come in ``state``; the node sets are those
-        at which the start is complete. The caller holds the locks of the masks and of the table.
+        at which the start is complete.
         """
 
 
 class Gatherable(Protocol):
-    """An assembler of masks in Python; see ``mask.masks.Masks``."""
+    """What an assembler works for; see ``mask.masks.Masks``.
+
+    ``has_stored``: whether ``recall`` may know walks before any was made, and ``share_from``: from
+    how many visited nodes on it may know them by those of other item sets.
+    """
+
+    @property
+    def walker(self) -> Walker:
+        """Return the walker of the vocabulary's trie."""
+
+    @property
+    def found(self) -> tuple[Pool[np.int32], Pool[np.uint32]]:
+        """Return the node sets and masks that walks name by number."""
+
+    @property
+    def mask_capacity(self) -> int:
+        """Return how many walks a memo may hold."""
+
+    @property
+    def has_stored(self) -> bool:
+        """Return whether an artifact holds walks."""
+
+    @property
+    def share_from(self) -> float:
+        """Return that number of visited nodes."""
+
+    def recall(self, item_set: int, nodes: int) -> Walked | None:
+        """Return a walk that need not be made, None for others."""
 
     def gather_plainly(self, state: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Do what a ``MaskAssembler`` does."""

@@ -7,7 +7,6 @@ cdef enum:
     _COMPLETED = 2
     _REPORTS = 4
     _CALLS = 8
-    _KIND = 16
 
 
 cdef enum:
@@ -44,8 +43,11 @@ cdef class _Items:
     cdef deque[vector[int32_t]] completions
     cdef deque[vector[int32_t]] reported
     cdef deque[vector[Pair]] calls
-    cdef deque[uint8_t] kinds
-    cdef vector[int32_t] moves
+    cdef vector[uint8_t] kinds
+    # By item set: its row of moves, one by byte class; NULL while nobody asked. Rows never move, and
+    # none is made in advance: memory that is touched for the first time costs more than the work.
+    cdef vector[int32_t*] rows
+    cdef deque[vector[int32_t]] moves
     # By item of the set at hand, and byte class: the target, UNKNOWN for several; for ``_spread``.
     cdef vector[int32_t] targets
     cdef unordered_map[int32_t, vector[int32_t]] tail_called
@@ -91,45 +93,44 @@ cdef class _Items:
             self.completions.resize(size)
             self.reported.resize(size)
             self.calls.resize(size)
-            self.kinds.resize(size)
         return self.known[item_set] & what
 
-    cdef int32_t move(self, int32_t item_set, int32_t byte_class) except -2:
+    cdef inline int32_t move(self, int32_t item_set, int32_t byte_class) except -2:
         """The set after a byte of a class, EMPTY where there is none."""
-        cdef size_t place = item_set * self.width + byte_class
-        self.know_moves(item_set)
-        if self.moves[place] == _WAITING:
-            self._spread(item_set, byte_class, self._find_move(item_set, byte_class))
-        return self.moves[place]
+        cdef int32_t found = self.row(item_set)[byte_class]
+        return found if found != _WAITING else self._find_move(item_set, byte_class)
 
-    cdef inline bint can_move(self, int32_t item_set, int32_t byte_class) noexcept:
-        """Whether a set has a transition on a class; after ``know_moves``."""
-        return self.moves[item_set * self.width + byte_class] != EMPTY
+    cdef inline bint can_move(self, int32_t item_set, int32_t byte_class) except -1:
+        """Whether a set has a transition on a class."""
+        return self.row(item_set)[byte_class] != EMPTY
 
-    cdef inline bint move_alike(self, int32_t item_set, int32_t one, int32_t other) noexcept:
-        """Whether a set's moves on two classes are known to be the same; after ``know_moves``."""
-        cdef int32_t* moves = &self.moves[item_set * self.width]
+    cdef inline bint move_alike(self, int32_t item_set, int32_t one, int32_t other) except -1:
+        """Whether a set's moves on two classes are known to be the same."""
+        cdef int32_t* moves = self.row(item_set)
         return moves[one] == moves[other] != _WAITING
 
-    cdef int know_moves(self, int32_t item_set) except -1:
-        """Collect the classes of all items' edges at once: most classes have no transition."""
-        cdef size_t place = item_set * self.width
-        if place >= self.moves.size():
-            self.moves.resize((2 * item_set + 16) * self.width, UNKNOWN)
-        if self.moves[place] == UNKNOWN:
-            self._note_moves(item_set)
-        return 0
+    cdef inline int32_t* row(self, int32_t item_set) except NULL:
+        """The moves of a set by class: EMPTY, ``_WAITING`` to be found, or a set."""
+        if item_set < <int32_t> self.rows.size() and self.rows[item_set] != NULL:
+            return self.rows[item_set]
+        return self._make_row(item_set)
 
-    cdef void _note_moves(self, int32_t item_set) noexcept:
+    cdef int32_t* _make_row(self, int32_t item_set) except NULL:
+        """Collect the classes of all items' edges at once: most classes have no transition."""
         cdef vector[int64_t]* items = self.of(item_set)
-        cdef int32_t* moves = &self.moves[item_set * self.width]
+        cdef int32_t* moves
         cdef size_t i
         cdef int32_t state, edge
-        memset(moves, EMPTY, self.width * sizeof(int32_t))
+        self.moves.push_back(vector[int32_t](<size_t> self.width, EMPTY))
+        moves = self.moves.back().data()
         for i in range(items.size()):
             state = items[0][i] // self.radix
             for edge in range(self.edge_start[state], self.edge_start[state + 1]):
                 moves[self.edge_class[edge]] = _WAITING
+        if item_set >= <int32_t> self.rows.size():
+            self.rows.resize(item_set + 1 + item_set // 2, NULL)
+        self.rows[item_set] = moves
+        return moves
 
     cdef int _spread(self, int32_t item_set, int32_t byte_class, int32_t found) except -1:
         """Store a move, also for all classes on which each item has the same target.
@@ -138,7 +139,7 @@ cdef class _Items:
         comparing them all.
         """
         cdef vector[int64_t]* items = self.of(item_set)
-        cdef int32_t* moves = &self.moves[item_set * self.width]
+        cdef int32_t* moves = self.row(item_set)
         cdef int32_t* row
         cdef int32_t state, edge, other
         cdef size_t i, count = items.size()
@@ -171,15 +172,25 @@ cdef class _Items:
 
     cdef inline uint8_t kind(self, int32_t item_set) except 0:
         """What a walk does at a set: ``_READS``, ``_COMPLETES`` or ``_LIFTS``."""
-        if not self._knows(item_set, _KIND):
-            if not self.waits(item_set).empty():
-                self.kinds[item_set] = _LIFTS
-            else:
-                self.kinds[item_set] = _READS if self.completed(item_set).empty() else _COMPLETES
-            self.known[item_set] |= _KIND
+        if item_set < <int32_t> self.kinds.size() and self.kinds[item_set]:
+            return self.kinds[item_set]
+        return self._find_kind(item_set)
+
+    cdef uint8_t _find_kind(self, int32_t item_set) except 0:
+        if item_set >= <int32_t> self.kinds.size():
+            self.kinds.resize(item_set + 1 + item_set // 2)
+        if not self.waits(item_set).empty():
+            self.kinds[item_set] = _LIFTS
+        else:
+            self.kinds[item_set] = _READS if self.completed(item_set).empty() else _COMPLETES
         return self.kinds[item_set]
 
     cdef int32_t _find_move(self, int32_t item_set, int32_t byte_class) except -2:
+        cdef int32_t found = self._moved(item_set, byte_class)
+        self._spread(item_set, byte_class, found)
+        return found
+
+    cdef int32_t _moved(self, int32_t item_set, int32_t byte_class) except -2:
         cdef vector[int64_t]* items = self.of(item_set)
         cdef vector[int64_t] reached
         cdef size_t i

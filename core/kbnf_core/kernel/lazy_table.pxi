@@ -105,15 +105,18 @@ cdef class LazyTable:
 
     def begin(self, int32_t item_set):
         """See ``interface.LazyTable``."""
-        cdef vector[Pair] reached = vector[Pair](1, Pair(BOTTOM, item_set))
-        cdef vector[int32_t] no_exits
         self.refresh()
         self.acquire()
         try:
             self._wake()
-            return self._intern(reached, no_exits)
+            return self._begin(item_set)
         finally:
             self.release()
+
+    cdef int32_t _begin(self, int32_t item_set) except -2:
+        cdef vector[Pair] reached = vector[Pair](1, Pair(BOTTOM, item_set))
+        cdef vector[int32_t] no_exits
+        return self._intern(reached, no_exits)
 
     def signature(self, int32_t item_set, const int32_t[::1] blocks):
         """See ``interface.LazyTable``."""
@@ -150,6 +153,13 @@ cdef class LazyTable:
                 if self.items.kind(deref(pairs)[0].second) != _LIFTS:
                     self.places[state] = ~deref(pairs)[0].second
         return self.places[state]
+
+    cdef int32_t place_above(self, int32_t item_set) except? 0:
+        """The place at which the walk of an item set begins."""
+        item_set = self.items.live(item_set)
+        if self.items.kind(item_set) != _LIFTS:
+            return ~item_set
+        return self.place(self._begin(item_set))
 
     cdef int32_t lift(self, int32_t item_set) except -2:
         """The state of an item set above BOTTOM that was just reached."""
@@ -278,8 +288,6 @@ cdef class LazyTable:
         cdef Py_ssize_t byte_class
         cdef int32_t* row
         cdef size_t i
-        for i in range(sources.size()):
-            self.items.know_moves(sources[i].second)
         self.refresh()
         row = self.rows + state * self.width
         for byte_class in range(self.width):

@@ -1,5 +1,7 @@
 # The walk over trie and transition table; see ``interface.Walker``.
 
+ctypedef pair[int32_t, vector[Pair]] Walked  # number of a mask, (nonterminal, node set) completions
+
 cdef enum:
     # The least number of tokens below a node for which an inclusion check pays.
     _LEAST_BELOW = 8
@@ -86,19 +88,28 @@ cdef class Walker:
         self._clear()
         return [(each.first, _as_array(each.second)) for each in self.completions]
 
-    def find(self, int32_t start, int32_t roots, Pool node_sets, Pool rows):
+    def find(self, int32_t item_set, int32_t roots, Pool node_sets, Pool rows):
         """See ``interface.Walker``."""
+        cdef Walked found
+        self.find_from(item_set, roots, node_sets, rows, found)
+        return found.first, tuple(found.second)
+
+    cdef int find_from(
+        self, int32_t item_set, int32_t roots, Pool node_sets, Pool rows, Walked& found
+    ) except -1:
         cdef vector[int32_t]* nodes
         cdef vector[int32_t] content
-        cdef int32_t row
         node_sets._wake()
         nodes = &node_sets.contents.at(roots)
-        self._walk(start, nodes.data(), nodes.size())
+        self._walk(~item_set, nodes.data(), nodes.size())
         self._take_words(content, rows.width)
-        row = rows.find(content)
-        return row, tuple([(each.first, node_sets.find(each.second)) for each in self.completions])
+        found.first = rows.find(content)
+        for each in self.completions:
+            found.second.push_back(Pair(each.first, node_sets.find(each.second)))
+        return 0
 
     cdef int _walk(self, int32_t start, const int32_t* roots, size_t count) except -1:
+        """Walk from a state, or ``~item_set``."""
         cdef LazyTable explorer = self.explorer
         cdef _Part part
         cdef size_t i
@@ -108,7 +119,7 @@ cdef class Walker:
         try:
             explorer._wake()
             explorer.refresh()
-            self.places[0] = explorer.place(start)
+            self.places[0] = explorer.place(start) if start >= 0 else explorer.place_above(~start)
             for i in range(count):
                 if roots[i]:
                     self.places[self.whole.depth[roots[i]]] = self.places[0]
@@ -145,13 +156,14 @@ cdef class Walker:
     cdef int _walk_children(self, _Part part, int32_t within) except -1:
         cdef LazyTable explorer = self.explorer
         cdef int32_t start = self.places[0]
+        cdef int32_t* row = explorer.items.row(~start) if start < 0 else NULL
         cdef uint8_t byte_class
         cdef Py_ssize_t i
         self.visited += part.first.shape[0]
         for i in range(part.first.shape[0]):
             byte_class = explorer.classes[part.first_byte[i]]
-            if start < 0:
-                if explorer.items.move(~start, byte_class) == EMPTY:
+            if row != NULL:
+                if row[byte_class] == EMPTY:
                     continue
             elif explorer.step(start, byte_class) == DEAD:
                 continue

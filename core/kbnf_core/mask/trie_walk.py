@@ -15,8 +15,6 @@ import numpy.typing as npt
 from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.kernel.interface import Pool
 from kbnf_core.mask.bits import Bitmask, word_count
-from kbnf_core.mask.slices import slices_of
-from kbnf_core.recognise.states import StateTable
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 Nodes = npt.NDArray[np.int32]
@@ -53,19 +51,3 @@ def found_before(node_sets: Sequence[Nodes], rows: Sequence[Bitmask], width: int
     """Return what was found earlier, under the numbers that it had; ``width``: words of a row."""
     return Found(KERNEL.pool(node_sets), KERNEL.pool(rows, width))
 
-
-class Walker:
-    """Walks the trie of one vocabulary with the states of one grammar; one walk at a time."""
-
-    def __init__(self, states: StateTable, vocabulary: Vocabulary, found: Found) -> None:
-        self._walker = KERNEL.walker(states, vocabulary.trie, slices_of(vocabulary))
-        self._found = found
-
-    @property
-    def visited(self) -> int:
-        """How many trie nodes all walks have looked at."""
-        return self._walker.visited
-
-    def walk(self, start: int, roots: int) -> Walk:
-        """Walk the subtrees below each node of set ``roots``, in each from state ``start``."""
-        return Walk(*self._walker.find(start, roots, self._found.node_sets, self._found.rows))
