@@ -24,7 +24,7 @@ cdef class LazyTable:
     # By state; valid where ``has_sources`` is set.
     cdef deque[vector[Pair]] sources
     cdef vector[uint8_t] has_sources
-    cdef unordered_map[uint64_t, int32_t] settled
+    cdef _Map settled
     cdef Configurations configurations
     # By state: its place in a walk; see ``place``.
     cdef vector[int32_t] places
@@ -35,6 +35,7 @@ cdef class LazyTable:
         self.release = table.lock.release
         self.class_view = table.classes
         self.classes = &self.class_view[0]
+        self.settled = _Map()
         self.refresh()
 
     cdef int refresh(self) except -1:
@@ -203,10 +204,12 @@ cdef class LazyTable:
         """Intern a state of a single pair, memoised: many bytes lead to the same one."""
         cdef uint64_t key = _key(reached.first, reached.second)
         cdef vector[Pair] pairs
-        if not self.settled.count(key):
+        cdef int32_t found = self.settled.get(key)
+        if found == UNKNOWN:
             pairs.push_back(reached)
-            self.settled[key] = self._settle(pairs)
-        return self.settled[key]
+            found = self._settle(pairs)
+            self.settled.put(key, found)
+        return found
 
     cdef int32_t _settle(self, vector[Pair]& reached) except -2:
         cdef vector[int32_t] completions
