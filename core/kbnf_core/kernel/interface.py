@@ -118,6 +118,10 @@ class Slice(Protocol):
         """Return the bits of those of at most 0, 1, 2, .. bytes."""
 
     @property
+    def fronts(self) -> Bitmask:
+        """Return uint32[k, words], the bits of the first 0, 1, 2, .. runs of ``RUN`` tokens."""
+
+    @property
     def machine(self) -> Ids | None:
         """Return the automaton that accepts all of them, None if there is none."""
 

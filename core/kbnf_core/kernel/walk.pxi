@@ -5,6 +5,8 @@ ctypedef pair[int32_t, vector[Pair]] Walked  # number of a mask, (nonterminal, n
 cdef enum:
     # The least number of tokens below a node for which an inclusion check pays.
     _LEAST_BELOW = 8
+    # ``mask.slices.RUN``.
+    _RUN = 1024
 
 
 cdef class _Part:
@@ -21,19 +23,25 @@ cdef class _Part:
     cdef const uint8_t[::1] reading
     cdef const uint16_t[::1] height
     cdef const uint32_t[::1] words
+    # The bits of the first 0, 1, 2, .. runs of tokens; none for the whole trie.
+    cdef const uint32_t[:, ::1] fronts
+    cdef Py_ssize_t front_count
     # By length: the bits of the tokens of at most so many bytes.
     cdef tuple short
     # The root's children, and their bytes side by side: most of them are dead at once.
     cdef const int32_t[::1] first
     cdef const uint8_t[::1] first_byte
 
-    def __cinit__(self, trie, nodes):
+    def __cinit__(self, trie, nodes, fronts):
         self.byte = trie.byte
         self.skip = trie.skip
         self.depth = trie.depth
         self.token_start = trie.token_start
         self.token_ids = trie.token_ids
         self.nodes = nodes
+        if fronts is not None:
+            self.fronts = fronts
+            self.front_count = self.fronts.shape[0]
         self.first = trie.children(0)
         self.first_byte = trie.byte[trie.children(0)]
 
@@ -70,10 +78,10 @@ cdef class Walker:
         self.places.resize(trie.max_depth + 1)
         if trie.token_ids.shape[0]:
             self.words.resize(trie.token_ids.max() // 32 + 1)
-        self.whole = _Part(trie, None)
+        self.whole = _Part(trie, None, None)
         self.parts = []
         for each in slices:
-            part = _Part(each.part.trie, each.part.nodes)
+            part = _Part(each.part.trie, each.part.nodes, each.fronts)
             if each.machine is not None:
                 part.read_with(Inclusion(table, each.machine), each)
             self.parts.append(part)
@@ -124,7 +132,7 @@ cdef class Walker:
                 if roots[i]:
                     self.places[self.whole.depth[roots[i]]] = self.places[0]
                     self._walk_range(self.whole, roots[i] + 1, self.whole.skip[roots[i]], 0)
-                    self._take_ranges(self.whole, 0)
+                    self._take_ranges(self.whole)
                     continue
                 several = several or len(self.parts) > 1
                 for part in self.parts:
@@ -150,7 +158,7 @@ cdef class Walker:
             if within:
                 self._admit(part.short[within])
         self._walk_children(part, within)
-        self._take_ranges(part, within)
+        self._take_ranges(part)
         return 0
 
     cdef int _walk_children(self, _Part part, int32_t within) except -1:
@@ -247,34 +255,27 @@ cdef class Walker:
         else:
             self.ranges.push_back(Pair(first, end))
 
-    cdef void _take_ranges(self, _Part part, int32_t within) noexcept:
-        """Set the bits of the tokens found, or set all and clear the others.
-
-        With ``within`` others are found already.
-        """
-        cdef int32_t count = part.token_ids.shape[0], found = 0, behind = 0
-        cdef size_t i
-        for i in range(self.ranges.size()):
-            found += self.ranges[i].second - self.ranges[i].first
-        if part.inclusion is None or within or 2 * found < count:
-            for i in range(self.ranges.size()):
-                self._set(part, self.ranges[i].first, self.ranges[i].second)
-        else:
-            for i in range(self.words.size()):
-                self.words[i] |= part.words[i]
-            self.all_touched = True
-            for i in range(self.ranges.size()):
-                self._unset(part, behind, self.ranges[i].first)
-                behind = self.ranges[i].second
-            self._unset(part, behind, count)
+    cdef void _take_ranges(self, _Part part) noexcept:
+        """Set the bits of the tokens found."""
+        cdef int32_t first, end, i
+        cdef size_t each
+        for each in range(self.ranges.size()):
+            first, end = self.ranges[each].first, self.ranges[each].second
+            i = first // _RUN + 1
+            if i < end // _RUN < part.front_count:
+                self._set_between(&part.fronts[i, 0], &part.fronts[end // _RUN, 0])
+                self._set(part, first, i * _RUN)
+                first = end // _RUN * _RUN
+            self._set(part, first, end)
         self.ranges.clear()
 
-    cdef void _unset(self, _Part part, int32_t first, int32_t end) noexcept:
-        """No other part has these tokens, so they were not there before."""
-        cdef int32_t k, token
-        for k in range(first, end):
-            token = part.token_ids[k]
-            self.words[token >> 5] &= ~(<uint32_t> 1 << (token & 31))
+    cdef void _set_between(self, const uint32_t* before, const uint32_t* front) noexcept:
+        """Set the bits of one front that another does not have."""
+        cdef uint32_t* words = self.words.data()
+        cdef size_t i, count = self.words.size()
+        for i in range(count):
+            words[i] |= front[i] & ~before[i]
+        self.all_touched = True
 
     cdef void _set(self, _Part part, int32_t first, int32_t end) noexcept:
         cdef int32_t k, token, place
