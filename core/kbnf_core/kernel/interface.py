@@ -11,7 +11,7 @@ from kbnf_core.kernel.engine_core import EngineCore
 Ids = npt.NDArray[np.int32]
 Bitmask = npt.NDArray[np.uint32]
 Completions = list[tuple[int, Ids]]
-"""(nonterminal, trie nodes at which it completes), both ascending"""
+"""(nonterminal, trie nodes with others below at which it completes), both ascending"""
 
 Walked = tuple[int, tuple[tuple[int, int], ...]]
 """The number of a mask, and completions: (nonterminal, number of a node set), ascending"""
@@ -119,7 +119,11 @@ class Slice(Protocol):
 
     @property
     def fronts(self) -> Bitmask:
-        """Return uint32[k, words], the bits of the first 0, 1, 2, .. runs of ``RUN`` tokens."""
+        """Return uint32[k, words], the bits of the first 0, 1, 2, .. runs of tokens."""
+
+    @property
+    def run(self) -> int:
+        """Return the number of tokens in a run."""
 
     @property
     def machine(self) -> Ids | None:
@@ -257,7 +261,7 @@ class Walker(Protocol):
         """Walk below each of the nodes ``roots``, in each from state ``start``.
 
         Tokens whose node was reached are written to ``words``, which is overwritten.
-        Returns where nonterminals completed into BOTTOM.
+        Returns where nonterminals completed into BOTTOM and tokens go on.
         """
 
     def find(

@@ -250,7 +250,8 @@ class PlainWalker:
                 nodes, states = self._follow(each.part.trie, np.zeros(1, np.int32), start, words)
                 reached.append((each.part.nodes[nodes], states))
         nodes, at = (np.concatenate(column) for column in zip(*reached, strict=True))
-        leaving = self._table.has_completions[at] != 0
+        # Where no token goes on, nobody asks what follows.
+        leaving = (self._table.has_completions[at] != 0) & (self._trie.skip[nodes] > nodes + 1)
         return _by_nonterminal(self._table, nodes[leaving], at[leaving])
 
     def _follow(

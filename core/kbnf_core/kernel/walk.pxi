@@ -5,8 +5,6 @@ ctypedef pair[int32_t, vector[Pair]] Walked  # number of a mask, (nonterminal, n
 cdef enum:
     # The least number of tokens below a node for which an inclusion check pays.
     _LEAST_BELOW = 8
-    # ``mask.slices.RUN``.
-    _RUN = 1024
 
 
 cdef class _Part:
@@ -25,14 +23,15 @@ cdef class _Part:
     cdef const uint32_t[::1] words
     # The bits of the first 0, 1, 2, .. runs of tokens; none for the whole trie.
     cdef const uint32_t[:, ::1] fronts
-    cdef Py_ssize_t front_count
+    cdef int32_t front_count
+    cdef int32_t run
     # By length: the bits of the tokens of at most so many bytes.
     cdef tuple short
     # The root's children, and their bytes side by side: most of them are dead at once.
     cdef const int32_t[::1] first
     cdef const uint8_t[::1] first_byte
 
-    def __cinit__(self, trie, nodes, fronts):
+    def __cinit__(self, trie, nodes, fronts=None, int32_t run=1):
         self.byte = trie.byte
         self.skip = trie.skip
         self.depth = trie.depth
@@ -41,7 +40,8 @@ cdef class _Part:
         self.nodes = nodes
         if fronts is not None:
             self.fronts = fronts
-            self.front_count = self.fronts.shape[0]
+            self.front_count = <int32_t> self.fronts.shape[0]
+        self.run = run
         self.first = trie.children(0)
         self.first_byte = trie.byte[trie.children(0)]
 
@@ -71,6 +71,8 @@ cdef class Walker:
     cdef vector[Pair] ranges
     cdef ordered_map[int32_t, vector[int32_t]] completions
     cdef readonly long long visited
+    # Those set one by one.
+    cdef readonly long long bits_set
 
     def __cinit__(self, table, trie, slices):
         cdef _Part part
@@ -78,10 +80,10 @@ cdef class Walker:
         self.places.resize(trie.max_depth + 1)
         if trie.token_ids.shape[0]:
             self.words.resize(trie.token_ids.max() // 32 + 1)
-        self.whole = _Part(trie, None, None)
+        self.whole = _Part(trie, None)
         self.parts = []
         for each in slices:
-            part = _Part(each.part.trie, each.part.nodes, each.fronts)
+            part = _Part(each.part.trie, each.part.nodes, each.fronts, each.run)
             if each.machine is not None:
                 part.read_with(Inclusion(table, each.machine), each)
             self.parts.append(part)
@@ -129,6 +131,8 @@ cdef class Walker:
             explorer.refresh()
             self.places[0] = explorer.place(start) if start >= 0 else explorer.place_above(~start)
             for i in range(count):
+                if roots[i] and self.whole.skip[roots[i]] == roots[i] + 1:
+                    continue
                 if roots[i]:
                     self.places[self.whole.depth[roots[i]]] = self.places[0]
                     self._walk_range(self.whole, roots[i] + 1, self.whole.skip[roots[i]], 0)
@@ -144,7 +148,7 @@ cdef class Walker:
             explorer.release()
         if several:
             for each in self.completions:
-                _make_ascending(self.completions[each.first])
+                _make_ascending(self.completions[each.first], self.whole.byte.shape[0])
         return 0
 
     cdef int _walk_part(self, _Part part) except -1:
@@ -261,11 +265,11 @@ cdef class Walker:
         cdef size_t each
         for each in range(self.ranges.size()):
             first, end = self.ranges[each].first, self.ranges[each].second
-            i = first // _RUN + 1
-            if i < end // _RUN < part.front_count:
-                self._set_between(&part.fronts[i, 0], &part.fronts[end // _RUN, 0])
-                self._set(part, first, i * _RUN)
-                first = end // _RUN * _RUN
+            i = first // part.run + 1
+            if i < end // part.run < part.front_count:
+                self._set_between(&part.fronts[i, 0], &part.fronts[end // part.run, 0])
+                self._set(part, first, i * part.run)
+                first = end // part.run * part.run
             self._set(part, first, end)
         self.ranges.clear()
 
@@ -279,6 +283,7 @@ cdef class Walker:
 
     cdef void _set(self, _Part part, int32_t first, int32_t end) noexcept:
         cdef int32_t k, token, place
+        self.bits_set += end - first
         for k in range(first, end):
             token = part.token_ids[k]
             place = token >> 5
@@ -287,10 +292,12 @@ cdef class Walker:
             self.words[place] |= <uint32_t> 1 << (token & 31)
 
     cdef int _complete(self, _Part part, int32_t node, vector[int32_t]* names) except -1:
-        """Note that nonterminals complete into BOTTOM at a node."""
+        """Note that nonterminals complete into BOTTOM at a node, if some token goes on there."""
         cdef size_t i
         if part.nodes is not None:
             node = part.nodes[node]
+        if self.whole.skip[node] == node + 1:
+            return 0
         for i in range(names.size()):
             self.completions[names[0][i]].push_back(node)
         return 0
@@ -332,6 +339,19 @@ cdef class Walker:
 walker = Walker
 
 
-cdef void _make_ascending(vector[int32_t]& nodes) noexcept:
+cdef int _make_ascending(vector[int32_t]& nodes, int32_t count) except -1:
+    """Sort a set of nodes below ``count``; if it is large, by marking them."""
+    cdef vector[uint8_t] marks
+    cdef int32_t node
+    if nodes.size() > <size_t> count // 16:
+        marks.resize(count)
+        for node in nodes:
+            marks[node] = 1
+        nodes.clear()
+        for node in range(count):
+            if marks[node]:
+                nodes.push_back(node)
+        return 0
     sort(nodes.begin(), nodes.end())
     nodes.erase(unique(nodes.begin(), nodes.end()), nodes.end())
+    return 0

@@ -43,8 +43,8 @@ class Slice(NamedTuple):
     """``part``: the trie of some tokens. ``words``: their bits.
 
     ``short``: the bits of those of at most 0, 1, .. ``MOST_SHORT`` bytes, without a machine none.
-    ``fronts``: uint32[k, words], the bits of the first 0, 1, 2, .. times ``RUN`` tokens in the
-    order of the trie; a long run of tokens is the difference of two of them.
+    ``fronts``: uint32[k, words], the bits of the first 0, 1, 2, .. times ``run`` tokens in the
+    order of the trie; what is between two tokens is the difference of two fronts.
 
     ``machine`` reads them, None where none does. ``reading``: uint8[n], its state at each node.
     ``height``: uint16[n], bytes from each node to the deepest one below it.
@@ -54,6 +54,7 @@ class Slice(NamedTuple):
     words: Bitmask
     short: tuple[Bitmask, ...]
     fronts: Bitmask
+    run: int
     machine: Machine | None
     reading: npt.NDArray[np.uint8]
     height: npt.NDArray[np.uint16]
@@ -89,7 +90,7 @@ def _slice(
     words = pack(trie.token_ids[chosen], size)
     short = _short(part.trie, size) if machine is not None else ()
     fronts = _fronts(part.trie, size)
-    return Slice(part, words, short, fronts, machine, reading, _heights(part.trie))
+    return Slice(part, words, short, fronts, RUN, machine, reading, _heights(part.trie))
 
 
 def _fronts(trie: TokenTrie, size: int) -> Bitmask:

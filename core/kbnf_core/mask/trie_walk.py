@@ -3,7 +3,7 @@
 Starting in a state whose only stack node is ``BOTTOM``, the token trie and the transition table are
 followed side by side; dead branches are pruned. A walk gives the tokens that stay alive, and the
 *completions*: trie nodes at which a nonterminal completed into BOTTOM, so that what follows there
-belongs to its callers. The loop itself is in ``kernel``.
+belongs to its callers; nodes below which nothing follows are left out. The loop itself is in ``kernel``.
 """
 
 from collections.abc import Sequence
