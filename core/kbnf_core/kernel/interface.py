@@ -89,6 +89,12 @@ class Pool(Protocol[S]):
     def unite(self, numbers: Iterable[int]) -> npt.NDArray[S]:
         """Return the union of masks, as an array of its own."""
 
+    def sparse(self, numbers: Iterable[int]) -> bytes | None:
+        """Return the union of masks as ascending (index, word) pairs of int32, without zeros.
+
+        None where that is not shorter by far.
+        """
+
 
 class TriePart(Protocol):
     """A trie of some tokens of a trie; see ``vocab.part.Part``."""

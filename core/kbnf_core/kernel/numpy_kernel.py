@@ -45,6 +45,7 @@ __all__ = [
 NAME = "numpy"
 
 _DEAD = 0
+_MOST_SPARSE = 64
 _UNKNOWN = -1
 
 
@@ -213,6 +214,14 @@ class PlainPool:
         for number in numbers:
             words |= self[number]
         return words
+
+    def sparse(self, numbers: "Iterable[int]") -> bytes | None:
+        """See ``interface.Pool``."""
+        words = self.unite(numbers)
+        places = np.flatnonzero(words)
+        if len(places) > _MOST_SPARSE:
+            return None
+        return np.stack((places, words.view(np.int32)[places]), axis=1).astype(np.int32).tobytes()
 
 
 class PlainWalker:

@@ -21,6 +21,7 @@ from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.residuals import gather
+from kbnf_core.mask.shared_rows import shared_rows
 from kbnf_core.mask.slices import slices_of
 from kbnf_core.mask.terminals import TokenTerminals
 from kbnf_core.mask.trie_walk import (
@@ -107,6 +108,7 @@ class Masks:
             self._cut_off, self.mask_capacity
         )
         self._viable: LruDict[int, Viable] = LruDict(self._find_viable, self.mask_capacity)
+        self._shared_rows = shared_rows(vocabulary)
         self._similar: dict[bytes, int] = {}
         edges = len(states.tables.edge_target)
         self.has_stored = stored is not None
@@ -224,7 +226,8 @@ class Masks:
 
     def _unite(self, rows: tuple[int, ...]) -> Bitmask:
         """Return the union of masks, cached, since many states share one."""
-        return _frozen(self.found.rows.unite(rows))
+        few = self.found.rows.sparse(rows)
+        return _frozen(self.found.rows.unite(rows)) if few is None else self._shared_rows[few]
 
     def recall(self, item_set: int, nodes: int) -> Walk | None:
         """Return a walk that an artifact holds, or that of an equivalent item set; else None."""

@@ -3,7 +3,8 @@
 Starting in a state whose only stack node is ``BOTTOM``, the token trie and the transition table are
 followed side by side; dead branches are pruned. A walk gives the tokens that stay alive, and the
 *completions*: trie nodes at which a nonterminal completed into BOTTOM, so that what follows there
-belongs to its callers; nodes below which nothing follows are left out. The loop itself is in ``kernel``.
+belongs to its callers; where no token goes on, nothing follows, and they are left out. The loop
+itself is in ``kernel``.
 """
 
 from collections.abc import Sequence
@@ -50,4 +51,3 @@ def nothing_found(vocabulary: Vocabulary) -> Found:
 def found_before(node_sets: Sequence[Nodes], rows: Sequence[Bitmask], width: int) -> Found:
     """Return what was found earlier, under the numbers that it had; ``width``: words of a row."""
     return Found(KERNEL.pool(node_sets), KERNEL.pool(rows, width))
-
