@@ -92,7 +92,7 @@ class Pool(Protocol[S]):
     def sparse(self, numbers: Iterable[int]) -> bytes | None:
         """Return the union of masks as ascending (index, word) pairs of int32, without zeros.
 
-        None where that is not shorter by far.
+        None where that is not shorter by far, or nothing was searched for or added yet.
         """
 
 

@@ -56,7 +56,8 @@ cdef class Pool:
         cdef vector[int32_t]* content
         cdef int32_t number
         cdef size_t i, count = 0
-        self._wake()
+        if not self.awake:
+            return None
         for number in numbers:
             content = &self.contents.at(number)
             if content.size() == <size_t> self.width or words.size() > _MOST_SPARSE:

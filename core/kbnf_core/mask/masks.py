@@ -109,6 +109,7 @@ class Masks:
         )
         self._viable: LruDict[int, Viable] = LruDict(self._find_viable, self.mask_capacity)
         self._shared_rows = shared_rows(vocabulary)
+        self.no_words = _frozen(np.zeros(self.word_count, np.uint32))
         self._similar: dict[bytes, int] = {}
         edges = len(states.tables.edge_target)
         self.has_stored = stored is not None
@@ -196,7 +197,8 @@ class Masks:
         below = np.concatenate([self._ids_below(node) for node in nodes.tolist()])
         # A token that a token terminal names stays: it is one step, whatever its bytes are.
         named = self.terminals.mask(terminals)
-        return _frozen(self._unions[viable.rows] & ~pack(below, self.vocabulary.size) | named)
+        words = self._unions[viable.rows] & ~pack(below, self.vocabulary.size) | named
+        return _frozen(words) if words.any() else self.no_words
 
     def _token_terminals(self, state: int) -> frozenset[int]:
         return self.states.token_terminals(state) if self.terminals else frozenset()
@@ -227,7 +229,10 @@ class Masks:
     def _unite(self, rows: tuple[int, ...]) -> Bitmask:
         """Return the union of masks, cached, since many states share one."""
         few = self.found.rows.sparse(rows)
-        return _frozen(self.found.rows.unite(rows)) if few is None else self._shared_rows[few]
+        if few:
+            return self._shared_rows[few]
+        words = self.found.rows.unite(rows)
+        return _frozen(words) if words.any() else self.no_words
 
     def recall(self, item_set: int, nodes: int) -> Walk | None:
         """Return a walk that an artifact holds, or that of an equivalent item set; else None."""
