@@ -159,9 +159,14 @@ cdef class _Items:
         return found
 
     cdef bint _has_few_edges(self, int32_t item_set) noexcept:
+        """Whether the items of a set have so few edges that laying them out does not pay."""
         cdef vector[int64_t]* items = self.of(item_set)
-        cdef int32_t state = items[0][0] // self.radix
-        return items.size() == 1 and self.edge_start[state + 1] - self.edge_start[state] < _FEW
+        cdef int32_t state, edges = 0
+        cdef size_t i
+        for i in range(items.size()):
+            state = items[0][i] // self.radix
+            edges += self.edge_start[state + 1] - self.edge_start[state]
+        return edges < _FEW * <int32_t> items.size()
 
     cdef int _look_at(self, int32_t item_set) except -1:
         """Lay out the targets of all items of a set by class, unless that was done last."""
