@@ -52,12 +52,12 @@ def _vocabulary(random: Random, letters: bytes, size: int) -> Vocabulary:
 def _count(engine: Engine) -> _Counts:
     automaton = engine._automaton
     known = automaton.masks
-    memos = (known._unions, known._cut, known._walks, known._viable, automaton.words)
+    memos = (known._unions, known._cut, known._viable, automaton.words)
     return _Counts(
         len(known.states),
         known.states.grown,
         known.found.rows.added_bytes + known.found.node_sets.added_bytes,
-        max(len(memo.known()) for memo in memos),
+        max(len(known.known_walks()), *(len(memo.known()) for memo in memos)),
         len(automaton.after.known()),
     )
 

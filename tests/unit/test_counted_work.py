@@ -16,8 +16,10 @@ import pytest
 from kbnf_core import Config, Engine, Grammar, Vocabulary
 from kbnf_core.kernel import kernel_name
 from kbnf_core.mask import masks as masks_module
+from kbnf_core.mask import shared_rows as shared_rows_module
 from kbnf_core.mask.masks import Masks
-from kbnf_core.mask.trie_walk import Walker
+from kbnf_core.mask.shared_rows import shared_rows
+from kbnf_core.mask.slices import RUN
 from kbnf_core.recognise.states import UNKNOWN
 
 JSON = (Path(__file__).resolve().parents[2] / "grammars" / "json.kbnf").read_text(encoding="utf-8")
@@ -85,19 +87,20 @@ def test_json_needs_a_bounded_number_of_walks_and_states() -> None:
     assert found["states"] <= 25 * 60
 
 
-def test_a_second_pass_works_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_second_pass_works_nothing_out() -> None:
     engine = Engine(JSON, VOCABULARY)
     texts = documents(20)
     for document in texts:
         engine.reset()
         feed(engine, document)
     before = counts(engine)
-    monkeypatch.setattr(Walker, "walk", None)
+    visited = masks_of(engine).visited
     twin = Engine(engine.grammar, VOCABULARY)
     for document in texts:
         twin.reset()
         feed(twin, document)
     assert counts(twin) == before
+    assert masks_of(twin).visited == visited
 
 
 FORMS = {
@@ -267,3 +270,58 @@ def test_few_tokens_are_kept_as_few_numbers() -> None:
     engine = Engine("start ::= '0000' #'[0-9]'{2} ';';", large)
     engine.compute_allowed_token_ids()
     assert masks_of(engine).found.rows.added_bytes <= 100_000
+
+
+@pytest.mark.skipif(kernel_name() == "numpy", reason="the compiled walk alone does so")
+def test_many_tokens_in_a_row_are_not_set_one_by_one() -> None:
+    large = Vocabulary({place: b"%06d" % (9 * place) for place in range(80_000)})
+    engine = Engine("start ::= #'[0-6]' #'[0-9]*' ';';", large)
+    engine.compute_allowed_token_ids()
+    allowed = engine.get_allowed_token_ids_from_last_computation()
+    assert allowed == [place for place in range(80_000) if b"%06d" % (9 * place) < b"7"]
+    walker: Any = masks_of(engine).walker
+    assert walker.bits_set <= 2 * RUN
+
+
+def test_rows_of_few_tokens_are_those_of_other_grammars() -> None:
+    rows = []
+    for grammar, before in (("start ::= '[' 'x' '1'*;", b"["), ("start ::= 'ab' 'x';", b"ab")):
+        engine = Engine(grammar, VOCABULARY)
+        engine.try_accept_new_bytes(before)
+        engine.compute_allowed_token_ids()
+        rows.append(engine._allowed)
+    assert rows[0] is rows[1]
+    assert not rows[0].flags.writeable
+
+
+def test_shared_rows_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared_rows_module, "SHARED_BYTES", 0)
+    mine = Vocabulary({place: bytes([place]) for place in range(256)})
+    engine = Engine("start ::= " + " ".join(f"'{letter}'" for letter in "abcdefgh") + ";", mine)
+    for letter in b"abcdefgh":
+        engine.compute_allowed_token_ids()
+        assert engine.get_allowed_token_ids_from_last_computation() == [letter]
+        engine.try_accept_new_token(letter)
+    assert len(shared_rows(mine).known()) <= 2
+
+
+@pytest.mark.skipif(kernel_name() == "numpy", reason="the compiled walk alone does so")
+def test_what_follows_a_call_is_walked_without_states() -> None:
+    engine = Engine("start ::= '(' item ')' ';'; item ::= '[' item ']' | #'[a-z]+';", VOCABULARY)
+    engine.try_accept_new_bytes(b"(ab")
+    before = counts(engine)["states"]
+    engine.compute_allowed_token_ids()
+    assert counts(engine)["walks"] >= 2
+    assert counts(engine)["states"] == before
+
+
+def test_where_no_token_goes_on_nothing_completes() -> None:
+    engine = Engine("start ::= '[' v ']'; v ::= '[' v ']' | 'zx' | 'zn';", VOCABULARY)
+    engine.try_accept_new_bytes(b"[[z")
+    engine.compute_allowed_token_ids()
+    masks, trie = masks_of(engine), VOCABULARY.trie
+    sets = {nodes for walk in masks.known_walks().values() for _, nodes in walk.completions}
+    found = {node for nodes in sets for node in masks.found.node_sets[nodes].tolist()}
+    # Tokens that begin with x are one byte long.
+    assert trie.find(b"n") in found
+    assert trie.find(b"x") not in found

@@ -47,6 +47,7 @@ cdef inline uint64_t _key(int32_t high, int32_t low) noexcept nogil:
     return (<uint64_t> <uint32_t> high << 32) | <uint32_t> low
 
 
+include "hashing.pxi"
 include "lists.pxi"
 include "items.pxi"
 include "stack.pxi"

@@ -8,8 +8,11 @@ cdef class Configurations:
 
     cdef deque[vector[Pair]] all_pairs
     cdef deque[vector[int32_t]] all_exits
-    cdef unordered_map[string, int32_t] numbers
+    cdef _Index index
     cdef readonly size_t size
+
+    def __cinit__(self):
+        self.index = _Index()
 
     def __len__(self):
         return self.all_pairs.size()
@@ -30,18 +33,22 @@ cdef class Configurations:
 
     cdef int32_t find(self, vector[Pair]& pairs, vector[int32_t]& completions) except -1:
         """The number of a content, interned if new."""
-        cdef string key
-        cdef size_t count = pairs.size()
-        # The count of pairs separates pairs from completions, which makes the key unambiguous.
-        key.append(<const char*> &count, sizeof(count))
-        key.append(<const char*> pairs.data(), count * sizeof(Pair))
-        key.append(<const char*> completions.data(), completions.size() * sizeof(int32_t))
-        if not self.numbers.count(key):
-            self.numbers[key] = self.all_pairs.size()
-            self.all_pairs.push_back(pairs)
-            self.all_exits.push_back(completions)
-            self.size += pairs.size() + completions.size()
-        return self.numbers[key]
+        cdef uint64_t hashed = _hash_bytes(
+            pairs.size(), pairs.data(), pairs.size() * sizeof(Pair)
+        )
+        cdef size_t at
+        cdef int32_t number
+        hashed = _hash_bytes(hashed, completions.data(), completions.size() * sizeof(int32_t))
+        at = hashed
+        number = self.index.next(hashed, &at)
+        while number != UNKNOWN:
+            if self.all_pairs[number] == pairs and self.all_exits[number] == completions:
+                return number
+            number = self.index.next(hashed, &at)
+        self.all_pairs.push_back(pairs)
+        self.all_exits.push_back(completions)
+        self.size += pairs.size() + completions.size()
+        return self.index.add(hashed)
 
 
 configurations = Configurations

@@ -11,7 +11,10 @@ from kbnf_core.kernel.engine_core import EngineCore
 Ids = npt.NDArray[np.int32]
 Bitmask = npt.NDArray[np.uint32]
 Completions = list[tuple[int, Ids]]
-"""(nonterminal, trie nodes at which it completes), both ascending"""
+"""(nonterminal, trie nodes with others below at which it completes), both ascending"""
+
+Walked = tuple[int, tuple[tuple[int, int], ...]]
+"""The number of a mask, and completions: (nonterminal, number of a node set), ascending"""
 
 
 ARRAY_BYTES = 256
@@ -86,6 +89,12 @@ class Pool(Protocol[S]):
     def unite(self, numbers: Iterable[int]) -> npt.NDArray[S]:
         """Return the union of masks, as an array of its own."""
 
+    def sparse(self, numbers: Iterable[int]) -> bytes | None:
+        """Return the union of masks as ascending (index, word) pairs of int32, without zeros.
+
+        None where that is not shorter by far, or nothing was searched for or added yet.
+        """
+
 
 class TriePart(Protocol):
     """A trie of some tokens of a trie; see ``vocab.part.Part``."""
@@ -113,6 +122,14 @@ class Slice(Protocol):
     @property
     def short(self) -> tuple[Bitmask, ...]:
         """Return the bits of those of at most 0, 1, 2, .. bytes."""
+
+    @property
+    def fronts(self) -> Bitmask:
+        """Return uint32[k, words], the bits of the first 0, 1, 2, .. runs of tokens."""
+
+    @property
+    def run(self) -> int:
+        """Return the number of tokens in a run."""
 
     @property
     def machine(self) -> Ids | None:
@@ -250,28 +267,71 @@ class Walker(Protocol):
         """Walk below each of the nodes ``roots``, in each from state ``start``.
 
         Tokens whose node was reached are written to ``words``, which is overwritten.
-        Returns where nonterminals completed into BOTTOM.
+        Returns where nonterminals completed into BOTTOM and tokens go on.
         """
 
     def find(
-        self, start: int, roots: int, node_sets: Pool[np.int32], rows: Pool[np.uint32]
-    ) -> tuple[int, tuple[tuple[int, int], ...]]:
-        """Walk below the nodes of a set; node sets and masks are named by number."""
+        self, item_set: int, roots: int, node_sets: Pool[np.int32], rows: Pool[np.uint32]
+    ) -> Walked:
+        """Walk from an item set above BOTTOM; node sets and masks are named by number."""
 
 
 class MaskAssembler(Protocol):
-    """Gathers the walks that the mask of a state needs."""
+    """Gathers the walks that the mask of a state needs, over a memo of the walks made.
+
+    The caller of each method holds the locks of the masks and of the table.
+    """
+
+    @property
+    def walk_count(self) -> int:
+        """Return how many walks were made; those recalled do not count."""
+
+    def __len__(self) -> int:
+        """Return the number of walks in the memo."""
+
+    def known(self) -> dict[tuple[int, int], Walked]:
+        """Return the memo, by item set and node set."""
+
+    def walk(self, item_set: int, nodes: int) -> Walked:
+        """Return the walk of an item set below the nodes of a set."""
 
     def gather(self, state: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Return numbers of masks, and of node sets, both ascending.
 
         The union of the masks has the tokens that can come in ``state``; the node sets are those
-        at which the start is complete. The caller holds the locks of the masks and of the table.
+        at which the start is complete.
         """
 
 
 class Gatherable(Protocol):
-    """An assembler of masks in Python; see ``mask.masks.Masks``."""
+    """What an assembler works for; see ``mask.masks.Masks``.
+
+    ``has_stored``: whether ``recall`` may know walks before any was made, and ``share_from``: from
+    how many visited nodes on it may know them by those of other item sets.
+    """
+
+    @property
+    def walker(self) -> Walker:
+        """Return the walker of the vocabulary's trie."""
+
+    @property
+    def found(self) -> tuple[Pool[np.int32], Pool[np.uint32]]:
+        """Return the node sets and masks that walks name by number."""
+
+    @property
+    def mask_capacity(self) -> int:
+        """Return how many walks a memo may hold."""
+
+    @property
+    def has_stored(self) -> bool:
+        """Return whether an artifact holds walks."""
+
+    @property
+    def share_from(self) -> float:
+        """Return that number of visited nodes."""
+
+    def recall(self, item_set: int, nodes: int) -> Walked | None:
+        """Return a walk that need not be made, None for others."""
 
     def gather_plainly(self, state: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Do what a ``MaskAssembler`` does."""

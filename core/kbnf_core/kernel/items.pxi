@@ -7,7 +7,6 @@ cdef enum:
     _COMPLETED = 2
     _REPORTS = 4
     _CALLS = 8
-    _KIND = 16
 
 
 cdef enum:
@@ -44,14 +43,20 @@ cdef class _Items:
     cdef deque[vector[int32_t]] completions
     cdef deque[vector[int32_t]] reported
     cdef deque[vector[Pair]] calls
-    cdef deque[uint8_t] kinds
-    cdef vector[int32_t] moves
-    # By item of the set at hand, and byte class: the target, UNKNOWN for several; for ``_spread``.
+    cdef vector[uint8_t] kinds
+    # By item set: its row of moves, one by byte class; NULL while nobody asked. Rows never move, and
+    # none is made in advance: memory that is touched for the first time costs more than the work.
+    cdef vector[int32_t*] rows
+    cdef deque[vector[int32_t]] moves
+    # Of the set looked at last: by item and byte class, one more than the target, DEAD without one,
+    # UNKNOWN for several; and by byte class, a hash of all items' targets.
+    cdef int32_t looked_at
     cdef vector[int32_t] targets
+    cdef vector[uint64_t] columns
     cdef unordered_map[int32_t, vector[int32_t]] tail_called
     # By item: the closed set of this one alone.
-    cdef unordered_map[int64_t, int32_t] single
-    cdef unordered_map[uint64_t, int32_t] unions
+    cdef _Map single
+    cdef _Map unions
     cdef unordered_map[string, int32_t] predictions
 
     def __cinit__(self, items, tables):
@@ -69,6 +74,9 @@ cdef class _Items:
         self.entry = tables.entry
         self.accepting = tables.accepting.view("uint8")
         self.by_class = self._come_by_class()
+        self.single = _Map()
+        self.unions = _Map()
+        self.looked_at = UNKNOWN
 
     cdef bint _come_by_class(self) noexcept:
         cdef Py_ssize_t state, edge
@@ -91,95 +99,157 @@ cdef class _Items:
             self.completions.resize(size)
             self.reported.resize(size)
             self.calls.resize(size)
-            self.kinds.resize(size)
         return self.known[item_set] & what
 
-    cdef int32_t move(self, int32_t item_set, int32_t byte_class) except -2:
+    cdef inline int32_t move(self, int32_t item_set, int32_t byte_class) except -2:
         """The set after a byte of a class, EMPTY where there is none."""
-        cdef size_t place = item_set * self.width + byte_class
-        self.know_moves(item_set)
-        if self.moves[place] == _WAITING:
-            self._spread(item_set, byte_class, self._find_move(item_set, byte_class))
-        return self.moves[place]
+        cdef int32_t found = self.row(item_set)[byte_class]
+        return found if found != _WAITING else self._find_move(item_set, byte_class)
 
-    cdef inline bint can_move(self, int32_t item_set, int32_t byte_class) noexcept:
-        """Whether a set has a transition on a class; after ``know_moves``."""
-        return self.moves[item_set * self.width + byte_class] != EMPTY
+    cdef inline bint can_move(self, int32_t item_set, int32_t byte_class) except -1:
+        """Whether a set has a transition on a class."""
+        return self.row(item_set)[byte_class] != EMPTY
 
-    cdef inline bint move_alike(self, int32_t item_set, int32_t one, int32_t other) noexcept:
-        """Whether a set's moves on two classes are known to be the same; after ``know_moves``."""
-        cdef int32_t* moves = &self.moves[item_set * self.width]
+    cdef inline bint move_alike(self, int32_t item_set, int32_t one, int32_t other) except -1:
+        """Whether a set's moves on two classes are known to be the same."""
+        cdef int32_t* moves = self.row(item_set)
         return moves[one] == moves[other] != _WAITING
 
-    cdef int know_moves(self, int32_t item_set) except -1:
-        """Collect the classes of all items' edges at once: most classes have no transition."""
-        cdef size_t place = item_set * self.width
-        if place >= self.moves.size():
-            self.moves.resize((2 * item_set + 16) * self.width, UNKNOWN)
-        if self.moves[place] == UNKNOWN:
-            self._note_moves(item_set)
-        return 0
+    cdef inline int32_t* row(self, int32_t item_set) except NULL:
+        """The moves of a set by class: EMPTY, ``_WAITING`` to be found, or a set."""
+        if item_set < <int32_t> self.rows.size() and self.rows[item_set] != NULL:
+            return self.rows[item_set]
+        return self._make_row(item_set)
 
-    cdef void _note_moves(self, int32_t item_set) noexcept:
+    cdef int32_t* _make_row(self, int32_t item_set) except NULL:
+        """Collect the classes of all items' edges at once: most classes have no transition."""
         cdef vector[int64_t]* items = self.of(item_set)
-        cdef int32_t* moves = &self.moves[item_set * self.width]
+        cdef int32_t* moves
         cdef size_t i
         cdef int32_t state, edge
-        memset(moves, EMPTY, self.width * sizeof(int32_t))
+        self.moves.push_back(vector[int32_t](<size_t> self.width, EMPTY))
+        moves = self.moves.back().data()
         for i in range(items.size()):
             state = items[0][i] // self.radix
             for edge in range(self.edge_start[state], self.edge_start[state + 1]):
                 moves[self.edge_class[edge]] = _WAITING
+        if item_set >= <int32_t> self.rows.size():
+            self.rows.resize(item_set + 1 + item_set // 2, NULL)
+        self.rows[item_set] = moves
+        return moves
 
-    cdef int _spread(self, int32_t item_set, int32_t byte_class, int32_t found) except -1:
-        """Store a move, also for all classes on which each item has the same target.
+    cdef int32_t _find_move(self, int32_t item_set, int32_t byte_class) except -2:
+        """Find a move, also for all classes on which each item has the same target.
 
         Most classes of a text's position lead to the same one, and finding a set takes as long as
         comparing them all.
         """
+        cdef int32_t* moves
+        cdef int32_t found, other
+        if self._has_few_edges(item_set) or self._has_several(item_set, byte_class):
+            found = self._move_by_search(item_set, byte_class)
+            self.row(item_set)[byte_class] = found
+            return found
+        found = self._move_by_column(item_set, byte_class)
+        moves = self.row(item_set)
+        for other in range(self.width):
+            if moves[other] == _WAITING and self.columns[other] == self.columns[byte_class]:
+                if self._is_alike(item_set, byte_class, other):
+                    moves[other] = found
+        return found
+
+    cdef bint _has_few_edges(self, int32_t item_set) noexcept:
+        """Whether the items of a set have so few edges that laying them out does not pay."""
         cdef vector[int64_t]* items = self.of(item_set)
-        cdef int32_t* moves = &self.moves[item_set * self.width]
+        cdef int32_t state, edges = 0
+        cdef size_t i
+        for i in range(items.size()):
+            state = items[0][i] // self.radix
+            edges += self.edge_start[state + 1] - self.edge_start[state]
+        return edges < _FEW * <int32_t> items.size()
+
+    cdef int _look_at(self, int32_t item_set) except -1:
+        """Lay out the targets of all items of a set by class, unless that was done last."""
+        cdef vector[int64_t]* items = self.of(item_set)
         cdef int32_t* row
-        cdef int32_t state, edge, other
-        cdef size_t i, count = items.size()
-        moves[byte_class] = found
-        state = items[0][0] // self.radix
-        if self.edge_start[state + 1] - self.edge_start[state] < _FEW:
+        cdef int32_t state, edge, byte_class
+        cdef size_t i
+        if self.looked_at == item_set:
             return 0
-        self.targets.assign(count * self.width, DEAD)
-        for i in range(count):
+        self.looked_at = item_set
+        self.targets.assign(items.size() * self.width, DEAD)
+        self.columns.assign(self.width, 0)
+        for i in range(items.size()):
             row = &self.targets[i * self.width]
             state = items[0][i] // self.radix
             for edge in range(self.edge_start[state], self.edge_start[state + 1]):
-                # Behind DEAD; two edges of a class are left alone.
                 if row[self.edge_class[edge]] != DEAD:
                     row[self.edge_class[edge]] = UNKNOWN
                 else:
                     row[self.edge_class[edge]] = self.edge_target[edge] + 1
-        for i in range(count):
-            if self.targets[i * self.width + byte_class] == UNKNOWN:
-                return 0
-        for other in range(self.width):
-            if moves[other] == _WAITING:
-                for i in range(count):
-                    row = &self.targets[i * self.width]
-                    if row[other] != row[byte_class]:
-                        break
-                else:
-                    moves[other] = found
+            for byte_class in range(self.width):
+                self.columns[byte_class] = (
+                    self.columns[byte_class] * <uint64_t> 0x9E3779B97F4A7C15ULL
+                    + <uint32_t> row[byte_class]
+                )
         return 0
+
+    cdef bint _has_several(self, int32_t item_set, int32_t byte_class) except -1:
+        """Whether some item has two edges of a class."""
+        cdef size_t i
+        self._look_at(item_set)
+        for i in range(self.of(item_set).size()):
+            if self.targets[i * self.width + byte_class] == UNKNOWN:
+                return True
+        return False
+
+    cdef bint _is_alike(self, int32_t item_set, int32_t one, int32_t other) noexcept:
+        """Whether each item has the same target on two classes; after ``_look_at``."""
+        cdef int32_t* row
+        cdef size_t i
+        for i in range(self.of(item_set).size()):
+            row = &self.targets[i * self.width]
+            if row[one] != row[other]:
+                return False
+        return True
+
+    cdef int32_t _move_by_column(self, int32_t item_set, int32_t byte_class) except -2:
+        cdef vector[int64_t]* items = self.of(item_set)
+        cdef vector[int64_t] reached
+        cdef size_t i
+        cdef int32_t target
+        for i in range(items.size()):
+            target = self.targets[i * self.width + byte_class]
+            if target != DEAD:
+                reached.push_back(
+                    <int64_t> (target - 1) * self.radix + items[0][i] % self.radix
+                )
+        return self._intern(reached)
 
     cdef inline uint8_t kind(self, int32_t item_set) except 0:
         """What a walk does at a set: ``_READS``, ``_COMPLETES`` or ``_LIFTS``."""
-        if not self._knows(item_set, _KIND):
-            if not self.waits(item_set).empty():
-                self.kinds[item_set] = _LIFTS
-            else:
-                self.kinds[item_set] = _READS if self.completed(item_set).empty() else _COMPLETES
-            self.known[item_set] |= _KIND
-        return self.kinds[item_set]
+        if item_set < <int32_t> self.kinds.size() and self.kinds[item_set]:
+            return self.kinds[item_set]
+        return self._find_kind(item_set)
 
-    cdef int32_t _find_move(self, int32_t item_set, int32_t byte_class) except -2:
+    cdef uint8_t _find_kind(self, int32_t item_set) except 0:
+        cdef vector[int64_t]* items = self.of(item_set)
+        cdef uint8_t found = _READS
+        cdef int32_t state, call
+        cdef size_t i
+        for i in range(items.size()):
+            state = items[0][i] // self.radix
+            if self.accepting[state] and found == _READS:
+                found = _COMPLETES
+            for call in range(self.call_start[state], self.call_start[state + 1]):
+                if not self.call_tail[call]:
+                    found = _LIFTS
+        if item_set >= <int32_t> self.kinds.size():
+            self.kinds.resize(item_set + 1 + item_set // 2)
+        self.kinds[item_set] = found
+        return found
+
+    cdef int32_t _move_by_search(self, int32_t item_set, int32_t byte_class) except -2:
         cdef vector[int64_t]* items = self.of(item_set)
         cdef vector[int64_t] reached
         cdef size_t i
@@ -210,20 +280,25 @@ cdef class _Items:
         """The number of a set of items, closed under tail calls."""
         if items.size() != 1:
             return self._find_closed(items)
-        cdef int64_t only = items[0]
-        found = self.single.find(only)
-        if found != self.single.end():
-            return deref(found).second
-        cdef int32_t number = self._find_closed(items)
-        self.single[only] = number
+        cdef uint64_t only = items[0]
+        cdef int32_t number = self.single.get(only)
+        if number == UNKNOWN:
+            number = self._find_closed(items)
+            self.single.put(only, number)
         return number
 
     cdef int32_t _find_closed(self, vector[int64_t]& items) except -2:
         cdef vector[int64_t] closed
         cdef vector[int32_t]* states
+        cdef int32_t state
         cdef size_t i, j
+        closed.reserve(items.size() + 8)
         for i in range(items.size()):
-            states = self._with_tail_calls(items[i] // self.radix)
+            state = items[i] // self.radix
+            if self.call_start[state] == self.call_start[state + 1]:
+                closed.push_back(items[i])
+                continue
+            states = self._with_tail_calls(state)
             for j in range(states.size()):
                 closed.push_back(states[0][j] * self.radix + items[i] % self.radix)
         return self._number(closed)
@@ -322,11 +397,13 @@ cdef class _Items:
         if one == other:
             return one
         key = _key(min(one, other), max(one, other))
-        if not self.unions.count(key):
+        cdef int32_t found = self.unions.get(key)
+        if found == UNKNOWN:
             joined = self.of(one)[0]
             joined.insert(joined.end(), self.of(other).begin(), self.of(other).end())
-            self.unions[key] = self._number(joined)
-        return self.unions[key]
+            found = self._number(joined)
+            self.unions.put(key, found)
+        return found
 
     cdef int signature(
         self, int32_t item_set, const int32_t[::1] blocks, vector[int64_t]& found

@@ -24,7 +24,7 @@ cdef class LazyTable:
     # By state; valid where ``has_sources`` is set.
     cdef deque[vector[Pair]] sources
     cdef vector[uint8_t] has_sources
-    cdef unordered_map[uint64_t, int32_t] settled
+    cdef _Map settled
     cdef Configurations configurations
     # By state: its place in a walk; see ``place``.
     cdef vector[int32_t] places
@@ -35,6 +35,7 @@ cdef class LazyTable:
         self.release = table.lock.release
         self.class_view = table.classes
         self.classes = &self.class_view[0]
+        self.settled = _Map()
         self.refresh()
 
     cdef int refresh(self) except -1:
@@ -105,15 +106,18 @@ cdef class LazyTable:
 
     def begin(self, int32_t item_set):
         """See ``interface.LazyTable``."""
-        cdef vector[Pair] reached = vector[Pair](1, Pair(BOTTOM, item_set))
-        cdef vector[int32_t] no_exits
         self.refresh()
         self.acquire()
         try:
             self._wake()
-            return self._intern(reached, no_exits)
+            return self._begin(item_set)
         finally:
             self.release()
+
+    cdef int32_t _begin(self, int32_t item_set) except -2:
+        cdef vector[Pair] reached = vector[Pair](1, Pair(BOTTOM, item_set))
+        cdef vector[int32_t] no_exits
+        return self._intern(reached, no_exits)
 
     def signature(self, int32_t item_set, const int32_t[::1] blocks):
         """See ``interface.LazyTable``."""
@@ -150,6 +154,13 @@ cdef class LazyTable:
                 if self.items.kind(deref(pairs)[0].second) != _LIFTS:
                     self.places[state] = ~deref(pairs)[0].second
         return self.places[state]
+
+    cdef int32_t place_above(self, int32_t item_set) except? 0:
+        """The place at which the walk of an item set begins."""
+        item_set = self.items.live(item_set)
+        if self.items.kind(item_set) != _LIFTS:
+            return ~item_set
+        return self.place(self._begin(item_set))
 
     cdef int32_t lift(self, int32_t item_set) except -2:
         """The state of an item set above BOTTOM that was just reached."""
@@ -193,10 +204,12 @@ cdef class LazyTable:
         """Intern a state of a single pair, memoised: many bytes lead to the same one."""
         cdef uint64_t key = _key(reached.first, reached.second)
         cdef vector[Pair] pairs
-        if not self.settled.count(key):
+        cdef int32_t found = self.settled.get(key)
+        if found == UNKNOWN:
             pairs.push_back(reached)
-            self.settled[key] = self._settle(pairs)
-        return self.settled[key]
+            found = self._settle(pairs)
+            self.settled.put(key, found)
+        return found
 
     cdef int32_t _settle(self, vector[Pair]& reached) except -2:
         cdef vector[int32_t] completions
@@ -278,8 +291,6 @@ cdef class LazyTable:
         cdef Py_ssize_t byte_class
         cdef int32_t* row
         cdef size_t i
-        for i in range(sources.size()):
-            self.items.know_moves(sources[i].second)
         self.refresh()
         row = self.rows + state * self.width
         for byte_class in range(self.width):

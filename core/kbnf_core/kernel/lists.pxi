@@ -4,8 +4,11 @@ cdef class Lists:
     """Contents by number and numbers by content; a deque, so that what is handed out stays put."""
 
     cdef deque[vector[int64_t]] contents
-    cdef unordered_map[string, int32_t] numbers
+    cdef _Index index
     cdef readonly size_t size
+
+    def __cinit__(self):
+        self.index = _Index()
 
     def __len__(self):
         return self.contents.size()
@@ -21,14 +24,18 @@ cdef class Lists:
 
     cdef int32_t find(self, vector[int64_t]& values) except -1:
         """The number of a content, interned if new."""
-        cdef string key = string(<const char*> values.data(), values.size() * sizeof(int64_t))
-        cdef pair[unordered_map[string, int32_t].iterator, bint] placed = self.numbers.insert(
-            pair[string, int32_t](key, <int32_t> self.contents.size())
+        cdef uint64_t hashed = _hash_bytes(
+            values.size(), values.data(), values.size() * sizeof(int64_t)
         )
-        if placed.second:
-            self.contents.push_back(values)
-            self.size += values.size()
-        return deref(placed.first).second
+        cdef size_t at = hashed
+        cdef int32_t number = self.index.next(hashed, &at)
+        while number != UNKNOWN:
+            if self.contents[number] == values:
+                return number
+            number = self.index.next(hashed, &at)
+        self.contents.push_back(values)
+        self.size += values.size()
+        return self.index.add(hashed)
 
 
 lists = Lists

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Slice,
         Table,
         TrieArrays,
+        Walked,
     )
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
 NAME = "numpy"
 
 _DEAD = 0
+_MOST_SPARSE = 64
 _UNKNOWN = -1
 
 
@@ -213,6 +215,14 @@ class PlainPool:
             words |= self[number]
         return words
 
+    def sparse(self, numbers: "Iterable[int]") -> bytes | None:
+        """See ``interface.Pool``."""
+        words = self.unite(numbers)
+        places = np.flatnonzero(words)
+        if len(places) > _MOST_SPARSE:
+            return None
+        return np.stack((places, words.view(np.int32)[places]), axis=1).astype(np.int32).tobytes()
+
 
 class PlainWalker:
     """See ``interface.Walker``; one level of the trie at a time, dead branches dropping out."""
@@ -227,10 +237,11 @@ class PlainWalker:
         self.visited = 0
 
     def find(
-        self, start: int, roots: int, node_sets: "Pool[np.int32]", rows: "Pool[np.uint32]"
-    ) -> tuple[int, tuple[tuple[int, int], ...]]:
+        self, item_set: int, roots: int, node_sets: "Pool[np.int32]", rows: "Pool[np.uint32]"
+    ) -> "Walked":
         """See ``interface.Walker``."""
         words = np.empty_like(rows[0])
+        start = self._table.begin_plainly(item_set)
         completions = self.walk(start, node_sets[roots], words)
         number = node_sets.number
         return rows.number(words), tuple((name, number(at)) for name, at in completions)
@@ -248,7 +259,8 @@ class PlainWalker:
                 nodes, states = self._follow(each.part.trie, np.zeros(1, np.int32), start, words)
                 reached.append((each.part.nodes[nodes], states))
         nodes, at = (np.concatenate(column) for column in zip(*reached, strict=True))
-        leaving = self._table.has_completions[at] != 0
+        # Where no token goes on, nobody asks what follows.
+        leaving = (self._table.has_completions[at] != 0) & (self._trie.skip[nodes] > nodes + 1)
         return _by_nonterminal(self._table, nodes[leaving], at[leaving])
 
     def _follow(
@@ -277,6 +289,29 @@ class PlainGatherer:
 
     def __init__(self, masks: "Gatherable") -> None:
         self.gather = masks.gather_plainly
+        self._masks = masks
+        self._walks: dict[tuple[int, int], Walked] = {}
+        self.walk_count = 0
+
+    def __len__(self) -> int:
+        return len(self._walks)
+
+    def known(self) -> "dict[tuple[int, int], Walked]":
+        """See ``interface.MaskAssembler``."""
+        return dict(self._walks)
+
+    def walk(self, item_set: int, nodes: int) -> "Walked":
+        """See ``interface.MaskAssembler``."""
+        found = self._walks.get((item_set, nodes))
+        if found is None:
+            if len(self._walks) > self._masks.mask_capacity:
+                self._walks.clear()
+            found = self._masks.recall(item_set, nodes)
+            if found is None:
+                self.walk_count += 1
+                found = self._masks.walker.find(item_set, nodes, *self._masks.found)
+            self._walks[item_set, nodes] = found
+        return found
 
 
 explorer = PlainExplorer

@@ -1,5 +1,10 @@
 # Interned arrays; see ``interface.Pool``.
 
+cdef enum:
+    # Words that are not zero of a mask that ``sparse`` returns.
+    _MOST_SPARSE = 64
+
+
 cdef class Pool:
     """Interns arrays; a mask that is mostly zero is stored sparsely, by its nonzero words.
 
@@ -44,6 +49,31 @@ cdef class Pool:
         for number in numbers:
             self.add(number, <uint32_t*> cnp.PyArray_DATA(words))
         return words
+
+    def sparse(self, numbers):
+        """See ``interface.Pool``."""
+        cdef vector[Pair] words
+        cdef vector[int32_t]* content
+        cdef int32_t number
+        cdef size_t i, count = 0
+        if not self.awake:
+            return None
+        for number in numbers:
+            content = &self.contents.at(number)
+            if content.size() == <size_t> self.width or words.size() > _MOST_SPARSE:
+                return None
+            for i in range(0, content.size(), 2):
+                words.push_back(Pair(content[0][i], content[0][i + 1]))
+        sort(words.begin(), words.end())
+        for i in range(words.size()):
+            if count and words[count - 1].first == words[i].first:
+                words[count - 1].second |= words[i].second
+            else:
+                words[count] = words[i]
+                count += 1
+        if count > _MOST_SPARSE:
+            return None
+        return PyBytes_FromStringAndSize(<const char*> words.data(), count * sizeof(Pair))
 
     cdef int add(self, int32_t number, uint32_t* words) except -1:
         """Set the bits of a mask in ``words`` too."""

@@ -1,7 +1,6 @@
 # The walks that the mask of a state needs; see ``interface.MaskAssembler``.
 
 ctypedef pair[Pair, int32_t] Frame  # ((stack node, item set or nonterminal), number of a node set)
-ctypedef pair[int32_t, vector[Pair]] Walked  # number of a mask, (nonterminal, node set) completions
 
 
 cdef class MaskAssembler:
@@ -9,7 +8,13 @@ cdef class MaskAssembler:
 
     cdef object masks
     cdef LazyTable explorer
+    cdef Walker walker
+    cdef Pool node_sets
+    cdef Pool rows
     cdef size_t capacity
+    cdef bint has_stored
+    cdef double share_from
+    cdef readonly Py_ssize_t walk_count
     cdef unordered_map[uint64_t, Walked] walks
     cdef ordered_set[Frame] entered
     cdef ordered_set[Frame] left
@@ -18,7 +23,29 @@ cdef class MaskAssembler:
     def __cinit__(self, masks):
         self.masks = masks
         self.explorer = masks.states.explorer
+        self.walker = masks.walker
+        self.node_sets, self.rows = masks.found
         self.capacity = masks.mask_capacity
+        self.has_stored = masks.has_stored
+        self.share_from = masks.share_from
+
+    def __len__(self):
+        return self.walks.size()
+
+    def known(self):
+        """See ``interface.MaskAssembler``."""
+        return {
+            (<int32_t> (each.first >> 32), <int32_t> each.first): (
+                each.second.first, tuple(each.second.second)
+            )
+            for each in self.walks
+        }
+
+    def walk(self, int32_t item_set, int32_t nodes):
+        """See ``interface.MaskAssembler``."""
+        self._make_room()
+        cdef Walked* found = self._walk(item_set, nodes)
+        return found.first, tuple(found.second)
 
     def gather(self, int32_t state):
         """See ``interface.MaskAssembler``."""
@@ -30,8 +57,7 @@ cdef class MaskAssembler:
         self.entered.clear()
         self.left.clear()
         self.work.clear()
-        if self.walks.size() > self.capacity:
-            self.walks.clear()
+        self._make_room()
         for i in range(pairs.size()):
             self._enter(pairs[i].first, pairs[i].second, 0)
         while not self.work.empty():
@@ -83,10 +109,24 @@ cdef class MaskAssembler:
 
     cdef Walked* _walk(self, int32_t item_set, int32_t nodes) except NULL:
         cdef uint64_t key = _key(item_set, nodes)
+        cdef Walked walked
         if not self.walks.count(key):
-            walk = self.masks.walk(item_set, nodes)
-            self.walks[key] = Walked(walk.row, walk.completions)
+            self._find(item_set, nodes, walked)
+            self.walks[key] = walked
         return &self.walks[key]
+
+    cdef int _find(self, int32_t item_set, int32_t nodes, Walked& found) except -1:
+        if self.has_stored or self.walker.visited > self.share_from:
+            known = self.masks.recall(item_set, nodes)
+            if known is not None:
+                found.first, found.second = known
+                return 0
+        self.walk_count += 1
+        return self.walker.find_from(item_set, nodes, self.node_sets, self.rows, found)
+
+    cdef void _make_room(self) noexcept:
+        if self.walks.size() > self.capacity:
+            self.walks.clear()
 
 
 assembler = MaskAssembler

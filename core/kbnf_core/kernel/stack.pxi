@@ -10,11 +10,12 @@ cdef class _StackNodes:
     cdef _Items items
     cdef unordered_map[int32_t, vector[Triple]] contents
     cdef unordered_map[uint64_t, vector[Pair]] waiters
-    cdef unordered_map[uint64_t, int32_t] narrowed
+    cdef _Map narrowed
 
     def __cinit__(self, stack, _Items items):
         self.nodes = stack.nodes
         self.items = items
+        self.narrowed = _Map()
 
     cdef int32_t intern(self, vector[Triple]& edges) except -2:
         """The number of the node with this content, given in any order."""
@@ -50,12 +51,15 @@ cdef class _StackNodes:
     cdef int32_t narrow(self, int32_t stack_node, int32_t item_set) except -2:
         """The node restricted to what the reports of an item set can reach."""
         cdef uint64_t key
+        cdef int32_t found
         if stack_node == BOTTOM:
             return BOTTOM
         key = _key(stack_node, item_set)
-        if not self.narrowed.count(key):
-            self.narrowed[key] = self._find_narrow(stack_node, item_set)
-        return self.narrowed[key]
+        found = self.narrowed.get(key)
+        if found == UNKNOWN:
+            found = self._find_narrow(stack_node, item_set)
+            self.narrowed.put(key, found)
+        return found
 
     cdef int32_t _find_narrow(self, int32_t stack_node, int32_t item_set) except -2:
         cdef vector[Triple]* edges = self._triples(stack_node)

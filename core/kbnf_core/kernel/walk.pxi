@@ -1,5 +1,7 @@
 # The walk over trie and transition table; see ``interface.Walker``.
 
+ctypedef pair[int32_t, vector[Pair]] Walked  # number of a mask, (nonterminal, node set) completions
+
 cdef enum:
     # The least number of tokens below a node for which an inclusion check pays.
     _LEAST_BELOW = 8
@@ -19,19 +21,27 @@ cdef class _Part:
     cdef const uint8_t[::1] reading
     cdef const uint16_t[::1] height
     cdef const uint32_t[::1] words
+    # The bits of the first 0, 1, 2, .. runs of tokens; none for the whole trie.
+    cdef const uint32_t[:, ::1] fronts
+    cdef int32_t front_count
+    cdef int32_t run
     # By length: the bits of the tokens of at most so many bytes.
     cdef tuple short
     # The root's children, and their bytes side by side: most of them are dead at once.
     cdef const int32_t[::1] first
     cdef const uint8_t[::1] first_byte
 
-    def __cinit__(self, trie, nodes):
+    def __cinit__(self, trie, nodes, fronts=None, int32_t run=1):
         self.byte = trie.byte
         self.skip = trie.skip
         self.depth = trie.depth
         self.token_start = trie.token_start
         self.token_ids = trie.token_ids
         self.nodes = nodes
+        if fronts is not None:
+            self.fronts = fronts
+            self.front_count = <int32_t> self.fronts.shape[0]
+        self.run = run
         self.first = trie.children(0)
         self.first_byte = trie.byte[trie.children(0)]
 
@@ -61,6 +71,8 @@ cdef class Walker:
     cdef vector[Pair] ranges
     cdef ordered_map[int32_t, vector[int32_t]] completions
     cdef readonly long long visited
+    # Those set one by one.
+    cdef readonly long long bits_set
 
     def __cinit__(self, table, trie, slices):
         cdef _Part part
@@ -71,7 +83,7 @@ cdef class Walker:
         self.whole = _Part(trie, None)
         self.parts = []
         for each in slices:
-            part = _Part(each.part.trie, each.part.nodes)
+            part = _Part(each.part.trie, each.part.nodes, each.fronts, each.run)
             if each.machine is not None:
                 part.read_with(Inclusion(table, each.machine), each)
             self.parts.append(part)
@@ -86,19 +98,28 @@ cdef class Walker:
         self._clear()
         return [(each.first, _as_array(each.second)) for each in self.completions]
 
-    def find(self, int32_t start, int32_t roots, Pool node_sets, Pool rows):
+    def find(self, int32_t item_set, int32_t roots, Pool node_sets, Pool rows):
         """See ``interface.Walker``."""
+        cdef Walked found
+        self.find_from(item_set, roots, node_sets, rows, found)
+        return found.first, tuple(found.second)
+
+    cdef int find_from(
+        self, int32_t item_set, int32_t roots, Pool node_sets, Pool rows, Walked& found
+    ) except -1:
         cdef vector[int32_t]* nodes
         cdef vector[int32_t] content
-        cdef int32_t row
         node_sets._wake()
         nodes = &node_sets.contents.at(roots)
-        self._walk(start, nodes.data(), nodes.size())
+        self._walk(~item_set, nodes.data(), nodes.size())
         self._take_words(content, rows.width)
-        row = rows.find(content)
-        return row, tuple([(each.first, node_sets.find(each.second)) for each in self.completions])
+        found.first = rows.find(content)
+        for each in self.completions:
+            found.second.push_back(Pair(each.first, node_sets.find(each.second)))
+        return 0
 
     cdef int _walk(self, int32_t start, const int32_t* roots, size_t count) except -1:
+        """Walk from a state, or ``~item_set``."""
         cdef LazyTable explorer = self.explorer
         cdef _Part part
         cdef size_t i
@@ -108,12 +129,14 @@ cdef class Walker:
         try:
             explorer._wake()
             explorer.refresh()
-            self.places[0] = explorer.place(start)
+            self.places[0] = explorer.place(start) if start >= 0 else explorer.place_above(~start)
             for i in range(count):
+                if roots[i] and self.whole.skip[roots[i]] == roots[i] + 1:
+                    continue
                 if roots[i]:
                     self.places[self.whole.depth[roots[i]]] = self.places[0]
                     self._walk_range(self.whole, roots[i] + 1, self.whole.skip[roots[i]], 0)
-                    self._take_ranges(self.whole, 0)
+                    self._take_ranges(self.whole)
                     continue
                 several = several or len(self.parts) > 1
                 for part in self.parts:
@@ -125,7 +148,7 @@ cdef class Walker:
             explorer.release()
         if several:
             for each in self.completions:
-                _make_ascending(self.completions[each.first])
+                _make_ascending(self.completions[each.first], self.whole.byte.shape[0])
         return 0
 
     cdef int _walk_part(self, _Part part) except -1:
@@ -139,19 +162,20 @@ cdef class Walker:
             if within:
                 self._admit(part.short[within])
         self._walk_children(part, within)
-        self._take_ranges(part, within)
+        self._take_ranges(part)
         return 0
 
     cdef int _walk_children(self, _Part part, int32_t within) except -1:
         cdef LazyTable explorer = self.explorer
         cdef int32_t start = self.places[0]
+        cdef int32_t* row = explorer.items.row(~start) if start < 0 else NULL
         cdef uint8_t byte_class
         cdef Py_ssize_t i
         self.visited += part.first.shape[0]
         for i in range(part.first.shape[0]):
             byte_class = explorer.classes[part.first_byte[i]]
-            if start < 0:
-                if explorer.items.move(~start, byte_class) == EMPTY:
+            if row != NULL:
+                if row[byte_class] == EMPTY:
                     continue
             elif explorer.step(start, byte_class) == DEAD:
                 continue
@@ -235,37 +259,31 @@ cdef class Walker:
         else:
             self.ranges.push_back(Pair(first, end))
 
-    cdef void _take_ranges(self, _Part part, int32_t within) noexcept:
-        """Set the bits of the tokens found, or set all and clear the others.
-
-        With ``within`` others are found already.
-        """
-        cdef int32_t count = part.token_ids.shape[0], found = 0, behind = 0
-        cdef size_t i
-        for i in range(self.ranges.size()):
-            found += self.ranges[i].second - self.ranges[i].first
-        if part.inclusion is None or within or 2 * found < count:
-            for i in range(self.ranges.size()):
-                self._set(part, self.ranges[i].first, self.ranges[i].second)
-        else:
-            for i in range(self.words.size()):
-                self.words[i] |= part.words[i]
-            self.all_touched = True
-            for i in range(self.ranges.size()):
-                self._unset(part, behind, self.ranges[i].first)
-                behind = self.ranges[i].second
-            self._unset(part, behind, count)
+    cdef void _take_ranges(self, _Part part) noexcept:
+        """Set the bits of the tokens found."""
+        cdef int32_t first, end, i
+        cdef size_t each
+        for each in range(self.ranges.size()):
+            first, end = self.ranges[each].first, self.ranges[each].second
+            i = first // part.run + 1
+            if i < end // part.run < part.front_count:
+                self._set_between(&part.fronts[i, 0], &part.fronts[end // part.run, 0])
+                self._set(part, first, i * part.run)
+                first = end // part.run * part.run
+            self._set(part, first, end)
         self.ranges.clear()
 
-    cdef void _unset(self, _Part part, int32_t first, int32_t end) noexcept:
-        """No other part has these tokens, so they were not there before."""
-        cdef int32_t k, token
-        for k in range(first, end):
-            token = part.token_ids[k]
-            self.words[token >> 5] &= ~(<uint32_t> 1 << (token & 31))
+    cdef void _set_between(self, const uint32_t* before, const uint32_t* front) noexcept:
+        """Set the bits of one front that another does not have."""
+        cdef uint32_t* words = self.words.data()
+        cdef size_t i, count = self.words.size()
+        for i in range(count):
+            words[i] |= front[i] & ~before[i]
+        self.all_touched = True
 
     cdef void _set(self, _Part part, int32_t first, int32_t end) noexcept:
         cdef int32_t k, token, place
+        self.bits_set += end - first
         for k in range(first, end):
             token = part.token_ids[k]
             place = token >> 5
@@ -274,10 +292,12 @@ cdef class Walker:
             self.words[place] |= <uint32_t> 1 << (token & 31)
 
     cdef int _complete(self, _Part part, int32_t node, vector[int32_t]* names) except -1:
-        """Note that nonterminals complete into BOTTOM at a node."""
+        """Note that nonterminals complete into BOTTOM at a node, if some token goes on there."""
         cdef size_t i
         if part.nodes is not None:
             node = part.nodes[node]
+        if self.whole.skip[node] == node + 1:
+            return 0
         for i in range(names.size()):
             self.completions[names[0][i]].push_back(node)
         return 0
@@ -319,6 +339,19 @@ cdef class Walker:
 walker = Walker
 
 
-cdef void _make_ascending(vector[int32_t]& nodes) noexcept:
+cdef int _make_ascending(vector[int32_t]& nodes, int32_t count) except -1:
+    """Sort a set of nodes below ``count``; if it is large, by marking them."""
+    cdef vector[uint8_t] marks
+    cdef int32_t node
+    if nodes.size() > <size_t> count // 16:
+        marks.resize(count)
+        for node in nodes:
+            marks[node] = 1
+        nodes.clear()
+        for node in range(count):
+            if marks[node]:
+                nodes.push_back(node)
+        return 0
     sort(nodes.begin(), nodes.end())
     nodes.erase(unique(nodes.begin(), nodes.end()), nodes.end())
+    return 0

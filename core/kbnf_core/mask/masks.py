@@ -21,13 +21,14 @@ from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.residuals import gather
+from kbnf_core.mask.shared_rows import shared_rows
+from kbnf_core.mask.slices import slices_of
 from kbnf_core.mask.terminals import TokenTerminals
 from kbnf_core.mask.trie_walk import (
     ROOT_SET,
     Found,
     Nodes,
     Walk,
-    Walker,
     nothing_found,
 )
 from kbnf_core.recognise.equivalence import blocks_of_positions
@@ -101,18 +102,19 @@ class Masks:
         self._byte_limit = max(limits.mask_bytes, LEAST_MASKS * (4 * self.word_count + ARRAY_BYTES))
         self._lock = threading.RLock()
         self.found = stored.found if stored else nothing_found(vocabulary)
-        self._walker = Walker(states, vocabulary, self.found)
-        self._gatherer = KERNEL.assembler(self)
+        self.walker = KERNEL.walker(states, vocabulary.trie, slices_of(vocabulary))
         self._unions: LruDict[tuple[int, ...], Bitmask] = LruDict(self._unite, self.mask_capacity)
         self._cut: LruDict[tuple[Viable, frozenset[int]], Bitmask] = LruDict(
             self._cut_off, self.mask_capacity
         )
-        self._walks: LruDict[tuple[int, int], Walk] = LruDict(self._find_walk, self.mask_capacity)
         self._viable: LruDict[int, Viable] = LruDict(self._find_viable, self.mask_capacity)
+        self._shared_rows = shared_rows(vocabulary)
+        self.no_words = _frozen(np.zeros(self.word_count, np.uint32))
         self._similar: dict[bytes, int] = {}
         edges = len(states.tables.edge_target)
-        self._share_from = SHARE_AFTER * edges if edges <= SHARE_EFFORT else inf
-        self.walk_count = 0
+        self.has_stored = stored is not None
+        self.share_from = SHARE_AFTER * edges if edges <= SHARE_EFFORT else inf
+        self._gatherer = KERNEL.assembler(self)
 
     @property
     def is_full(self) -> bool:
@@ -135,8 +137,8 @@ class Masks:
     @property
     def known_bytes(self) -> int:
         """The estimated size of the cached masks, in bytes."""
-        memos = (self._unions, self._cut, self._walks, self._viable)
-        entries = sum(len(memo) + memo.forgettable for memo in memos)
+        memos = (self._unions, self._cut, self._viable)
+        entries = len(self._gatherer) + sum(len(memo) + memo.forgettable for memo in memos)
         whole = sum(len(memo) + memo.forgettable for memo in memos[:2])
         added = self.found.rows.added_bytes + self.found.node_sets.added_bytes
         return added + entries * ENTRY_BYTES + whole * 4 * self.word_count
@@ -144,7 +146,12 @@ class Masks:
     @property
     def visited(self) -> int:
         """The trie nodes visited by all walks: what a cold mask costs."""
-        return self._walker.visited
+        return self.walker.visited
+
+    @property
+    def walk_count(self) -> int:
+        """The number of walks made."""
+        return self._gatherer.walk_count
 
     def is_complete(self, state: int) -> bool:
         """Tell whether the start is complete in a state; also before the first byte."""
@@ -153,7 +160,8 @@ class Masks:
 
     def known_walks(self) -> dict[tuple[int, int], Walk]:
         """Return the cached walks, by item set and node set."""
-        return {**(self._stored.walks if self._stored else {}), **self._walks.known()}
+        made = {key: Walk(*walked) for key, walked in self._gatherer.known().items()}
+        return {**(self._stored.walks if self._stored else {}), **made}
 
     def known_viable(self) -> dict[int, Viable]:
         """Return the cached viable tokens, by state."""
@@ -161,7 +169,8 @@ class Masks:
 
     def walk(self, item_set: int, nodes: int = ROOT_SET) -> Walk:
         """Return the walk of an item set below the nodes of a set."""
-        return self._walks[item_set, nodes]
+        with self._lock, self.states.lock:
+            return Walk(*self._gatherer.walk(item_set, nodes))
 
     def viable(self, state: int) -> Bitmask:
         """Return the viable tokens: those that keep the text a viable prefix."""
@@ -188,7 +197,8 @@ class Masks:
         below = np.concatenate([self._ids_below(node) for node in nodes.tolist()])
         # A token that a token terminal names stays: it is one step, whatever its bytes are.
         named = self.terminals.mask(terminals)
-        return _frozen(self._unions[viable.rows] & ~pack(below, self.vocabulary.size) | named)
+        words = self._unions[viable.rows] & ~pack(below, self.vocabulary.size) | named
+        return _frozen(words) if words.any() else self.no_words
 
     def _token_terminals(self, state: int) -> frozenset[int]:
         return self.states.token_terminals(state) if self.terminals else frozenset()
@@ -218,19 +228,22 @@ class Masks:
 
     def _unite(self, rows: tuple[int, ...]) -> Bitmask:
         """Return the union of masks, cached, since many states share one."""
-        return _frozen(self.found.rows.unite(rows))
+        few = self.found.rows.sparse(rows)
+        if few:
+            return self._shared_rows[few]
+        words = self.found.rows.unite(rows)
+        return _frozen(words) if words.any() else self.no_words
 
-    def _find_walk(self, key: tuple[int, int]) -> Walk:
-        if self._stored is not None and key in self._stored.walks:
-            return self._stored.walks[key]
-        item_set, nodes = key
-        if self.visited > self._share_from:
+    def recall(self, item_set: int, nodes: int) -> Walk | None:
+        """Return a walk that an artifact holds, or that of an equivalent item set; else None."""
+        if self._stored is not None and (item_set, nodes) in self._stored.walks:
+            return self._stored.walks[item_set, nodes]
+        if self.visited > self.share_from:
             signature = self.states.explorer.signature(item_set, self.blocks)
             similar = self._similar.setdefault(signature, item_set)
             if similar != item_set:
-                return self._walks[similar, nodes]
-        self.walk_count += 1
-        return self._walker.walk(self.states.begin(item_set), nodes)
+                return self.walk(similar, nodes)
+        return None
 
     @cached_property
     def blocks(self) -> npt.NDArray[np.int32]:

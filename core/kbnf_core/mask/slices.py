@@ -34,10 +34,16 @@ MOST_SHORT = 20
 """Bytes; tokens up to each length up to this have a row in a slice. Few tokens are longer."""
 
 
+RUN = 1_024
+"""Tokens; setting the bits of so many, one by one, takes longer than two rows do."""
+
+
 class Slice(NamedTuple):
     """``part``: the trie of some tokens. ``words``: their bits.
 
     ``short``: the bits of those of at most 0, 1, .. ``MOST_SHORT`` bytes, without a machine none.
+    ``fronts``: uint32[k, words], the bits of the first 0, 1, 2, .. times ``run`` tokens in the
+    order of the trie; what is between two tokens is the difference of two fronts.
 
     ``machine`` reads them, None where none does. ``reading``: uint8[n], its state at each node.
     ``height``: uint16[n], bytes from each node to the deepest one below it.
@@ -46,6 +52,8 @@ class Slice(NamedTuple):
     part: Part
     words: Bitmask
     short: tuple[Bitmask, ...]
+    fronts: Bitmask
+    run: int
     machine: Machine | None
     reading: npt.NDArray[np.uint8]
     height: npt.NDArray[np.uint16]
@@ -80,7 +88,15 @@ def _slice(
     reading = _reading(part.trie, machine) if machine is not None else np.zeros(0, np.uint8)
     words = pack(trie.token_ids[chosen], size)
     short = _short(part.trie, size) if machine is not None else ()
-    return Slice(part, words, short, machine, reading, _heights(part.trie))
+    fronts = _fronts(part.trie, size)
+    return Slice(part, words, short, fronts, RUN, machine, reading, _heights(part.trie))
+
+
+def _fronts(trie: TokenTrie, size: int) -> Bitmask:
+    """Return the bits of the first 0, 1, 2, .. runs of tokens."""
+    ids, count = trie.token_ids, len(trie.token_ids) // RUN
+    runs = [pack(ids[:0], size), *(pack(ids[k * RUN : (k + 1) * RUN], size) for k in range(count))]
+    return np.bitwise_or.accumulate(runs)
 
 
 def _short(trie: TokenTrie, size: int) -> tuple[Bitmask, ...]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from kbnf_core.config import Finish
 from kbnf_core.errors import FinishedError, RejectedError, UnknownTokenError
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.mask.bits import Bitmask, pack, word_count
+from kbnf_core.mask.bits import Bitmask, pack
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.finish import finish_rule
 from kbnf_core.mask.masks import Masks
@@ -55,8 +55,7 @@ class TokenAutomaton:
         self.only_byte: LruDict[int, tuple[int, int] | None] = LruDict(
             self._find_only_byte, limits.cached_steps
         )
-        self._no_words = np.zeros(word_count(masks.vocabulary.size), np.uint32)
-        self._no_words.setflags(write=False)
+        self._no_words = masks.no_words
 
     @property
     def beginning(self) -> int:
@@ -144,8 +143,7 @@ class TokenAutomaton:
 
     def mask(self, position: int) -> Bitmask:
         """Compute the tokens allowed at a position, bypassing the cache."""
-        words = self.rule.mask(self.masks, position) if position >= 0 else self._no_words
-        return words if np.count_nonzero(words) else self._no_words
+        return self.rule.mask(self.masks, position) if position >= 0 else self._no_words
 
     @cached_property
     def forced_tokens(self) -> "ForcedTokens":

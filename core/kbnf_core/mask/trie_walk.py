@@ -3,7 +3,8 @@
 Starting in a state whose only stack node is ``BOTTOM``, the token trie and the transition table are
 followed side by side; dead branches are pruned. A walk gives the tokens that stay alive, and the
 *completions*: trie nodes at which a nonterminal completed into BOTTOM, so that what follows there
-belongs to its callers. The loop itself is in ``kernel``.
+belongs to its callers; where no token goes on, nothing follows, and they are left out. The loop
+itself is in ``kernel``.
 """
 
 from collections.abc import Sequence
@@ -15,8 +16,6 @@ import numpy.typing as npt
 from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.kernel.interface import Pool
 from kbnf_core.mask.bits import Bitmask, word_count
-from kbnf_core.mask.slices import slices_of
-from kbnf_core.recognise.states import StateTable
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 Nodes = npt.NDArray[np.int32]
@@ -52,20 +51,3 @@ def nothing_found(vocabulary: Vocabulary) -> Found:
 def found_before(node_sets: Sequence[Nodes], rows: Sequence[Bitmask], width: int) -> Found:
     """Return what was found earlier, under the numbers that it had; ``width``: words of a row."""
     return Found(KERNEL.pool(node_sets), KERNEL.pool(rows, width))
-
-
-class Walker:
-    """Walks the trie of one vocabulary with the states of one grammar; one walk at a time."""
-
-    def __init__(self, states: StateTable, vocabulary: Vocabulary, found: Found) -> None:
-        self._walker = KERNEL.walker(states, vocabulary.trie, slices_of(vocabulary))
-        self._found = found
-
-    @property
-    def visited(self) -> int:
-        """How many trie nodes all walks have looked at."""
-        return self._walker.visited
-
-    def walk(self, start: int, roots: int) -> Walk:
-        """Walk the subtrees below each node of set ``roots``, in each from state ``start``."""
-        return Walk(*self._walker.find(start, roots, self._found.node_sets, self._found.rows))

@@ -118,12 +118,12 @@ def test_reasons_work_on_an_artifact(artifact: Path) -> None:
     assert explanation.places[0].rules[0] == "start"
 
 
-def test_an_engine_writes_back_what_it_learnt(artifact: Path, tmp_path: Path) -> None:
+def test_an_engine_writes_back_what_it_learnt(tmp_path: Path) -> None:
     engine = Engine(Grammar(JSON), VOCABULARY)
     expected = masks_along(engine, TEXT)
     path = tmp_path / "learnt.kbnfc"
     engine.save_artifact(path)
-    assert describe_artifact(path).counts["states"] > describe_artifact(artifact).counts["states"]
+    assert describe_artifact(path).counts["states"] == len(engine._automaton.masks.states)
     loaded = Engine(load_artifact(path), VOCABULARY)
     known = len(loaded._automaton.masks.states)
     assert masks_along(loaded, TEXT) == expected

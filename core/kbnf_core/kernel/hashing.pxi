@@ -1,0 +1,102 @@
+# Hash tables with open addressing, for what a cold step looks up most: no allocation on a hit.
+
+cdef enum:
+    _LEAST_SLOTS = 64
+
+
+cdef inline uint64_t _mixed(uint64_t value) noexcept nogil:
+    """A value whose low bits depend on all of it."""
+    value = (value ^ (value >> 32)) * <uint64_t> 0x9E3779B97F4A7C15ULL
+    return value ^ (value >> 29)
+
+
+cdef uint64_t _hash_bytes(uint64_t seed, const void* data, size_t size) noexcept nogil:
+    """A hash of integers; ``size`` is in bytes, a multiple of four."""
+    cdef const uint32_t* values = <const uint32_t*> data
+    cdef size_t i
+    for i in range(size // 4):
+        seed = (seed ^ values[i]) * <uint64_t> 0x9E3779B97F4A7C15ULL
+        seed ^= seed >> 32
+    return seed
+
+
+cdef class _Index:
+    """Numbers, 0, 1, .. in order, by the hashes of their contents; the caller compares contents."""
+
+    cdef vector[int32_t] slots
+    cdef vector[uint64_t] hashes
+
+    def __cinit__(self):
+        self.slots.resize(_LEAST_SLOTS, UNKNOWN)
+
+    cdef inline int32_t next(self, uint64_t hashed, size_t* at) noexcept:
+        """The next number of that hash, UNKNOWN behind the last; ``at`` begins as the hash."""
+        cdef size_t mask = self.slots.size() - 1
+        cdef int32_t number
+        while True:
+            number = self.slots[at[0] & mask]
+            at[0] += 1
+            if number == UNKNOWN or self.hashes[number] == hashed:
+                return number
+
+    cdef int32_t add(self, uint64_t hashed) except -1:
+        """Give the next number to a hash."""
+        cdef int32_t number = <int32_t> self.hashes.size()
+        cdef int32_t each
+        self.hashes.push_back(hashed)
+        if 2 * self.hashes.size() > self.slots.size():
+            self.slots.assign(4 * self.slots.size(), UNKNOWN)
+            for each in range(number + 1):
+                self._place(each)
+        else:
+            self._place(number)
+        return number
+
+    cdef inline void _place(self, int32_t number) noexcept:
+        cdef size_t mask = self.slots.size() - 1
+        cdef size_t at = self.hashes[number] & mask
+        while self.slots[at] != UNKNOWN:
+            at = (at + 1) & mask
+        self.slots[at] = number
+
+
+cdef class _Map:
+    """Numbers by integers of 64 bits."""
+
+    cdef vector[uint64_t] keys
+    cdef vector[int32_t] values
+    cdef size_t count
+
+    def __cinit__(self):
+        self.keys.resize(_LEAST_SLOTS)
+        self.values.resize(_LEAST_SLOTS, UNKNOWN)
+
+    cdef inline int32_t get(self, uint64_t key) noexcept:
+        """The number of a key, UNKNOWN if it has none."""
+        return self.values[self._slot(key)]
+
+    cdef inline size_t _slot(self, uint64_t key) noexcept:
+        cdef size_t mask = self.keys.size() - 1
+        cdef size_t at = _mixed(key) & mask
+        while self.values[at] != UNKNOWN and self.keys[at] != key:
+            at = (at + 1) & mask
+        return at
+
+    cdef int put(self, uint64_t key, int32_t value) except -1:
+        """Give a key its number, which is not negative."""
+        cdef vector[uint64_t] keys
+        cdef vector[int32_t] values
+        cdef size_t i, at
+        if 2 * self.count >= self.keys.size():
+            keys.swap(self.keys)
+            values.swap(self.values)
+            self.keys.resize(4 * keys.size())
+            self.values.resize(4 * keys.size(), UNKNOWN)
+            for i in range(keys.size()):
+                if values[i] != UNKNOWN:
+                    at = self._slot(keys[i])
+                    self.keys[at], self.values[at] = keys[i], values[i]
+        at = self._slot(key)
+        self.count += self.values[at] == UNKNOWN
+        self.keys[at], self.values[at] = key, value
+        return 0

@@ -1,0 +1,41 @@
+"""Shared mask rows: masks of few tokens, kept once a vocabulary for all grammars.
+
+Nearly all masks of a grammar that nobody has seen are masks that another grammar had before: a
+quote, a comma or a closing bracket, in each way to go on. A row is known by its content, so
+whoever works it out again gets the same array, and touches no new memory for it. Rows of many
+tokens stay with their grammar.
+"""
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from kbnf_core.mask.bits import Bitmask, word_count
+from kbnf_core.mask.cache import LruDict
+from kbnf_core.vocab.vocabulary import Vocabulary
+
+SHARED_BYTES = 1 << 24
+"""The size of all shared rows of one vocabulary, at most."""
+
+Rows = LruDict[bytes, Bitmask]
+"""Rows by the (index, word) pairs of their words that are not zero, int32."""
+
+_rows: WeakKeyDictionary[Vocabulary, Rows] = WeakKeyDictionary()
+
+
+def shared_rows(vocabulary: Vocabulary) -> Rows:
+    """Return the shared rows of a vocabulary."""
+    found = _rows.get(vocabulary)
+    if found is None:
+        width = word_count(vocabulary.size)
+        rows: Rows = LruDict(lambda key: _row(key, width), SHARED_BYTES // (4 * width + 1))
+        found = _rows.setdefault(vocabulary, rows)
+    return found
+
+
+def _row(key: bytes, width: int) -> Bitmask:
+    pairs = np.frombuffer(key, np.int32).reshape(-1, 2)
+    words = np.zeros(width, np.uint32)
+    words[pairs[:, 0]] = pairs[:, 1].view(np.uint32)
+    words.setflags(write=False)
+    return words
