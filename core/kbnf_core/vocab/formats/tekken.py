@@ -83,12 +83,16 @@ def _entry(item: object, place: int) -> tuple[int, bytes]:
 
 
 def _encoder(file: VocabularyFile) -> Encode:
+    """Return the encoding that mistral-common makes of the file, without its look at each id."""
     try:
-        from mistral_common.tokens.tokenizers.tekken import Tekkenizer
+        from tiktoken import Encoding
     except ImportError:
         raise MissingExtraError("this tokenizer", "mistral") from None
-    tokenizer = Tekkenizer.from_file(file.path)
-    return lambda words: tokenizer.encode(words, bos=False, eos=False)
+    config = expect(file.members.get("config"), dict, "config")
+    ids = {data: token_id for token_id, data in read_tekken(file.members).tokens.items()}
+    pattern = expect(config.get("pattern"), str, "config.pattern")
+    encoding = Encoding("tekken", pat_str=pattern, mergeable_ranks=ids, special_tokens={})
+    return encoding.encode_ordinary
 
 
 def _fits(file: VocabularyFile) -> bool:
@@ -96,6 +100,4 @@ def _fits(file: VocabularyFile) -> bool:
     return isinstance(config, dict) and isinstance(vocab, list)
 
 
-FORMAT = Format(
-    "tekken JSON", _fits, lambda file: read_tekken(file.members), "mistral-common", _encoder
-)
+FORMAT = Format("tekken JSON", _fits, lambda file: read_tekken(file.members), "tiktoken", _encoder)
