@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.engines import LLGuidance
 from benchmarks.first_requests import default_cases
 from benchmarks.measure import CLOCK
-from benchmarks.vocabulary import Setting, read_setting
+from benchmarks.vocabulary import EOS, Setting, read_setting
 from kbnf_core import Config, Engine, Grammar
 from kbnf_core.errors import KbnfError
 
@@ -76,15 +76,16 @@ class Theirs:
         return bool(self._matcher.consume_token(token))
 
 
-def follow(matcher: Matcher, tokens: Sequence[int]) -> Found | None:
+def follow(matcher: Matcher, tokens: Sequence[int], eos: int) -> Found | None:
     """Go through a document; None where the engine does not take it."""
     found = Found()
+    coming = [*tokens, eos]
     for place, token in enumerate(tokens):
         began = perf_counter()
         forced = list(matcher.forced())
         found.times.append(1e6 * (perf_counter() - began - CLOCK))
         found.foreseen += forced[:1] == [token]
-        found.wrong += forced != list(tokens[place : place + len(forced)])
+        found.wrong += forced != coming[place : place + len(forced)]
         if not matcher.accept(token):
             return None
     return found
@@ -109,7 +110,7 @@ def main(folder: Path | None, limit: int) -> None:
             matchers = Ours(case.schema, setting), Theirs(case.schema, theirs)
         except (KbnfError, ValueError):
             continue
-        results = [follow(matcher, tokens) for matcher in matchers]
+        results = [follow(matcher, tokens, EOS) for matcher in matchers]
         if None in results:
             continue
         count += 1

@@ -18,7 +18,6 @@ from kbnf_core.kernel.chosen import EngineCore
 from kbnf_core.kernel.result import AcceptTokenResult
 from kbnf_core.limits import Limits
 from kbnf_core.mask.bits import Bitmask, ids_of, row_of
-from kbnf_core.mask.forced import forced_bytes
 from kbnf_core.mask.logits import apply_mask, check_logits
 from kbnf_core.mask.token_automaton import TOKEN_BITS, TableFullError, TokenAutomaton
 from kbnf_core.recognise.migrate import Migration
@@ -313,7 +312,7 @@ class Engine(EngineCore):
 
         At most ``limit``. Nothing is forced where the text may end or a token terminal may come.
         """
-        return forced_bytes(self._automaton, self._position, limit)
+        return self._automaton.forced_tokens.bytes_from(self._position, limit)
 
     def forced_tokens(self, limit: int = 256) -> list[int]:
         """Return the tokens that certainly come next, at most ``limit``.

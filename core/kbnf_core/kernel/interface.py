@@ -208,6 +208,9 @@ class Table(Protocol):
     def grow(self) -> None:
         """Replace the arrays by longer ones."""
 
+    def token_terminals(self, state: int) -> frozenset[int]:
+        """Return the token terminals expected in a state."""
+
     def live_plainly(self, state: int) -> list[int]:
         """Return what ``live_classes`` returns, computed in Python."""
 
@@ -274,6 +277,28 @@ class Walker(Protocol):
         self, item_set: int, roots: int, node_sets: Pool[np.int32], rows: Pool[np.uint32]
     ) -> Walked:
         """Walk from an item set above BOTTOM; node sets and masks are named by number."""
+
+
+class Forced(Protocol):
+    """Finds what must come from a state on, in a table and a trie."""
+
+    def follow(self, state: int, most: int) -> tuple[bytes, list[int]]:
+        """Return the bytes that must come, at most ``most``, and the state after each.
+
+        They end where the start is complete, and where a token terminal may come.
+        """
+
+    def tokens(self, state: int, eager: bool) -> list[int]:
+        """Return the tokens whose bytes may come, some two where there are more.
+
+        With ``eager`` no byte may come after one that completed the start.
+        """
+
+    def boundaries(self, data: bytes, after: int) -> list[int]:
+        """Return where in ``data`` the last token may end, if ``after`` is the state after it.
+
+        At its end, or where a token begins that goes on with a byte that may come; ascending.
+        """
 
 
 class MaskAssembler(Protocol):
@@ -374,6 +399,9 @@ class Kernel(Protocol):
 
         Its results are those of ``gather_plainly``.
         """
+
+    def forced(self, table: Any, trie: TrieArrays) -> Forced:
+        """Return the finder of what must come in states of ``table``, a ``Table``."""
 
     def columns(
         self, table: Any, trie: TrieArrays, states: Ids, eager: bool, work: int

@@ -345,6 +345,16 @@ cdef class _Items:
             or self.token_start[state] < self.token_start[state + 1]
         )
 
+    cdef bint expects_tokens(self, int32_t item_set) noexcept:
+        """Whether a token terminal may come."""
+        cdef int64_t item
+        cdef int32_t state
+        for item in self.of(item_set)[0]:
+            state = <int32_t> (item // self.radix)
+            if self.token_start[state] < self.token_start[state + 1]:
+                return True
+        return False
+
     cdef vector[int32_t]* completed(self, int32_t item_set) except NULL:
         """The nonterminals that a set completes, ascending."""
         cdef ordered_set[int32_t] found

@@ -9,17 +9,16 @@ encodings agree are certain.
 """
 
 from collections.abc import Sequence
-from functools import cached_property, partial
-from itertools import takewhile
+from itertools import accumulate
 from typing import NamedTuple, TypeAlias
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, proxy
 
 from kbnf_core.errors import VocabularyError
+from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.mask.bits import only_id
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.states import DEAD
-from kbnf_core.vocab.trie import ABSENT, ROOT, TokenTrie
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 Context: TypeAlias = tuple[int | bytes, ...]
@@ -33,18 +32,11 @@ MOST_BYTES = 1_024
 MOST_KNOWN = 65_536
 """Positions, and texts before them, that are remembered."""
 
+MOST_TEXTS = 4_096
+"""Encoded texts that a vocabulary remembers; there is little else that grammars share."""
+
 _CONTINUES = 0b10
 """The first two bits of a byte of UTF-8 that continues a character."""
-
-
-class Ahead(NamedTuple):
-    """What is certain at a position: ``data`` comes.
-
-    ``boundaries`` are the places in ``data`` at which the last boundary of tokens may be.
-    """
-
-    data: bytes
-    boundaries: tuple[int, ...]
 
 
 class Certain(NamedTuple):
@@ -57,235 +49,184 @@ class Certain(NamedTuple):
 NOTHING = Certain((), DEAD)
 
 
-def forced_bytes(automaton: TokenAutomaton, position: int, limit: int) -> bytes:
-    """Return the longest bytes, at most ``limit``, that all texts from ``position`` on begin with.
-
-    It stops where the text may end, and where a token terminal may come.
-    """
-    return _follow(automaton, position, limit)[0]
-
-
-def _follow(automaton: TokenAutomaton, position: int, limit: int) -> tuple[bytes, int]:
-    """Return the forced bytes, and the position after them."""
-    forced = bytearray()
-    while len(forced) < limit:
-        step = automaton.only_byte[position]
-        if step is None:
-            break
-        byte, position = step
-        forced.append(byte)
-    return bytes(forced), position
-
-
 class ForcedTokens:
-    """Finds the forced tokens of one token automaton, and remembers them."""
+    """Finds the forced bytes and tokens of one token automaton, and remembers the tokens."""
 
     def __init__(self, automaton: TokenAutomaton) -> None:
         self._automaton = automaton
+        self._masks = automaton.masks
         self._vocabulary = automaton.masks.vocabulary
-        self._ahead: LruDict[int, Ahead] = LruDict(self._look, MOST_KNOWN)
+        self._forced = KERNEL.forced(automaton.masks.states, self._vocabulary.trie)
+        self._open: LruDict[int, bool] = LruDict(self._is_open, MOST_KNOWN)
         self._written: LruDict[tuple[int, Context], Certain] = LruDict(self._write, MOST_KNOWN)
         self._single: LruDict[int, Certain] = LruDict(self._find_single, MOST_KNOWN)
-        self._coming: LruDict[tuple[int, ...], frozenset[int]] = LruDict(self._unite, MOST_KNOWN)
-        self._trie = _trie_of(self._vocabulary)
+        self._texts = _texts_of(self._vocabulary)
+
+    def bytes_from(self, position: int, limit: int) -> bytes:
+        """Return the longest bytes, at most ``limit``, that all texts from a position begin with.
+
+        It stops where the text may end, and where a token terminal may come.
+        """
+        return self._follow(position, limit)[0]
 
     def find(self, position: int, accepted: Sequence[int | bytes], limit: int) -> list[int]:
         """Return the tokens that come from ``position`` on, at most ``limit``.
 
         Those that the tokenizer writes for the forced bytes after what was ``accepted``, and
-        single ones that a mask allows, a mask for each.
+        single ones that can come alone.
         """
         forced: list[int] = []
-        only_byte = self._automaton.only_byte
-        while position >= 0 and len(forced) < limit:
+        while position >= 0 and len(forced) < limit and not self._open[position]:
             written = NOTHING
-            if only_byte[position] is not None and self._vocabulary.can_encode:
+            if self._vocabulary.can_encode:
                 before = [*accepted[-CONTEXT:], *forced[-CONTEXT:]][-CONTEXT:]
-                written = self._written[position, self._context(before)]
-            found, after = written if written.tokens else self._single[position]
+                written = self._written[position, self._texts.context(before)]
+            found, position = written if written.tokens else self._single[position]
             if not found:
                 break
-            position = after
             forced.extend(found)
         return forced[:limit]
 
+    def _follow(self, position: int, limit: int) -> tuple[bytes, list[int]]:
+        """Return the forced bytes, and the state after each."""
+        if self._automaton.can_finish(position):
+            return b"", []
+        return self._forced.follow(position, limit)
+
+    def _is_open(self, position: int) -> bool:
+        """Tell whether nothing is certain at a position, whatever came before."""
+        return not self._follow(position, 1)[0] and not self._single[position].tokens
+
     def _find_single(self, position: int) -> Certain:
         """Return the one token that can come; nothing where there are several."""
-        ids = self._first_tokens(position)
-        if ids is None:
-            only = only_id(self._automaton.rule.mask(self._automaton.masks, position))
+        automaton = self._automaton
+        if self._masks.states.token_terminals(position):
+            only = only_id(automaton.rule.mask(self._masks, position))
             ids = [] if only is None else [only]
+        else:
+            ids = self._forced.tokens(position, automaton.rule.ends_at_bytes)
+            if automaton.can_finish(position):
+                ids = [*ids, *self._vocabulary.eos_token_ids]
         if len(ids) != 1:
             return NOTHING
-        return Certain((ids[0],), self._automaton.step(position, ids[0]))
-
-    def _first_tokens(self, position: int) -> list[int] | None:
-        """Return the tokens that can come, some where they are several; None: a mask tells."""
-        if self._automaton.only_byte[position] is None:
-            return [] if self._begins_several(position) else None
-        # The text that is forced begins with all of them, unless they reach beyond it.
-        data = _follow(self._automaton, position, self._trie.max_depth)[0]
-        node, ids = ROOT, list[int]()
-        for byte in data:
-            node = self._trie.children[node].get(byte, ABSENT)
-            if node == ABSENT or len(ids) > 1:
-                return ids
-            ids += self._vocabulary.trie.ids(node).tolist()
-        is_known = len(ids) > 1 or not self._trie.children[node]
-        return ids if is_known else None
-
-    def _context(self, before: Sequence[int | bytes]) -> Context:
-        """Return the end of what comes before, up to a token without bytes."""
-        texts = self._trie.texts
-        for place in range(len(before), 0, -1):
-            what = before[place - 1]
-            if not isinstance(what, bytes) and texts[what] is None:
-                return tuple(before[place:])
-        return tuple(before)
-
-    def _look(self, position: int) -> Ahead:
-        data, after = _follow(self._automaton, position, MOST_BYTES)
-        return Ahead(data, self._boundaries(data, after))
-
-    def _begins_several(self, position: int) -> bool:
-        """Tell whether more than one byte that is a token may come."""
-        count = 0
-        for byte_class in self._classes_at(position):
-            count += self._own[byte_class]
-            if count > 1:
-                return True
-        return False
-
-    @cached_property
-    def _own(self) -> list[int]:
-        """How many bytes of each class are tokens."""
-        own = self._trie.own
-        return [sum(byte in own for byte in each) for each in self._automaton.bytes_of]
-
-    def _classes_at(self, position: int) -> Sequence[int]:
-        """Return the classes of the bytes that may come at a position."""
-        return self._automaton.masks.states.live_classes(position) if position >= 0 else ()
-
-    def _boundaries(self, data: bytes, after: int) -> tuple[int, ...]:
-        """Return the end of ``data``, and where a token begins that leads on from its end.
-
-        Of those within a character the place before it is taken.
-        """
-        coming = self._coming[tuple(self._classes_at(after))]
-        places = {len(data)}
-        for place in range(max(0, len(data) - self._trie.max_depth), len(data)):
-            if not coming.isdisjoint(self._trie.behind[data[place:]]):
-                places.add(place)
-        return tuple(sorted({_whole_characters(data, place) for place in places}))
-
-    def _unite(self, classes: tuple[int, ...]) -> frozenset[int]:
-        """Return the bytes of several classes."""
-        return frozenset(byte for number in classes for byte in self._automaton.bytes_of[number])
+        return Certain((ids[0],), automaton.step(position, ids[0]))
 
     def _write(self, key: tuple[int, Context]) -> Certain:
         """Return what the tokenizer certainly writes at a position after a context."""
         position, context = key
-        ahead = self._ahead[position]
-        if not ahead.boundaries[0]:
+        data, states = self._follow(position, MOST_BYTES)
+        if not data:
             return NOTHING
-        encodings = []
-        for end in ahead.boundaries:
-            found = self._encode_after(context, ahead.data[:end])
-            if not found:
-                return NOTHING
-            encodings.append(found)
-        shared = _shared_start(encodings)
-        return self._pass(position, context, shared) if shared else NOTHING
+        found = self._find_certain(context, data, self._automaton.settle(states[-1]))
+        if not found:
+            return NOTHING
+        # Where the forced bytes were looked at whole, none is certain after the last of these
+        # tokens: the encodings part there.
+        return self._keep(context, found, states, is_whole=len(data) < MOST_BYTES)
 
-    def _pass(self, position: int, context: Context, found: tuple[int, ...]) -> Certain:
+    def _find_certain(self, context: Context, data: bytes, after: int) -> tuple[int, ...]:
+        """Return the tokens on which the encodings up to each possible last boundary agree."""
+        ends = self._forced.boundaries(data, max(after, DEAD))
+        ends = sorted({_whole_characters(data, end) for end in ends})
+        if not ends[0]:
+            return ()
+        longest = ends.pop()
+        shared = self._texts.encode_after(context, data[:longest])
+        known = self._texts.boundaries(shared)
+        for end in reversed(ends):
+            # The tokens up to a boundary are those of the text up to there.
+            if end in known:
+                shared = shared[: known[end]]
+            else:
+                shared = _shared_start(shared, self._texts.encode_after(context, data[:end]))
+        return shared
+
+    def _keep(
+        self, context: Context, found: tuple[int, ...], states: Sequence[int], *, is_whole: bool
+    ) -> Certain:
         """Return tokens of forced bytes with the position after them, and remember what is between.
 
-        Whoever asks before every token asks there next. Where the forced bytes were looked at
-        whole, none is certain after the last of these tokens: the encodings part there.
+        Whoever asks before every token asks there next.
         """
-        is_whole = len(self._ahead[position].data) < MOST_BYTES
-        places: list[tuple[int, Context]] = []
-        for token_id in found:
-            for _ in self._trie.texts[token_id] or b"":
-                step = self._automaton.only_byte[position]
-                assert step is not None  # noqa: S101 - these bytes are forced
-                position = step[1]
-            context = (*context, token_id)[-CONTEXT:]
-            places.append((position, context))
-        for count, place in enumerate(places[:-1], 1):
-            self._written[place] = Certain(found[count:], position)
+        *between, last = self._texts.boundaries(found)
+        after = self._automaton.settle(states[last - 1])
+        whole = (*context, *found)
+        begin = len(context) + 1
+        for count, end in enumerate(between, 1):
+            position = states[end - 1]
+            before = whole[max(0, begin + count - 1 - CONTEXT) : begin + count - 1]
+            self._open[position] = False
+            self._written[position, before] = Certain(found[count:], after)
         if is_whole:
-            self._written[places[-1]] = NOTHING
-        return Certain(found, position)
-
-    def _encode_after(self, context: Sequence[int | bytes], data: bytes) -> list[int] | None:
-        """Return the tokens of ``data`` after ``context``; None where none begins with it."""
-        texts = self._trie.texts
-        before = [each if isinstance(each, bytes) else texts[each] or b"" for each in context]
-        try:
-            tokens = self._vocabulary.encode((b"".join(before) + data).decode("utf-8", "strict"))
-        except (UnicodeDecodeError, VocabularyError):
-            return None
-        found: list[int] = []
-        left = len(data)
-        while left > 0 and tokens:
-            found.append(tokens.pop())
-            left -= len(texts[found[-1]] or b"")
-        found.reverse()
-        if left or b"".join([texts[each] or b"" for each in found]) != data:
-            return None
-        # The tokenizer must have written the token before as it was accepted.
-        last = context[-1] if context else None
-        known = tokens[-1] if tokens else None
-        return found if isinstance(last, bytes) or known == last else None
+            self._written[after, whole[-CONTEXT:]] = NOTHING
+        return Certain(found, after)
 
 
-class _Trie:
-    """What was looked up in a vocabulary: bytes by token, nodes by the bytes that lead there.
-
-    ``texts`` are the bytes of tokens, ``children`` those of nodes, by byte; ``behind`` are the
-    children of the node that some bytes lead to, none without one. ``own`` are the bytes that are
-    tokens, ``max_depth`` the length of the longest token.
-    """
+class _Texts:
+    """What a vocabulary's tokens spell, and texts that its tokenizer cut; all grammars share it."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        self.texts: LruDict[int, bytes | None] = LruDict(vocabulary.token, MOST_KNOWN)
-        self.children: LruDict[int, dict[int, int]] = LruDict(
-            partial(_find_children, vocabulary.trie), MOST_KNOWN
-        )
-        trie = vocabulary.trie
-        self.max_depth = trie.max_depth
-        self.own = {byte for byte, node in self.children[ROOT].items() if len(trie.ids(node))}
-        self.behind: LruDict[bytes, dict[int, int]] = LruDict(self._find_behind, MOST_KNOWN)
+        # A reference would keep the vocabulary, by which this is found, for ever.
+        self._vocabulary = proxy(vocabulary)
+        self._special = vocabulary.eos_token_ids.union(vocabulary.special_tokens.values())
+        self._spelled: LruDict[int, bytes] = LruDict(self._spell, MOST_KNOWN)
+        self._encoded: LruDict[bytes, tuple[int, ...]] = LruDict(self._encode, MOST_TEXTS)
 
-    def _find_behind(self, data: bytes) -> dict[int, int]:
-        below = self.children[ROOT]
-        for byte in data:
-            node = below.get(byte)
-            if node is None:
-                return {}
-            below = self.children[node]
-        return below
+    def context(self, before: Sequence[int | bytes]) -> Context:
+        """Return the end of what comes before, up to a token without bytes."""
+        if self._special.isdisjoint(before):
+            return tuple(before)
+        places = [place for place, what in enumerate(before, 1) if what in self._special]
+        return tuple(before[places[-1] :])
+
+    def boundaries(self, tokens: Sequence[int]) -> dict[int, int]:
+        """Return how many tokens end at each place in the text of ``tokens`` where some do."""
+        ends = accumulate([len(self._spelled[each]) for each in tokens])
+        return {end: count for count, end in enumerate(ends, 1)}
+
+    def encode_after(self, context: Context, data: bytes) -> tuple[int, ...]:
+        """Return the tokens of ``data`` after ``context``; none where none begins with it."""
+        before = [each if isinstance(each, bytes) else self._spelled[each] for each in context]
+        tokens = self._encoded[b"".join(before) + data]
+        found = tokens[self._end_of_context(tokens, context, len(data)) :]
+        return found if b"".join([self._spelled[each] for each in found]) == data else ()
+
+    def _end_of_context(self, tokens: tuple[int, ...], context: Context, left: int) -> int:
+        """Return how many tokens the context has; all where none ends with it."""
+        if tokens[: len(context)] == context:
+            return len(context)
+        # A context that begins within a text may be cut in another way at its beginning.
+        count = len(tokens)
+        while left > 0 and count:
+            count -= 1
+            left -= len(self._spelled[tokens[count]])
+        # The tokenizer must have written the token before as it was accepted.
+        last = context[-1] if context else None
+        is_same = isinstance(last, bytes) or tokens[count - 1 : count] == (last,)
+        return count if is_same and not left else len(tokens)
+
+    def _spell(self, token_id: int) -> bytes:
+        return self._vocabulary.token(token_id) or b""
+
+    def _encode(self, text: bytes) -> tuple[int, ...]:
+        try:
+            return tuple(self._vocabulary.encode(text.decode()))
+        except (UnicodeDecodeError, VocabularyError):
+            return ()
 
 
-_tries: WeakKeyDictionary[Vocabulary, _Trie] = WeakKeyDictionary()
+_texts: WeakKeyDictionary[Vocabulary, _Texts] = WeakKeyDictionary()
 
 
-def _trie_of(vocabulary: Vocabulary) -> _Trie:
-    """Return what was looked up in a vocabulary; all grammars share it."""
-    found = _tries.get(vocabulary)
-    return found or _tries.setdefault(vocabulary, _Trie(vocabulary))
+def _texts_of(vocabulary: Vocabulary) -> _Texts:
+    found = _texts.get(vocabulary)
+    return found or _texts.setdefault(vocabulary, _Texts(vocabulary))
 
 
-def _find_children(trie: TokenTrie, node: int) -> dict[int, int]:
-    children = trie.children(node)
-    return dict(zip(trie.byte[children].tolist(), children.tolist(), strict=True))
-
-
-def _shared_start(lists: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """Return the longest list with which all of one or more lists begin."""
-    shared = takewhile(lambda column: len(set(column)) == 1, zip(*lists, strict=False))
-    return tuple(column[0] for column in shared)
+def _shared_start(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the longest tuple with which both begin."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return one[: next((i for i, (a, b) in pairs if a != b), min(len(one), len(other)))]
 
 
 def _whole_characters(data: bytes, end: int) -> int:

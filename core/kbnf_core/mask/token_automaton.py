@@ -40,8 +40,7 @@ class TokenAutomaton:
     """What engines of one grammar, vocabulary and way to end share.
 
     ``after[position << TOKEN_BITS | token_id]`` is the position after a token,
-    ``words[position]`` the tokens allowed, ``only_byte[position]`` the byte that must come and the
-    position after it, if one must; the first two raise what the engine's methods raise, and
+    ``words[position]`` the tokens allowed; both raise what the engine's methods raise, and
     TableFullError, as does ``feed``. ``step``, ``append`` and ``mask`` compute the same in a full
     table too, so a caller that has made room still advances by one step when other threads fill it.
     """
@@ -52,9 +51,6 @@ class TokenAutomaton:
         self.rule = finish_rule(finish)
         self.after: LruDict[int, int] = LruDict(self._find_after, limits.cached_steps)
         self.words: LruDict[int, Bitmask] = LruDict(self._find_words, masks.mask_capacity)
-        self.only_byte: LruDict[int, tuple[int, int] | None] = LruDict(
-            self._find_only_byte, limits.cached_steps
-        )
         self._no_words = masks.no_words
 
     @property
@@ -151,30 +147,6 @@ class TokenAutomaton:
         from kbnf_core.mask.forced import ForcedTokens
 
         return ForcedTokens(self)
-
-    def _find_only_byte(self, position: int) -> tuple[int, int] | None:
-        """Return the byte that must come, and the position after it; None where there is none."""
-        states = self.masks.states
-        live = states.live_classes(position) if position >= 0 else ()
-        if len(live) != 1 or live[0] not in self._single_bytes:
-            return None
-        if self.can_finish(position) or states.token_terminals(position):
-            return None
-        return self._single_bytes[live[0]], self.settle(states.step(position, live[0]))
-
-    @cached_property
-    def bytes_of(self) -> list[list[int]]:
-        """The bytes of each class."""
-        states = self.masks.states
-        found: list[list[int]] = [[] for _ in range(states.tables.class_count)]
-        for byte, byte_class in enumerate(states.classes.tolist()):
-            found[byte_class].append(byte)
-        return found
-
-    @cached_property
-    def _single_bytes(self) -> dict[int, int]:
-        """The byte classes that hold one byte, each with that byte."""
-        return {number: each[0] for number, each in enumerate(self.bytes_of) if len(each) == 1}
 
     def _find_after(self, key: int) -> int:
         position, token_id = key >> TOKEN_BITS, key & _TOKEN_MASK

@@ -162,8 +162,6 @@ class Vocabulary:
         ``VocabularyError`` where the vocabulary does not say how its tokenizer cuts a text:
         ``Vocabulary.of`` and ``load_vocabulary`` do.
         """
-        from kbnf_core.vocab.load import longest_match
-
         if self._encode is None:
             raise VocabularyError(
                 "this vocabulary lists tokens only; `Vocabulary.of(tokenizer)` and"
@@ -173,6 +171,8 @@ class Vocabulary:
             words = text if isinstance(text, str) else text.decode()
             words.encode()
         except UnicodeError:
+            from kbnf_core.vocab.load import longest_match
+
             data = text if isinstance(text, _Bytes) else text.encode("utf-8", "surrogateescape")
             return longest_match(self, data)
         return self._encode(words)

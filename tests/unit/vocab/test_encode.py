@@ -8,6 +8,7 @@ from pathlib import Path
 import mistral_common
 import pytest
 import sentencepiece
+from mistral_common.tokens.tokenizers.tekken import Tekkenizer
 from tokenizers import Tokenizer
 from tokenizers.decoders import ByteLevel as ByteLevelDecoder
 from tokenizers.models import BPE
@@ -20,19 +21,22 @@ from kbnf_core.vocab.load import load_encoder
 TEKKEN = Path(mistral_common.__file__).parent / "data" / "tekken_240911.json"
 
 
-def test_tekken_is_encoded_by_its_own_library() -> None:
+def test_tekken_is_encoded_as_by_its_own_library() -> None:
     vocabulary = load_vocabulary(TEKKEN)
     encoder = load_encoder(TEKKEN, vocabulary)
-    tokens = encoder.encode('{"name": "é😀"}')
-    assert encoder.name == "mistral-common"
-    assert b"".join(vocabulary.tokens[each] for each in tokens) == '{"name": "é😀"}'.encode()
+    assert encoder.name == "tiktoken"
+    tekken = Tekkenizer.from_file(TEKKEN)
+    for text in ("", '{"name": "é😀"}', "  Hello,\n\n\tworld's 12345 <s> </s>[INST] ", "ﷺ日本語 ñ"):
+        tokens = encoder.encode(text)
+        assert tokens == tekken.encode(text, bos=False, eos=False)
+        assert b"".join(vocabulary.tokens[each] for each in tokens) == text.encode()
 
 
 def test_a_folder_is_encoded_by_the_file_that_it_was_loaded_from(tmp_path: Path) -> None:
     shutil.copy(TEKKEN, tmp_path / "tekken.json")
     vocabulary = load_vocabulary(tmp_path)
     encoder = load_encoder(tmp_path, vocabulary)
-    assert encoder.name == "mistral-common"
+    assert encoder.name == "tiktoken"
     assert encoder.encode("hello") == load_encoder(TEKKEN, vocabulary).encode("hello")
 
 

@@ -82,9 +82,13 @@ def _entry(item: object, place: int) -> tuple[int, bytes]:
 
 
 def _encoder(file: VocabularyFile) -> Encode:
-    tekken = library("mistral_common.tokens.tokenizers.tekken", "mistral")
-    tokenizer = tekken.Tekkenizer.from_file(file.path)
-    return lambda words: tokenizer.encode(words, bos=False, eos=False)
+    """Return the encoding that mistral-common makes of the file, without its look at each id."""
+    tiktoken = library("tiktoken", "mistral")
+    config = expect(file.members.get("config"), dict, "config")
+    ids = {data: token_id for token_id, data in read_tekken(file.members).tokens.items()}
+    pattern = expect(config.get("pattern"), str, "config.pattern")
+    encoding = tiktoken.Encoding("tekken", pat_str=pattern, mergeable_ranks=ids, special_tokens={})
+    return lambda words: list(encoding.encode_ordinary(words))
 
 
 def _fits(file: VocabularyFile) -> bool:
@@ -92,6 +96,4 @@ def _fits(file: VocabularyFile) -> bool:
     return isinstance(config, dict) and isinstance(vocab, list)
 
 
-FORMAT = Format(
-    "tekken JSON", _fits, lambda file: read_tekken(file.members), "mistral-common", _encoder
-)
+FORMAT = Format("tekken JSON", _fits, lambda file: read_tekken(file.members), "tiktoken", _encoder)
