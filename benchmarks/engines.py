@@ -196,9 +196,16 @@ class XGrammar:
 
     def make(self, workload: Written) -> "XGrammarMatcher":
         """Return a matcher; nothing is kept from an earlier one."""
+        return self.compile(self.compiler(cached=False), workload)
+
+    def compiler(self, cached: bool) -> Any:
+        """Return a compiler, which keeps what it compiled or does not."""
         xgrammar = import_module("xgrammar")
 
-        compiler = xgrammar.GrammarCompiler(self._information, cache_enabled=False)
+        return xgrammar.GrammarCompiler(self._information, cache_enabled=cached)
+
+    def compile(self, compiler: Any, workload: Written) -> "XGrammarMatcher":
+        """Return a matcher by a compiler."""
         return XGrammarMatcher(compiler.compile_grammar(_text(workload, "gbnf")), self._size)
 
 

@@ -38,7 +38,7 @@ class Form:
 _WORDS = "one two three " * 60 + "."
 _DATES = "2024-02-29;" * 60 + "."
 _SUM = "1+2+3+4+5+6+7+8" * 3 + "."
-_FREE = "Some text, 100 % free: é, 漢字 <b>bold</b> and more. " * 12
+_FREE = "Some text, 100 % free: é, 漢字 <b>bold</b> and more. " * 12 + "</end>"
 _FIXED = '{"the quick brown fox": ["jumps over", "the lazy dog"], "number": 12345}' * 4
 _QUOTED = _FIXED.replace('"', '\\"')
 _FORCED = {
@@ -98,6 +98,7 @@ FORMS = (
         {
             "kbnf": "start ::= list '.'; list ::= item | list item; item ::= #'[a-z]+ ';",
             "lark": 'start: list "."\nlist: item | list item\nitem: /[a-z]+ /',
+            "gbnf": 'root ::= list "."\nlist ::= item | list item\nitem ::= [a-z]+ " "',
         },
     ),
     Form(
@@ -117,6 +118,7 @@ FORMS = (
         {
             "kbnf": "start ::= sum '.'; sum ::= n | sum n | sum '+' n; n ::= #'[0-9]';",
             "lark": 'start: sum "."\nsum: n | sum n | sum "+" n\nn: /[0-9]/',
+            "gbnf": 'root ::= sum "."\nsum ::= n | sum n | sum "+" n\nn ::= [0-9]',
         },
     ),
     Form(
@@ -126,18 +128,20 @@ FORMS = (
         {
             "kbnf": "start ::= sum '.'; sum ::= n | sum sum | sum '+' sum; n ::= #'[0-9]';",
             "lark": 'start: sum "."\nsum: n | sum sum | sum "+" sum\nn: /[0-9]/',
+            "gbnf": 'root ::= sum "."\nsum ::= n | sum sum | sum "+" sum\nn ::= [0-9]',
         },
     ),
     Form(
         "free text",
         "except!",
-        _FREE + "</end>",
+        _FREE,
         {
             "kbnf": "start ::= except!('</end>') '</end>';",
             "kbnf-rust": "start ::= #ex'</end>' '</end>';",
-            "lark": 'start: TEXT "</end>"\nTEXT: /(?s:.*)/ & ~/(?s:.*)<\\/end>(?s:.*)/',
-            "gbnf": 'root ::= ([^<] | "<"+ ([^</] | "/" ([^e<] | "e" ([^n<] | "n" [^d<]))))*'
-            ' "</end>"',
+            "lark": "start: TEXT\nTEXT: /(?s:.)*<\\/end>/ & ~/(?s:.)*<\\/end>(?s:.)+/",
+            "gbnf": 'root ::= [^<] root | "<" t1\nt1 ::= [^</] root | "<" t1 | "/" t2\n'
+            't2 ::= [^<e] root | "<" t1 | "e" t3\nt3 ::= [^<n] root | "<" t1 | "n" t4\n'
+            't4 ::= [^<d] root | "<" t1 | "d" t5\nt5 ::= [^<>] root | "<" t1 | ">"',
         },
     ),
     Form(
@@ -145,10 +149,10 @@ FORMS = (
         "any",
         _FREE,
         {
-            "kbnf": "start ::= #'(?s:.)*';",
-            "lark": "start: /(?s:.*)/",
-            "gbnf": 'root ::= ([^\\n] | "\\n")*',
-            "regex": "(?s:.)*",
+            "kbnf": "start ::= #'(?s:.)*' '</end>';",
+            "lark": 'start: /(?s:.)*/ "</end>"',
+            "gbnf": 'root ::= ([^\\n] | "\\n")* "</end>"',
+            "regex": "(?s:.)*</end>",
         },
     ),
     Form("forced text", "a mask for each", _FIXED, _FORCED),
