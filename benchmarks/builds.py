@@ -69,7 +69,7 @@ def _build(maker: Maker, workload: Workload) -> Callable[[], None]:
 
 
 def _build_again(workload: Workload, ours: Ours) -> Callable[[], None]:
-    compiler = Compiler()
+    compiler = Compiler(ours.vocabulary)
     text = workload.grammar("kbnf") or ""
 
     def build() -> None:
