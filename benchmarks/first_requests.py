@@ -152,10 +152,13 @@ def run(
         requests = {}
         for name in names[turn:] + names[:turn]:
             gc.collect()
-            keep = LLGUIDANCE in builds and name in (OURS, PREPARED, LLGUIDANCE)
+            # All of them copy their masks, or none: a copy makes the next step dearer.
+            keep = LLGUIDANCE in builds
             request = make_request(builds[name], case.schema, tokens, name == PREPARED, keep)
             if request is None:
                 break
+            if name not in (OURS, PREPARED, LLGUIDANCE):
+                request.masks = []
             requests[name] = request
         if len(requests) < len(names):
             continue
