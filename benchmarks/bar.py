@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.builds import FROM_ARTIFACT, OURS
+from benchmarks.builds import FROM_ARTIFACT, OURS, OURS_AGAIN, XGRAMMAR_AGAIN
 from benchmarks.engines import KbnfRust, LLGuidance, XGrammar
 from benchmarks.measure import OURS_COLD, OURS_INSIDE, OURS_WARM
 
@@ -58,6 +58,7 @@ def _workload(name: str, found: Mapping[str, Any]) -> Iterator[Line]:
         (FROM_ARTIFACT, LLGuidance.name, 1.0),
         (OURS, LLGuidance.name, 5.0),
         (OURS, XGrammar.name, 0.2),
+        (OURS_AGAIN, XGRAMMAR_AGAIN, 1.0),
     ):
         if ours in build and peer in build:
             yield Line(f"{name}: first mask, {ours} / {peer}", build[ours] / build[peer], limit)

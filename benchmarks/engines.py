@@ -8,13 +8,23 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.vocabulary import BOS, EOS, Setting, all_bytes
-from benchmarks.workloads import Workload
 from kbnf_core import Config, Engine, Grammar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 Bitmask = npt.NDArray[np.uint32]
+
+
+class Written(Protocol):
+    """A language, written down for several engines; ``name`` is for messages."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    def grammar(self, form: str) -> str | None:
+        """Return the grammar as ``kbnf``, ``lark``, ``gbnf`` or ``regex``, None if it has none."""
 
 
 class Matcher(Protocol):
@@ -35,7 +45,7 @@ class Maker(Protocol):
 
     name: str
 
-    def make(self, workload: Workload) -> Matcher | None:
+    def make(self, workload: Written) -> Matcher | None:
         """Return a matcher from the grammar's text, None where there is none for this engine."""
 
 
@@ -49,7 +59,7 @@ class Ours:
         # Built once for a vocabulary and kept on disk, as the peers' are built once.
         _ = setting.vocabulary.trie
 
-    def make(self, workload: Workload) -> "OurMatcher":
+    def make(self, workload: Written) -> "OurMatcher":
         """Return a matcher that has learnt nothing."""
         grammar = Grammar(_text(workload, "kbnf"))
         return OurMatcher(Engine(grammar, self.vocabulary, Config(finish="eos")))
@@ -87,7 +97,7 @@ class LLGuidance:
         wrapper = llguidance.TokenizerWrapper(_Tokenizer(setting))
         self.tokenizer = llguidance.LLTokenizer(wrapper, n_vocab=self._size)
 
-    def make(self, workload: Workload) -> "LLGuidanceMatcher":
+    def make(self, workload: Written) -> "LLGuidanceMatcher":
         """Return a matcher."""
         llguidance = import_module("llguidance")
 
@@ -153,7 +163,7 @@ class KbnfRust:
             {key: data.decode("utf-8", "replace") for key, data in tokens.items()},
         )
 
-    def make(self, workload: Workload) -> "KbnfRustMatcher":
+    def make(self, workload: Written) -> "KbnfRustMatcher":
         """Return a matcher."""
         kbnf = import_module("kbnf")
 
@@ -184,11 +194,18 @@ class XGrammar:
             all_bytes(setting.vocabulary), vocab_size=self._size, stop_token_ids=[EOS]
         )
 
-    def make(self, workload: Workload) -> "XGrammarMatcher":
+    def make(self, workload: Written) -> "XGrammarMatcher":
         """Return a matcher; nothing is kept from an earlier one."""
+        return self.compile(self.compiler(cached=False), workload)
+
+    def compiler(self, cached: bool) -> Any:
+        """Return a compiler, which keeps what it compiled or does not."""
         xgrammar = import_module("xgrammar")
 
-        compiler = xgrammar.GrammarCompiler(self._information, cache_enabled=False)
+        return xgrammar.GrammarCompiler(self._information, cache_enabled=cached)
+
+    def compile(self, compiler: Any, workload: Written) -> "XGrammarMatcher":
+        """Return a matcher by a compiler."""
         return XGrammarMatcher(compiler.compile_grammar(_text(workload, "gbnf")), self._size)
 
 
@@ -230,7 +247,7 @@ class OutlinesCore:
         self._size = setting.vocabulary.size
         self._vocabulary = outlines_core.Vocabulary(EOS, by_bytes)
 
-    def make(self, workload: Workload) -> "OutlinesMatcher | None":
+    def make(self, workload: Written) -> "OutlinesMatcher | None":
         """Return a matcher; the index is made anew."""
         outlines_core = import_module("outlines_core")
 
@@ -260,14 +277,55 @@ class OutlinesMatcher:
         self._guide.advance(token, False)
 
 
-def _text(workload: Workload, form: str) -> str:
+class GLRMask:
+    """glrmask with the grammars for llguidance."""
+
+    name = "glrmask"
+
+    def __init__(self, setting: Setting) -> None:
+        glrmask = import_module("glrmask")
+
+        self._size = setting.vocabulary.size
+        self._vocabulary = glrmask.Vocab.from_id_to_bytes(dict(setting.vocabulary.tokens))
+
+    def make(self, workload: Written) -> "GLRMaskMatcher":
+        """Return a matcher."""
+        glrmask = import_module("glrmask")
+
+        grammar = glrmask.Grammar.from_lark(_text(workload, "lark"))
+        return GLRMaskMatcher(grammar.compile(self._vocabulary), self._size)
+
+
+class GLRMaskMatcher:
+    """See ``Matcher``."""
+
+    def __init__(self, constraint: Any, size: int) -> None:
+        self._constraint = constraint
+        self._bits = np.zeros((size + 31) // 32, np.int32)
+        self.begin()
+
+    def begin(self) -> None:
+        """See ``Matcher``."""
+        self._state = self._constraint.start()
+
+    def mask(self) -> None:
+        """See ``Matcher``."""
+        self._state.fill_mask(self._bits)
+
+    def accept(self, token: int) -> None:
+        """See ``Matcher``."""
+        if not self._state.commit_token(token):
+            raise ValueError(f"token {token} was refused")
+
+
+def _text(workload: Written, form: str) -> str:
     text = workload.grammar(form)
     if text is None:
         raise LookupError(f"{workload.name} has no {form} grammar")
     return text
 
 
-PEERS: tuple[type[Any], ...] = (LLGuidance, KbnfRust, XGrammar, OutlinesCore)
+PEERS: tuple[type[Any], ...] = (LLGuidance, GLRMask, KbnfRust, XGrammar, OutlinesCore)
 
 
 def make_peers(setting: Setting) -> tuple[list[Maker], list[str]]:

@@ -7,7 +7,9 @@ maskbench's, else of the JSON Schema test suite in ``tests/data``. Only schemas 
 takes, with a document that every engine accepts, are compared. Masks are compared with
 llguidance's; a difference is counted by its reason, or shown.
 
-``--tools`` times sets of tools under one ``anyOf`` instead, to the first mask.
+What a process has once seen makes its next request with the same schema cheaper. So work ahead
+(``--prepared``) is measured in a run of its own. ``--seed`` takes schemas at random, ``--tools``
+times sets of tools under one ``anyOf`` instead, to the first mask.
 """
 
 import gc
@@ -15,9 +17,10 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 from time import perf_counter
 from typing import Any
 
@@ -25,7 +28,7 @@ import click
 import numpy as np
 
 from benchmarks.equality import explain_difference
-from benchmarks.maskbench import Build, Case, RefusedError, Session, read_cases
+from benchmarks.maskbench import Build, Case, RefusedError, Session, read_case
 from benchmarks.measure import CLOCK
 from benchmarks.schema_engines import LLGUIDANCE, OURS, make_builds
 from benchmarks.vocabulary import Setting, read_setting
@@ -34,7 +37,7 @@ SUITE = Path(__file__).resolve().parents[1] / "tests/data/json-schema-test-suite
 TOOLS = (8, 32, 128, 500)
 
 PREPARED = "kbnf-toolkit, prepared"
-"""This library once more, with ``Engine.prepare`` between the steps, as a server has time for."""
+"""This library with ``Engine.prepare`` before each step, outside of its time, as a server can."""
 
 
 @dataclass(slots=True)
@@ -52,6 +55,39 @@ class Request:
         return self.first + sum(self.cold)
 
 
+@dataclass(slots=True)
+class Comparison:
+    """How our masks differ from llguidance's; ``shown``: what nothing explains."""
+
+    steps: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    shown: list[str] = field(default_factory=list)
+
+    def add(
+        self, name: str, ours: Request, theirs: Request, tokens: Sequence[int], setting: Setting
+    ) -> None:
+        """Compare the masks of a request; they are dropped."""
+        before = b""
+        for one, other, token in zip(ours.masks, theirs.masks, tokens, strict=True):
+            self.steps += 1
+            if not np.array_equal(one, other):
+                reason, what = explain_difference(one, other, before, setting.vocabulary)
+                self.reasons[reason] += 1
+                if not reason:
+                    self.shown.append(f"{name}, {what}")
+            before += setting.vocabulary.token(token) or b""
+        ours.masks = theirs.masks = []
+
+    def report(self) -> int:
+        """Print what was found; return how often nothing explains a difference."""
+        print(f"\n{self.steps} masks compared with {LLGUIDANCE}'s.")
+        for reason, count in self.reasons.most_common():
+            print(f"  {count} differ: {reason or 'unexplained'}")
+        for line in self.shown[:20]:
+            print(f"  {line}")
+        return self.reasons[""]
+
+
 def suite_cases(folder: Path) -> Iterator[Case]:
     """Yield the schemas of the JSON Schema test suite, with their values."""
     for path in sorted(folder.glob("*/*.json")):
@@ -60,7 +96,9 @@ def suite_cases(folder: Path) -> Iterator[Case]:
             yield Case(f"{path.stem}-{number}", group["schema"], values)
 
 
-def make_request(build: Build, schema: Any, tokens: Sequence[int], ahead: bool) -> Request | None:
+def make_request(
+    build: Build, schema: Any, tokens: Sequence[int], ahead: bool, keep: bool
+) -> Request | None:
     """Go once from a schema through a document; None where the engine does not take either."""
     found = Request()
     began = perf_counter()
@@ -71,7 +109,7 @@ def make_request(build: Build, schema: Any, tokens: Sequence[int], ahead: bool) 
         return None
     session.mask()
     found.first = 1e6 * (perf_counter() - began)
-    for times, kept in ((found.cold, found.masks), (found.warm, None)):
+    for times, kept in ((found.cold, found.masks if keep else None), (found.warm, None)):
         if not _run(session, tokens, times, kept, ahead):
             return None
         session = begin()
@@ -98,71 +136,54 @@ def _run(
 
 
 def run(
-    cases: Sequence[Case], builds: dict[str, Build], setting: Setting
-) -> dict[str, dict[str, Request]]:
-    """Return the requests of all cases that all engines take, by case and engine."""
-    found = {}
+    cases: Iterable[Case], builds: dict[str, Build], setting: Setting, limit: int
+) -> tuple[list[dict[str, Request]], Comparison]:
+    """Return the requests, by engine, of cases that all engines take, ``limit`` of them at most."""
+    found: list[dict[str, Request]] = []
+    compared = Comparison()
+    names = list(builds)
     for number, case in enumerate(cases):
         texts = [text for text, valid in case.values if valid]
         if not texts:
             continue
         tokens = setting.encode(max(texts, key=len))
-        names = list(builds)
         # Another engine begins each time.
         turn = number % len(names)
         requests = {}
         for name in names[turn:] + names[:turn]:
             gc.collect()
-            request = make_request(builds[name], case.schema, tokens, name == PREPARED)
+            # All of them copy their masks, or none: a copy makes the next step dearer.
+            keep = LLGUIDANCE in builds
+            request = make_request(builds[name], case.schema, tokens, name == PREPARED, keep)
             if request is None:
                 break
+            if name not in (OURS, PREPARED, LLGUIDANCE):
+                request.masks = []
             requests[name] = request
-        if len(requests) == len(names):
-            found[case.name] = requests
-    return found
-
-
-def compare(cases: Sequence[Case], found: dict[str, dict[str, Request]], setting: Setting) -> int:
-    """Print how our masks differ from llguidance's; return how often nothing explains it."""
-    reasons: Counter[str] = Counter()
-    shown: list[str] = []
-    steps = 0
-    for case in cases:
-        requests = found.get(case.name)
-        if requests is None or LLGUIDANCE not in requests:
+        if len(requests) < len(names):
             continue
-        before = b""
-        tokens = setting.encode(max((t for t, valid in case.values if valid), key=len))
-        pairs = zip(requests[OURS].masks, requests[LLGUIDANCE].masks, tokens, strict=True)
-        for one, other, token in pairs:
-            steps += 1
-            if not np.array_equal(one, other):
-                reason, what = explain_difference(one, other, before, setting.vocabulary)
-                reasons[reason] += 1
-                if not reason:
-                    shown.append(f"{case.name}, {what}")
-            before += setting.vocabulary.token(token) or b""
-    print(f"\n{steps} masks compared with {LLGUIDANCE}'s.")
-    for reason, count in reasons.most_common():
-        print(f"  {count} differ: {reason or 'unexplained'}")
-    for line in shown[:20]:
-        print(f"  {line}")
-    return reasons[""]
+        ours = requests.get(OURS) or requests.get(PREPARED)
+        if ours is not None and LLGUIDANCE in requests:
+            compared.add(case.name, ours, requests[LLGUIDANCE], tokens, setting)
+        found.append(requests)
+        if len(found) == limit:
+            break
+    return found, compared
 
 
-def report(found: dict[str, dict[str, Request]], names: Sequence[str]) -> None:
+def report(found: Sequence[dict[str, Request]], names: Sequence[str]) -> None:
     """Print the tables."""
     print(f"\n{len(found)} schemas that all of them take\n")
     print("| us a step | p50 | p99 | p99.9 | max | mean |\n|---|---|---|---|---|---|")
     for kind in ("cold", "warm"):
         for name in names:
-            times = [t for each in found.values() for t in getattr(each[name], kind)]
+            times = [t for each in found for t in getattr(each[name], kind)]
             marks = [*np.percentile(times, (50, 99, 99.9)), max(times), np.mean(times)]
             print(f"| {kind}, {name} | " + " | ".join(f"{mark:.1f}" for mark in marks) + " |")
     print("\n| ms | p50 | p90 | p99 | mean |\n|---|---|---|---|---|")
     for kind, label in (("first", "schema to first mask"), ("whole", "whole first request")):
         for name in names:
-            times = [getattr(each[name], kind) / 1e3 for each in found.values()]
+            times = [getattr(each[name], kind) / 1e3 for each in found]
             marks = [*np.percentile(times, (50, 90, 99)), np.mean(times)]
             print(f"| {label}, {name} | " + " | ".join(f"{mark:.2f}" for mark in marks) + " |")
 
@@ -214,12 +235,17 @@ def time_tools(builds: dict[str, Build]) -> None:
         print(f"| {count} | " + " | ".join(cells) + " |")
 
 
-def default_cases(folder: Path | None) -> list[Case]:
+def default_cases(folder: Path | None, seed: int | None = None) -> Iterable[Case]:
     """Return the cases of a folder, of maskbench in ``KBNF_DATA``, or of the test suite."""
     data = os.environ.get("KBNF_DATA")
     if folder is None and data and (Path(data) / "maskbench").is_dir():
         folder = Path(data) / "maskbench"
-    return list(read_cases(folder, "") if folder else suite_cases(SUITE))
+    if folder is None:
+        return suite_cases(SUITE)
+    paths = sorted(folder.glob("*.json"))
+    if seed is not None:
+        Random(seed).shuffle(paths)  # noqa: S311 - the same schemas every time
+    return map(read_case, paths)
 
 
 @click.command()
@@ -227,7 +253,16 @@ def default_cases(folder: Path | None) -> list[Case]:
 @click.option("--tools", is_flag=True, help="Time sets of tools instead.")
 @click.option("--only", multiple=True, help="Engines to measure; all without it.")
 @click.option("--limit", default=0, help="Schemas at most.")
-def main(folder: Path | None, tools: bool, only: tuple[str, ...], limit: int) -> None:
+@click.option("--seed", type=int, help="Take the schemas of the folder in this random order.")
+@click.option("--prepared", is_flag=True, help="Let this library work ahead before each step.")
+def main(
+    folder: Path | None,
+    tools: bool,
+    only: tuple[str, ...],
+    limit: int,
+    seed: int | None,
+    prepared: bool,
+) -> None:
     """Time first requests; the status is 1 where a mask differs and nothing explains it."""
     setting = read_setting()
     builds, missing = make_builds(setting)
@@ -242,12 +277,11 @@ def main(folder: Path | None, tools: bool, only: tuple[str, ...], limit: int) ->
     if tools:
         time_tools(builds)
         return
-    if OURS in builds:
-        builds[PREPARED] = builds[OURS]
-    cases = default_cases(folder)[: limit or None]
-    found = run(cases, builds, setting)
+    if prepared:
+        builds[PREPARED] = builds.pop(OURS)
+    found, compared = run(default_cases(folder, seed), builds, setting, limit)
     report(found, list(builds))
-    sys.exit(bool(OURS in builds and compare(cases, found, setting)))
+    sys.exit(bool(compared.report()))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """Engines that take JSON Schemas, all with the same face; a missing one is left out.
 
-The builders of this library and llguidance are those of ``maskbench``. ``grid-guardrail`` has no
-adapter: what it publishes lacks the compiled kernel its own figures are of, and needs torch.
+The builders of this library and llguidance are those of ``maskbench``. ``grid-guardrail`` asks for
+torch, and for ``grid_core``, its compiled kernel; without the kernel it is left out.
 """
 
 import json
+import warnings
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -27,12 +28,17 @@ class _BitsSession:
         bits: Any,
         fill: Callable[[], object],
         accept: Callable[[int], bool],
-        complete: Callable[[], bool],
+        complete: Callable[[], bool] | None = None,
     ) -> None:
         self.bits = bits
         self.mask = fill
         self.accept = accept
-        self.complete = complete
+        self.complete = complete or self._may_end
+
+    def _may_end(self) -> bool:
+        """Tell whether the mask has the end of the text."""
+        self.mask()
+        return bool(self.bits[EOS // 32] >> EOS % 32 & 1)
 
     def prepare(self) -> None:
         """Do nothing: none of them works ahead."""
@@ -49,7 +55,7 @@ def _xgrammar(setting: Setting) -> Build:
     def begin(compiled: Any) -> Session:
         matcher = xgrammar.GrammarMatcher(compiled)
         fill = partial(matcher.fill_next_token_bitmask, bits)
-        return _BitsSession(bits.numpy()[0], fill, matcher.accept_token, matcher.is_terminated)
+        return _BitsSession(bits.numpy()[0], fill, matcher.accept_token)
 
     def build(schema: Any) -> Callable[[], Session]:
         compiler = xgrammar.GrammarCompiler(information, cache_enabled=False)
@@ -83,6 +89,57 @@ def _glrmask(setting: Setting) -> Build:
     return build
 
 
+class _GridTokenizer:
+    """What grid-guardrail asks of a tokenizer."""
+
+    eos_token_id = EOS
+
+    def __init__(self, setting: Setting) -> None:
+        vocabulary = setting.vocabulary
+        ids = range(vocabulary.size)
+        self.vocabulary = {str(token): token for token in ids}
+        self.special_token_ids = frozenset(i for i in ids if vocabulary.is_special(i))
+        self._bytes = [vocabulary.token(token) or b"" for token in ids]
+        self.token_bytes = self._bytes.__getitem__
+
+
+def _grid(setting: Setting) -> Build:
+    import_module("grid_core")
+    warnings.filterwarnings("ignore", module="grid")
+    spec = import_module("grid.jsonschema")
+    projection = import_module("grid.grammar.projection").RoleProjection
+    lalr, scanner = import_module("grid.lalr.compile"), import_module("grid.lexer.dfa")
+    guide = import_module("grid.guide").GridGuide
+    session = import_module("grid.models.vllm_structured").GridGrammarSession
+    conflict = import_module("grid.errors").LALRConflictError
+    tokenizer = _GridTokenizer(setting)
+    trie = import_module("grid.trie.build").build_trie(tokenizer)
+    bits = np.zeros((1, (setting.vocabulary.size + 31) // 32), np.int32)
+
+    def compiled(schema: Any, unify: bool) -> Any:
+        grammar, _ = spec.compile_json_schema_grammar(schema, unify_string_values=unify)
+        tables = lalr.compile_tables(projection.full(grammar).build())
+        dfa = scanner.build_scanner(grammar.terminals, grammar.terminal_order)
+        return guide(tables=tables, dfa=dfa, trie=trie, adapter=tokenizer)
+
+    def begin(template: Any) -> Session:
+        request = session(template.copy())
+        fill = partial(request.fill_bitmask, bits, 0)
+        return _BitsSession(bits[0], fill, lambda token: request.accept_tokens("", [token]))
+
+    def build(schema: Any) -> Callable[[], Session]:
+        try:
+            try:
+                template = compiled(schema, False)
+            except conflict:  # As its own benchmark does.
+                template = compiled(schema, True)
+        except Exception as error:
+            raise RefusedError(str(error)) from None
+        return partial(begin, template)
+
+    return build
+
+
 def make_builds(setting: Setting) -> tuple[dict[str, Build], list[str]]:
     """Return the builders of the engines that are installed, and the names of the others."""
     _ = setting.vocabulary.trie
@@ -93,6 +150,7 @@ def make_builds(setting: Setting) -> tuple[dict[str, Build], list[str]]:
         LLGUIDANCE: theirs,
         "glrmask": _glrmask,
         "xgrammar": _xgrammar,
+        "grid-guardrail": _grid,
     }
     for name, make in makers.items():
         try:

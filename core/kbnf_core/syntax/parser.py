@@ -28,6 +28,7 @@ def load_parser(folder: Path, callbacks: object) -> Lark:
 class Word(Token):
     """A word and where it stands; lines are found in the source when they are needed."""
 
+    __slots__ = ()
     line = column = end_line = end_column = None
 
     def __new__(cls, type_: str, value: str, start: int, end: int) -> "Word":

@@ -124,23 +124,27 @@ def _automaton(parser: Lark) -> Automaton:
 def parse_words(words: list[Token], metasyntax: Metasyntax[Tree]) -> Tree | Mistake:
     """Return the tree of a statement, or where it stops making sense."""
     automaton = _automaton(metasyntax.parser())
-    actions = automaton.actions
+    actions, finished = automaton.actions, automaton.end
     states, values = [automaton.start], list[Any]()
     brackets: list[int] = []
+    depth = metasyntax.limits.nesting_depth
     end = span_of(words[-1]).end
     intended = metasyntax.intended(words)
     for index, word in enumerate([*intended, Word("$END", "", end, end)]):
-        if len(brackets) > metasyntax.limits.nesting_depth:
+        if len(brackets) > depth:
             return Mistake(metasyntax.source, words, index - 1, brackets)
         kind = word.type
-        while isinstance(action := actions[states[-1]].get(kind), tuple):
+        action = actions[states[-1]].get(kind)
+        while isinstance(action, tuple):
             size, callback, nonterminal = action
             if callback is not None:
                 values[len(values) - size :] = [callback(values[len(values) - size :])]
             del states[len(states) - size :]
-            states.append(cast(int, actions[states[-1]][nonterminal]))
-            if states[-1] == automaton.end:
+            state = cast(int, actions[states[-1]][nonterminal])
+            if state == finished:
                 return cast(Tree, values[-1])
+            states.append(state)
+            action = actions[state].get(kind)
         if action is None:
             expected = automaton.expected(states[-1])
             return Mistake(metasyntax.source, words, index, brackets, expected)

@@ -60,15 +60,11 @@ class Builder:
         return Definition(_name(name), body, _cover(name, end))
 
     def alternation(self, branches: list[Expression]) -> Expression:
-        """``x | y``, or one branch alone."""
-        if len(branches) == 1:
-            return branches[0]
+        """``x | y``."""
         return Alternation(tuple(branches), _from(branches[0], branches[-1]))
 
     def sequence(self, items: list[Expression]) -> Expression:
-        """``x y``, or one symbol alone."""
-        if len(items) == 1:
-            return items[0]
+        """``x y``."""
         return Sequence(tuple(items), _from(items[0], items[-1]))
 
     def repetition(self, parts: tuple[Expression, Operator]) -> Repetition:

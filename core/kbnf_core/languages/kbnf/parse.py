@@ -81,7 +81,8 @@ class _Kbnf(Metasyntax[Definition]):
             Token.new_borrow_pos("NAME", word.value, word) if word.type == "BAD_NAME" else word
             for word in words
         ]
-        intended[1] = Token.new_borrow_pos("DEFINE", words[1].value, words[1])
+        if words[1].type != "DEFINE":
+            intended[1] = Token.new_borrow_pos("DEFINE", words[1].value, words[1])
         if words[-1].type != "END":
             end = span_of(words[-1]).end
             intended.append(Token("END", "", start_pos=end, end_pos=end))
