@@ -7,6 +7,7 @@
 import gzip
 import os
 import shutil
+import sys
 import tarfile
 from glob import glob
 from pathlib import Path
@@ -14,6 +15,7 @@ from pathlib import Path
 import numpy
 from Cython.Build import cythonize
 from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 
@@ -46,6 +48,17 @@ class BuildPackages(build_py):
                 target = Path(self.build_lib, SHIPPED, file)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(file, target)
+
+
+class BuildKernels(build_ext):
+    """Compiles what changed since the last build, whichever kind of installation that was for."""
+
+    def finalize_options(self) -> None:
+        """Keep what is compiled for an editable installation where an ordinary one has it."""
+        super().finalize_options()
+        if self.editable_mode and CHECKS == "none":
+            folder = f"lib.{self.plat_name}-{sys.implementation.cache_tag}"
+            self.build_lib = str(Path("build", folder))
 
 
 class SourceArchive(sdist):
@@ -88,6 +101,7 @@ def kernel(name: str) -> Extension:
         extra_compile_args=COMPILER_FLAGS,
         extra_link_args=["-fsanitize=address"] if CHECKS == "asan" else [],
         language="c++",
+        depends=["setup.py"],
     )
 
 
@@ -100,9 +114,21 @@ for extension in kernels:
     # Without a compiler the package still installs: the NumPy kernel takes over.
     extension.optional = CHECKS == "none"
 
+# An isolated build has a NumPy of its own, always newer than the C++, which Cython then writes
+# anew: how old that is, the kernels' own files say.
+WRITTEN_FROM = [
+    "setup.py",
+    *glob("core/**/*.px[id]", recursive=True),
+    *glob("core/**/*.pyx", recursive=True),
+]
+CHANGED = max(Path(file).stat().st_mtime for file in WRITTEN_FROM)
+for extension in kernels:
+    for source in extension.sources:
+        os.utime(source, (CHANGED, CHANGED))
+
 setup(
     ext_modules=kernels,
-    cmdclass={"build_py": BuildPackages, "sdist": SourceArchive},
+    cmdclass={"build_ext": BuildKernels, "build_py": BuildPackages, "sdist": SourceArchive},
     data_files=[
         *((f"share/man/man{n}", sorted(glob(f"man/*.{n}"))) for n in (1, 5, 7)),
         # Each where its shell looks, by the name that it looks for.

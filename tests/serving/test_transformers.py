@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any, NamedTuple
 
@@ -87,6 +87,15 @@ def make(kind: str) -> Model:
     return Model(ids, generate)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Keep torch from waiting for threads that models of this size have no work for."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 @pytest.fixture(scope="module", params=["gpt2", "llama"])
 def model(request: pytest.FixtureRequest) -> Model:
     return make(request.param)
@@ -116,9 +125,12 @@ WAYS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("device", [False, True])
 @pytest.mark.parametrize("way", WAYS)
-def test_texts_are_in_the_grammar_in_any_way(model: Model, way: str, device: bool) -> None:
+@pytest.mark.parametrize("rounds", [range(2), pytest.param(range(2, 6), marks=pytest.mark.slow)])
+def test_texts_are_in_the_grammar_in_any_way(
+    model: Model, way: str, device: bool, rounds: range
+) -> None:
     processor = KbnfLogitsProcessor(SHORT, model.tokenizer, device=device)
-    for round_ in range(6):
+    for round_ in rounds:
         torch.manual_seed(round_)
         prompts = [*PROMPTS[: 1 + round_ % 2], f"number {round_}"]
         texts = model.generate(
@@ -156,9 +168,8 @@ def test_each_prompt_has_its_grammar_or_none(model: Model, way: str, device: boo
     )
     assert all(map(is_short, texts[:share]))
     assert all(re.fullmatch("[0-9]{2,12}", text) for text in texts[2 * share :])
-    torch.manual_seed(1)
-    free = model.generate([*PROMPTS, "third"], max_new_tokens=40, **WAYS[way])
     if way == "greedy":
+        free = model.generate([*PROMPTS, "third"], max_new_tokens=40, **WAYS[way])
         assert texts[1] == free[1]
 
 

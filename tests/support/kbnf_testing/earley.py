@@ -7,7 +7,7 @@ property of Earley's algorithm). ``definition`` checks this file on small gramma
 
 from collections import defaultdict
 from itertools import islice
-from typing import NamedTuple
+from typing import TypeAlias
 
 from kbnf_testing import grammar as g
 from kbnf_testing.bnf import Productions, to_productions
@@ -16,12 +16,8 @@ from kbnf_testing.leaves import Matcher, matcher_of
 _EVERY_BYTE = [chr(value) for value in range(256)]
 
 
-class _Item(NamedTuple):
-    """A production with a dot, and where its recognition began."""
-
-    production: int
-    dot: int
-    origin: int
+_Item: TypeAlias = tuple[int, int, int]
+"""A production, the place of the dot in it, and where its recognition began."""
 
 
 class _Set:
@@ -161,14 +157,15 @@ class Recogniser:
             if item in seen:
                 continue
             seen.add(item)
-            head, body = self._productions.rules[item.production]
-            if item.dot == len(body):
-                agenda += _complete(chart, head, item.origin)
+            production, dot, origin = item
+            head, body = self._productions.rules[production]
+            if dot == len(body):
+                agenda += _complete(chart, head, origin)
                 continue
-            symbol = body[item.dot]
+            symbol = body[dot]
             current.waiting[symbol].append(item)
             if (symbol, here) in current.complete:
-                agenda.append(_advance(item))
+                agenda.append((production, dot + 1, origin))
             elif symbol in self._matchers:
                 agenda += self._meet_leaf(chart, word, symbol, here)
             else:
@@ -182,17 +179,14 @@ class Recogniser:
 
     def _predict(self, symbol: int, here: int) -> list[_Item]:
         numbers = self._productions.by_head[symbol]
-        return [_Item(number, 0, here) for number in numbers if number in self._useful]
+        return [(number, 0, here) for number in numbers if number in self._useful]
 
 
 def _complete(chart: list[_Set], symbol: int, origin: int) -> list[_Item]:
     """Note that ``symbol`` spans from ``origin`` to here; return the items that go on."""
     chart[-1].complete.add((symbol, origin))
-    return [_advance(item) for item in chart[origin].waiting[symbol]]
-
-
-def _advance(item: _Item) -> _Item:
-    return _Item(item.production, item.dot + 1, item.origin)
+    waiting = chart[origin].waiting[symbol]
+    return [(production, dot + 1, began) for production, dot, began in waiting]
 
 
 def _compile_body(body: g.Expression) -> Matcher:

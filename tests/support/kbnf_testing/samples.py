@@ -1,12 +1,17 @@
-"""Samples of an ordinary run, and those that only ``.ci/run`` adds."""
+"""Samples of an ordinary run, those that ``.ci/run`` adds, and those that ``--all`` adds."""
 
 import pytest
 from _pytest.mark.structures import ParameterSet
 
 
-def seeds(count: int, ordinary: int) -> list[ParameterSet]:
-    """Return the seeds of a test: the first ``ordinary`` for every run, the others for CI."""
+def seeds(count: int, ordinary: int, ci: int | None = None) -> list[ParameterSet]:
+    """Return the seeds of a test: the first ``ordinary`` for every run, then those for CI.
+
+    What comes after the first ``ci`` of all is for ``--all``.
+    """
+    last = count if ci is None else ci
     return [
-        pytest.param(seed, marks=[pytest.mark.ci] if seed >= ordinary else [])
-        for seed in range(count)
+        *map(pytest.param, range(ordinary)),
+        *(pytest.param(seed, marks=pytest.mark.ci) for seed in range(ordinary, last)),
+        *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(last, count)),
     ]
