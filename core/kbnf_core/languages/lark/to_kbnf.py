@@ -6,6 +6,7 @@ Lark's and LLGuidance's grammars let generation go on as long as they can, so th
 
 from textwrap import wrap
 
+from kbnf_core.collecting import without_collecting
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import ConfigError, GrammarError
 from kbnf_core.imports import BELOW, Imports
@@ -25,6 +26,7 @@ _LONGEST = 120
 """Columns of a line that people read."""
 
 
+@without_collecting()
 def from_lark(
     source: str,
     *,
