@@ -86,8 +86,8 @@ def _ended(
     if end.dfa.is_nullable:
         if not operations.is_equal(end.dfa, EPSILON):
             _lose_ending(ending, module, report)
-        # Of `stop=""`, LLGuidance makes an ordinary lexeme.
-        return factory.of_language(body, key, place)
+        # Of `stop=""`, LLGuidance makes an ordinary lexeme, which the model may end, too.
+        return factory.of_language(body, key, place, awaits_end=True)
     whole = operations.concatenate(body.dfa, end.dfa, limits=factory.terminals.limits)
     shortest = Language(operations.shortest_matches(whole), None)
     opening = joined("", [body, end])
@@ -127,7 +127,10 @@ def _count(attribute: Attribute, module: Module, report: Report) -> float | None
         report.error(INVALID, "`max_tokens` needs a number", place)
         return None
     if attribute.value:
-        message = "`max_tokens` counts tokens, which a grammar cannot: any number may come"
+        message = (
+            "`max_tokens` counts tokens, which a grammar cannot: LLGuidance cuts the text off there,"
+            " here it goes on as long as it matches"
+        )
         report.loss(APPROXIMATE, message, place)
     return attribute.value
 

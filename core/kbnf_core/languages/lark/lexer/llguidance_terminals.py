@@ -219,11 +219,13 @@ class LlguidanceFactory:
         is_lazy: bool = False,
         stopped: Stopped | None = None,
         opening: str | None = None,
+        awaits_end: bool = False,
     ) -> Node:
-        """Return a use of a terminal with these words; see ``Terminal`` for the last two."""
+        """Return a use of a terminal with these words; see ``Terminal`` for the last three."""
         if key not in self._made:
             made, nullable = self.make(language, key, None, span, is_lazy)
-            made = replace(made, stopped=stopped, opening=opening or made.opening)
+            opening = opening or made.opening
+            made = replace(made, stopped=stopped, opening=opening, awaits_end=awaits_end)
             self._made[key] = (made, nullable)
         return lexeme(*self._made[key], span)
 
