@@ -128,8 +128,8 @@ def _count(attribute: Attribute, module: Module, report: Report) -> float | None
         return None
     if attribute.value:
         message = (
-            "`max_tokens` counts tokens, which a grammar cannot: LLGuidance cuts the text off there,"
-            " here it goes on as long as it matches"
+            "`max_tokens` counts tokens, which a grammar cannot: LLGuidance cuts the text off"
+            " there, here it goes on as long as it matches"
         )
         report.loss(APPROXIMATE, message, place)
     return attribute.value
