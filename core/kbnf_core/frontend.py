@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kbnf_core.budget import Budget
+from kbnf_core.collecting import without_collecting
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.errors import WorkLimitError
@@ -71,6 +72,7 @@ class Reading:
         return found
 
 
+@without_collecting()
 def read_grammar(
     source: Source,
     start: str | None = None,
