@@ -10,6 +10,8 @@ from typing import Any
 import click
 
 from kbnf_cli.inputs import GrammarOr
+from kbnf_core.convert import schema_text
+from kbnf_core.errors import KbnfError
 
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
@@ -35,7 +37,10 @@ def schema_of_model(name: str) -> str:
     except Exception as error:
         # Whatever the module does wrong is the answer to the one who named it.
         raise click.ClickException(f"cannot import {name}: {_sentence(error)}") from error
-    return json.dumps(_schema(found, name), indent=2) + "\n"
+    try:
+        return json.dumps(json.loads(schema_text(found)), indent=2) + "\n"
+    except (KbnfError, ValueError) as error:
+        raise click.ClickException(f"{name}: {error}") from error
 
 
 def _is_class(text: str) -> bool:
@@ -45,20 +50,6 @@ def _is_class(text: str) -> bool:
 
 GRAMMAR_OR_CLASS = GrammarOr("FILE", _is_class)
 """A path, the name of a shipped grammar, or ``module:Class``."""
-
-
-def _schema(model: Any, name: str) -> Any:
-    try:
-        if hasattr(model, "model_json_schema"):
-            return model.model_json_schema()
-        from pydantic import TypeAdapter
-
-        return TypeAdapter(model).json_schema()
-    except ImportError:
-        message = f"{name} is no pydantic model, and other classes need pydantic: it is missing"
-        raise click.ClickException(message) from None
-    except Exception as error:
-        raise click.ClickException(f"{name} has no JSON Schema: {_sentence(error)}") from error
 
 
 def _sentence(error: Exception) -> str:

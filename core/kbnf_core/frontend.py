@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from kbnf_core.budget import Budget
+from kbnf_core.collecting import without_collecting
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.errors import WorkLimitError
@@ -80,6 +81,7 @@ class Reading:
         return Diagnostic(code, message, self.document.source, span, **parts)
 
 
+@without_collecting()
 def read_grammar(
     source: Source,
     start: str | None = None,

@@ -92,12 +92,13 @@ def test_a_class_that_is_not_there(kbnf: Kbnf, name: str) -> None:
 def test_classes_that_pydantic_takes(kbnf: Kbnf, write: Write) -> None:
     write(
         "records_of_convert.py",
-        "from dataclasses import dataclass\n@dataclass\nclass Point:\n    x: int\n",
+        "from dataclasses import dataclass\n@dataclass\nclass Point:\n    x: set[str]\n",
     )
     assert kbnf("convert", "records_of_convert:Point").status == 0
+    assert kbnf("diff", "records_of_convert:Point", "records_of_convert:Point").status == 0
     write("plain_of_convert.py", MODEL)
     result = kbnf("convert", "plain_of_convert:Other")
-    assert (result.status, "has no JSON Schema" in result.stderr) == (2, True)
+    assert (result.status, "there is no JSON Schema of this" in result.stderr) == (2, True)
 
 
 def test_kbnf_needs_a_language(kbnf: Kbnf, write: Write) -> None:

@@ -183,3 +183,28 @@ def test_llguidance_constructs_agree(grammar: str, alphabet: str, length: int) -
     assert conversion.exact
     ours = accepts_of(conversion.text)
     assert [text for text in all_texts(alphabet, length) if ours(text) != peer(text)] == []
+
+
+def test_llguidance_cuts_a_text_off_at_max_tokens_even_where_it_does_not_match() -> None:
+    grammar = 'start: t "!"\nt[max_tokens=2]: /[ab]{3}/'
+    theirs = llguidance_accepts(grammar)
+    assert [text for text in ("a!", "ab!", "aba!") if theirs(text)] == ["ab!"]
+    conversion = from_lark(grammar)
+    assert [loss.code for loss in conversion.losses] == ["W422"]
+    ours = accepts_of(conversion.text)
+    assert [text for text in ("a!", "ab!", "aba!") if ours(text)] == ["aba!"]
+
+
+@pytest.mark.parametrize(
+    ("follows", "is_exact"), [('"!"', False), ("", True), ('u\nu: "!"?', False)]
+)
+def test_llguidance_goes_on_after_an_end_of_the_sequence_only_behind_an_empty_stop(
+    follows: str, is_exact: bool
+) -> None:
+    grammar = f'start: t {follows}\nt[stop=""]: /[ab]+/\n%ignore " "'
+    library = pytest.importorskip("llguidance")
+    tokenizer = library.LLTokenizer("byte")
+    source = library.LLMatcher.grammar_from_lark(grammar)
+    matcher = library.LLMatcher(tokenizer, source, log_level=0)
+    goes_on = all(map(matcher.consume_token, [*b"ab", tokenizer.eos_token, *b"!"]))
+    assert from_lark(grammar).exact is is_exact is not goes_on

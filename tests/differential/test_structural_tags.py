@@ -339,7 +339,8 @@ def random_format(random: Random, depth: int) -> dict[str, Any]:
         tags = [_tag(random, depth, _text(random)) for _ in range(2)]
         return {"type": "tags_with_separator", "separator": ",", "tags": tags, **settings}
     tags = [_tag(random, depth, f"<{_text(random)}") for _ in range(2)]
-    excludes = [f"x{word}" for word in _texts(random)]
+    # XGrammar 0.2.8 overlooks a trigger inside the beginning of what is excluded, see below.
+    excludes = [f"x{word.replace('<', '')}" for word in _texts(random)]
     return {
         "type": "triggered_tags", "triggers": ["<"], "tags": tags, "excludes": excludes, **settings,
     }  # fmt: skip
@@ -368,6 +369,25 @@ def test_random_tags_allow_the_tokens_that_xgrammar_allows(seed: int) -> None:
     random = Random(seed)
     text = tag(random_format(random, 3))
     assert first_difference(text, random, RANDOM_STEPS) is None, text
+
+
+def test_a_trigger_inside_of_what_is_excluded_is_one() -> None:
+    called = tagged("<a", const("b"), ".")
+    calls = {
+        "type": "triggered_tags", "triggers": ["<"], "tags": [called], "excludes": ["x<<"],
+        "at_least_one": False, "stop_after_first": False,
+    }  # fmt: skip
+    engine = Engine(from_structural_tag(tag(calls)).text, VOCABULARY)
+    theirs = xgrammar.GrammarCompiler(PEER).compile_structural_tag(tag(calls))
+    matcher = xgrammar.GrammarMatcher(theirs)
+    for word in "x<":
+        engine.try_accept_new_token(WORDS.index(word))
+        assert matcher.accept_token(WORDS.index(word))
+    engine.compute_allowed_token_ids()
+    assert set(engine.get_allowed_token_ids_from_last_computation()) == {
+        WORDS.index(word) for word in ("a", "ab")
+    }
+    assert matcher.accept_token(WORDS.index("t")), "XGrammar sees the trigger now"
 
 
 WEATHER = {

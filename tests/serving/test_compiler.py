@@ -7,6 +7,7 @@ import sys
 import textwrap
 import threading
 import time
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -33,6 +34,8 @@ def test_every_kind_of_source_is_compiled(compiler: Compiler) -> None:
     assert takes(compiler.json_schema(SCHEMA), '{"b": 12}')
     assert not takes(compiler.json_schema(SCHEMA), '{"b": "c"}')
     assert takes(compiler.json_schema('{"const": 1}'), "1")
+    if find_spec("pydantic"):
+        assert takes(compiler.json_schema(set[str]), '["a"]')
     assert takes(compiler.regex(r"[a-z]+\d{2}['\"é]"), "abc12é")
     assert not takes(compiler.regex(r"[a-z]+"), "a1")
     assert takes(compiler.choice(["yes", "no", 'a"\\b']), 'a"\\b')

@@ -293,8 +293,11 @@ def _as_text(kind: str, source: Any) -> str:
         return source
     if kind == "structural_tag" and hasattr(source, "model_dump_json"):
         return str(source.model_dump_json())
-    schema_of = getattr(source, "model_json_schema", None)
-    return json.dumps(schema_of() if callable(schema_of) else source)
+    if kind == "json_schema":
+        from kbnf_core.convert import schema_text
+
+        return schema_text(source)
+    return json.dumps(source)
 
 
 def _settle(future: Future[Grammar], job: Job) -> None:

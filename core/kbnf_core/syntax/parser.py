@@ -1,9 +1,11 @@
 """Loads the parsers of metasyntaxes from their tables, which ``languages.build_tables`` wrote."""
 
 import json
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from lark import Lark, Token
 from lark.parse_tree_builder import ExpandSingleChild
@@ -29,6 +31,7 @@ class Word(Token):
     """A word and where it stands; lines are found in the source when they are needed."""
 
     __slots__ = ()
+
     line = column = end_line = end_column = None
 
     def __new__(cls, type_: str, value: str, start: int, end: int) -> "Word":
@@ -50,24 +53,37 @@ class Lexer:
 
     def __init__(self, parser: Lark, text: str) -> None:
         self._text = text
-        self._lexer: Any = parser.parse_interactive("", start="aside").lexer_thread.lexer
+        self._match, self._callbacks = _scanner(parser)
         self.place = 1 if text.startswith("\ufeff") else 0
 
     def words(self, place: int | None = None) -> Iterator[Token]:
         """Yield the words from ``place`` on."""
         if place is not None:
             self.place = place
-        # One expression of all terminals; with it come the callbacks that tell keywords apart.
-        (expression,) = self._lexer.scanner._mres
-        match, text, end = expression.match, self._text, len(self._text)
-        ignored, callbacks = self._lexer.ignore_types, self._lexer.callback
-        while (start := self.place) < end:
-            found = match(text, start)
+        match, text, callbacks = self._match, self._text, self._callbacks
+        while found := match(text, self.place):
             kind = found.lastgroup
-            self.place = found.end()
-            if kind not in ignored:
-                word = Word(kind, found.group(), start, self.place)
-                yield callbacks[kind](word) if kind in callbacks else word
+            start, self.place = found.span(kind)
+            word = Word(kind, found[kind], start, self.place)
+            yield callbacks[kind](word) if kind in callbacks else word
+        self.place = len(text)
+
+
+@lru_cache(maxsize=16)
+def _scanner(parser: Lark) -> tuple[Any, Mapping[str, Callable[[Word], Token]]]:
+    """Return what matches the next word, and the callbacks that tell keywords apart.
+
+    What is ignored begins no word, so it is skipped in front of each.
+    """
+    lexer: Any = parser.parse_interactive("", start="aside").lexer_thread.lexer
+    (expression,) = lexer.scanner._mres  # One expression of all terminals.
+    ignored = [
+        terminal.pattern.to_regexp()
+        for terminal in lexer.terminals
+        if terminal.name in lexer.ignore_types
+    ]
+    skipped = f"(?:{'|'.join(ignored)})*+" if ignored else ""
+    return re.compile(f"{skipped}(?:{expression.pattern})", expression.flags).match, lexer.callback
 
 
 Reduction: TypeAlias = tuple[int, Callable[[list[Any]], Any] | None, str]
@@ -75,8 +91,18 @@ Reduction: TypeAlias = tuple[int, Callable[[list[Any]], Any] | None, str]
 and the nonterminal."""
 
 
+class Chain(NamedTuple):
+    """Reductions of one part each, one after the other: what they call, and the state behind."""
+
+    callbacks: tuple[Callable[[list[Any]], Any], ...]
+    state: int
+
+
 class Automaton:
-    """The LALR(1) automaton of ``definition``: Lark's tables, with its actions looked up ahead."""
+    """The LALR(1) automaton of ``definition``: Lark's tables, with its actions looked up ahead.
+
+    ``chains`` are those known so far: by the state below, the state, and the kind of word ahead.
+    """
 
     def __init__(self, parser: Lark) -> None:
         configuration: Any = parser.parse_interactive(start="definition").parser_state.parse_conf
@@ -90,6 +116,20 @@ class Automaton:
             }
             for state, row in configuration.states.items()
         }
+        self.chains: dict[tuple[int, int, str], Chain] = {}
+
+    def chain(self, below: int, state: int, kind: str) -> Chain:
+        """Return the reductions of one part that follow in ``state``, above the state ``below``."""
+        place, callbacks = (below, state, kind), []
+        while state != self.end:
+            action = self.actions[state].get(kind)
+            if not isinstance(action, tuple) or action[0] != 1:
+                break
+            _, callback, nonterminal = action
+            if callback is not None:
+                callbacks.append(callback)
+            state = cast(int, self.actions[below][nonterminal])
+        return self.chains.setdefault(place, Chain(tuple(callbacks), state))
 
     def expected(self, state: int) -> frozenset[str]:
         """Return the kinds of words that may come in a state."""

@@ -6,9 +6,10 @@ that a mistake is known with the words around it. Time is linear in the length o
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, Generic, TypeVar, cast
 
 from lark import Lark, Token
@@ -17,12 +18,14 @@ from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source
 from kbnf_core.syntax.mistake import CLOSERS, CLOSING, Mistake, span_of
-from kbnf_core.syntax.parser import Automaton, Word
+from kbnf_core.syntax.parser import Automaton, Reduction, Word
 
 NAMES = frozenset({"NAME", "BAD_NAME"})
 SIGNS = frozenset({"DEFINE", "WRONG_SIGN"})
 
 Tree = TypeVar("Tree")
+
+_TYPE: Callable[[Token], str] = attrgetter("type")
 
 
 @dataclass(slots=True)
@@ -41,6 +44,11 @@ class Statement:
         """Whether it starts with a name and a sign, right or wrong."""
         words = self.words
         return len(words) > 1 and words[0].type in NAMES and words[1].type in SIGNS
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The types of its words."""
+        return frozenset(map(_TYPE, self.words))
 
 
 class Metasyntax(ABC, Generic[Tree]):
@@ -124,27 +132,21 @@ def _automaton(parser: Lark) -> Automaton:
 def parse_words(words: list[Token], metasyntax: Metasyntax[Tree]) -> Tree | Mistake:
     """Return the tree of a statement, or where it stops making sense."""
     automaton = _automaton(metasyntax.parser())
-    actions, finished = automaton.actions, automaton.end
+    actions = automaton.actions
     states, values = [automaton.start], list[Any]()
     brackets: list[int] = []
     depth = metasyntax.limits.nesting_depth
     end = span_of(words[-1]).end
     intended = metasyntax.intended(words)
     for index, word in enumerate([*intended, Word("$END", "", end, end)]):
-        if len(brackets) > depth:
-            return Mistake(metasyntax.source, words, index - 1, brackets)
         kind = word.type
-        action = actions[states[-1]].get(kind)
-        while isinstance(action, tuple):
-            size, callback, nonterminal = action
-            if callback is not None:
-                values[len(values) - size :] = [callback(values[len(values) - size :])]
-            del states[len(states) - size :]
-            state = cast(int, actions[states[-1]][nonterminal])
-            if state == finished:
+        while isinstance(action := actions[states[-1]].get(kind), tuple):
+            if action[0] == 1:
+                _reduce_one(automaton, states, values, kind)
+            else:
+                _reduce(automaton, states, values, action)
+            if states[-1] == automaton.end:
                 return cast(Tree, values[-1])
-            states.append(state)
-            action = actions[state].get(kind)
         if action is None:
             expected = automaton.expected(states[-1])
             return Mistake(metasyntax.source, words, index, brackets, expected)
@@ -152,6 +154,27 @@ def parse_words(words: list[Token], metasyntax: Metasyntax[Tree]) -> Tree | Mist
         values.append(word)
         if kind in CLOSERS:
             brackets.append(index)
+            if len(brackets) > depth:
+                return Mistake(metasyntax.source, words, index, brackets)
         elif kind in CLOSING:
             brackets.pop()
     raise AssertionError("the end of a definition is its last word")
+
+
+def _reduce_one(automaton: Automaton, states: list[int], values: list[Any], kind: str) -> None:
+    """Reduce the last symbol, and again, as long as that reduces nothing else with it."""
+    place = states[-2], states[-1], kind
+    chain = automaton.chains.get(place) or automaton.chain(*place)
+    for callback in chain.callbacks:
+        values[-1] = callback([values[-1]])
+    states[-1] = chain.state
+
+
+def _reduce(
+    automaton: Automaton, states: list[int], values: list[Any], reduction: Reduction
+) -> None:
+    size, callback, nonterminal = reduction
+    if callback is not None:
+        values[len(values) - size :] = [callback(values[len(values) - size :])]
+    del states[len(states) - size :]
+    states.append(cast(int, automaton.actions[states[-1]][nonterminal]))

@@ -8,6 +8,7 @@ Nodes are never mutated. Still they are not frozen: the code that freezes a clas
 every start, and takes longer than reading a small grammar.
 """
 
+from collections import abc
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -18,7 +19,7 @@ from kbnf_core import traversal
 from kbnf_core.source import Source, Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Text:
     """A quoted text: its decoded value and, for messages, where each character came from.
 
@@ -28,7 +29,7 @@ class Text:
 
     value: str
     span: Span
-    origins: tuple[int, ...] = field(repr=False)
+    origins: abc.Sequence[int] = field(repr=False)
 
     def spell(self, start: int, end: int) -> Span:
         """Return the source span that spells ``value[start:end]``."""

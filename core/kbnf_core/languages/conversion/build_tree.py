@@ -1,6 +1,9 @@
 """Makes parts of KBNF syntax trees: texts, patterns, groups."""
 
 import re
+from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD, Dfa
@@ -129,25 +132,67 @@ def _only_word(dfa: Dfa) -> bytes | None:
 
 
 def write_rules(dfa: Dfa, name: str, span: Span) -> list[tuple[str, tree.Expression]]:
-    """Return ``dfa`` as right-linear rules over bytes; the first is called ``name``."""
-    names = [name, *(f"{name}_{state}" for state in range(1, dfa.state_count))]
-    members: dict[int, list[int]] = {}
+    """Return ``dfa`` as right-linear rules over bytes; the first is called ``name``.
+
+    A state that is entered from one place, and goes on in one way or ends, is no rule of its own.
+    """
+    members: dict[int, bytes] = {}
     for byte, symbol in enumerate(dfa.classes):
-        members.setdefault(symbol, []).append(byte)
+        members[symbol] = members.get(symbol, b"") + bytes([byte])
+    edges = [
+        [(members[symbol], target) for symbol, target in enumerate(row) if target != DEAD]
+        for row in dfa.rows
+    ]
+    entered = Counter(target for row in edges for _, target in row)
+    ways = [len(row) + is_end for row, is_end in zip(edges, dfa.accepting, strict=True)]
+
+    def branch(label: bytes, target: int) -> tree.Expression:
+        labels = [label]
+        while entered[target] == ways[target] == 1 and target > 0:
+            if not edges[target]:
+                return sequence(_symbols(labels, span), span)
+            [(label, target)] = edges[target]
+            labels.append(label)
+        rest = reference(f"{name}_{target}" if target else name, span)
+        return sequence([*_symbols(labels, span), rest], span)
+
     rules: list[tuple[str, tree.Expression]] = []
-    for state, row in enumerate(dfa.rows):
-        branches: list[tree.Expression] = [terminal("", span)] if dfa.accepting[state] else []
-        for symbol, target in enumerate(row):
-            if target != DEAD:
-                once = _one_byte(members[symbol], span)
-                branches.append(sequence([once, reference(names[target], span)], span))
-        rules.append((names[state], choice(branches, span)))
+    for state, row in enumerate(edges):
+        if state == 0 or not entered[state] == ways[state] == 1:
+            ends = [terminal("", span)] if dfa.accepting[state] else []
+            body = choice([*ends, *(branch(*edge) for edge in row)], span)
+            rules.append((f"{name}_{state}" if state else name, body))
     return rules
 
 
-def _one_byte(members: list[int], span: Span) -> tree.Expression:
-    ascii_only = all(byte < 128 for byte in members)
-    if ascii_only and len(members) > 1:
-        chars = "".join(f"\\x{byte:02x}" for byte in members)
-        return pattern(f"[{chars}]", span)
+_PIECE = 60
+"""Bytes of a text in one piece, so that lines stay short."""
+
+
+def _symbols(labels: list[bytes], span: Span) -> list[tree.Expression]:
+    """Return symbols for texts with one of the bytes of each label."""
+    symbols: list[tree.Expression] = []
+    for is_text, group in groupby(labels, lambda label: len(label) == 1):
+        if is_text:
+            symbols += _texts(b"".join(group), span)
+        else:
+            symbols += [_one_byte(label, span) for label in group]
+    return symbols
+
+
+def _texts(data: bytes, span: Span) -> Iterator[tree.Expression]:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        yield from (
+            tree.ByteString(data[i : i + _PIECE], span) for i in range(0, len(data), _PIECE)
+        )
+    else:
+        yield from (terminal(text[i : i + _PIECE], span) for i in range(0, len(text), _PIECE))
+
+
+def _one_byte(members: bytes, span: Span) -> tree.Expression:
+    if members.isascii():
+        characters = "".join(f"\\x{byte:02x}" for byte in members)
+        return pattern(f"[{characters}]", span)
     return choice([tree.ByteString(bytes([byte]), span) for byte in members], span)

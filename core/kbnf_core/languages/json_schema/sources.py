@@ -19,6 +19,8 @@ def schema_text(source: object) -> str:
         return source
     if isinstance(source, Mapping | bool):
         return _as_json(source)
+    if isinstance(source, int | float | list | None):
+        raise ConfigError(f"a schema is a dict, a bool, a text or a type, not {source!r}"[:200])
     for method in ("model_json_schema", "json_schema"):
         make = getattr(source, method, None)
         if callable(make):

@@ -59,11 +59,11 @@ class Builder:
         name, _, body, end = parts
         return Definition(_name(name), body, _cover(name, end))
 
-    def alternation(self, branches: list[Expression]) -> Expression:
+    def alternation(self, branches: list[Expression]) -> Alternation:
         """``x | y``."""
         return Alternation(tuple(branches), _from(branches[0], branches[-1]))
 
-    def sequence(self, items: list[Expression]) -> Expression:
+    def sequence(self, items: list[Expression]) -> Sequence:
         """``x y``."""
         return Sequence(tuple(items), _from(items[0], items[-1]))
 
@@ -99,7 +99,8 @@ class Builder:
 
     def reference(self, parts: Tokens) -> Reference:
         """``name``, used as a symbol."""
-        return Reference(_name(parts[0]), _span(parts[0]))
+        name = _name(parts[0])
+        return Reference(name, name.span)
 
     def name(self, parts: Tokens) -> Name:
         """``name``, as the argument of `except!`."""
@@ -107,7 +108,8 @@ class Builder:
 
     def terminal(self, parts: Tokens) -> Terminal:
         """``"text"`` alone."""
-        return Terminal(_text(parts[0]), _span(parts[0]))
+        text = _text(parts[0])
+        return Terminal(text, text.span)
 
     def byte_string(self, parts: Tokens) -> ByteString:
         """``#b"..."``."""
@@ -160,11 +162,11 @@ def number(digits: str) -> int:
 
 
 def _span(token: Token) -> Span:
-    return Span(cast(int, token.start_pos), cast(int, token.end_pos))
+    return _cover(token, token)
 
 
 def _cover(first: Token, last: Token) -> Span:
-    return Span(cast(int, first.start_pos), cast(int, last.end_pos))
+    return Span(first.start_pos, last.end_pos)  # type: ignore[arg-type] # words have places
 
 
 def _from(first: Expression, last: Expression) -> Span:

@@ -5,7 +5,7 @@ The escapes are those of the Rust crate ``unescaper``, which the reference uses,
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kbnf_core.source import Span
@@ -57,11 +57,13 @@ def surrogates(raw: str, start: int) -> Iterator[Piece]:
         yield Piece(None, Span(start + match.start(), start + match.end()))
 
 
-def decode(raw: str, start: int) -> tuple[str, tuple[int, ...]]:
+def decode(raw: str, start: int) -> tuple[str, Sequence[int]]:
     """Return the text that ``raw`` spells, and where each of its characters stands.
 
     ``origins`` is as in ``tree.Text``. What is no escape counts as U+FFFD.
     """
+    if raw.isascii() and "\\" not in raw:
+        return raw[1:-1], range(start + 1, start + len(raw))
     values: list[str] = []
     origins: list[int] = []
     for piece in pieces(raw, start):
@@ -71,7 +73,7 @@ def decode(raw: str, start: int) -> tuple[str, tuple[int, ...]]:
     return "".join(values), (*origins, start + len(raw) - 1)
 
 
-def decode_raw(raw: str, start: int) -> tuple[str, tuple[int, ...]]:
+def decode_raw(raw: str, start: int) -> tuple[str, Sequence[int]]:
     """Do as ``decode`` for ``#r"..."``, where only the quote is written twice."""
     quote, end = raw[2], len(raw) - 1
     origins = []

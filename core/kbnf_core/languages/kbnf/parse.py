@@ -12,7 +12,7 @@ from lark import Lark, Token
 
 from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.languages.kbnf.lexer import DEFINITION_LINE, Words, kbnf_parser
-from kbnf_core.languages.kbnf.validate import check_definition, check_words
+from kbnf_core.languages.kbnf.validate import NUMBERED, check_definition, check_words
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source
 from kbnf_core.syntax.language import Parsed
@@ -90,7 +90,7 @@ class _Kbnf(Metasyntax[Definition]):
 
     def refuse(self, statement: Statement) -> Iterable[Diagnostic] | None:
         self._angled = []
-        if any(word.value == "<" for word in statement.words):
+        if "JUNK" in statement.kinds:
             from kbnf_core.languages.kbnf.explain_foreign import angled_names
 
             statement.words, self._angled = angled_names(self.source, statement.words)
@@ -114,7 +114,8 @@ class _Kbnf(Metasyntax[Definition]):
         self._check_end(statement)
         yield from foreign
         yield from _not_within(check_words(self.source, statement), foreign)
-        yield from check_definition(self.source, tree, self.limits)
+        if not statement.kinds.isdisjoint(NUMBERED):
+            yield from check_definition(self.source, tree, self.limits)
 
     def explain(self, statement: Statement, mistake: Mistake) -> Iterator[Diagnostic]:
         from kbnf_core.languages.kbnf import explain_statements as about

@@ -15,6 +15,9 @@ from kbnf_core.syntax.tree import Definition, Exception_, Repetition, TokenSet, 
 _MAX_TOKEN_ID = 2**32 - 1
 _REGEXES = frozenset({"REGEX", "EARLY", "COMPLEMENT"})
 
+NUMBERED = frozenset({"COUNT_OPEN", "EXCEPT", "TOKEN_OPEN"})
+"""The types of words behind which numbers stand."""
+
 
 def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
     """Yield what is wrong inside the words of a definition, and between them."""

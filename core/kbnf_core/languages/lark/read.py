@@ -12,6 +12,7 @@ from typing import Any
 
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.budget import Budget
+from kbnf_core.collecting import without_collecting
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import ConfigError, GrammarError, WorkLimitError
 from kbnf_core.imports import BELOW, Imports
@@ -271,6 +272,7 @@ _LONGEST = 120
 """Columns of a line that people read."""
 
 
+@without_collecting()
 def from_lark(
     source: str,
     *,

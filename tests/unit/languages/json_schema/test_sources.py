@@ -61,6 +61,12 @@ def test_sets_repeat_what_no_grammar_tells_apart() -> None:
         Grammar.from_json_schema(pair)
 
 
+@pytest.mark.parametrize("source", [3, [1], None])
+def test_what_is_no_schema_is_said_to_be_none(source: object) -> None:
+    with pytest.raises(ConfigError, match="a schema is a dict, a bool, a text or a type, not "):
+        schema_text(source)
+
+
 @pytest.mark.parametrize("source", [object(), {"a": {1}}, 3.5])
 def test_what_has_no_schema_is_refused(source: object) -> None:
     with pytest.raises(ConfigError):

@@ -141,3 +141,27 @@ def test_grammars_of_a_list_are_called_by_name_and_number() -> None:
     accepts = accepts_of(from_lark(text).text)
     found = [t for t in ("<1,22,true>", "<1,x,true>", "<1,2,3>", "<,1,true>") if accepts(t)]
     assert found == ["<1,22,true>"]
+
+
+STOPPED = """start: t %s
+t[stop=""]: /[ab]+/
+%%ignore " "
+"""
+
+
+@pytest.mark.parametrize(("follows", "losses"), [("", 0), ('"!"', 1), ('"!" t', 1)])
+def test_an_end_of_the_sequence_that_more_follows_is_a_loss(follows: str, losses: int) -> None:
+    found = from_lark(STOPPED % follows).losses
+    assert [loss.code for loss in found] == ["W422"] * losses
+
+
+def test_states_that_are_entered_once_are_texts() -> None:
+    words = " ".join(f"w{number * 7919 % 9973}" for number in range(300))
+    grammar = f'start: A ";"\nA: %regex {{"substring_words": {json.dumps(words)}}}\n'
+    text = from_lark(grammar).text
+    accepts = accepts_of(text)
+    inner = " ".join(words.split()[100:140])
+    wanted = {inner: True, f"{inner} ": True, inner[1:]: False, "w0 w7919 w1": False, words: True}
+    assert {each: accepts(f"{each};") for each in wanted} == wanted
+    assert text.count("::=") < 1_000  # The automaton has more than twice as many states.
+    assert max(map(len, text.splitlines())) <= 120

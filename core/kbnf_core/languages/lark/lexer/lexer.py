@@ -45,7 +45,7 @@ from kbnf_core.languages.lark.reader.model import (
     Node,
     Terminal,
 )
-from kbnf_core.languages.lark.reader.report import LEXING, Report
+from kbnf_core.languages.lark.reader.report import APPROXIMATE, LEXING, Report
 from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.source import Span
 
@@ -373,6 +373,26 @@ class Lexed:
             span = min(found)
             places = f" (so at {len(found)} places)" if len(found) > 1 else ""
             self.report.loss(LEXING, f"{found[span]}{places}", span)
+
+    def report_awaited_ends(self) -> None:
+        """Report a loss for each lexeme that the model may end where more has to come."""
+        reported = set[str]()
+        for leaf, follow in zip(self.positions.leaves, self.positions.follow, strict=True):
+            if not isinstance(leaf, Lexeme) or not leaf.terminal.awaits_end:
+                continue
+            rest = (self.positions.leaves[each] for each in members(follow))
+            goes_on = any(
+                isinstance(each, Embedded) or each.terminal is not self.grammar.ignored
+                for each in rest
+            )
+            if goes_on and leaf.terminal.key not in reported:
+                reported.add(leaf.terminal.key)
+                self.report.loss(
+                    APPROXIMATE,
+                    "LLGuidance lets the end of the sequence end this lexeme and goes on with what"
+                    " follows; here what follows ends it",
+                    _shown(leaf),
+                )
 
 
 def _spelt(data: bytes) -> str:

@@ -180,11 +180,13 @@ class LlguidanceFactory:
         is_lazy: bool = False,
         stopped: Stopped | None = None,
         opening: str | None = None,
+        awaits_end: bool = False,
     ) -> Node:
-        """Return a use of a terminal with these words; see ``Terminal`` for the last two."""
+        """Return a use of a terminal with these words; see ``Terminal`` for the last three."""
         if key not in self._made:
             made, nullable = self.make(language, key, None, span, is_lazy)
-            made = replace(made, stopped=stopped, opening=opening or made.opening)
+            opening = opening or made.opening
+            made = replace(made, stopped=stopped, opening=opening, awaits_end=awaits_end)
             self._made[key] = (made, nullable)
         return lexeme(*self._made[key], span)
 
@@ -329,8 +331,8 @@ def _ended(
     if end.dfa.is_nullable:
         if not operations.is_equal(end.dfa, EPSILON):
             _lose_ending(ending, module, report)
-        # Of `stop=""`, LLGuidance makes an ordinary lexeme.
-        return factory.of_language(body, key, place)
+        # Of `stop=""`, LLGuidance makes an ordinary lexeme, which the model may end, too.
+        return factory.of_language(body, key, place, awaits_end=True)
     whole = operations.concatenate(body.dfa, end.dfa, limits=factory.terminals.limits)
     shortest = Language(operations.shortest_matches(whole), None)
     opening = joined("", [body, end])
@@ -370,7 +372,10 @@ def _count(attribute: lark.Attribute, module: Module, report: Report) -> float |
         report.error(INVALID, "`max_tokens` needs a number", place)
         return None
     if attribute.value:
-        message = "`max_tokens` counts tokens, which a grammar cannot: any number may come"
+        message = (
+            "`max_tokens` counts tokens, which a grammar cannot: LLGuidance cuts the text off"
+            " there, here it goes on as long as it matches"
+        )
         report.loss(APPROXIMATE, message, place)
     return attribute.value
 

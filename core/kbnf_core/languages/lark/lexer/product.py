@@ -584,6 +584,7 @@ class Assembly:
         product = Product(lexed.grammar, lexed, writer.lexeme, name)
         written, start = product.run()
         lexed.report_doubts()
+        lexed.report_awaited_ends()
         if start is None or not product.has_text:
             self._report_empty(grammar, report, "no" if start is None else "only the empty")
             return None

@@ -67,6 +67,7 @@ class Terminal:
     ``unit`` has the words of one of them. ``beginnings`` are the texts at whose start Lark's
     contextual lexer finds one. ``stopped`` are, for each text of a ``stop``, the words that end
     with it. ``opening`` is a regular expression that begins as it was written, where that is known.
+    ``awaits_end``: the end of the sequence may end a lexeme, too, and the text goes on.
     """
 
     key: str
@@ -83,6 +84,7 @@ class Terminal:
     beginnings: Lookahead | None = None
     stopped: Stopped | None = None
     opening: str | None = None
+    awaits_end: bool = False
 
     @property
     def title(self) -> str:
