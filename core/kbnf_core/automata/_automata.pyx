@@ -3,7 +3,7 @@
 """Finite automata, compiled: see ``kernel.Automata`` for what each function does."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t
 from libcpp.algorithm cimport is_sorted, sort, unique
 from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
@@ -174,6 +174,7 @@ def compact(
     cdef _Subsets subsets = _Subsets()
     cdef Py_ssize_t i
     cdef Ints first, found_source
+    cdef vector[uint8_t] accepting
     cdef int32_t j, number
     _gather(source, symbol, target, states, subsets.edges)
     _gather(free_source, free_source, free_target, states, subsets.free)
@@ -207,14 +208,104 @@ def compact(
         return None, subsets.steps()
     first.push_back(number)
     _make_minimal(subsets.rows, subsets.tags, first)
+    found_source.reserve(subsets.rows.symbol.size())
     for i in range(<Py_ssize_t> subsets.tags.size()):
+        accepting.push_back(subsets.tags[i] != 0)
         for j in range(subsets.rows.first[i], subsets.rows.first[i + 1]):
             found_source.push_back(<int32_t> i)
-    accepting = bytes([subsets.tags[i] != 0 for i in range(<Py_ssize_t> subsets.tags.size())])
+    flags = PyBytes_FromStringAndSize(<const char*> accepting.data(), accepting.size())
     columns = (
-        _bytes(found_source), _bytes(subsets.rows.symbol), _bytes(subsets.rows.target), accepting
+        _bytes(found_source), _bytes(subsets.rows.symbol), _bytes(subsets.rows.target), flags
     )
     return columns, subsets.steps()
+
+
+def join(parts):
+    """See ``kernel.Automata``."""
+    cdef const uint8_t[::1] classes
+    cdef int16_t numbers[256][256]
+    cdef uint8_t found[256]
+    cdef int32_t byte, count = 1, before
+    for byte in range(256):
+        found[byte] = 0
+    for part in parts:
+        classes = part
+        # The number of each pair of a class so far and one of this partition, by first byte.
+        for before in range(count):
+            for byte in range(256):
+                numbers[before][byte] = DEAD
+        count = 0
+        for byte in range(256):
+            before = found[byte]
+            if numbers[before][classes[byte]] == DEAD:
+                numbers[before][classes[byte]] = <int16_t> count
+                count += 1
+            found[byte] = <uint8_t> numbers[before][classes[byte]]
+    return PyBytes_FromStringAndSize(<const char*> found, 256)
+
+
+cdef struct Twig:
+    # A node of a trie: its edges by symbol, and the state beside it.
+    Ints symbols
+    Ints below
+    int32_t beside
+
+
+def leave_out(list rows, words):
+    """See ``kernel.Automata``."""
+    cdef vector[Twig] trie
+    cdef Twig fresh
+    cdef unordered_map[string, int32_t] states
+    cdef Ints found, key
+    cdef string name
+    cdef Py_ssize_t node, i, place
+    cdef int32_t symbol, count
+    cdef bytes word
+    cdef list whole = rows.copy(), row
+    fresh.beside = 0
+    trie.push_back(fresh)
+    for word in words:
+        count = 0
+        for symbol in word:
+            count = (<list> rows[count])[symbol]
+            if count == DEAD:
+                break
+        if count == DEAD:
+            continue
+        node = 0
+        for symbol in word:
+            place = 0
+            count = <int32_t> trie[node].symbols.size()
+            while place < count and trie[node].symbols[place] < symbol:
+                place += 1
+            if place == count or trie[node].symbols[place] != symbol:
+                fresh.beside = (<list> rows[trie[node].beside])[symbol]
+                trie[node].symbols.insert(trie[node].symbols.begin() + place, symbol)
+                trie[node].below.insert(
+                    trie[node].below.begin() + place, <int32_t> trie.size()
+                )
+                trie.push_back(fresh)
+            node = trie[node].below[place]
+    found.assign(trie.size(), <int32_t> DEAD)
+    for node in range(<Py_ssize_t> trie.size() - 1, -1, -1):
+        if trie[node].symbols.empty():
+            continue
+        key.clear()
+        key.push_back(trie[node].beside)
+        for i in range(<Py_ssize_t> trie[node].symbols.size()):
+            key.push_back(trie[node].symbols[i])
+            key.push_back(found[trie[node].below[i]])
+        name.assign(<const char*> key.data(), key.size() * sizeof(int32_t))
+        if not states.count(name):
+            row = (<list> rows[trie[node].beside]).copy()
+            for i in range(<Py_ssize_t> trie[node].symbols.size()):
+                row[trie[node].symbols[i]] = found[trie[node].below[i]]
+            states[name] = <int32_t> len(whole)
+            whole.append(row)
+        found[node] = states[name]
+    if not trie[0].symbols.empty():
+        whole[0] = whole.pop()
+    return whole
 
 
 cdef _bytes(const Ints& values):

@@ -22,6 +22,8 @@ carried over to it (``dfa.rows_over``). The way back is to merge equal columns
 from collections.abc import Iterable
 from typing import TypeAlias
 
+from kbnf_core.automata.chosen_kernel import AUTOMATA
+
 ByteClasses: TypeAlias = bytes
 """The class of each of the 256 bytes."""
 
@@ -34,19 +36,7 @@ def join(parts: Iterable[ByteClasses]) -> ByteClasses:
 
     They are numbered from 0 without gaps, by first byte. Without any, all bytes are class 0.
     """
-    distinct = list(dict.fromkeys(parts))
-    if not distinct:
-        return ONE_CLASS
-    if len(distinct) == 1:
-        return _by_first_byte(distinct[0])
-    return numbered(list(zip(*distinct, strict=True)))
-
-
-def _by_first_byte(classes: ByteClasses) -> ByteClasses:
-    table = bytearray(256)
-    for number, symbol in enumerate(dict.fromkeys(classes)):
-        table[symbol] = number
-    return classes.translate(table)
+    return AUTOMATA.join(list(dict.fromkeys(parts)))
 
 
 def numbered(keys: Iterable[object]) -> bytes:

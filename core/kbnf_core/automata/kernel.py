@@ -83,3 +83,13 @@ class Automata(Protocol):
         There may be several edges with one symbol from a state. ``accepting`` has a byte for each
         state. Blocks are numbered by their first states.
         """
+
+    def leave_out(self, rows: list[list[int]], words: Sequence[bytes]) -> list[list[int]]:
+        """Return an automaton without some words.
+
+        No state of ``rows`` leads to the first, in which words start. Words are symbols, at least
+        one each, and none is the beginning of another. States are added; none of them accepts.
+        """
+
+    def join(self, parts: Sequence[bytes]) -> bytes:
+        """Return the coarsest classes that refine all the given ones; see ``alphabet.join``."""

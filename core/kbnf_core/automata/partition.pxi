@@ -109,6 +109,8 @@ cdef void _blocks(const Edges& edges, const vector[uint64_t]& tags, Ints& found)
     cdef unordered_map[uint64_t, int32_t] numbers
     cdef Py_ssize_t count = tags.size(), i, b = 1, c = 0, k
     cdef int32_t j
+    source.reserve(edges.target.size())
+    kinds.reserve(count)
     for i in range(count):
         if not numbers.count(tags[i]):
             j = <int32_t> numbers.size()
@@ -153,6 +155,7 @@ cdef void _find_live(
                 reached[edges.target[j]] = 1
                 queue.push_back(edges.target[j])
         at += 1
+    source.reserve(edges.target.size())
     for i in range(count):
         for j in range(edges.first[i], edges.first[i + 1]):
             source.push_back(<int32_t> i)
@@ -188,6 +191,10 @@ cdef void _keep(Edges& edges, vector[uint64_t]& tags, Ints& starts, const Ints& 
     for i in range(<Py_ssize_t> numbers.size()):
         if numbers[i] != DEAD:
             one_of[numbers[i]] = <int32_t> i
+    kept.first.reserve(one_of.size() + 1)
+    kept_tags.reserve(one_of.size())
+    kept.symbol.reserve(edges.symbol.size())
+    kept.target.reserve(edges.symbol.size())
     for i in range(<Py_ssize_t> one_of.size()):
         kept.first.push_back(<int32_t> kept.symbol.size())
         kept_tags.push_back(tags[one_of[i]])
@@ -199,35 +206,44 @@ cdef void _keep(Edges& edges, vector[uint64_t]& tags, Ints& starts, const Ints& 
     for i in range(<Py_ssize_t> starts.size()):
         if starts[i] != DEAD:
             starts[i] = numbers[starts[i]]
-    edges = kept
-    tags = kept_tags
+    edges.first.swap(kept.first)
+    edges.symbol.swap(kept.symbol)
+    edges.target.swap(kept.target)
+    tags.swap(kept_tags)
 
 
 cdef void _minimise(Edges& edges, vector[uint64_t]& tags, Ints& starts) noexcept nogil:
     """Minimise in place: trimmed, and numbered breadth first."""
     cdef vector[uint8_t] live
-    cdef Ints numbers, order, blocks
+    cdef Ints numbers, order, blocks, one_of, of_block
     cdef Py_ssize_t i, at = 0
-    cdef int32_t j, count = 0
+    cdef int32_t j, k, count = 0
     _find_live(edges, tags, starts, live)
     numbers.assign(tags.size(), DEAD)
     for i in range(<Py_ssize_t> tags.size()):
         if live[i]:
             numbers[i] = count
             count += 1
-    _keep(edges, tags, starts, numbers)
+    if count < <int32_t> tags.size():
+        _keep(edges, tags, starts, numbers)
     _blocks(edges, tags, blocks)
-    if count:
-        _keep(edges, tags, starts, blocks)
-    numbers.assign(tags.size(), DEAD)
+    # States of a block have the same edges, so any of them tells the order of the blocks behind.
+    one_of.assign(tags.size(), DEAD)
+    of_block.assign(tags.size(), DEAD)
+    for i in range(<Py_ssize_t> tags.size()):
+        one_of[blocks[i]] = <int32_t> i
     for i in range(<Py_ssize_t> starts.size()):
-        if starts[i] != DEAD and numbers[starts[i]] == DEAD:
-            numbers[starts[i]] = <int32_t> order.size()
-            order.push_back(starts[i])
+        if starts[i] != DEAD and of_block[blocks[starts[i]]] == DEAD:
+            of_block[blocks[starts[i]]] = <int32_t> order.size()
+            order.push_back(blocks[starts[i]])
     while at < <Py_ssize_t> order.size():
-        for j in range(edges.first[order[at]], edges.first[order[at] + 1]):
-            if numbers[edges.target[j]] == DEAD:
-                numbers[edges.target[j]] = <int32_t> order.size()
-                order.push_back(edges.target[j])
+        k = one_of[order[at]]
+        for j in range(edges.first[k], edges.first[k + 1]):
+            if of_block[blocks[edges.target[j]]] == DEAD:
+                of_block[blocks[edges.target[j]]] = <int32_t> order.size()
+                order.push_back(blocks[edges.target[j]])
         at += 1
+    numbers.resize(tags.size())
+    for i in range(<Py_ssize_t> tags.size()):
+        numbers[i] = of_block[blocks[i]]
     _keep(edges, tags, starts, numbers)

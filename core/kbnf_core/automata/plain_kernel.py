@@ -3,6 +3,7 @@
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from operator import itemgetter
 
 from kbnf_core.automata.kernel import DEAD, ELEMENTS_PER_STATE, Compacted, Ints, Table
@@ -397,6 +398,68 @@ class _Refinement:
 
     def _signature(self, state: int) -> frozenset[tuple[int, int]]:
         return frozenset((symbol, self.block[target]) for symbol, target in self._edges[state])
+
+
+def leave_out(rows: list[list[int]], words: Sequence[bytes]) -> list[list[int]]:
+    """Return an automaton without some words; see ``kernel.Automata``.
+
+    A node of the words' trie does what the state beside it does, but for the symbols that stay in
+    the trie. Nodes that leave out the same are one.
+    """
+    children, beside = _trie_beside(rows, [word for word in words if _leads_on(rows, word)])
+    whole = [*rows]
+    states: dict[tuple[int, ...], int] = {}
+    found = [DEAD] * len(children)
+    for node in reversed(range(len(children))):
+        if not children[node]:
+            # A word ends here.
+            continue
+        edges = [(symbol, found[below]) for symbol, below in sorted(children[node].items())]
+        key = (beside[node], *chain.from_iterable(edges))
+        if key not in states:
+            row = rows[beside[node]].copy()
+            for symbol, target in edges:
+                row[symbol] = target
+            states[key] = len(whole)
+            whole.append(row)
+        found[node] = states[key]
+    if children[0]:
+        # Nothing comes back to the start, so that it takes the place of the first state.
+        whole[0] = whole.pop()
+    return whole
+
+
+def _leads_on(rows: list[list[int]], word: bytes) -> bool:
+    state = 0
+    for symbol in word:
+        state = rows[state][symbol]
+        if state == DEAD:
+            return False
+    return True
+
+
+def _trie_beside(
+    rows: list[list[int]], words: Iterable[bytes]
+) -> tuple[list[dict[int, int]], list[int]]:
+    """Return the trie of some words, and the state that each node's text leads to."""
+    children: list[dict[int, int]] = [{}]
+    beside = [0]
+    for word in words:
+        node = 0
+        for symbol in word:
+            below = children[node].setdefault(symbol, len(children))
+            if below == len(children):
+                children.append({})
+                beside.append(rows[beside[node]][symbol])
+            node = below
+    return children, beside
+
+
+def join(parts: Sequence[bytes]) -> bytes:
+    """Return the coarsest classes that refine all the given ones; see ``kernel.Automata``."""
+    keys = list(zip(*parts, strict=True)) or [()] * 256
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    return bytes(map(numbers.__getitem__, keys))
 
 
 def _leaving(parts: list[list[int]], others_remain: bool) -> list[list[int]]:

@@ -1,6 +1,6 @@
 # cython: language_level=3, wraparound=False, cdivision=True
 # distutils: language = c++
-"""Lowering, compiled: each function is the one of the same name in ``analyse``, ``inline``, ``nfa``.
+"""Lowering, compiled: each function is the one of the same name in a module of ``lower``.
 
 Nodes and automata are Python's; what is compiled is the way over them, and the columns of edges.
 """
@@ -11,6 +11,7 @@ from libcpp.vector cimport vector
 
 from kbnf_core.ir import NEVER, Call, Choice, Literal, Regular, Repeat, Sequence, Token
 from kbnf_core.lower.facts import FACTS
+from kbnf_core.syntax import tree
 
 ctypedef vector[int32_t] Ints
 
@@ -18,12 +19,55 @@ cdef object _NEVER = NEVER, _FACTS = FACTS
 cdef type _Call = Call, _Choice = Choice, _Literal = Literal, _Regular = Regular
 cdef type _Repeat = Repeat, _Sequence = Sequence, _Token = Token
 
+cdef type _Reference = tree.Reference, _Terminal = tree.Terminal, _Repetition = tree.Repetition
+cdef type _Items = tree.Sequence, _Alternation = tree.Alternation, _Bracket = tree.Bracket
+cdef object _OPTIONAL = tree.BracketKind.OPTIONAL, _REPEATED = tree.BracketKind.REPEATED
+
 cdef enum:
     NULLABLE = 1
     FILLED = 2
     DEAD = -1
     START = 0
     ACCEPT = 1
+
+
+def meaning_of(root, leaf, defined, budget):
+    """See ``translate``."""
+    cdef list wholes = [], stack = [root], values = []
+    cdef Py_ssize_t first
+    while stack:
+        node = stack.pop()
+        wholes.append(node)
+        kind = type(node)
+        if kind is _Items:
+            stack.extend(node.items)
+        elif kind is _Alternation:
+            stack.extend(node.branches)
+        elif kind is _Repetition or kind is _Bracket:
+            stack.append(node.body)
+    budget.spend(len(wholes))
+    for node in reversed(wholes):
+        kind = type(node)
+        if kind is _Items:
+            first = len(values) - len(<tuple> node.items)
+            values[first:] = [_Sequence(tuple(values[first:]), node.span)]
+        elif kind is _Alternation:
+            first = len(values) - len(<tuple> node.branches)
+            values[first:] = [_Choice(tuple(values[first:]), node.span)]
+        elif kind is _Repetition:
+            values.append(_Repeat(values.pop(), node.low, node.high, node.span))
+        elif kind is _Bracket:
+            if node.kind is _OPTIONAL:
+                values.append(_Repeat(values.pop(), 0, 1, node.span))
+            elif node.kind is _REPEATED:
+                values.append(_Repeat(values.pop(), 0, None, node.span))
+        elif kind is _Reference and node.name.value in defined:
+            values.append(_Call(node.name.value, node.span))
+        elif kind is _Terminal:
+            values.append(_Literal(node.text.value.encode(), node.span))
+        else:
+            values.append(leaf(node))
+    return values.pop()
 
 
 def parts_of(root):
@@ -103,6 +147,18 @@ def facts_of(nodes, known):
     return _FACTS[values.back() & NULLABLE][values.back() >> 1]
 
 
+def has_long_run(nodes, Py_ssize_t most):
+    """See ``split``."""
+    for node in nodes:
+        kind = type(node)
+        if kind is _Sequence:
+            if len(<tuple> node.parts) > most:
+                return True
+        elif kind is _Repeat and max(node.low, node.high or 1) > most:
+            return True
+    return False
+
+
 def estimate_size(nodes, sizes, inlined):
     """See ``inline``."""
     cdef list values = []
@@ -126,6 +182,55 @@ def estimate_size(nodes, sizes, inlined):
                 size = size + values.pop()
             values.append(size)
     return values.pop()
+
+
+def count_uses(names, nodes, callees):
+    """See ``inline``."""
+    cdef dict uses = {}
+    cdef list stack
+    for name in names:
+        found = nodes[name]
+        for node in found:
+            if type(node) is _Repeat:
+                break
+        else:
+            for callee in callees[name]:
+                uses[callee] = uses.get(callee, 0) + 1
+            continue
+        stack = [(found[len(found) - 1], 1)]
+        while stack:
+            node, times = stack.pop()
+            kind = type(node)
+            if kind is _Call:
+                uses[node.nonterminal] = uses.get(node.nonterminal, 0) + times
+            elif kind is _Repeat:
+                stack.append((node.body, times * max(node.low, node.high or 1, 1)))
+            elif kind is _Sequence or kind is _Choice:
+                for part in <tuple> (node.parts if kind is _Sequence else node.branches):
+                    stack.append((part, times))
+    return uses
+
+
+def leaves_of(bodies):
+    """See ``assemble``."""
+    cdef dict classes = {}, terminals = {}
+    cdef uint8_t seen[256]
+    cdef const uint8_t[::1] data
+    cdef Py_ssize_t i
+    for i in range(256):
+        seen[i] = 0
+    for nodes in bodies:
+        for node in nodes:
+            kind = type(node)
+            if kind is _Literal:
+                data = node.data
+                for i in range(data.shape[0]):
+                    seen[data[i]] = 1
+            elif kind is _Regular:
+                classes[node.dfa.classes] = None
+            elif kind is _Token:
+                terminals[node.terminal] = None
+    return list(classes), bytes([i for i in range(256) if seen[i]]), list(terminals)
 
 
 cdef bytes _bytes(const Ints& values):
@@ -193,6 +298,7 @@ cdef class _Connection:
     cdef Automaton nfa
     cdef list work
     cdef object builder, rules, facts, inlined, calls, fragments
+    cdef dict automata
     cdef const uint8_t[::1] columns
 
     def __init__(self, builder):
@@ -202,6 +308,7 @@ cdef class _Connection:
         self.inlined = builder.inlined
         self.calls = builder.alphabet.call_symbols
         self.fragments = builder.fragments
+        self.automata = builder.automata
         self.columns = builder.alphabet.columns
         self.nfa.states = 2
         self.work = []
@@ -227,10 +334,16 @@ cdef class _Connection:
         elif kind is _Repeat:
             self.repeat(node, begin, end)
         elif kind is _Regular:
-            if node.dfa.accepting:
-                _copy(self.nfa, self.builder.fragment_of(node.dfa), begin, end)
+            self.automaton(node.dfa, begin, end)
         else:
             _link(self.nfa, begin, self.builder.alphabet.of_token(node.terminal), end)
+
+    cdef automaton(self, dfa, int32_t begin, int32_t end):
+        if dfa.accepting:
+            fragment = self.automata.get(id(dfa))
+            if fragment is None:
+                fragment = self.builder.fragment_of(dfa)
+            _copy(self.nfa, fragment, begin, end)
 
     cdef sequence(self, tuple parts, int32_t begin, int32_t end):
         cdef Py_ssize_t i, last = len(parts) - 1
@@ -331,3 +444,92 @@ def connect(builder, str name):
         _bytes(found.nfa.free_source),
         _bytes(found.nfa.free_target),
     )
+
+
+def nonterminals_in(bytes symbols, int32_t class_count, int32_t count):
+    """See ``assemble``."""
+    cdef const int32_t* column = <const int32_t*> <const char*> symbols
+    cdef vector[uint8_t] seen
+    cdef Py_ssize_t i
+    cdef int32_t number
+    cdef list found = []
+    seen.assign(count, 0)
+    for i in range(<Py_ssize_t> (len(symbols) // sizeof(int32_t))):
+        number = column[i] - class_count
+        if 0 <= number < count:
+            seen[number] = 1
+    for number in range(count):
+        if seen[number]:
+            found.append(number)
+    return found
+
+
+cdef _finish_starts(Ints& starts):
+    """Turn counts, each one place behind its state, into where the edges of states begin."""
+    cdef Py_ssize_t i
+    for i in range(1, <Py_ssize_t> starts.size()):
+        starts[i] += starts[i - 1]
+
+
+def split_edges(pieces, int32_t class_count, numbers, int32_t terminals):
+    """See ``assemble``."""
+    cdef Ints entry, edge_start, edge_class, edge_target, call_start, calls, call_return
+    cdef Ints token_start, token_terminal, token_target, nonterminals
+    cdef vector[uint8_t] accepting, leaves, call_tail
+    cdef const int32_t[:] source, symbol, target
+    cdef bytes flags
+    cdef int32_t base = 0, first_token, here, what, there
+    cdef Py_ssize_t i, states
+    cdef bint is_tail
+    for number in numbers:
+        nonterminals.push_back(number)
+    first_token = class_count + <int32_t> nonterminals.size()
+    for piece in pieces:
+        flags = piece.accepting.tobytes()
+        states = len(flags)
+        entry.push_back(base)
+        accepting.insert(accepting.end(), <const uint8_t*> flags, <const uint8_t*> flags + states)
+        base += <int32_t> states
+    leaves.assign(base, 0)
+    edge_start.assign(base + 1, 0)
+    call_start.assign(base + 1, 0)
+    token_start.assign(base + 1, 0)
+    base = 0
+    for piece in pieces:
+        source, symbol, target = piece.source, piece.symbol, piece.target
+        for i in range(source.shape[0]):
+            what = symbol[i]
+            if what >= first_token + terminals:
+                continue
+            here, there = base + source[i], base + target[i]
+            leaves[here] = 1
+            if what < class_count:
+                edge_start[here + 1] += 1
+                edge_class.push_back(what)
+                edge_target.push_back(there)
+            elif what < first_token:
+                call_start[here + 1] += 1
+                calls.push_back(nonterminals[what - class_count])
+                call_return.push_back(there)
+            else:
+                token_start[here + 1] += 1
+                token_terminal.push_back(what - first_token)
+                token_target.push_back(there)
+        base += <int32_t> len(piece.accepting)
+    for i in range(<Py_ssize_t> call_return.size()):
+        there = call_return[i]
+        is_tail = accepting[there] and not leaves[there]
+        call_tail.push_back(is_tail)
+    _finish_starts(edge_start)
+    _finish_starts(call_start)
+    _finish_starts(token_start)
+    return (
+        _bytes(entry), _flags(accepting),
+        _bytes(edge_start), _bytes(edge_class), _bytes(edge_target),
+        _bytes(call_start), _bytes(calls), _bytes(call_return), _flags(call_tail),
+        _bytes(token_start), _bytes(token_terminal), _bytes(token_target),
+    )
+
+
+cdef bytes _flags(const vector[uint8_t]& values):
+    return PyBytes_FromStringAndSize(<const char*> values.data(), values.size())

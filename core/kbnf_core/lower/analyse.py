@@ -5,6 +5,7 @@ Each fact changes at most once, so the least fixpoint costs three times the size
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.budget import Budget
@@ -21,7 +22,7 @@ from kbnf_core.ir import (
     children,
     postorder,
 )
-from kbnf_core.ir.analysis import fixpoint, reachable
+from kbnf_core.ir.analysis import callees_first, fixpoint
 from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.facts import FACTS, NOTHING, Facts
@@ -33,16 +34,21 @@ __all__ = ["Analysis", "Facts", "analyse", "facts_of", "parts_of"]
 class Analysis:
     """Facts per nonterminal, and the nonterminals that the start can reach.
 
-    ``nodes`` are the parts of each rule's body, parts before wholes; ``callees`` are what those
-    of them that are calls call.
+    ``order`` are the latter, callees first. ``nodes`` are the parts of each rule's body, parts
+    before wholes; ``callees`` are what those of them that are calls call.
     """
 
     facts: Mapping[str, Facts]
-    reachable: frozenset[str]
+    order: list[str]
     nodes: Mapping[str, list[Node]]
     callees: Mapping[str, list[str]]
     # With the nodes, because the number of a node that is gone may come again.
     _known: dict[int, list[tuple[Node, Facts]]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def reachable(self) -> frozenset[str]:
+        """The nonterminals that the start can reach, itself included."""
+        return frozenset(self.order)
 
     def within(self, root: Node) -> Iterator[tuple[Node, Facts]]:
         """Yield every part of ``root`` with its facts, parts before wholes."""
@@ -65,7 +71,7 @@ def analyse(grammar: Grammar, budget: Budget | None = None) -> Analysis:
         return facts_of(nodes[name], known)
 
     facts = fixpoint(callees, NOTHING, evaluate)
-    return Analysis(facts, frozenset(reachable([grammar.start], callees)), nodes, callees)
+    return Analysis(facts, callees_first([grammar.start], callees), nodes, callees)
 
 
 @compiled

@@ -3,13 +3,15 @@
 from collections.abc import Callable, Mapping
 
 import numpy as np
+import numpy.typing as npt
 
-from kbnf_core.automata.alphabet import join, separate
+from kbnf_core.automata.alphabet import ByteClasses, join, separate
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.budget import Budget
-from kbnf_core.ir import NEVER, Grammar, Literal, Regular, Token, TokenTerminal
+from kbnf_core.ir import NEVER, Grammar, Literal, Node, Regular, Token, TokenTerminal
 from kbnf_core.limits import Limits
 from kbnf_core.lower.analyse import Analysis
+from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.inline import Inlined
 from kbnf_core.lower.nfa import Alphabet, NfaBuilder, Place, TooManyStatesError, edge_columns
@@ -21,25 +23,37 @@ Finish = Callable[[NfaBuilder, str], Piece]
 
 def number_symbols(grammar: Grammar, analysis: Analysis, inlined: Inlined) -> Alphabet:
     """Return the symbols of everything that the start reaches; ``NEVER`` is the last of them."""
-    columns: dict[bytes, None] = {}
+    reached = [name for name in grammar.rules if name in analysis.reachable]
+    classes, written, found = leaves_of([analysis.nodes[name] for name in reached])
+    names = [name for name in reached if name not in inlined.names]
+    if NEVER in found:
+        found = [*(terminal for terminal in found if terminal != NEVER), NEVER]
+    terminals = {terminal: number for number, terminal in enumerate(found)}
+    joined = join([separate(written), *classes])
+    return Alphabet(joined, {name: i for i, name in enumerate(names)}, terminals)
+
+
+@compiled
+def leaves_of(
+    bodies: list[list[Node]],
+) -> tuple[list[ByteClasses], bytes, list[TokenTerminal]]:
+    """Return what the leaves of some bodies hold, each once.
+
+    The byte classes of automata, the bytes of literals in order, and the token terminals.
+    """
+    classes: dict[ByteClasses, None] = {}
     written: set[int] = set()
-    terminals: dict[TokenTerminal, int] = {}
-    for name in grammar.rules:
-        if name not in analysis.reachable:
-            continue
-        for node in analysis.nodes[name]:
+    terminals: dict[TokenTerminal, None] = {}
+    for nodes in bodies:
+        for node in nodes:
             match node:
                 case Regular(dfa):
-                    columns[dfa.classes] = None
+                    classes[dfa.classes] = None
                 case Literal(data):
                     written.update(data)
                 case Token(terminal):
-                    terminals.setdefault(terminal, len(terminals))
-    names = [n for n in grammar.rules if n in analysis.reachable and n not in inlined.names]
-    if terminals.pop(NEVER, None) is not None:
-        terminals = {terminal: i for i, terminal in enumerate((*terminals, NEVER))}
-    joined = join([separate(written), *columns])
-    return Alphabet(joined, {name: i for i, name in enumerate(names)}, terminals)
+                    terminals[terminal] = None
+    return list(classes), bytes(sorted(written)), list(terminals)
 
 
 def build_pieces(
@@ -61,7 +75,9 @@ def build_pieces(
         grammar.rules, analysis, alphabet, inlined.names, limits.grammar_states, budget
     )
     for name in inlined.copied:
-        builder.fragments[name] = _finished(name, builder, finish).fragment
+        # An automaton is copied as it is.
+        if not isinstance(grammar.rules[name], Regular):
+            builder.fragments[name] = _finished(name, builder, finish).fragment
     pieces: dict[str, Piece] = {}
     queue = [grammar.start]
     queued = {grammar.start}
@@ -76,12 +92,18 @@ def build_pieces(
         total += piece.state_count
         if total > limits.grammar_states:
             raise TooManyStatesError(name)
-        called = set(piece.symbol[piece.symbol >= alphabet.class_count].tolist())
-        numbers = (symbol - alphabet.class_count for symbol in sorted(called))
-        fresh = [names[i] for i in numbers if i < len(names) and names[i] not in queued]
+        called = nonterminals_in(piece.symbol.tobytes(), alphabet.class_count, len(names))
+        fresh = [names[number] for number in called if names[number] not in queued]
         queue.extend(fresh)
         queued.update(fresh)
     return alphabet, pieces
+
+
+@compiled
+def nonterminals_in(symbols: bytes, class_count: int, count: int) -> list[int]:
+    """Return the numbers of the nonterminals in a column of symbols, each once, in order."""
+    found = set(np.frombuffer(symbols, np.int32).tolist())
+    return [symbol - class_count for symbol in sorted(found) if 0 <= symbol - class_count < count]
 
 
 def _finished(name: str, builder: NfaBuilder, finish: Finish) -> Piece:
@@ -105,44 +127,77 @@ def assemble(
     What waits for ``NEVER`` was kept for its sake when the pieces were trimmed; its edges, which
     nothing takes, are left out.
     """
-    counts = [piece.state_count for piece in pieces.values()]
-    entry = np.cumsum([0, *counts], dtype=np.int32)
-    source = _concatenate([p.source + e for p, e in zip(pieces.values(), entry, strict=False)])
-    target = _concatenate([p.target + e for p, e in zip(pieces.values(), entry, strict=False)])
-    symbol = _concatenate([piece.symbol for piece in pieces.values()])
-    accepting = np.concatenate([piece.accepting for piece in pieces.values()])
-    count = len(accepting)
-    first_token = alphabet.class_count + len(alphabet.nonterminals)
     terminals = tuple(terminal for terminal in alphabet.terminals if terminal != NEVER)
-    taken = symbol < first_token + len(terminals)
-    source, symbol, target = source[taken], symbol[taken], target[taken]
-    is_byte = symbol < alphabet.class_count
-    is_token = symbol >= first_token
-    is_call = ~is_byte & ~is_token
-    numbers = np.zeros(len(alphabet.nonterminals), np.int32)
+    numbers = [0] * len(alphabet.nonterminals)
     for number, name in enumerate(pieces):
         numbers[alphabet.nonterminals[name]] = number
-    leaving = np.bincount(source, minlength=count)
-    call_return = target[is_call]
+    columns = split_edges(list(pieces.values()), alphabet.class_count, numbers, len(terminals))
     return Tables(
         names=tuple(pieces),
         start=0,
         start_is_nullable=analysis.facts[grammar.start].nullable,
         classes=np.frombuffer(alphabet.columns, np.uint8),
-        entry=entry[:-1],
-        accepting=accepting,
-        edge_start=_starts(source[is_byte], count),
-        edge_class=symbol[is_byte],
-        edge_target=target[is_byte],
-        call_start=_starts(source[is_call], count),
-        call_nonterminal=numbers[symbol[is_call] - alphabet.class_count],
-        call_return=call_return,
-        call_tail=accepting[call_return] & (leaving[call_return] == 0),
-        token_start=_starts(source[is_token], count),
-        token_terminal=symbol[is_token] - first_token,
-        token_target=target[is_token],
+        entry=_ids(columns[0]),
+        accepting=_flags(columns[1]),
+        edge_start=_ids(columns[2]),
+        edge_class=_ids(columns[3]),
+        edge_target=_ids(columns[4]),
+        call_start=_ids(columns[5]),
+        call_nonterminal=_ids(columns[6]),
+        call_return=_ids(columns[7]),
+        call_tail=_flags(columns[8]),
+        token_start=_ids(columns[9]),
+        token_terminal=_ids(columns[10]),
+        token_target=_ids(columns[11]),
         token_terminals=terminals,
     )
+
+
+@compiled
+def split_edges(
+    pieces: list[Piece], class_count: int, numbers: list[int], terminals: int
+) -> tuple[bytes, ...]:
+    """Return the columns of tables from ``entry`` to ``token_target``, but for ``classes``.
+
+    ``numbers`` are those of the nonterminals, by symbol; ``terminals`` tells how many there are.
+    """
+    entry = np.cumsum([0, *(piece.state_count for piece in pieces)], dtype=np.int32)
+    source = _concatenate([p.source + e for p, e in zip(pieces, entry, strict=False)])
+    target = _concatenate([p.target + e for p, e in zip(pieces, entry, strict=False)])
+    symbol = _concatenate([piece.symbol for piece in pieces])
+    accepting = np.concatenate([piece.accepting for piece in pieces])
+    count = len(accepting)
+    first_token = class_count + len(numbers)
+    taken = symbol < first_token + terminals
+    source, symbol, target = source[taken], symbol[taken], target[taken]
+    is_byte = symbol < class_count
+    is_token = symbol >= first_token
+    is_call = ~is_byte & ~is_token
+    leaving = np.bincount(source, minlength=count)
+    call_return = target[is_call]
+    columns = (
+        entry[:-1],
+        accepting,
+        _starts(source[is_byte], count),
+        symbol[is_byte],
+        target[is_byte],
+        _starts(source[is_call], count),
+        np.array(numbers, np.int32)[symbol[is_call] - class_count],
+        call_return,
+        accepting[call_return] & (leaving[call_return] == 0),
+        _starts(source[is_token], count),
+        symbol[is_token] - first_token,
+        target[is_token],
+    )
+    return tuple(column.tobytes() for column in columns)
+
+
+def _ids(column: bytes) -> Ids:
+    return np.frombuffer(column, np.int32)
+
+
+def _flags(column: bytes) -> npt.NDArray[np.bool_]:
+    return np.frombuffer(column, np.bool_)
 
 
 def _concatenate(parts: list[Ids]) -> Ids:

@@ -16,7 +16,6 @@ from functools import lru_cache
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.budget import Budget
 from kbnf_core.ir import Call, Grammar, Literal, Node, Regular, Repeat, children
-from kbnf_core.ir.analysis import callees_first
 from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.chosen_kernel import compiled
 
@@ -43,31 +42,33 @@ class Inlined:
 
 def choose_inlined(grammar: Grammar, analysis: Analysis, budget: Budget) -> Inlined:
     """Return the reachable nonterminals to write out; what ``split_large`` split off is none."""
-    uses = _count_uses(analysis)
+    uses = count_uses(analysis.reachable, analysis.nodes, analysis.callees)
     sizes: dict[str, int] = {}
     inlined: dict[str, None] = {}
     flat: set[str] = set()  # calls flat nonterminals only, so it is not recursive
-    for name in callees_first([grammar.start], analysis.callees):
+    for name in analysis.order:
         budget.part = name
         budget.spend(len(analysis.nodes[name]))
         sizes[name] = estimate_size(analysis.nodes[name], sizes, inlined)
         if flat.issuperset(analysis.callees[name]):
             flat.add(name)
-        single = uses[name] == 1 and sizes[name] <= LARGE
-        small = name in flat and sizes[name] * uses[name] <= SMALL_TOTAL
-        small = small and not any(map(is_free_text, analysis.nodes[name]))
-        if name != grammar.start and "#" not in name and (single or small):
+        if name == grammar.start or "#" in name:
+            continue
+        times = uses.get(name, 0)
+        single = times == 1 and sizes[name] <= LARGE
+        small = name in flat and sizes[name] * times <= SMALL_TOTAL
+        if single or (small and not has_free_text(analysis.nodes[name])):
             inlined[name] = None
     return Inlined(frozenset(inlined), tuple(name for name in inlined if uses[name] > 1))
 
 
-def is_free_text(node: Node) -> bool:
+def has_free_text(nodes: Iterable[Node]) -> bool:
     """Tell whether a node is an automaton with a state in which many bytes may come, and again."""
-    return type(node) is Regular and _has_free_text(node.dfa)
+    return any(_is_free_text(node.dfa) for node in nodes if type(node) is Regular)
 
 
 @lru_cache(maxsize=1024)
-def _has_free_text(dfa: Dfa) -> bool:
+def _is_free_text(dfa: Dfa) -> bool:
     sizes = Counter(dfa.classes)
     return any(
         sum([sizes[column] for column, target in enumerate(row) if target == state]) >= FREE_TEXT
@@ -98,14 +99,17 @@ def estimate_size(nodes: Iterable[Node], sizes: Mapping[str, int], inlined: Coll
     return values.pop()
 
 
-def _count_uses(analysis: Analysis) -> Counter[str]:
+@compiled
+def count_uses(
+    names: Iterable[str], nodes: Mapping[str, list[Node]], callees: Mapping[str, list[str]]
+) -> Mapping[str, int]:
     """Count places of use; a place inside a counted repetition is as many as there are copies."""
     uses: Counter[str] = Counter()
-    for name in analysis.reachable:
-        if not any(type(node) is Repeat for node in analysis.nodes[name]):
-            uses.update(analysis.callees[name])
+    for name in names:
+        if not any(type(node) is Repeat for node in nodes[name]):
+            uses.update(callees[name])
             continue
-        stack = [(analysis.nodes[name][-1], 1)]
+        stack = [(nodes[name][-1], 1)]
         while stack:
             node, times = stack.pop()
             if type(node) is Call:

@@ -175,6 +175,7 @@ class NfaBuilder:
     Parts and states are charged to ``budget``, as is what is done with the result.
 
     ``fragments`` are automata of nonterminals to copy instead; they may be added at any time.
+    ``automata`` are those of regular parts, by identity.
     """
 
     def __init__(
@@ -193,7 +194,7 @@ class NfaBuilder:
         self.state_limit = state_limit
         self.budget = budget
         self.fragments: dict[str, Fragment] = {}
-        self._dfas: dict[int, Fragment] = {}
+        self.automata: dict[int, Fragment] = {}
         self._nfa = Nfa()
         self._work: list[tuple[Node, int, int]] = []
 
@@ -265,11 +266,11 @@ class NfaBuilder:
 
     def fragment_of(self, dfa: Dfa) -> Fragment:
         """Return an automaton, which must stay alive, over the symbols of the grammar."""
-        found = self._dfas.get(id(dfa))
+        found = self.automata.get(id(dfa))
         if found is None:
             accepting = [state for state, is_end in enumerate(dfa.accepting) if is_end]
             found = Fragment(edge_columns(dfa, self.alphabet), accepting, dfa.state_count)
-            self._dfas[id(dfa)] = found
+            self.automata[id(dfa)] = found
         return found
 
     def _copy(self, fragment: Fragment, begin: int, end: int) -> range:

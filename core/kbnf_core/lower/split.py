@@ -20,6 +20,7 @@ from kbnf_core.ir import (
     rebuild,
 )
 from kbnf_core.lower.analyse import Analysis
+from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.inline import LARGE, estimate_size
 
 LONG_RUN = 64
@@ -47,13 +48,23 @@ def _is_large(nodes: Several[Node]) -> bool:
     """Tell whether a rule is worth looking at: nothing in it is larger than the whole."""
     if isinstance(nodes[-1], Regular):
         return False
-    return any(map(_is_long, nodes)) or estimate_size(nodes, {}, ()) > LARGE
+    return has_long_run(nodes, LONG_RUN) or estimate_size(nodes, {}, ()) > LARGE
 
 
-def _is_long(node: Node) -> bool:
-    if isinstance(node, Repeat):
-        return max(node.low, node.high or 1) > LONG_RUN
-    return isinstance(node, Sequence) and len(node.parts) > LONG_RUN
+@compiled
+def has_long_run(nodes: Several[Node], most: int) -> bool:
+    """Tell whether a repetition has more copies than ``most``, or a sequence more parts."""
+    for node in nodes:
+        match node:
+            case Repeat(_, low, high):
+                count = max(low, high or 1)
+            case Sequence(parts):
+                count = len(parts)
+            case _:
+                count = 0
+        if count > most:
+            return True
+    return False
 
 
 class _Splitter:

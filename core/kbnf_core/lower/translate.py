@@ -5,7 +5,7 @@ checked. Everything that is wrong is reported; a rule is translated as far as it
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import NamedTuple
 
 from kbnf_core import ir
@@ -16,6 +16,7 @@ from kbnf_core.automata.regex import Compiled, compile_regex
 from kbnf_core.budget import Budget
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Label
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.excepted import excluded_words
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
@@ -119,21 +120,7 @@ class _Translator:
         return {name: _join(parts) for name, parts in bodies.items()}
 
     def _translate(self, root: tree.Expression) -> ir.Node:
-        return fold(root, tree.children, self._translate_one)
-
-    def _translate_one(self, node: tree.Expression, parts: list[ir.Node]) -> ir.Node:
-        self._budget.spend()
-        match node:
-            case tree.Sequence(_, span):
-                return ir.Sequence(tuple(parts), span)
-            case tree.Alternation(_, span):
-                return ir.Choice(tuple(parts), span)
-            case tree.Repetition(_, low, high, _, span):
-                return ir.Repeat(parts[0], low, high, span)
-            case tree.Bracket(kind, _, span):
-                return _bracket(kind, parts[0], span)
-            case _:
-                return self._leaf(node)
+        return meaning_of(root, self._leaf, self._defined, self._budget)
 
     def _leaf(self, node: tree.Leaf) -> ir.Node:
         match node:
@@ -242,6 +229,37 @@ class _Translator:
                 fixes=fixes,
             )
         )
+
+
+@compiled
+def meaning_of(
+    root: tree.Expression,
+    leaf: Callable[[tree.Leaf], ir.Node],
+    defined: Set[str],
+    budget: Budget,
+) -> ir.Node:
+    """Return what an expression means; ``leaf`` says it of leaves.
+
+    Nothing needs to be said of calls of ``defined`` nonterminals. Parts are steps.
+    """
+
+    def combine(node: tree.Expression, parts: list[ir.Node]) -> ir.Node:
+        budget.spend()
+        match node:
+            case tree.Sequence(_, span):
+                return ir.Sequence(tuple(parts), span)
+            case tree.Alternation(_, span):
+                return ir.Choice(tuple(parts), span)
+            case tree.Repetition(_, low, high, _, span):
+                return ir.Repeat(parts[0], low, high, span)
+            case tree.Bracket(kind, _, span):
+                return _bracket(kind, parts[0], span)
+            case tree.Reference(name, span) if name.value in defined:
+                return ir.Call(name.value, span)
+            case _:
+                return leaf(node)
+
+    return fold(root, tree.children, combine)
 
 
 def _compiler_of(kind: tree.PatternKind) -> Callable[[str, Limits], Compiled]:

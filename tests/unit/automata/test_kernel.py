@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Iterable
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import product
 from random import Random
 from typing import cast
 
@@ -96,6 +97,32 @@ def test_states_that_few_steps_do_not_tell_apart_share_a_block(
     assert automata.blocks(*chain, 0) == [0, 0, 0, 0, 0, 1]
     assert automata.blocks(*chain, 2) == [0, 0, 0, 1, 2, 3]
     assert automata.blocks(*chain, 100) == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_both_leave_out_the_same_words(compiled: Automata, seed: int) -> None:
+    random = Random(seed)
+    # Words over two symbols with an end of their own, of all words that there are.
+    rows = [[1, 1, 3], [2, 1, 3], [1, 2, 3], [DEAD] * 3]
+    words = {bytes(random.choices(range(2), k=random.randrange(6))) for _ in range(seed % 7)}
+    listed = [word + b"\2" for word in random.sample(sorted(words), len(words))]
+    # What is no word of it changes nothing.
+    listed.insert(0, b"\2\1")
+    found = compiled.leave_out(rows, listed)
+    assert found == PLAIN.leave_out(rows, listed)
+    for word in (bytes(symbols) for n in range(6) for symbols in product(range(2), repeat=n)):
+        state = 0
+        for symbol in word + b"\2":
+            state = found[state][symbol]
+        assert (state == 3) == (word not in words)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_both_join_partitions_alike(compiled: Automata, seed: int) -> None:
+    random = Random(seed)
+    parts = [bytes(random.choices(range(1 + 40 * n), k=256)) for n in range(seed % 5)]
+    assert compiled.join(parts) == PLAIN.join(parts)
+    assert compiled.join([*parts, bytes(range(256))]) == bytes(range(256))
 
 
 @pytest.mark.parametrize("kernel", ["plain", "compiled"])

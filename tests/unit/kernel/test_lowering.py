@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kbnf_core import Grammar
+from kbnf_core import Grammar, ir
 from kbnf_core.budget import Budget
 from kbnf_core.errors import GrammarError, WorkLimitError
 from kbnf_core.kernel import CHOICE_VARIABLE
@@ -23,7 +23,9 @@ from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lower import inline
 from kbnf_core.lower.assemble import number_symbols
 from kbnf_core.lower.chosen_kernel import PLAIN
+from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.nfa import NfaBuilder, TooManyStatesError
+from kbnf_core.syntax import tree
 from kbnf_testing.generate import Features, GrammarMaker
 from kbnf_testing.printer import to_kbnf
 
@@ -68,10 +70,16 @@ def compare(grammar: Grammar, compiled: ModuleType, work: int, limit: int) -> No
     rules, analysis = grammar.rules, grammar.analysis
     chosen = inline.choose_inlined(rules, analysis, Budget(DEFAULT_LIMITS.work))
     some = replace(chosen, copied=())
+    counted = analysis.reachable, analysis.nodes, analysis.callees
+    assert compiled.count_uses(*counted) == PLAIN["count_uses"](*counted)
+    bodies = list(analysis.nodes.values())
+    assert compiled.leaves_of(bodies) == PLAIN["leaves_of"](bodies)
     for name, body in rules.rules.items():
         nodes = analysis.nodes[name]
         assert compiled.parts_of(body) == PLAIN["parts_of"](body)
         assert compiled.facts_of(nodes, analysis.facts) is PLAIN["facts_of"](nodes, analysis.facts)
+        for most in range(4):
+            assert compiled.has_long_run(nodes, most) == PLAIN["has_long_run"](nodes, most)
         sizes = dict.fromkeys(rules.rules, 7)
         arguments = nodes, sizes, chosen.names
         assert compiled.estimate_size(*arguments) == PLAIN["estimate_size"](*arguments)
@@ -109,6 +117,61 @@ def test_both_list_the_edges_of_automata_alike(compiled: ModuleType) -> None:
     rows, classes = [[1, -1, 0], [-1, -1, 1]], bytes([0, 1, 2] * 85 + [1])
     chosen = [2, 0, 1, 0]
     assert compiled.edges_of(rows, classes, chosen) == PLAIN["edges_of"](rows, classes, chosen)
+
+
+def shape_of(root: ir.Node) -> list[object]:
+    """Return what tells bodies apart, parts before wholes."""
+    found: list[object] = []
+    for node in ir.postorder(root):
+        own = {name: getattr(node, name) for name in node.__slots__}
+        held = {name: value for name, value in own.items() if name not in ("parts", "branches")}
+        found.append((type(node), len(ir.children(node)), {**held, "body": None}))
+    return found
+
+
+@pytest.mark.parametrize("path", sorted(GRAMMARS.glob("*.kbnf")), ids=lambda path: path.stem)
+def test_both_translate_alike(compiled: ModuleType, path: Path) -> None:
+    leaves: dict[int, ir.Node] = {}
+
+    def keep(node: tree.Leaf) -> ir.Node:
+        # Leaves mean the same node each time, also calls of what is not defined.
+        if isinstance(node, tree.Terminal):
+            return leaves.setdefault(id(node), ir.Literal(node.text.value.encode(), node.span))
+        return leaves.setdefault(id(node), ir.Choice((), node.span))
+
+    document = Grammar(path.read_text(encoding="utf-8")).reading.document
+    defined = {each.name.value for each in document.definitions[::2]}
+    for each in document.definitions:
+        meanings, budgets = [], []
+        kinds: tuple[Any, Any] = compiled.meaning_of, PLAIN["meaning_of"]
+        for meaning_of in kinds:
+            budget = Budget(10_000)
+            meanings.append(shape_of(meaning_of(each.body, keep, defined, budget)))
+            budgets.append(budget.spent)
+        assert meanings[0] == meanings[1]
+        assert budgets[0] == budgets[1] == len(list(tree.postorder(each.body)))
+
+
+def piece_of(chance: Random, symbols: int) -> Piece:
+    """Return a random automaton, its edges by source."""
+    states, count = chance.randrange(1, 5), chance.randrange(9)
+    edges = sorted(tuple(map(chance.randrange, (states, symbols, states))) for _ in range(count))
+    columns = np.array(edges, np.int32).reshape(-1, 3)
+    accepting = np.array(chance.choices((False, True), k=states), np.bool_)
+    return Piece(columns[:, 0], columns[:, 1], columns[:, 2], accepting, [()] * states)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_both_number_the_edges_of_all_pieces_alike(compiled: ModuleType, seed: int) -> None:
+    chance = Random(seed)
+    classes, called, terminals = (chance.randrange(1, 4) for _ in range(3))
+    # The last symbol is that of NEVER, whose edges are left out.
+    pieces = [piece_of(chance, classes + called + terminals + 1) for _ in range(called)]
+    for piece in pieces:
+        column = piece.symbol.tobytes(), classes, called
+        assert compiled.nonterminals_in(*column) == PLAIN["nonterminals_in"](*column)
+    arguments = pieces, classes, chance.sample(range(called), called), terminals
+    assert compiled.split_edges(*arguments) == PLAIN["split_edges"](*arguments)
 
 
 def test_all_that_is_marked_is_compiled(compiled: ModuleType) -> None:

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain
 
 from kbnf_core.automata.alphabet import join, separate
+from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.codepoints import ANY, complement, from_text
-from kbnf_core.automata.dfa import DEAD, Dfa, rows_over
+from kbnf_core.automata.dfa import Dfa, rows_over
 from kbnf_core.automata.expression import Builder, Expression
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.expression import NOTHING
@@ -16,9 +16,8 @@ from kbnf_core.languages.json_schema.characters import Spelling, is_spelt_once
 def all_but(words: Sequence[str], spelling: Spelling) -> Dfa | None:
     """Return the texts of all other strings; None where a word has several texts.
 
-    A node of the words' trie does what any string does there, but for the bytes that stay in the
-    trie. Nodes that leave out the same are one, so this is minimal: a node and a state of any
-    string differ by a word. (That its states are not breadth first does not matter to grammars.)
+    This is minimal: what was added and a state of any string differ by a word. (That states are
+    not breadth first does not matter to grammars.)
     """
     spelt = [spelling.text(word) if is_spelt_once(word) else None for word in words]
     texts = [text.encode() for text in spelt if text is not None]
@@ -26,38 +25,10 @@ def all_but(words: Sequence[str], spelling: Spelling) -> Dfa | None:
         return None
     anything = _any_string(spelling)
     classes = join([anything.classes, separate(b"".join(texts))])
-    rows = rows_over(anything, classes)
-    children: list[dict[int, int]] = [{}]
-    beside = [0]
-    for text in texts:
-        node = 0
-        for byte in text:
-            symbol = classes[byte]
-            below = children[node].setdefault(symbol, len(children))
-            if below == len(children):
-                children.append({})
-                beside.append(rows[beside[node]][symbol])
-            node = below
-    states: dict[tuple[int, ...], int] = {}
-    found = [DEAD] * len(children)
-    for node in reversed(range(1, len(children))):
-        if not children[node]:
-            # A word ends here.
-            continue
-        edges = [(symbol, found[below]) for symbol, below in sorted(children[node].items())]
-        key = (beside[node], *chain.from_iterable(edges))
-        state = states.get(key)
-        if state is None:
-            state = states[key] = len(rows)
-            row = rows[beside[node]].copy()
-            for symbol, target in edges:
-                row[symbol] = target
-            rows.append(row)
-        found[node] = state
-    # No string comes back to the start.
-    for symbol, below in children[0].items():
-        rows[0][symbol] = found[below]
-    accepting = [*anything.accepting, *([False] * len(states))]
+    rows = AUTOMATA.leave_out(
+        rows_over(anything, classes), [text.translate(classes) for text in texts]
+    )
+    accepting = [*anything.accepting, *([False] * (len(rows) - anything.state_count))]
     return Dfa(classes, rows, accepting)
 
 

@@ -6,19 +6,19 @@ from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
 
 Form = tree.Expression
-_NOWHERE = Span(0, 0)
-EMPTY = tree.Sequence((), _NOWHERE)
+NOWHERE = Span(0, 0)
+EMPTY = tree.Sequence((), NOWHERE)
 """The empty word; the other functions leave it out, and rules have it as an empty terminal."""
 
 
 def text(value: str) -> Form:
     """Return exactly this text; none for the empty one."""
-    return tree.Terminal(_text(value), _NOWHERE) if value else EMPTY
+    return tree.Terminal(_text(value), NOWHERE) if value else EMPTY
 
 
 def regex(pattern: str) -> Form:
     """Return ``#'pattern'``, or ``#r'pattern'`` for one with escapes of its own."""
-    return tree.Pattern(tree.PatternKind.REGEX, _text(pattern), _NOWHERE, "\\" in pattern)
+    return tree.Pattern(tree.PatternKind.REGEX, _text(pattern), NOWHERE, "\\" in pattern)
 
 
 class LaterText(tree.Text):
@@ -30,7 +30,7 @@ class LaterText(tree.Text):
 
     def __init__(self, write: Callable[[], str]) -> None:
         # The base is frozen, and would keep the value that is not known yet.
-        _set_all(self, _write=write, _written=None, span=_NOWHERE, origins=())
+        _set_all(self, _write=write, _written=None, span=NOWHERE, origins=())
 
     @property
     def value(self) -> str:
@@ -49,27 +49,29 @@ def _set_all(text: tree.Text, **values: object) -> None:
 
 def later(write: Callable[[], str]) -> tree.Pattern:
     """Return a regular expression whose text ``write`` returns."""
-    return tree.Pattern(tree.PatternKind.REGEX, LaterText(write), _NOWHERE)
+    return tree.Pattern(tree.PatternKind.REGEX, LaterText(write), NOWHERE)
 
 
 def call(name: str) -> Form:
     """Return a nonterminal."""
-    return tree.Reference(tree.Name(name, _NOWHERE), _NOWHERE)
+    return tree.Reference(tree.Name(name, NOWHERE), NOWHERE)
 
 
 def sequence(*parts: Form) -> Form:
     """Return the sequence of the parts; adjacent texts are joined."""
     items: list[Form] = []
     for part in parts:
-        for item in part.items if isinstance(part, tree.Sequence) else (part,):
-            last = items[-1] if items else None
-            if isinstance(last, tree.Terminal) and isinstance(item, tree.Terminal):
-                items[-1] = text(last.text.value + item.text.value)
-            else:
-                items.append(item)
+        held = part.items if isinstance(part, tree.Sequence) else (part,)
+        if items and held:
+            # Those inside of a sequence are joined.
+            last, first = items[-1], held[0]
+            if isinstance(last, tree.Terminal) and isinstance(first, tree.Terminal):
+                items[-1] = text(last.text.value + first.text.value)
+                held = held[1:]
+        items.extend(held)
     if not items:
         return EMPTY
-    return items[0] if len(items) == 1 else tree.Sequence(tuple(items), _NOWHERE)
+    return items[0] if len(items) == 1 else tree.Sequence(tuple(items), NOWHERE)
 
 
 def alternation(parts: Iterable[Form]) -> Form:
@@ -83,7 +85,7 @@ def alternation(parts: Iterable[Form]) -> Form:
             branches.extend(part.branches if isinstance(part, tree.Alternation) else (part,))
     if not branches:
         return EMPTY
-    whole = branches[0] if len(branches) == 1 else tree.Alternation(tuple(branches), _NOWHERE)
+    whole = branches[0] if len(branches) == 1 else tree.Alternation(tuple(branches), NOWHERE)
     return optional(whole) if nullable else whole
 
 
@@ -98,13 +100,13 @@ def repeated(part: Form, low: int, high: int | None) -> Form:
         return EMPTY
     if (low, high) == (1, 1):
         return part
-    return tree.Repetition(part, low, high, _NOWHERE, _NOWHERE)
+    return tree.Repetition(part, low, high, NOWHERE, NOWHERE)
 
 
 def definition(name: str, body: Form) -> tree.Definition:
     """Return ``name ::= body;``."""
-    whole = tree.Terminal(_text(""), _NOWHERE) if body is EMPTY else body
-    return tree.Definition(tree.Name(name, _NOWHERE), whole, _NOWHERE)
+    whole = tree.Terminal(_text(""), NOWHERE) if body is EMPTY else body
+    return tree.Definition(tree.Name(name, NOWHERE), whole, NOWHERE)
 
 
 def document(definitions: Iterable[tree.Definition]) -> tree.Document:
@@ -113,4 +115,4 @@ def document(definitions: Iterable[tree.Definition]) -> tree.Document:
 
 
 def _text(value: str) -> tree.Text:
-    return tree.Text(value, _NOWHERE, ())
+    return tree.Text(value, NOWHERE, ())

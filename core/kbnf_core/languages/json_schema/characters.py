@@ -1,6 +1,7 @@
 """JSON spellings of the characters of a string, as regular expressions."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -110,8 +111,7 @@ class Spelling:
 
     def text(self, value: str) -> str | None:
         """Return a string's JSON text where it has just one (but for digits), None otherwise."""
-        special = [char for char in value if ord(char) in _SHORT or ord(char) in _CONTROLS]
-        if not special or self.is_usual:
+        if self.is_usual or _SPECIAL.isdisjoint(value):
             return spell_text(value)
         return None
 
@@ -129,16 +129,25 @@ def _digits(codes: set[int]) -> list[str]:
     return rows
 
 
+_SPECIAL = frozenset(map(chr, {*_SHORT, *_CONTROLS}))
+"""Characters that cannot stand for themselves, or need not."""
+
+
 def is_spelt_once(value: str) -> bool:
     """Tell whether a string has one JSON text: no escape with a letter, no half of a character."""
-    return _SEVERAL.isdisjoint(value) and not any("\ud800" <= char <= "\udfff" for char in value)
+    return _SEVERAL.isdisjoint(value) and (value.isascii() or _HALVES.search(value) is None)
 
+
+_HALVES = re.compile("[\ud800-\udfff]")
 
 _SEVERAL = frozenset(
     chr(code) for code in _CONTROLS if code not in _SHORT and not f"{code & 15:x}".isdigit()
 )
 
 
+_ENCODE = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def spell_text(value: str) -> str:
     """Return a string's canonical JSON text."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return _ENCODE(value).replace("\x7f", "\\u007f")

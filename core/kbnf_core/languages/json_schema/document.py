@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kbnf_core.languages.json_schema.dynamic import RECURSIVE, Marks, Scope, has_marks
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, Ref
-from kbnf_core.languages.json_schema.keywords import APPLICATORS, LOCAL, UNEVALUATED
+from kbnf_core.languages.json_schema.keywords import APPLICATORS, LOCAL, TYPE_ALONE, UNEVALUATED
 from kbnf_core.languages.json_schema.limits import SchemaLimits
 from kbnf_core.languages.json_schema.options import Standard
 from kbnf_core.languages.json_schema.problems import (
@@ -77,6 +77,12 @@ class Place:
     resolver: "Resolver[Json]"
     scope: Scope = ()
 
+    @property
+    def type_alone(self) -> str | None:
+        """The one type that is all that the schema asks for, if that is so."""
+        name = self.contents.get("type")
+        return name if isinstance(name, str) and TYPE_ALONE.issuperset(self.contents) else None
+
 
 class Document:
     """A document and the schemas in it, by the pointers that expressions name."""
@@ -87,6 +93,7 @@ class Document:
         self._value = value
         self._depth = limits.depth
         self._pointers = _pointers(value, limits.depth)
+        self._refs: dict[tuple[str, Scope], Ref] = {}
         self._places: dict[Ref, Place] = {}
         self._marks = Marks()
         self._marked: dict[str, tuple[Json, Resolver[Json]]] = {}
@@ -128,8 +135,9 @@ class Document:
         if _has_id(value):
             resolver = resolver.in_subresource(self._dialect.create_resource(value))
             scope = self._entered(scope, value, resolver)
-        at = Ref(pointer, scope)
-        if at not in self._places:
+        at = self._refs.get((pointer, scope))
+        if at is None:
+            at = self._refs[pointer, scope] = Ref(pointer, scope)
             self._places[at] = Place(self._counting(value, pointer), pointer, resolver, scope)
         return at
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from kbnf_core.languages.json_schema.arrays import Arrays
-from kbnf_core.languages.json_schema.expressions import NOTHING, Expression, both
+from kbnf_core.languages.json_schema.expressions import NOTHING, Expression, Ref, both
 from kbnf_core.languages.json_schema.normal_form import NormalForm, Part
 from kbnf_core.languages.json_schema.objects import Objects
 from kbnf_core.languages.json_schema.problems import ProblemError
@@ -18,7 +18,7 @@ DEPTH = 6
 
 def is_void(schemas: "Schemas", expression: Expression, depth: int = DEPTH) -> bool:
     """Return True if provably unsatisfiable; False means unknown."""
-    if expression == NOTHING:
+    if not isinstance(expression, Ref) and expression == NOTHING:
         return True
     known = schemas.voids.get(expression)
     if known is not None:

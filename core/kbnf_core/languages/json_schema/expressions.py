@@ -13,11 +13,11 @@ from kbnf_core.languages.json_schema.dynamic import Scope
 from kbnf_core.languages.json_schema.values import Constant
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Ref:
     """The schema at a JSON Pointer of the document (or at a URI with one, of a meta-schema).
 
-    ``scope`` is what its dynamic references mean.
+    ``scope`` is what its dynamic references mean. A document has one of each.
     """
 
     pointer: str

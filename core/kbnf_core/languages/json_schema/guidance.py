@@ -5,6 +5,7 @@ defaults, which are those of the ``Standard``.
 """
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from kbnf_core.automata.regex import compile_regex
@@ -26,6 +27,10 @@ _MAY_BE_NULL = frozenset({"whitespace_pattern", "json_allowed_escapes"})
 def guided(schema: Json, options: Options) -> Options:
     """Return ``options`` with everything said. Raises ProblemError for what cannot be said."""
     said = _wishes(schema)
+    return _with(options, said) if said else _by_default(options)
+
+
+def _with(options: Options, said: dict[str, Any]) -> Options:
     defaults = _defaults(options.standard)
     known = {
         name: value
@@ -43,6 +48,11 @@ def guided(schema: Json, options: Options) -> Options:
     if whole.lenient and options.standard is Standard.LLGUIDANCE:
         whole = replace(whole, coerce_one_of=True)
     return whole
+
+
+@lru_cache(maxsize=16)
+def _by_default(options: Options) -> Options:
+    return _with(options, {})
 
 
 def _first(*values: Any) -> Any:

@@ -20,6 +20,13 @@ MEMBERS = frozenset({"properties", "patternProperties", "additionalProperties"})
 """What says which members come where."""
 CONTENTS = frozenset({"contentEncoding", "contentMediaType", "contentSchema"})
 """Annotations of strings, which no validator enforces."""
+TYPE_ALONE = frozenset(
+    {
+        "type", "title", "description", "default", "examples", "$comment", "deprecated",
+        "readOnly", "writeOnly",
+    }
+)  # fmt: skip
+"""``type``, and what says nothing about values in any draft."""
 LOCAL = STRINGS | NUMBERS | ARRAYS | OBJECTS | {"type"}
 """What restricts values of a type, and is read together."""
 

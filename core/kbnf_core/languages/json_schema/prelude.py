@@ -1,12 +1,18 @@
 """Rules that many grammars share: whitespace, separators, and JSON's own types."""
 
-from typing import TYPE_CHECKING
+from functools import lru_cache
 
+from kbnf_core import ir
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.errors import LimitError
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
+    NOWHERE,
     Form,
     alternation,
     call,
+    definition,
+    document,
     optional,
     regex,
     repeated,
@@ -20,15 +26,17 @@ from kbnf_core.languages.json_schema.options import (
     Standard,
     Whitespace,
 )
-from kbnf_core.syntax.tree import Repetition
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from kbnf_core.lower.regular import automaton_of
+from kbnf_core.lower.translate import translate
+from kbnf_core.syntax import tree
 
 _GAPS = {
     Whitespace.FLEXIBLE: r"[ \t\n\r]*",
     Whitespace.BOUNDED: r"(?:\r?\n[ \t]{0,64}| )?",
 }
+
+_STATES = 1_000
+"""States of the largest automaton that stands for a rule."""
 
 INTEGER = "-?(?:0|[1-9][0-9]*)"
 NUMBER = rf"{INTEGER}(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
@@ -56,41 +64,45 @@ def _separator(pattern: str | None, default: str) -> Form:
 _OPERATORS = frozenset("\\.^$|?*+()[]{}")
 
 
-class Prelude:
-    """The shared rules that are in use, by name; asking for one adds what it needs."""
+class Shared:
+    """The shared rules by name, with their calls; a process keeps those of a few options."""
 
-    def __init__(self, options: Options, prefix: str, *, has_whole_fractions: bool = False) -> None:
+    def __init__(self, options: Options, prefix: str, has_whole_fractions: bool) -> None:
         self.whole_fraction = r"(?:\.0+)?" if has_whole_fractions else ""
-        self.has_exact_decimals = options.standard is Standard.LLGUIDANCE
-        self._gap = _gap(options)
-        self._compact = not self._gap
-        self._comma = _separator(options.item_separator, ",")
-        self._colon = _separator(options.key_separator, ":")
         self.spelling = Spelling(
             LETTERS if options.allowed_escapes is None else options.allowed_escapes,
             options.standard is Standard.LLGUIDANCE,
         )
-        self._character = self._any_character(options.escapes)
         self._prefix = prefix
-        self._makers: dict[str, Callable[[], Form]] = {
-            "ws": lambda: regex(self._gap),
-            "comma": lambda: sequence(self.gap, self._comma, self.gap),
-            "colon": lambda: sequence(self.gap, self._colon, self.gap),
-            "character": lambda: regex(self._character),
-            "string": lambda: regex(f'"{self._character}*"'),
-            "integer": lambda: regex(INTEGER + self.whole_fraction),
-            "number": lambda: regex(NUMBER),
-            "boolean": lambda: alternation([text("true"), text("false")]),
-            "value": self._value,
-            "object": lambda: self.enclosed("{", "}", self._listed("member")),
-            "array": lambda: self.enclosed("[", "]", self._listed("value")),
-            "escape": lambda: regex(self.spelling.escape),
-            "name_rest": lambda: regex(f'{self.spelling.character}*"'),
-            "longer_name": lambda: regex(f'{self.spelling.character}+"'),
-            "other_name": lambda: regex(self.spelling.with_needless or ""),
-            "member": lambda: sequence(self.use("string"), self.colon, self.use("value")),
+        gap, is_compact = _gap(options), not _gap(options)
+        comma = _separator(options.item_separator, ",")
+        colon = _separator(options.key_separator, ":")
+        self.calls = {name: call(prefix + name) for name in NAMES}
+        self.gap = EMPTY if is_compact else self.calls["ws"]
+        self.comma = comma if is_compact else self.calls["comma"]
+        self.colon = colon if is_compact else self.calls["colon"]
+        character = self._any_character(options.escapes)
+        values = ("object", "array", "string", "number", "boolean")
+        self.rules: dict[str, Form] = {
+            "ws": regex(gap),
+            "comma": sequence(self.gap, comma, self.gap),
+            "colon": sequence(self.gap, colon, self.gap),
+            "character": regex(character),
+            "string": regex(f'"{character}*"'),
+            "integer": regex(INTEGER + self.whole_fraction),
+            "number": regex(NUMBER),
+            "boolean": alternation([text("true"), text("false")]),
+            "value": alternation([*map(self.calls.__getitem__, values), text("null")]),
+            "object": enclosed("{", "}", self._listed("member"), self.gap),
+            "array": enclosed("[", "]", self._listed("value"), self.gap),
+            "escape": regex(self.spelling.escape),
+            "name_rest": regex(f'{self.spelling.character}*"'),
+            "longer_name": regex(f'{self.spelling.character}+"'),
+            "other_name": regex(self.spelling.with_needless or ""),
+            "member": sequence(self.calls["string"], self.colon, self.calls["value"]),
         }
-        self.rules: dict[str, Form] = {}
+        self._needed: dict[str, tuple[str, ...]] = {}
+        self._bodies: dict[str, ir.Node] = {}
 
     def _any_character(self, escapes: Escapes | None) -> str:
         match escapes:
@@ -101,41 +113,111 @@ class Prelude:
             case _:
                 return self.spelling.character
 
+    def _listed(self, name: str) -> Form:
+        item = self.calls[name]
+        return optional(sequence(item, repeated(sequence(self.comma, item), 0, None)))
+
+    def needed(self, name: str) -> tuple[str, ...]:
+        """Return a rule and those that it needs, in the order of their first calls."""
+        if name not in self._needed:
+            found: dict[str, None] = {}
+            pending = [name]
+            while pending:
+                here = pending.pop()
+                if here not in found:
+                    found[here] = None
+                    called = [
+                        part.name.value.removeprefix(self._prefix)
+                        for part in tree.postorder(self.rules[here])
+                        if isinstance(part, tree.Reference)
+                    ]
+                    pending.extend(reversed(called))
+            self._needed[name] = tuple(found)
+        return self._needed[name]
+
+    def body(self, name: str) -> ir.Node:
+        """Return the meaning of a rule: its automaton, unless it holds values."""
+        for each in reversed(self.needed(name)):
+            if each not in self._bodies:
+                self._bodies[each] = self._meaning(each)
+        return self._bodies[name]
+
+    def _meaning(self, name: str) -> ir.Node:
+        whole = self._prefix + name
+        others = [self._prefix + each for each in NAMES if each != name]
+        known: dict[str, ir.Node] = dict.fromkeys(others, ir.Choice((), NOWHERE))
+        made = document([definition(whole, self.rules[name])])
+        found = translate(made, whole, bodies=known).grammar
+        assert found is not None  # noqa: S101 - the rules are ours, the patterns checked
+        if "value" in self.needed(name):
+            return found.rules[whole]
+        try:
+            return ir.Regular(automaton_of(found.rules[whole], self._callee, _STATES), NOWHERE)
+        except LimitError:
+            return found.rules[whole]
+
+    def _callee(self, name: str) -> Dfa:
+        body = self.body(name.removeprefix(self._prefix))
+        if isinstance(body, ir.Regular):
+            return body.dfa
+        raise LimitError("states", _STATES)
+
+
+_shared = lru_cache(maxsize=16)(Shared)
+
+
+def enclosed(opening: str, closing: str, content: Form, gap: Form) -> Form:
+    """Return ``content`` in brackets, with gaps inside."""
+    if content is EMPTY:
+        return sequence(text(opening), gap, text(closing))
+    if isinstance(content, tree.Repetition) and (content.low, content.high) == (0, 1):
+        inner = optional(sequence(content.body, gap))
+        return sequence(text(opening), gap, inner, text(closing))
+    return sequence(text(opening), gap, content, gap, text(closing))
+
+
+class Prelude:
+    """The shared rules that are in use, by name; asking for one adds what it needs."""
+
+    def __init__(self, options: Options, prefix: str, *, has_whole_fractions: bool = False) -> None:
+        self._shared = _shared(options, prefix, has_whole_fractions)
+        self.whole_fraction = self._shared.whole_fraction
+        self.has_exact_decimals = options.standard is Standard.LLGUIDANCE
+        self.spelling = self._shared.spelling
+        self.rules: dict[str, Form] = {}
+
     def use(self, name: str) -> Form:
         """Return a call of a shared rule."""
         if name not in self.rules:
-            self.rules[name] = EMPTY
-            self.rules[name] = self._makers[name]()
-        return call(self._prefix + name)
+            shared = self._shared
+            for each in shared.needed(name):
+                self.rules.setdefault(each, shared.rules[each])
+        return self._shared.calls[name]
+
+    def bodies(self) -> dict[str, ir.Node]:
+        """Return the meanings of the rules in use, by name without a prefix, in one order."""
+        shared = self._shared
+        return {name: shared.body(name) for name in shared.rules if name in self.rules}
 
     @property
     def gap(self) -> Form:
         """What may stand between two tokens."""
-        return EMPTY if self._compact else self.use("ws")
+        return self._used("ws", self._shared.gap)
 
     @property
     def comma(self) -> Form:
         """A comma and its gaps."""
-        return self._comma if self._compact else self.use("comma")
+        return self._used("comma", self._shared.comma)
 
     @property
     def colon(self) -> Form:
         """A colon and its gaps."""
-        return self._colon if self._compact else self.use("colon")
+        return self._used("colon", self._shared.colon)
+
+    def _used(self, name: str, form: Form) -> Form:
+        """Return what stands for a rule: its call, or, where there are no gaps, a form."""
+        return self.use(name) if form is self._shared.calls[name] else form
 
     def enclosed(self, opening: str, closing: str, content: Form) -> Form:
         """Return ``content`` in brackets, with gaps inside."""
-        if content is EMPTY:
-            return sequence(text(opening), self.gap, text(closing))
-        if isinstance(content, Repetition) and (content.low, content.high) == (0, 1):
-            inner = optional(sequence(content.body, self.gap))
-            return sequence(text(opening), self.gap, inner, text(closing))
-        return sequence(text(opening), self.gap, content, self.gap, text(closing))
-
-    def _listed(self, name: str) -> Form:
-        item = self.use(name)
-        return optional(sequence(item, repeated(sequence(self.comma, item), 0, None)))
-
-    def _value(self) -> Form:
-        names = ("object", "array", "string", "number", "boolean")
-        return alternation([*map(self.use, names), text("null")])
+        return enclosed(opening, closing, content, self.gap)

@@ -130,6 +130,8 @@ class Reader:
         return self._local() if self._place.contents.keys() & LOCAL else ANY_SHAPE
 
     def _local(self) -> NormalForm:
+        if len(self._types) == 1:
+            return self._of_type(self._types[0])
         return normal_form.union(self._of_type(name) for name in self._types)
 
     @cached_property

@@ -5,13 +5,14 @@ regular expressions, stay the automata that they are; the rules of alternatives 
 has met before come from ``parts``.
 """
 
+from functools import cached_property
 from hashlib import blake2b
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.to_regex import to_regex
-from kbnf_core.languages.json_schema.build_tree import Form, call, document, later
+from kbnf_core.languages.json_schema.build_tree import Form, call, definition, document, later
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.emptiness import is_void
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
@@ -27,6 +28,7 @@ from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
 from kbnf_core.languages.json_schema.writer import Writer, called, reachable
 from kbnf_core.lower.translate import translate
 from kbnf_core.source import Span
+from kbnf_core.syntax import tree
 
 _NOWHERE = Span(0, 0)
 
@@ -45,9 +47,19 @@ class RunWriter(Writer):
         super().__init__(document, options, prefix, schemas, prelude)
         self._is_whole = schemas is None and not prefix
         self._is_shareable = True
-        self._settings = f"{options!r} {document.dialect}" if self._is_whole else ""
         rules = Rules(self._fresh_for_text, self._add, self.schemas.budget)
         self._scalars = RunScalars(self.prelude, rules, self.limits, self.left_out)
+
+    def write(self, root: Expression) -> list[tree.Definition]:
+        """Return the rules for ``root``; those of the prelude are known. Raises ProblemError."""
+        self._write_all(root)
+        shared = self.prelude.bodies().items()
+        self.bodies.update((self._prefix + name, body) for name, body in shared)
+        return [definition(name, form) for name, form in self._rules.items()]
+
+    @cached_property
+    def _settings(self) -> str:
+        return f"{self.options!r} {self.schemas.document.dialect}"
 
     def _fresh_for_text(self, wish: str) -> str:
         # What counts characters is one rule for all of a grammar.
@@ -71,7 +83,6 @@ class RunWriter(Writer):
             self.schemas.budget.spend(part.work)
         for name in part.shared:
             self.prelude.use(name)
-            self.wanted.append(name)
         self.bodies.update(part.bodies)
         self._known[expression] = part.start
         return call(part.start)

@@ -9,7 +9,7 @@ from kbnf_core.automata.errors import LimitError
 from kbnf_core.budget import Budget
 from kbnf_core.languages.json_schema import normal_form
 from kbnf_core.languages.json_schema.arrays import Arrays
-from kbnf_core.languages.json_schema.atoms import OneOf
+from kbnf_core.languages.json_schema.atoms import INTEGER, OneOf
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.emptiness import is_part_void
 from kbnf_core.languages.json_schema.expressions import (
@@ -25,7 +25,14 @@ from kbnf_core.languages.json_schema.expressions import (
     WithoutProperty,
     both,
 )
-from kbnf_core.languages.json_schema.normal_form import ANY_SHAPE, NormalForm, Plain, Type, shape_of
+from kbnf_core.languages.json_schema.normal_form import (
+    ANY_SHAPE,
+    FULL,
+    NormalForm,
+    Plain,
+    Type,
+    shape_of,
+)
 from kbnf_core.languages.json_schema.objects import KEYS, Objects
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.problems import (
@@ -37,7 +44,7 @@ from kbnf_core.languages.json_schema.problems import (
 )
 from kbnf_core.languages.json_schema.read_schema import Reader
 from kbnf_core.languages.json_schema.type_keywords import read_others
-from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted
+from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted, restrict
 from kbnf_core.languages.json_schema.values import Constant, constant
 
 
@@ -61,6 +68,12 @@ def constant_shape(constant_: Constant) -> NormalForm:
             found = Objects(named, ((KEYS, NOTHING),), tuple(value))
             return shape_of(Type.OBJECT, found)
 
+
+_TYPES: Mapping[str, NormalForm] = {
+    **{type_.value: shape_of(type_, part) for type_, part in FULL.items()},
+    "integer": shape_of(Type.NUMBER, restrict(Kind.NUMBER, [(INTEGER, True)])),
+}
+"""The shapes of schemas that name a type and nothing else."""
 
 FEW_PARTS = 4
 """Parts of a type that are kept without asking whether they have a value."""
@@ -169,6 +182,9 @@ class Schemas:
 
     def meet(self, parts: list[NormalForm]) -> NormalForm:
         """Return what all the shapes hold."""
+        if len(parts) == 1 and len(parts[0]) == 1:
+            self.budget.spend(STEPS * (len(ANY_SHAPE) + 1))
+            return self._without_void(parts[0])
         whole = ANY_SHAPE
         for part in parts:
             self.budget.spend(STEPS * (len(whole) + len(part)))
@@ -189,8 +205,14 @@ class Schemas:
     def _read(self, at: Ref) -> _Reading:
         known = self._readings.get(at)
         if known is None:
-            reader = Reader(self, self.document.place(at), self.options)
-            known = self._readings[at] = _Reading(list(reader.read()))
+            place = self.document.place(at)
+            alone = _TYPES.get(place.type_alone or "")
+            parts: list[NormalForm | Expression] = []
+            if alone is None:
+                parts += Reader(self, place, self.options).read()
+            else:
+                parts.append(alone)
+            known = self._readings[at] = _Reading(parts)
         return known
 
 

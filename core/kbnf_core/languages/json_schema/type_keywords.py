@@ -187,7 +187,8 @@ def read_members(
     budget.spend(STEPS * len(named) * (1 + len(patterns)))
     for name, value in named.items():
         matching = [held for keys, held in patterns if keys.holds(name)]
-        named[name] = both([value, *matching])
+        if matching:
+            named[name] = both([value, *matching])
     pointer = pointer_to(place, "patternProperties")
     return Objects(tuple(named.items()), _split(patterns, rest, limits, pointer, budget))
 

@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from kbnf_core import ir
 
 _SPELLED = {None: "null", True: "true", False: "false"}
+_NESTED = frozenset({Arrays, Objects})
+_OF_TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean"})
 _SHARED = {Type.OBJECT: "object", Type.ARRAY: "array"}
 
 
@@ -70,15 +72,10 @@ def called(form: Form) -> Iterator[str]:
             pending.extend(tree.children(part))
 
 
-def reachable(
-    start: str, rules: Mapping[str, Form], wanted: Iterable[str] = ()
-) -> list[tree.Definition]:
-    """Return the rules that ``start`` calls, directly or not, in the order of ``rules``.
-
-    So are those that others, which are not among ``rules``, have ``wanted``.
-    """
-    queue = list(dict.fromkeys([start, *wanted]))
-    used = set(queue)
+def reachable(start: str, rules: Mapping[str, Form]) -> list[tree.Definition]:
+    """Return the rules that ``start`` calls, directly or not, in the order of ``rules``."""
+    queue = [start]
+    used = {start}
     for name in queue:
         if name in rules:
             fresh = dict.fromkeys(each for each in called(rules[name]) if each not in used)
@@ -114,9 +111,8 @@ class Writer:
         self._current: Expression = ANYTHING
         self._placed_last: Ref | None = None
         self.comments: dict[str, str] = {}
-        # Rules whose meaning is known already, and what they call of the prelude.
+        # Rules whose meaning is known already.
         self.bodies: dict[str, ir.Node] = {}
-        self.wanted: list[str] = []
 
     @property
     def automata(self) -> Mapping[tree.Pattern, Dfa]:
@@ -127,7 +123,7 @@ class Writer:
         """Return the rules for ``root``, its own first, called ``start``. Raises ProblemError."""
         start = self._write_all(root)
         shared = {self._prefix + name: form for name, form in self.prelude.rules.items()}
-        return reachable(start, self._rules | shared, self.wanted)
+        return reachable(start, self._rules | shared)
 
     def _write_all(self, root: Expression) -> str:
         """Make the rules for ``root``; return the name of the first. Raises ProblemError."""
@@ -181,13 +177,17 @@ class Writer:
 
     def place(self, expression: Expression, wish: str) -> Form | None:
         """Return how a value is written where it stands in another; None if there is none."""
-        if expression == ANYTHING:
+        if not isinstance(expression, Ref) and expression == ANYTHING:
             return self.prelude.use("value")
         if expression in self._known:
             return call(self._known[expression])
         self.schemas.budget.spend(STEPS)
         if isinstance(expression, AnyOf):
             return self._either(expression.parts, wish)
+        if isinstance(expression, Ref) and not is_definition(expression.pointer):
+            name = self.schemas.document.place(expression).type_alone
+            if name in _OF_TYPES:
+                return self.prelude.use(name)
         if is_void(self.schemas, expression):
             return None
         if isinstance(expression, Ref):
@@ -199,7 +199,7 @@ class Writer:
                 return self.place(alias, wish)
         shape = self.schemas.shape(expression)
         simple = all(
-            not isinstance(part, Arrays | Objects) or part == FULL[type_]
+            type(part) not in _NESTED or part == FULL[type_]
             for type_, parts in shape.items()
             for part in parts
         )
