@@ -19,7 +19,7 @@ from kbnf_core import traversal
 from kbnf_core.source import Source, Span
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Text:
     """A quoted text: its decoded value and, for messages, where each character came from.
 
