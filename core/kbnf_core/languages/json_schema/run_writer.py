@@ -11,11 +11,16 @@ from hashlib import blake2b
 from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.to_regex import to_regex
+from kbnf_core.languages.json_schema.additional_names import any_string
+from kbnf_core.languages.json_schema.atoms import Length
 from kbnf_core.languages.json_schema.build_tree import Form, call, definition, document, later
+from kbnf_core.languages.json_schema.counted import counted
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.emptiness import is_void
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
+from kbnf_core.languages.json_schema.lengths import Lengths
 from kbnf_core.languages.json_schema.linear import Rules
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.parts import PARTS, Part, key_of, prefix_of
@@ -31,6 +36,12 @@ from kbnf_core.source import Span
 from kbnf_core.syntax import tree
 
 _NOWHERE = Span(0, 0)
+
+MOST_COUNTED = 4_000
+"""States that count, of one automaton; more are rules."""
+
+MOST_BYTES = 200_000
+"""States over bytes of the same."""
 
 
 class RunWriter(Writer):
@@ -133,6 +144,17 @@ class RunScalars(ScalarWriter):
     def _decimal_texts(self, part: Restricted, wish: str) -> Form | None:
         del wish
         dfa = operations.intersect(part.dfa(self._rules.budget), self._decimals(part))
+        return None if dfa.is_empty else self._automaton(dfa)
+
+    def _by_states(self, lengths: Lengths, length: Length, most: int, wish: str) -> Form | None:
+        """Return strings of some lengths as one automaton, while it is small."""
+        budget, spelling = self._rules.budget, self._prelude.spelling
+        try:
+            lengths.counted(length, min(most, MOST_COUNTED), budget, ())
+            strings = any_string(spelling)
+            dfa = counted(quoted(lengths.dfa, spelling), strings, length, MOST_BYTES, budget)
+        except LimitError:
+            return super()._by_states(lengths, length, most, wish)
         return None if dfa.is_empty else self._automaton(dfa)
 
     def _automaton(self, dfa: Dfa) -> Form:
