@@ -23,7 +23,7 @@ def all_but(words: Sequence[str], spelling: Spelling) -> Dfa | None:
     texts = [text.encode() for text in spelt if text is not None]
     if len(texts) < len(words):
         return None
-    anything = any_string(spelling)
+    anything = _any_string(spelling)
     classes = join([anything.classes, separate(b"".join(texts))])
     rows = AUTOMATA.leave_out(
         rows_over(anything, classes), [text.translate(classes) for text in texts]
@@ -33,7 +33,7 @@ def all_but(words: Sequence[str], spelling: Spelling) -> Dfa | None:
 
 
 @lru_cache(maxsize=4)
-def any_string(spelling: Spelling) -> Dfa:
+def _any_string(spelling: Spelling) -> Dfa:
     compiled = compile_regex(f'"{spelling.character}*"')
     assert compiled.dfa is not None  # noqa: S101 - the pattern is ours
     return compiled.dfa

@@ -1,56 +1,79 @@
-"""Automata of JSON strings of some lengths: a product with a counter, instead of a rule per count.
+"""Automata of JSON strings of some lengths, in which each count has states and no rule.
 
-The automaton of all strings has one state between characters. Beside it, an automaton of some
-strings knows where characters end, and each arrival there is counted; the opening quote arrives
-there first. What comes of it is a state for each count at each state inside of characters, too.
+States that count (``Lengths.counted``) are followed by those that need not. Few sets of characters
+label all their edges, so these sets, and the quotes around, are the symbols of one automaton. It is
+minimised before its symbols are spelt, as each of its states takes many in bytes.
 """
 
-from kbnf_core.automata.determinise import from_symbols
-from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
-from kbnf_core.automata.explore import explore
-from kbnf_core.automata.product import Product
+from functools import lru_cache
+
+from kbnf_core.automata.codepoints import CodePoints, Partition, from_ranges, partition
+from kbnf_core.automata.determinise import minimise
+from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa, empty
+from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.spell import spell
 from kbnf_core.budget import Budget
 from kbnf_core.languages.json_schema.atoms import Length
+from kbnf_core.languages.json_schema.characters import Spelling
+from kbnf_core.languages.json_schema.lengths import Lengths
 
-_Counted = tuple[int, int]
-"""A state of the product, and how many characters came; those that need no bound are one."""
-
-_QUOTE = ord('"')
+MOST_STATES = 200_000
+"""States over bytes of one set of strings."""
 
 
-def counted(texts: Dfa, strings: Dfa, length: Length, most: int, budget: Budget) -> Dfa:
-    """Return those of ``texts`` that have so many characters; ``strings`` are all texts.
+def counted(lengths: Lengths, length: Length, most: int, spelling: Spelling, budget: Budget) -> Dfa:
+    """Return the JSON texts of the words that have one of some lengths.
 
-    Raises LimitError beyond ``most`` states.
+    Raises LimitError beyond ``most`` states that count, or ``MOST_STATES`` over bytes.
     """
-    product = Product(texts, strings)
-    pairs, rows = explore([product.start], product.while_all)
-    between = strings.rows[0][strings.classes[_QUOTE]]
-    arrives = [pair[1] == between for pair in pairs]
-    ends = [all(product.accepting(pair)) for pair in pairs]
-    # Few states follow each; where they stand in its row is the same for all counts.
-    following = [tuple(dict.fromkeys(row)) for row in rows]
-    places = [
-        [targets.index(target) for target in row]
-        for row, targets in zip(rows, following, strict=True)
+    words = lengths.words
+    states, rows = lengths.counted(length, most, budget, ends=())
+    free = len(states)
+    sets = list(dict.fromkeys(points for row in words.edges for points, _ in row))
+    blocks = partition(sets)
+    members = dict(zip(sets, blocks.members, strict=True))
+    quote = blocks.block_count
+    end, start = free + len(words.edges), free + len(words.edges) + 1
+    table = [[DEAD] * (quote + 1) for _ in range(start + 1)]
+    edges = [
+        *([(points, free - 1 - to if to < 0 else to) for points, to in row] for row in rows),
+        *([(points, free + to) for points, to in row] for row in words.edges),
     ]
-    most_needed = length.low if length.high is None else length.high
-
-    def step(state: _Counted) -> list[_Counted | None]:
-        pair, count = state
-        budget.spend(len(following[pair]))
-        found: list[_Counted | None] = []
-        for target in following[pair]:
-            after = count + (target != DEAD and arrives[target])
-            if after > most_needed and length.high is None:
-                after = most_needed
-            found.append(None if target == DEAD or after > most_needed else (target, after))
-        return found
-
-    states, targets = explore([(0, -1)], step, most)
-    table = [
-        [row[place] for place in places[pair]]
-        for row, (pair, _) in zip(targets, states, strict=True)
+    ends = [
+        *(words.accepting[here] and count >= length.low for here, count in states),
+        *words.accepting,
     ]
-    tags = [int(ends[pair] and count >= length.low) for pair, count in states]
-    return from_symbols(SymbolDfa(table, tags, [0]), product.classes, budget)
+    for row, leaving, may_end in zip(table, edges, ends, strict=False):
+        for points, to in leaving:
+            for block in members[points]:
+                row[block] = to
+        if may_end:
+            row[quote] = end
+    table[start][quote] = 0
+    tags = [ACCEPT * (state == end) for state in range(len(table))]
+    small = minimise(SymbolDfa(table, tags, [start]), budget)
+    if not small.rows:
+        return empty()
+    texts = [_text(points, spelling) for points in _sets(blocks)]
+    return spell(small, [*texts, _regex('"')], MOST_STATES, budget)
+
+
+def _sets(blocks: Partition) -> list[CodePoints]:
+    """Return the code points of each block."""
+    found: list[list[tuple[int, int]]] = [[] for _ in range(blocks.block_count)]
+    ends = [start - 1 for start in blocks.starts[1:]]
+    for low, high, block in zip(blocks.starts, ends, blocks.blocks, strict=False):
+        if block >= 0:
+            found[block].append((low, high))
+    return [from_ranges(ranges) for ranges in found]
+
+
+def _text(points: CodePoints, spelling: Spelling) -> Dfa:
+    return _regex(spelling.spell(points))
+
+
+@lru_cache(maxsize=256)
+def _regex(text: str) -> Dfa:
+    compiled = compile_regex(text)
+    assert compiled.dfa is not None  # noqa: S101 - the expression is ours
+    return compiled.dfa

@@ -23,7 +23,6 @@ class Lengths:
     """The lengths of the words of an automaton, which is trimmed and has words."""
 
     def __init__(self, dfa: Dfa) -> None:
-        self.dfa = dfa
         self.words: CharacterDfa = to_characters(dfa)
 
     @cached_property

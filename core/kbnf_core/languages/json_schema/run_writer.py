@@ -13,7 +13,6 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.to_regex import to_regex
-from kbnf_core.languages.json_schema.additional_names import any_string
 from kbnf_core.languages.json_schema.atoms import Length
 from kbnf_core.languages.json_schema.build_tree import Form, call, definition, document, later
 from kbnf_core.languages.json_schema.counted import counted
@@ -39,9 +38,6 @@ _NOWHERE = Span(0, 0)
 
 MOST_COUNTED = 4_000
 """States that count, of one automaton; more are rules."""
-
-MOST_BYTES = 200_000
-"""States over bytes of the same."""
 
 
 class RunWriter(Writer):
@@ -148,11 +144,9 @@ class RunScalars(ScalarWriter):
 
     def _by_states(self, lengths: Lengths, length: Length, most: int, wish: str) -> Form | None:
         """Return strings of some lengths as one automaton, while it is small."""
-        budget, spelling = self._rules.budget, self._prelude.spelling
+        most_here = min(most, MOST_COUNTED)
         try:
-            lengths.counted(length, min(most, MOST_COUNTED), budget, ())
-            strings = any_string(spelling)
-            dfa = counted(quoted(lengths.dfa, spelling), strings, length, MOST_BYTES, budget)
+            dfa = counted(lengths, length, most_here, self._prelude.spelling, self._rules.budget)
         except LimitError:
             return super()._by_states(lengths, length, most, wish)
         return None if dfa.is_empty else self._automaton(dfa)
