@@ -7,8 +7,8 @@ so those parts are laid out once for all states that do not; and they are hash-c
 what they lead to, so that the result is minimal where the automaton is.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from operator import itemgetter
 
 from kbnf_core.automata.alphabet import class_count
 from kbnf_core.automata.determinise import minimise
@@ -19,14 +19,11 @@ from kbnf_core.automata.product import Product, States
 from kbnf_core.budget import Budget
 
 
-class _Node(NamedTuple):
-    """A state: ``shape`` has the place in ``children`` for each class, DEAD for nothing.
+_Row = Callable[[tuple[int, ...]], tuple[int, ...]]
+"""Makes the row of a state of its children, behind which comes DEAD."""
 
-    A child is a slot (one of the successors of a symbol's start) or, after those, a node.
-    """
-
-    shape: tuple[int, ...]
-    children: tuple[int, ...]
+_Node = tuple[_Row, tuple[int, ...]]
+"""A state and its children: slots (the successors of a symbol's start) or, after those, nodes."""
 
 
 def spell(dfa: SymbolDfa, languages: Sequence[Dfa], limit: int, budget: Budget) -> Dfa:
@@ -46,17 +43,14 @@ def spell(dfa: SymbolDfa, languages: Sequence[Dfa], limit: int, budget: Budget) 
             budget.spend(letters.size)
         budget.spend(len(nodes))
         resolved = list(slots)
-        for shape, children in nodes[:-1]:
-            node = _Node(shape, tuple([resolved[child] for child in children]))
+        for make, children in nodes[:-1]:
+            node = make, tuple([resolved[child] for child in children])
             resolved.append(inner.setdefault(node, len(dfa.rows) + len(inner)))
-        shape, children = nodes[-1]
-        roots.append(_Node(shape, tuple([resolved[child] for child in children])))
+        make, children = nodes[-1]
+        roots.append((make, tuple([resolved[child] for child in children])))
         if len(dfa.rows) + len(inner) > limit:
             raise LimitError("states", limit)
-    rows = []
-    for shape, children in (*roots, *inner):
-        following = (*children, DEAD)
-        rows.append([following[place] for place in shape])
+    rows = [make((*children, DEAD)) for make, children in (*roots, *inner)]
     ends = [bool(tag) for tag in dfa.tags]
     return Dfa(letters.classes, rows, ends + [False] * len(inner))
 
@@ -76,6 +70,7 @@ class _Letters:
             flags.index(True) if True in flags else None for flags in map(product.accepting, states)
         ]
         self.classes = product.classes
+        self._makers: dict[tuple[int, ...], _Row] = {}
         self.size = len(self._rows) * class_count(self.classes)
 
     def layout(self, pattern: tuple[int, ...], slots: int) -> list[_Node]:
@@ -83,18 +78,27 @@ class _Letters:
         tags = [0 if symbol is None else pattern[symbol] + 1 for symbol in self._symbols]
         rows, tags, _ = minimise(SymbolDfa(self._rows, tags, [0]))
         if not rows:
-            return [_Node((DEAD,) * class_count(self.classes), ())]
+            return [self._node((DEAD,) * class_count(self.classes))]
         numbers = {state: tag - 1 for state, tag in enumerate(tags) if tag} | {DEAD: DEAD}
         nodes = []
         waiting = [state for state, tag in enumerate(tags) if not tag]
         while waiting:
             ready = [state for state in waiting if numbers.keys() >= set(rows[state])]
             for state in ready:
-                children, shape = _first_occurrences([numbers[target] for target in rows[state]])
-                nodes.append(_Node(shape, children))
+                nodes.append(self._node([numbers[target] for target in rows[state]]))
             numbers |= zip(ready, range(slots + len(nodes) - len(ready), slots + len(nodes)))
             waiting = [state for state in waiting if state not in numbers]
         return nodes
+
+    def _node(self, row: Sequence[int]) -> _Node:
+        children, shape = _first_occurrences(row)
+        return self._makers.setdefault(shape, _taking(shape)), children
+
+
+def _taking(places: tuple[int, ...]) -> _Row:
+    if len(places) == 1:
+        return lambda children: (children[places[0]],)
+    return itemgetter(*places)
 
 
 def _first_occurrences(row: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:

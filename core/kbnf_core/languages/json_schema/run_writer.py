@@ -36,9 +36,6 @@ from kbnf_core.syntax import tree
 
 _NOWHERE = Span(0, 0)
 
-MOST_COUNTED = 4_000
-"""States that count, of one automaton; more are rules."""
-
 
 class RunWriter(Writer):
     """Writes rules for a program to run; alternatives that are known are not written again."""
@@ -144,9 +141,8 @@ class RunScalars(ScalarWriter):
 
     def _by_states(self, lengths: Lengths, length: Length, most: int, wish: str) -> Form | None:
         """Return strings of some lengths as one automaton, while it is small."""
-        most_here = min(most, MOST_COUNTED)
         try:
-            dfa = counted(lengths, length, most_here, self._prelude.spelling, self._rules.budget)
+            dfa = counted(lengths, length, most, self._prelude.spelling, self._rules.budget)
         except LimitError:
             return super()._by_states(lengths, length, most, wish)
         return None if dfa.is_empty else self._automaton(dfa)
