@@ -18,7 +18,6 @@ from kbnf_core.automata.explore import explore
 from kbnf_core.automata.product import Product, States
 from kbnf_core.budget import Budget
 
-
 _Row = Callable[[tuple[int, ...]], tuple[int, ...]]
 """Makes the row of a state of its children, behind which comes DEAD."""
 
@@ -75,18 +74,18 @@ class _Letters:
 
     def layout(self, pattern: tuple[int, ...], slots: int) -> list[_Node]:
         """Return the nodes, bottom up, that read a word; ``pattern`` has each symbol's slot."""
-        tags = [0 if symbol is None else pattern[symbol] + 1 for symbol in self._symbols]
-        rows, tags, _ = minimise(SymbolDfa(self._rows, tags, [0]))
+        wanted = [0 if symbol is None else pattern[symbol] + 1 for symbol in self._symbols]
+        rows, tags, _ = minimise(SymbolDfa(self._rows, wanted, [0]))
         if not rows:
             return [self._node((DEAD,) * class_count(self.classes))]
         numbers = {state: tag - 1 for state, tag in enumerate(tags) if tag} | {DEAD: DEAD}
-        nodes = []
+        nodes: list[_Node] = []
         waiting = [state for state, tag in enumerate(tags) if not tag]
         while waiting:
             ready = [state for state in waiting if numbers.keys() >= set(rows[state])]
-            for state in ready:
-                nodes.append(self._node([numbers[target] for target in rows[state]]))
-            numbers |= zip(ready, range(slots + len(nodes) - len(ready), slots + len(nodes)))
+            found = [self._node([numbers[target] for target in rows[state]]) for state in ready]
+            numbers.update({state: slots + i for i, state in enumerate(ready, len(nodes))})
+            nodes += found
             waiting = [state for state in waiting if state not in numbers]
         return nodes
 

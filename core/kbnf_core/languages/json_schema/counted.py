@@ -1,15 +1,15 @@
-"""Automata of JSON strings of some lengths, in which each count has states and no rule.
+"""Automata of JSON strings of some lengths, in which a count is a state and not a rule.
 
-States that count (``Lengths.counted``) are followed by those that need not. Few sets of characters
-label all their edges, so these sets, and the quotes around, are the symbols of one automaton. It is
-minimised before its symbols are spelt, as each of its states takes many in bytes.
+Behind the states that count (``Lengths.counted``) come those that need not. Few sets of characters
+label all of their edges, so these sets and the quotes are the symbols of one automaton, which is
+minimised before its symbols are spelt in bytes: then it is small.
 """
 
 from functools import lru_cache
 
-from kbnf_core.automata.codepoints import CodePoints, Partition, from_ranges, partition
+from kbnf_core.automata.codepoints import NO_BLOCK, CodePoints, Partition, from_ranges, partition
 from kbnf_core.automata.determinise import minimise
-from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa, empty
+from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.spell import spell
 from kbnf_core.budget import Budget
@@ -18,62 +18,63 @@ from kbnf_core.languages.json_schema.characters import Spelling
 from kbnf_core.languages.json_schema.lengths import Lengths
 
 MOST_STATES = 200_000
-"""States over bytes of one set of strings."""
+"""States over bytes."""
 
 
 def counted(lengths: Lengths, length: Length, most: int, spelling: Spelling, budget: Budget) -> Dfa:
-    """Return the JSON texts of the words that have one of some lengths.
+    """Return the JSON texts of the words, of which there are some, that have some length.
 
-    Raises LimitError beyond ``most`` states that count, or ``MOST_STATES`` over bytes.
+    Raises LimitError beyond ``most`` states that count, or ``MOST_STATES``.
     """
-    words = lengths.words
-    states, rows = lengths.counted(length, most, budget, ends=())
-    free = len(states)
-    sets = list(dict.fromkeys(points for row in words.edges for points, _ in row))
-    blocks = partition(sets)
+    sets = dict.fromkeys(points for row in lengths.words.edges for points, _ in row)
+    blocks = partition(list(sets))
     members = dict(zip(sets, blocks.members, strict=True))
-    quote = blocks.block_count
-    end, start = free + len(words.edges), free + len(words.edges) + 1
-    table = [[DEAD] * (quote + 1) for _ in range(start + 1)]
-    edges = [
-        *([(points, free - 1 - to if to < 0 else to) for points, to in row] for row in rows),
-        *([(points, free + to) for points, to in row] for row in words.edges),
-    ]
-    ends = [
-        *(words.accepting[here] and count >= length.low for here, count in states),
-        *words.accepting,
-    ]
-    for row, leaving, may_end in zip(table, edges, ends, strict=False):
-        for points, to in leaving:
+    dfa = _over_blocks(lengths, length, most, members, blocks.block_count, budget)
+    texts = [_automaton(spelling.spell(points)) for points in _points(blocks)]
+    return spell(minimise(dfa, budget), [*texts, _automaton('"')], MOST_STATES, budget)
+
+
+def _over_blocks(
+    lengths: Lengths,
+    length: Length,
+    most: int,
+    members: dict[CodePoints, tuple[int, ...]],
+    quote: int,
+    budget: Budget,
+) -> SymbolDfa:
+    """Return the words in quotes; ``quote`` is the symbol behind those of the blocks."""
+    words = lengths.words
+    counting, leaving = lengths.counted(length, most, budget, ends=())
+    free = len(counting)
+    edges = [[(points, to if to >= 0 else free - 1 - to) for points, to in row] for row in leaving]
+    edges += [[(points, free + to) for points, to in row] for row in words.edges]
+    accepting = [words.accepting[here] and count >= length.low for here, count in counting]
+    accepting += words.accepting
+    start, end = len(edges), len(edges) + 1
+    rows = [[DEAD] * (quote + 1) for _ in range(end + 1)]
+    for state, may_end in enumerate(accepting):
+        row = rows[state]
+        for points, target in edges[state]:
             for block in members[points]:
-                row[block] = to
+                row[block] = target
         if may_end:
             row[quote] = end
-    table[start][quote] = 0
-    tags = [ACCEPT * (state == end) for state in range(len(table))]
-    small = minimise(SymbolDfa(table, tags, [start]), budget)
-    if not small.rows:
-        return empty()
-    texts = [_text(points, spelling) for points in _sets(blocks)]
-    return spell(small, [*texts, _regex('"')], MOST_STATES, budget)
+    rows[start][quote] = 0
+    return SymbolDfa(rows, [*([0] * end), ACCEPT], [start])
 
 
-def _sets(blocks: Partition) -> list[CodePoints]:
+def _points(blocks: Partition) -> list[CodePoints]:
     """Return the code points of each block."""
     found: list[list[tuple[int, int]]] = [[] for _ in range(blocks.block_count)]
-    ends = [start - 1 for start in blocks.starts[1:]]
-    for low, high, block in zip(blocks.starts, ends, blocks.blocks, strict=False):
-        if block >= 0:
-            found[block].append((low, high))
+    for place, block in enumerate(blocks.blocks):
+        # What no set holds is last.
+        if block != NO_BLOCK:
+            found[block].append((blocks.starts[place], blocks.starts[place + 1] - 1))
     return [from_ranges(ranges) for ranges in found]
 
 
-def _text(points: CodePoints, spelling: Spelling) -> Dfa:
-    return _regex(spelling.spell(points))
-
-
 @lru_cache(maxsize=256)
-def _regex(text: str) -> Dfa:
-    compiled = compile_regex(text)
+def _automaton(regex: str) -> Dfa:
+    compiled = compile_regex(regex)
     assert compiled.dfa is not None  # noqa: S101 - the expression is ours
     return compiled.dfa

@@ -140,12 +140,12 @@ class RunScalars(ScalarWriter):
         return None if dfa.is_empty else self._automaton(dfa)
 
     def _by_states(self, lengths: Lengths, length: Length, most: int, wish: str) -> Form | None:
-        """Return strings of some lengths as one automaton, while it is small."""
+        """Return strings of some lengths as one automaton; as rules where it is too large."""
+        spelling, budget = self._prelude.spelling, self._rules.budget
         try:
-            dfa = counted(lengths, length, most, self._prelude.spelling, self._rules.budget)
+            return self._automaton(counted(lengths, length, most, spelling, budget))
         except LimitError:
             return super()._by_states(lengths, length, most, wish)
-        return None if dfa.is_empty else self._automaton(dfa)
 
     def _automaton(self, dfa: Dfa) -> Form:
         pattern = later(lambda: to_regex(dfa))
