@@ -27,9 +27,7 @@ from kbnf_core.vocab.vocabulary import Vocabulary
 if TYPE_CHECKING:
     from random import Random
 
-    from kbnf_core.mask.sample import Sample
-    from kbnf_core.mask.shortest import Completion
-    from kbnf_core.mask.shortest_texts import ShortestTexts
+    from kbnf_core.mask.completion import Completion, Sample, ShortestTexts
     from kbnf_core.mask.why import Explanation, Why
 
 __all__ = ["AcceptTokenResult", "Engine"]
@@ -343,7 +341,7 @@ class Engine(EngineCore):
         microseconds; fewer of them, of another text, are then not searched for.
         Raises ``EngineError`` for a completion of more than 65,536 bytes.
         """
-        from kbnf_core.mask.shortest import shortest_completion
+        from kbnf_core.mask.completion import shortest_completion
 
         return shortest_completion(self._automaton, self._position, fewest)
 
@@ -352,13 +350,13 @@ class Engine(EngineCore):
 
         Raises ``EngineError`` where ``shortest_completion`` does.
         """
-        from kbnf_core.mask.sample import sample
+        from kbnf_core.mask.completion import sample
 
         return sample(self._automaton, self._position, random, length)
 
     def shortest_texts(self, count: int) -> "ShortestTexts":
         """Return the ``count`` shortest ways to the end, of bytes that are alike by one of them."""
-        from kbnf_core.mask.shortest_texts import shortest_texts
+        from kbnf_core.mask.completion import shortest_texts
 
         return shortest_texts(self._automaton, self._position, count)
 

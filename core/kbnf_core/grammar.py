@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kbnf_core.lower.analyse import Analysis
     from kbnf_core.lower.inline import Inlined
     from kbnf_core.lower.tables import Tables
-    from kbnf_core.mask.token_automata import StoredMemo, TokenAutomata
+    from kbnf_core.mask.token_automaton import StoredMemo, TokenAutomata
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 T = TypeVar("T")
@@ -309,7 +309,7 @@ class Grammar:
     @cached_property
     def token_automata(self) -> "TokenAutomata":
         """The caches, shared by all engines of this grammar."""
-        from kbnf_core.mask.token_automata import TokenAutomata
+        from kbnf_core.mask.token_automaton import TokenAutomata
 
         return TokenAutomata(lambda: self.tables, self._limits, self._stored)
 

@@ -192,7 +192,7 @@ def test_a_budget_searches_no_vocabulary(monkeypatch: pytest.MonkeyPatch, model:
     def refuse(_: object) -> None:
         raise AssertionError("a search over the whole vocabulary, at each step for each choice")
 
-    monkeypatch.setattr("kbnf_core.mask.shortest._Search.run", refuse)
+    monkeypatch.setattr("kbnf_core.mask.completion._Search.run", refuse)
     processor = KbnfLogitsProcessor(JSON, model.tokenizer, budget=12)
     texts = model.generate(PROMPTS, logits_processor=[processor], max_new_tokens=12)
     assert all(map(is_json, texts))

@@ -4,7 +4,7 @@ import pytest
 
 from kbnf_core import Config, Engine, Grammar, Vocabulary, check, convert
 from kbnf_core.errors import EmptyGrammarError, GrammarError, RejectedError
-from kbnf_core.mask.shortest import Completion
+from kbnf_core.mask.completion import Completion
 
 _BYTES = Vocabulary.bytes()
 

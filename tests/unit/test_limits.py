@@ -20,8 +20,8 @@ from kbnf_core import (
 )
 from kbnf_core.budget import Budget
 from kbnf_core.errors import WorkLimitError
-from kbnf_core.languages.json_schema.limits import SchemaLimits
-from kbnf_core.mask import shortest
+from kbnf_core.languages.json_schema.options import SchemaLimits
+from kbnf_core.mask import completion
 
 PAGE = Path(__file__).resolve().parents[2] / "man" / "kbnf-limits.7"
 
@@ -163,34 +163,34 @@ def test_a_search_that_would_take_long_gives_up_alike_each_time(
 ) -> None:
     text = """start ::= "bb" | #"[^a]+" start #token"<s>";"""
     vocabulary = Vocabulary({0: b"\x80", 1: b"c", 2: b"abc"}, special_tokens={"<s>": 3})
-    monkeypatch.setattr(shortest, "MAX_WORK", 500_000)
+    monkeypatch.setattr(completion, "MAX_WORK", 500_000)
     grammar = Grammar(text)
     found = [Engine(grammar, vocabulary).shortest_completion() for _ in range(2)]
-    assert found[0] == found[1] == shortest.Completion(b"bb", None, is_fewest=False)
+    assert found[0] == found[1] == completion.Completion(b"bb", None, is_fewest=False)
 
 
 def test_a_search_that_ends_within_its_budget_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = partial(
         Engine, Grammar("start ::= 'ab' 'c';"), Vocabulary({0: b"a", 1: b"bc", 2: b"xyz"})
     )
-    assert engine().shortest_completion() == shortest.Completion(b"abc", (0, 1), is_fewest=True)
-    monkeypatch.setattr(shortest, "MAX_WORK", 1_000)
-    assert engine().shortest_completion() == shortest.Completion(b"abc", (0, 1), is_fewest=False)
+    assert engine().shortest_completion() == completion.Completion(b"abc", (0, 1), is_fewest=True)
+    monkeypatch.setattr(completion, "MAX_WORK", 1_000)
+    assert engine().shortest_completion() == completion.Completion(b"abc", (0, 1), is_fewest=False)
 
 
 def test_a_completion_of_too_many_bytes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert shortest.MAX_LENGTH == 65_536
+    assert completion.MAX_LENGTH == 65_536
     short = Engine("start ::= 'a'{99} ';';", Vocabulary.bytes())
-    monkeypatch.setattr(shortest, "MAX_LENGTH", 100)
+    monkeypatch.setattr(completion, "MAX_LENGTH", 100)
     assert short.shortest_completion().data == b"a" * 99 + b";"
-    monkeypatch.setattr(shortest, "MAX_LENGTH", 99)
+    monkeypatch.setattr(completion, "MAX_LENGTH", 99)
     with pytest.raises(EngineError, match="takes 100 bytes"):
         short.shortest_completion()
 
 
 def test_bytes_that_take_long_to_find_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine("start ::= 'a'{99} ';';", Vocabulary.bytes())
-    monkeypatch.setattr(shortest, "MAX_WORK", 100)
+    monkeypatch.setattr(completion, "MAX_WORK", 100)
     with pytest.raises(EngineError, match="more than 100 steps"):
         engine.shortest_completion()
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from kbnf_core import AcceptTokenResult, Engine, Vocabulary
-from kbnf_core.mask.shortest import Completion
+from kbnf_core.mask.completion import Completion
 from kbnf_testing.corpus import BYTE_TOKENS
 from kbnf_testing.subject import engine_of, offer_bytes
 from kbnf_testing.walk import ACCEPTED, Outcome

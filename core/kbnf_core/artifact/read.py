@@ -96,7 +96,7 @@ def describe_artifact(path: str | Path) -> Description:
 
 
 class _Stored:
-    """The stored states and masks of an artifact; see ``mask.token_automata.StoredMemo``.
+    """The stored states and masks of an artifact; see ``mask.token_automaton.StoredMemo``.
 
     All but the masks is checked when it is made.
     """

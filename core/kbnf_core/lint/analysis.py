@@ -12,7 +12,7 @@ from kbnf_core.source import Span
 from kbnf_core.syntax.tree import Document, Pattern, PatternKind
 
 if TYPE_CHECKING:
-    from kbnf_core.mask.shortest import Completion
+    from kbnf_core.mask.completion import Completion
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 

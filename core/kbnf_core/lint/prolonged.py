@@ -13,7 +13,7 @@ import numpy as np
 
 from kbnf_core.budget import Budget
 from kbnf_core.lower.tables import Tables
-from kbnf_core.mask.shortest import MAX_LENGTH, readable_bytes
+from kbnf_core.mask.completion import MAX_LENGTH, readable_bytes
 from kbnf_core.recognise.distance import DistanceToEnd
 from kbnf_core.recognise.states import DEAD, StateTable
 

@@ -194,7 +194,7 @@ class Masks:
     def _cut_off(self, key: tuple[Viable, frozenset[int]]) -> Bitmask:
         viable, terminals = key
         nodes = np.concatenate([self.found.node_sets[each] for each in viable.completions])
-        below = np.concatenate([self._ids_below(node) for node in nodes.tolist()])
+        below = self._ids_below(nodes)
         # A token that a token terminal names stays: it is one step, whatever its bytes are.
         named = self.terminals.mask(terminals)
         words = self._unions[viable.rows] & ~pack(below, self.vocabulary.size) | named
@@ -208,9 +208,18 @@ class Masks:
         ids = sorted(self.vocabulary.eos_token_ids)
         return self.found.rows.number(pack(ids, self.vocabulary.size))
 
-    def _ids_below(self, node: int) -> Nodes:
+    def _ids_below(self, nodes: Nodes) -> Nodes:
+        """Return the tokens that end below any of some nodes; there may be one for each token."""
         trie = self.vocabulary.trie
-        return trie.token_ids[trie.token_start[node + 1] : trie.token_start[trie.skip[node]]]
+        nodes = np.sort(nodes, kind="stable")
+        # What is in the subtree of another one adds nothing; a subtree is a range of nodes.
+        behind = np.maximum.accumulate(trie.skip[nodes])
+        outer = nodes[np.append(True, nodes[1:] >= behind[:-1])]
+        begins, ends = trie.token_start[outer + 1], trie.token_start[trie.skip[outer]]
+        lengths = ends - begins
+        offsets = np.repeat(ends - np.cumsum(lengths), lengths)
+        found: Nodes = trie.token_ids[offsets + np.arange(len(offsets))]
+        return found
 
     def _find_viable(self, state: int) -> Viable:
         if self._stored is not None and state in self._stored.viable:

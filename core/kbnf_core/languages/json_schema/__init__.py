@@ -6,12 +6,12 @@ and that is written as rules (``writer``). Everything that a grammar cannot keep
 the JSON Pointer of its keyword.
 """
 
-from kbnf_core.languages.json_schema.limits import SchemaLimits
 from kbnf_core.languages.json_schema.options import (
     Escapes,
     Formats,
     Options,
     Order,
+    SchemaLimits,
     Service,
     Standard,
     Whitespace,

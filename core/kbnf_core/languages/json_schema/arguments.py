@@ -3,7 +3,7 @@
 from decimal import Decimal
 
 from kbnf_core.languages.json_schema.document import Json, Place, escape
-from kbnf_core.languages.json_schema.limits import SchemaLimits
+from kbnf_core.languages.json_schema.options import SchemaLimits
 from kbnf_core.languages.json_schema.problems import invalid, too_large
 
 

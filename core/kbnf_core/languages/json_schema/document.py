@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from kbnf_core.languages.json_schema.dynamic import RECURSIVE, Marks, Scope, has_marks
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, Ref
 from kbnf_core.languages.json_schema.keywords import APPLICATORS, LOCAL, TYPE_ALONE, UNEVALUATED
-from kbnf_core.languages.json_schema.limits import SchemaLimits
-from kbnf_core.languages.json_schema.options import Standard
+from kbnf_core.languages.json_schema.options import SchemaLimits, Standard
 from kbnf_core.languages.json_schema.problems import (
     INVALID,
     UNRESOLVED,

@@ -1,9 +1,11 @@
 """Writes schemas for a person: a rule for each property, named formats, short lines, comments.
 
-The language is that of ``writer``, the rules are not: those there are for a program to run.
+The language is that of ``writer``, the rules are not: those there are for a program to run. Rules
+that say little, of nothing or of one other rule, are left out in the end.
 """
 
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping
 
 from kbnf_core.automata.codepoints import ANY, CodePoints
@@ -27,15 +29,14 @@ from kbnf_core.languages.json_schema.characters import spell_text
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
 from kbnf_core.languages.json_schema.format_rules import FORMAT_RULES, format_rules
-from kbnf_core.languages.json_schema.limits import SchemaLimits
 from kbnf_core.languages.json_schema.linear import Rules
-from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema.options import Options, SchemaLimits
 from kbnf_core.languages.json_schema.other_names import OtherNames
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
-from kbnf_core.languages.json_schema.tidy import called_by, replaced, tidied
 from kbnf_core.languages.json_schema.write_scalars import LONG_SET, ScalarWriter, is_long
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.syntax import tree
+from kbnf_core.traversal import fold
 
 WIDTH = 72
 """Columns of a regular expression that stays in one piece; a longer one becomes several."""
@@ -220,3 +221,54 @@ def _piece(root: Regex, written: str) -> Form:
             return regex(written)
         letters.append(chr(points[0][0]))
     return text(spell_text("".join(letters))[1:-1]) if letters else EMPTY
+
+
+def tidied(start: str, rules: Mapping[str, Form], kept: Container[str]) -> dict[str, Form]:
+    """Return rules of the same texts, without those of nothing and those of one use as a whole.
+
+    ``kept`` are names that stay, ``start`` is the rule that is not called.
+    """
+    found = dict(rules)
+    while void := {name for name, form in found.items() if form is EMPTY and name != start}:
+        for name in void:
+            del found[name]
+        found = {
+            name: replaced(form, lambda called: EMPTY if called in void else call(called))
+            for name, form in found.items()
+        }
+    calls = Counter(called for form in found.values() for called in called_by(form))
+    for name in list(found):
+        form = found.get(name)
+        while isinstance(form, tree.Reference):
+            only = form.name.value
+            if only in kept or calls[only] > 1 or only in (name, start):
+                break
+            form = found[name] = found.pop(only)
+    return found
+
+
+def called_by(form: Form) -> list[str]:
+    """Return the names that a form calls, in order, as often as it does."""
+    nodes = tree.postorder(form)
+    return [node.name.value for node in nodes if isinstance(node, tree.Reference)]
+
+
+def replaced(root: Form, of: Callable[[str], Form]) -> Form:
+    """Return a form with ``of(name)`` for each call, and without brackets."""
+
+    def one(form: Form, parts: list[Form]) -> Form:
+        match form:
+            case tree.Reference(name):
+                return of(name.value)
+            case tree.Sequence():
+                return sequence(*parts)
+            case tree.Alternation():
+                return alternation(parts)
+            case tree.Repetition(_, low, high):
+                return repeated(parts[0], low, high)
+            case tree.Bracket():
+                return parts[0]
+            case _:
+                return form
+
+    return fold(root, tree.children, one)

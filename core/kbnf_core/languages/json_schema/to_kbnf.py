@@ -21,7 +21,6 @@ from kbnf_core.languages.json_schema.document import (
 )
 from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref
 from kbnf_core.languages.json_schema.guidance import guided
-from kbnf_core.languages.json_schema.locate import locate
 from kbnf_core.languages.json_schema.normal_form import Type
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.problems import (
@@ -29,6 +28,7 @@ from kbnf_core.languages.json_schema.problems import (
     UNSATISFIABLE,
     Problem,
     ProblemError,
+    locate,
     too_large,
 )
 from kbnf_core.languages.json_schema.run_writer import RunWriter

@@ -32,8 +32,8 @@ from kbnf_core.languages.json_schema.atoms import Compared, Length, Literal, Mat
 from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, both
 from kbnf_core.languages.json_schema.formats import HALF_ENFORCED
-from kbnf_core.languages.json_schema.limits import SchemaLimits
 from kbnf_core.languages.json_schema.objects import KEYS, Objects, Region, is_void
+from kbnf_core.languages.json_schema.options import SchemaLimits
 from kbnf_core.languages.json_schema.patterns import conditions
 from kbnf_core.languages.json_schema.problems import (
     UNKNOWN_FORMAT,

@@ -38,9 +38,8 @@ from kbnf_core.languages.json_schema.build_tree import (
 )
 from kbnf_core.languages.json_schema.formats import formats_of
 from kbnf_core.languages.json_schema.lengths import Lengths, lengths_of
-from kbnf_core.languages.json_schema.limits import SchemaLimits
 from kbnf_core.languages.json_schema.linear import Rules, Step, write_linear
-from kbnf_core.languages.json_schema.options import Standard
+from kbnf_core.languages.json_schema.options import SchemaLimits, Standard
 from kbnf_core.languages.json_schema.prelude import Prelude
 from kbnf_core.languages.json_schema.problems import too_large
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.languages.json_schema.document import escape
-from kbnf_core.languages.json_schema.locate import pointers
+from kbnf_core.languages.json_schema.problems import pointers
 from kbnf_core.languages.structural_tag.formats import (
     FORMATS,
     REQUIRED,

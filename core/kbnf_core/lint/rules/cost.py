@@ -94,7 +94,7 @@ def _classes(tables: "Tables") -> str:
 
 
 def _shortest(subject: Subject) -> Iterable[str]:
-    from kbnf_core.mask.shortest import shortest_completion
+    from kbnf_core.mask.completion import shortest_completion
 
     if subject.automaton is None:
         return ()

@@ -17,7 +17,7 @@ NEEDS = Needs.TABLES
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding if no row of tokens is a complete text, or none can be ended."""
-    from kbnf_core.mask.shortest import MAX_WORK, shortest_completion
+    from kbnf_core.mask.completion import MAX_WORK, shortest_completion
 
     if subject.options.vocabulary is None:
         return

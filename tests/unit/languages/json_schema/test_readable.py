@@ -20,7 +20,7 @@ from kbnf_core.languages.json_schema.characters import Spelling
 from kbnf_core.languages.json_schema.format_rules import FORMAT_RULES
 from kbnf_core.languages.json_schema.formats import FORMATS
 from kbnf_core.languages.json_schema.lengths import Lengths
-from kbnf_core.languages.json_schema.tidy import tidied
+from kbnf_core.languages.json_schema.readable import tidied
 from kbnf_core.lower.regular import Regulars
 from kbnf_core.source import Source
 from kbnf_core.syntax.printer import print_expression as print_expression_of_kbnf

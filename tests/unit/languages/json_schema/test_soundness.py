@@ -9,7 +9,7 @@ from jsonschema.validators import Draft202012Validator, validator_for
 
 from kbnf_core.languages.json_schema import quick_validate as quick
 from kbnf_core.languages.json_schema.document import check_schema, read_json
-from kbnf_core.languages.json_schema.limits import SchemaLimits
+from kbnf_core.languages.json_schema.options import SchemaLimits
 from kbnf_core.languages.json_schema.quick_validate import is_sound
 
 DRAFTS = (

@@ -1,23 +1,32 @@
-"""A shortest way to the end: in bytes exactly, in tokens by a bounded search.
+"""Ways to the end of a text: a shortest one, the shortest texts of a grammar, texts at random.
 
-The bytes follow the lengths that ``recognise/distance.py`` knows. For tokens there is no such
-table, as a token may cross any number of rules: the search goes breadth first over states, all
-tokens at once, and leaves out states from which even the longest tokens could not reach the end
-sooner than the best way known.
+A shortest way in bytes follows the lengths that ``recognise/distance.py`` knows. For tokens there
+is no such table, as a token may cross any number of rules: the search goes breadth first over
+states, all tokens at once, and leaves out states from which even the longest tokens could not reach
+the end sooner than the best way known.
+
+The shortest texts come by best-first search over states (A*, Hart et al. 1968). The bound of a
+state, how far it is from the end, is exact, so no state is looked at in vain. Bytes that the
+grammar tells apart nowhere are one: the most readable stands for all. A text at random is some
+steps of a random walk, then the shortest way to the end.
 """
 
+import heapq
 from dataclasses import dataclass
 from math import ceil, inf
+from random import Random
 
 import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.budget import Budget
 from kbnf_core.errors import EngineError, RejectedError, WorkLimitError
+from kbnf_core.mask.bits import Bitmask, unpack
 from kbnf_core.mask.successors import Successors
 from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.states import DEAD
-from kbnf_core.vocab.trie import fewest_tokens
+from kbnf_core.vocab.trie import ROOT, fewest_tokens
+from kbnf_core.vocab.vocabulary import Vocabulary
 
 MAX_LENGTH = 65_536
 """Bytes; a longer completion is refused, not written out."""
@@ -195,3 +204,136 @@ class _Search:
         """Tell whether the longest tokens could reach the end sooner than the known way."""
         left = self._length(state)
         return left < inf and spent + ceil(left / self._longest) < self._fewer_than
+
+
+MOST_WORK = 500_000
+"""Steps of one call: bytes tried, and shares for states. Each may leave a text on the front."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShortestTexts:
+    """``texts``, the shortest first; ``is_all`` tells that there are no others."""
+
+    texts: tuple[bytes, ...]
+    is_all: bool
+
+
+def shortest_texts(automaton: TokenAutomaton, position: int, count: int) -> ShortestTexts:
+    """Return the ``count`` shortest ways in which the text at ``position`` can go on to an end.
+
+    Fewer where there are no more, or where they take more than ``MOST_WORK`` steps to find. Texts
+    for which a token must be named are left out.
+    """
+    search = _BestFirst(automaton, Budget(MOST_WORK))
+    found: list[bytes] = []
+    try:
+        search.begin(position)
+        while len(found) < count:
+            text = search.next()
+            if text is None:
+                return ShortestTexts(tuple(found), True)
+            found.append(text)
+    except WorkLimitError:
+        pass
+    return ShortestTexts(tuple(found), False)
+
+
+class _BestFirst:
+    """The front of the search: texts by the least length of what they can become.
+
+    An entry is that length, the text in ranks of readability, and the state behind it, None where
+    the text is complete and is meant as it is.
+    """
+
+    def __init__(self, automaton: TokenAutomaton, budget: Budget) -> None:
+        self._automaton = automaton
+        self._budget = budget
+        self._ways = readable_bytes(automaton.masks.states.tables.classes)
+        self._front: list[tuple[float, bytes, int | None]] = []
+
+    def begin(self, position: int) -> None:
+        """Start at a position, with the empty text if it is complete."""
+        if self._automaton.can_finish(position):
+            heapq.heappush(self._front, (0, b"", None))
+        if position >= 0:
+            self._go_on(b"", position)
+
+    def next(self) -> bytes | None:
+        """Return the next text, None where there is none."""
+        while self._front:
+            _, ranks, state = heapq.heappop(self._front)
+            if state is None:
+                return bytes(self._ways[rank][1] for rank in ranks)
+            self._expand(ranks, state)
+        return None
+
+    def _expand(self, ranks: bytes, state: int) -> None:
+        masks = self._automaton.masks
+        share = 1 + len(masks.states.pairs(state)) + len(ranks) // 64
+        for rank, (byte_class, _) in enumerate(self._ways):
+            self._budget.spend(share)
+            after = masks.states.step(state, byte_class)
+            if after == DEAD:
+                continue
+            longer = ranks + bytes((rank,))
+            is_complete = masks.is_complete(after)
+            if is_complete:
+                heapq.heappush(self._front, (len(longer), longer, None))
+            if not (is_complete and self._automaton.rule.ends_at_bytes):
+                self._go_on(longer, after)
+
+    def _go_on(self, ranks: bytes, state: int) -> None:
+        left = self._automaton.bytes_left.length(state, self._budget)
+        if left < inf:
+            heapq.heappush(self._front, (len(ranks) + left, ranks, state))
+
+
+_READABLE = 16
+"""Of so many draws, all but one take a printable character of ASCII if there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """``tokens`` that were drawn; ``is_complete`` tells whether the text may end behind them."""
+
+    tokens: tuple[int, ...]
+    is_complete: bool
+
+
+def sample(automaton: TokenAutomaton, position: int, random: Random, length: int) -> Sample:
+    """Return tokens that can follow at ``position``: ``length`` of them, and then the soonest end.
+
+    Fewer where the text ends before. What is drawn first is the first byte, all that can come
+    being equally likely, and then a token that begins with it, so that the many tokens of one
+    letter do not drown the few that close a bracket. Most draws keep to bytes that can be read.
+    """
+    tokens: list[int] = []
+    while position >= 0 and len(tokens) < length:
+        words = automaton.rule.mask(automaton.masks, position)
+        if not words.any():
+            return Sample(tuple(tokens), automaton.can_finish(position))
+        tokens.append(_draw(automaton.masks.vocabulary, words, random))
+        position = automaton.step(position, tokens[-1])
+    rest = shortest_completion(automaton, position).tokens
+    return Sample((*tokens, *(rest or ())), rest is not None)
+
+
+def _draw(vocabulary: Vocabulary, words: Bitmask, random: Random) -> int:
+    """Return one of the tokens of a mask that allows some; those without bytes are one group."""
+    trie = vocabulary.trie
+    flags = unpack(words, vocabulary.size)
+    # allowed[i]: how many of the first i tokens, in the order of the trie, are allowed.
+    allowed = np.concatenate(([0], np.cumsum(flags[trie.token_ids])))
+    first = trie.children(ROOT)
+    begin, end = trie.token_start[first], trie.token_start[trie.skip[first]]
+    groups = np.flatnonzero(allowed[end] > allowed[begin]).tolist()
+    if random.randrange(_READABLE):
+        groups = [g for g in groups if 0x20 <= trie.byte[first[g]] < 0x7F] or groups
+    flags[trie.token_ids] = False
+    others = np.flatnonzero(flags).tolist()
+    chosen = random.randrange(len(groups) + bool(others))
+    if chosen == len(groups):
+        return int(random.choice(others))
+    group = groups[chosen]
+    nth = random.randrange(int(allowed[begin[group]]), int(allowed[end[group]]))
+    return int(trie.token_ids[np.searchsorted(allowed, nth, side="right") - 1])
