@@ -83,6 +83,33 @@ def _negate_zero(before: bytes, ours: Ids, theirs: Ids, both: Ids, vocabulary: V
     )
 
 
+def left_out(most: int) -> Explanation:
+    """Return the explanation of a conversion that says it leaves out longer strings than that.
+
+    A token that only llguidance allows makes a string longer, or so long that what the string
+    needs behind it does not fit.
+    """
+
+    def holds(before: bytes, ours: Ids, theirs: Ids, both: Ids, vocabulary: Vocabulary) -> bool:
+        del both
+        return not ours and all(
+            _longest_string(before, vocabulary.token(token) or b"") >= most for token in theirs
+        )
+
+    return Explanation("our conversion says that it leaves out longer strings (W808)", holds)
+
+
+def _longest_string(before: bytes, token: bytes) -> int:
+    """Return the characters of the longest JSON string that ``token`` writes a part of."""
+    strings = _STRING.finditer((before + token).decode("utf-8", "replace"))
+    begun = len(before.decode("utf-8", "replace"))
+    return max(
+        (len(_ESCAPED.sub("_", each[1])) for each in strings if each.end() > begun), default=0
+    )
+
+
+_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"?')
+_ESCAPED = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)")
 _MINUS_ZERO = re.compile(rb"[:\[,\s]\s*-0?")
 _BYTE_ORDER_MARK = re.compile(rb"\xef(?:\xbb(?:\xbf.*)?)?\Z", re.DOTALL)
 _ESCAPED_FIRST = re.compile(rb'"\\')
@@ -159,12 +186,16 @@ def explain_difference(
     other: npt.NDArray[np.int32],
     before: bytes,
     vocabulary: Vocabulary,
+    more: Sequence[Explanation] = (),
 ) -> tuple[str, str]:
-    """Return why our mask and llguidance's differ, empty if nothing explains it; and how."""
+    """Return why our mask and llguidance's differ, empty if nothing explains it; and how.
+
+    ``more`` explanations hold for this grammar alone.
+    """
     only_ours, only_theirs, both = _ids(one & ~other), _ids(other & ~one), _ids(one & other)
     reasons = [
         explanation.reason
-        for explanation in EXPLANATIONS
+        for explanation in (*EXPLANATIONS, *more)
         if explanation.holds(before, only_ours, only_theirs, both, vocabulary)
     ]
     return reasons[0] if reasons else "", (

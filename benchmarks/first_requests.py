@@ -5,7 +5,8 @@ turns, the way from the schema to the first mask, then every step (mask and acce
 valid document, then the same document again (*warm*). The schemas are those of a folder like
 maskbench's, else of the JSON Schema test suite in ``tests/data``. Only schemas that every engine
 takes, with a document that every engine accepts, are compared. Masks are compared with
-llguidance's; a difference is counted by its reason, or shown.
+llguidance's; a difference is counted by its reason, or shown. Strings that the conversion says it
+leaves out are such a reason.
 
 What a process has once seen makes its next request with the same schema cheaper. So work ahead
 (``--prepared``) is measured in a run of its own. ``--seed`` takes schemas at random, ``--tools``
@@ -15,6 +16,7 @@ times sets of tools under one ``anyOf`` instead, to the first mask.
 import gc
 import json
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,14 +29,18 @@ from typing import Any
 import click
 import numpy as np
 
-from benchmarks.equality import explain_difference
+from benchmarks.equality import Explanation, explain_difference, left_out
 from benchmarks.maskbench import Build, Case, RefusedError, Session, read_case
 from benchmarks.measure import CLOCK
 from benchmarks.schema_engines import LLGUIDANCE, OURS, make_builds
 from benchmarks.vocabulary import Setting, read_setting
+from kbnf_core.languages.json_schema import Options, Standard, Whitespace, from_json_schema
 
 SUITE = Path(__file__).resolve().parents[1] / "tests/data/json-schema-test-suite"
 TOOLS = (8, 32, 128, 500)
+
+OPTIONS = Options(whitespace=Whitespace.FLEXIBLE, standard=Standard.LLGUIDANCE)
+"""Those of the builder, to ask the conversion what it leaves out."""
 
 PREPARED = "kbnf-toolkit, prepared"
 """This library with ``Engine.prepare`` before each step, outside of its time, as a server can."""
@@ -64,17 +70,20 @@ class Comparison:
     shown: list[str] = field(default_factory=list)
 
     def add(
-        self, name: str, ours: Request, theirs: Request, tokens: Sequence[int], setting: Setting
+        self, case: Case, ours: Request, theirs: Request, tokens: Sequence[int], setting: Setting
     ) -> None:
         """Compare the masks of a request; they are dropped."""
         before = b""
+        more = None
         for one, other, token in zip(ours.masks, theirs.masks, tokens, strict=True):
             self.steps += 1
             if not np.array_equal(one, other):
-                reason, what = explain_difference(one, other, before, setting.vocabulary)
+                if more is None:
+                    more = explanations_of(case.schema)
+                reason, what = explain_difference(one, other, before, setting.vocabulary, more)
                 self.reasons[reason] += 1
                 if not reason:
-                    self.shown.append(f"{name}, {what}")
+                    self.shown.append(f"{case.name}, {what}")
             before += setting.vocabulary.token(token) or b""
         ours.masks = theirs.masks = []
 
@@ -86,6 +95,20 @@ class Comparison:
         for line in self.shown[:20]:
             print(f"  {line}")
         return self.reasons[""]
+
+
+def explanations_of(schema: Any) -> list[Explanation]:
+    """Return what our conversion itself says of the strings that it leaves out.
+
+    Which string a note is on is not asked: the least of their bounds is that of all.
+    """
+    notes = from_json_schema(json.dumps(schema), OPTIONS).notes
+    bounds = [_LEFT_OUT.search(note.message) for note in notes]
+    found = [int(bound[1].replace(",", "")) for bound in bounds if bound]
+    return [left_out(min(found))] if found else []
+
+
+_LEFT_OUT = re.compile(r"strings of more than ([0-9,]+) characters are left out")
 
 
 def suite_cases(folder: Path) -> Iterator[Case]:
@@ -164,7 +187,7 @@ def run(
             continue
         ours = requests.get(OURS) or requests.get(PREPARED)
         if ours is not None and LLGUIDANCE in requests:
-            compared.add(case.name, ours, requests[LLGUIDANCE], tokens, setting)
+            compared.add(case, ours, requests[LLGUIDANCE], tokens, setting)
         found.append(requests)
         if len(found) == limit:
             break

@@ -11,11 +11,15 @@ from hashlib import blake2b
 from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.to_regex import to_regex
+from kbnf_core.languages.json_schema.atoms import Length
 from kbnf_core.languages.json_schema.build_tree import Form, call, definition, document, later
+from kbnf_core.languages.json_schema.counted import counted
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.emptiness import is_void
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
+from kbnf_core.languages.json_schema.lengths import Lengths
 from kbnf_core.languages.json_schema.linear import Rules
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.parts import PARTS, Part, key_of, prefix_of
@@ -134,6 +138,14 @@ class RunScalars(ScalarWriter):
         del wish
         dfa = operations.intersect(part.dfa(self._rules.budget), self._decimals(part))
         return None if dfa.is_empty else self._automaton(dfa)
+
+    def _by_states(self, lengths: Lengths, length: Length, most: int, wish: str) -> Form | None:
+        """Return strings of some lengths as one automaton; as rules where it is too large."""
+        spelling, budget = self._prelude.spelling, self._rules.budget
+        try:
+            return self._automaton(counted(lengths, length, most, spelling, budget))
+        except LimitError:
+            return super()._by_states(lengths, length, most, wish)
 
     def _automaton(self, dfa: Dfa) -> Form:
         pattern = later(lambda: to_regex(dfa))

@@ -45,6 +45,13 @@ SCHEMAS: dict[str, Any] = {
     "numbers": {"type": "number", "multipleOf": 0.05, "maximum": 20, "exclusiveMinimum": -1},
     "pattern": {"type": "string", "pattern": '^[":x\\\\\\s\x7f]{2,9}$|stop'},
     "excluded": {"type": "string", "not": {"pattern": "[nx]"}},
+    "pattern and length": {"type": "string", "pattern": "^(?:[nx]+ ){0,3}[cé]+$", "maxLength": 9},
+    "pattern and lengths": {
+        "type": "string",
+        "pattern": '^(?:[nx"]+\\s){0,3}[^x]+$',
+        "minLength": 3,
+        "maxLength": 6,
+    },
     "format and length": {"type": "string", "format": "hostname", "maxLength": 12},
 }
 

@@ -1,0 +1,74 @@
+"""Strings of some lengths: one automaton where a grammar is run, rules where it is shown."""
+
+import json
+
+import pytest
+
+from kbnf_core import Engine, Grammar, Vocabulary
+from kbnf_core.automata import operations
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.budget import Budget
+from kbnf_core.languages.json_schema import counted as counted_module
+from kbnf_core.languages.json_schema import from_json_schema, json_schema_grammar
+from kbnf_core.languages.json_schema.atoms import Length, Matching
+from kbnf_core.languages.json_schema.characters import Spelling
+from kbnf_core.languages.json_schema.counted import counted
+from kbnf_core.languages.json_schema.lengths import Lengths
+from kbnf_core.languages.json_schema.quoted import quoted
+
+WORDS = r"(?:\S+\s+){0,4}\S+"
+
+
+def accepts(grammar: Grammar, text: str) -> bool:
+    engine, tokens = Engine(grammar, Vocabulary.bytes()), text.encode()
+    if engine.validate_tokens(tokens) < len(tokens):
+        return False
+    engine.accept_tokens(tokens)
+    return engine.is_finished() or engine.can_finish()
+
+
+@pytest.mark.parametrize("spelling", [Spelling(), Spelling('u"\\')], ids=repr)
+@pytest.mark.parametrize("length", [(0, 7), (3, 3), (5, None), (2, 9), (1, 1)], ids=repr)
+@pytest.mark.parametrize("pattern", [WORDS, '(?:[a-é]"|\\\\x0a)*[^a]?x+|漢', "a{2,4}|(?s:.)*b"])
+def test_they_are_the_texts_of_the_words_of_these_lengths(
+    pattern: str, length: tuple[int, int | None], spelling: Spelling
+) -> None:
+    words, bound = Matching(pattern).dfa(), Length(*length)
+    found = counted(Lengths(words), bound, 1_000, spelling, Budget(10**6))
+    plain = quoted(operations.intersect(words, bound.dfa()), spelling)
+    assert operations.is_equal(found, plain)
+    # It is minimal as it is made.
+    assert found.state_count == plain.state_count
+
+
+def test_too_many_states_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths = Lengths(Matching(WORDS).dfa())
+    with pytest.raises(LimitError):
+        counted(lengths, Length(0, 40), 100, Spelling(), Budget(10**6))
+    monkeypatch.setattr(counted_module, "MOST_STATES", 100)
+    with pytest.raises(LimitError):
+        counted(lengths, Length(0, 40), 1_000, Spelling(), Budget(10**6))
+
+
+@pytest.mark.parametrize("most", [200_000, 1], ids=["automaton", "rules"])
+def test_both_forms_have_the_same_words_around_the_bounds(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counted_module, "MOST_STATES", most)
+    pattern = f"^{WORDS}$"
+    schema = json.dumps({"type": "string", "pattern": pattern, "minLength": 4, "maxLength": 8})
+    run, shown = json_schema_grammar(schema), Grammar(from_json_schema(schema).text)
+    texts = ["abcd", "a b ", "abcdefgh", "a b c d ", "a b c d e", "abcdefghi", "é 漢\t\nx"]
+    texts += ["a b c defg"[:count] for count in range(11)]
+    for word in [*texts, "a b c d", "éé\u2028é"]:
+        text = json.dumps(word, ensure_ascii=False)
+        wanted = 4 <= len(word) <= 8 and word == word.strip() and len(word.split()) <= 5
+        assert (accepts(run, text), accepts(shown, text)) == (wanted, wanted), text
+
+
+def test_a_grammar_that_is_run_has_no_rule_for_a_count() -> None:
+    rules = set()
+    for most in (8, 80):
+        schema = {"type": "string", "pattern": f"^{WORDS}$", "maxLength": most}
+        rules.add(len(json_schema_grammar(json.dumps(schema)).rules.rules))
+    assert len(rules) == 1
