@@ -83,11 +83,11 @@ def _negate_zero(before: bytes, ours: Ids, theirs: Ids, both: Ids, vocabulary: V
     )
 
 
-def left_out(most: int) -> Explanation:
-    """Return the explanation of a conversion that says it leaves out longer strings than that.
+def left_out(most: int, what: str) -> Explanation:
+    """Return the explanation of a conversion that says ``what`` strings it leaves out.
 
-    A token that only llguidance allows makes a string longer, or so long that what the string
-    needs behind it does not fit.
+    A token that only llguidance allows gives a string ``most`` characters or more: it is longer,
+    or so long that what the string needs behind it does not fit.
     """
 
     def holds(before: bytes, ours: Ids, theirs: Ids, both: Ids, vocabulary: Vocabulary) -> bool:
@@ -96,7 +96,7 @@ def left_out(most: int) -> Explanation:
             _longest_string(before, vocabulary.token(token) or b"") >= most for token in theirs
         )
 
-    return Explanation("our conversion says that it leaves out longer strings (W808)", holds)
+    return Explanation(f"our conversion says that it leaves out {what} (W808)", holds)
 
 
 def _longest_string(before: bytes, token: bytes) -> int:
