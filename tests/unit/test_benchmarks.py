@@ -58,7 +58,7 @@ def test_only_long_strings_are_said_to_be_left_out(
     before: str, token: str, holds: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(ROOT)
-    explanation = import_module("benchmarks.equality").left_out(6)
+    explanation = import_module("benchmarks.equality").left_out(6, "longer strings")
     vocabulary = Vocabulary({0: b"z", 1: token.encode()})
     assert explanation.holds(before.encode(), [], [1], [], vocabulary) is holds
     assert not explanation.holds(before.encode(), [], [0, 1], [], vocabulary)
