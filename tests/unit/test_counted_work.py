@@ -17,10 +17,12 @@ from kbnf_core import Config, Engine, Grammar, Vocabulary
 from kbnf_core.kernel import kernel_name
 from kbnf_core.mask import masks as masks_module
 from kbnf_core.mask import shared_rows as shared_rows_module
+from kbnf_core.mask.bits import ids_of
 from kbnf_core.mask.masks import Masks
 from kbnf_core.mask.shared_rows import shared_rows
 from kbnf_core.mask.slices import RUN
 from kbnf_core.recognise.states import UNKNOWN
+from kbnf_testing.counted import calls
 
 JSON = (Path(__file__).resolve().parents[2] / "grammars" / "json.kbnf").read_text(encoding="utf-8")
 _PAIRS = [bytes([one, other]) for one in b'"{[,:]}\\ ntf019.eE-' for other in b'"{[,:]}\\ aeu012']
@@ -325,3 +327,21 @@ def test_where_no_token_goes_on_nothing_completes() -> None:
     # Tokens that begin with x are one byte long.
     assert trie.find(b"n") in found
     assert trie.find(b"x") not in found
+
+
+def test_what_lies_behind_complete_texts_is_left_out_at_once() -> None:
+    def calls_for(count: int) -> int:
+        texts = [bytes([97 + i // 26 % 26, 97 + i % 26, 97 + i // 676]) for i in range(count)]
+        tokens = [*(bytes([value]) for value in range(97, 123)), *texts]
+        engine = Engine(Grammar("start ::= #'(?s:.)+';"), Vocabulary(dict(enumerate(tokens))))
+        masks, begin = masks_of(engine), masks_of(engine).states.initial
+        masks.viable(begin)
+        found: list[int] = []
+        spent = calls(
+            lambda _: found.extend(ids_of(masks.prefix_free(begin), len(tokens)).tolist()), ""
+        )
+        # Each letter completes a text, so nothing longer is left.
+        assert found == list(range(26))
+        return spent
+
+    assert calls_for(8_000) == calls_for(1_000)
