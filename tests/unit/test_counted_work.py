@@ -330,18 +330,16 @@ def test_where_no_token_goes_on_nothing_completes() -> None:
 
 
 def test_what_lies_behind_complete_texts_is_left_out_at_once() -> None:
-    def calls_for(count: int) -> int:
-        texts = [bytes([97 + i // 26 % 26, 97 + i % 26, 97 + i // 676]) for i in range(count)]
-        tokens = [*(bytes([value]) for value in range(97, 123)), *texts]
-        engine = Engine(Grammar("start ::= #'(?s:.)+';"), Vocabulary(dict(enumerate(tokens))))
-        masks, begin = masks_of(engine), masks_of(engine).states.initial
-        masks.viable(begin)
-        found: list[int] = []
-        spent = calls(
-            lambda _: found.extend(ids_of(masks.prefix_free(begin), len(tokens)).tolist()), ""
-        )
-        # Each letter completes a text, so nothing longer is left.
-        assert found == list(range(26))
-        return spent
-
-    assert calls_for(8_000) == calls_for(1_000)
+    texts = [bytes([97 + i // 26, 97 + i % 26, 97]) for i in range(676)]
+    tokens = [*(bytes([value]) for value in range(97, 123)), *texts]
+    engine = Engine(Grammar("start ::= #'(?s:.)+';"), Vocabulary(dict(enumerate(tokens))))
+    masks, begin = masks_of(engine), masks_of(engine).states.initial
+    masks.viable(begin)
+    found: list[int] = []
+    spent = calls(
+        lambda _: found.extend(ids_of(masks.prefix_free(begin), len(tokens)).tolist()), ""
+    )
+    # Each letter completes a text, so nothing longer is left: one call for each of 702 nodes
+    # would be many.
+    assert found == list(range(26))
+    assert spent < 100
