@@ -1,6 +1,7 @@
-"""All findings about a grammar text: errors, then those of all lints, in their order.
+"""Checks a grammar text: its errors, then the findings of all lints, in their order.
 
-Fixes are applied so that no comment is lost.
+``LINTS`` is the list of lints, ``run_lints`` runs them, and their fixes are applied here, too: none
+that would lose a comment.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
