@@ -55,6 +55,9 @@ class LazyTable(Protocol):
     def signature(self, item_set: int, blocks: Ids) -> bytes:
         """Return a key under which item sets equivalent modulo ``blocks`` collide."""
 
+    def sizes(self) -> tuple[int, int]:
+        """Return the numbers of states, and of all pairs, completions, items and triples."""
+
 
 class Inclusion(Protocol):
     """Bounded language inclusion of a small automaton (``machine``) in the states of a table."""
@@ -220,6 +223,9 @@ class Table(Protocol):
     def signature_plainly(self, item_set: int, blocks: Ids) -> bytes:
         """Return the signature of an item set, computed in Python."""
 
+    def sizes_plainly(self) -> tuple[int, int]:
+        """Return what ``sizes`` returns, counted in Python."""
+
     def explore_plainly(self, state: int, byte_class: int) -> int:
         """Return the state after a byte of ``byte_class``, computed in Python."""
 
@@ -246,6 +252,10 @@ class TrieArrays(Protocol):
     @property
     def child(self) -> Ids:
         """Return int32[n - 1]."""
+
+    @property
+    def child_byte(self) -> npt.NDArray[np.uint8]:
+        """Return uint8[n - 1], the bytes that lead to ``child``."""
 
     def children(self, node: int) -> Ids:
         """Return the children of a node, in the order of their bytes."""
@@ -304,7 +314,7 @@ class Forced(Protocol):
 class MaskAssembler(Protocol):
     """Gathers the walks that the mask of a state needs, over a memo of the walks made.
 
-    The caller of each method holds the locks of the masks and of the table.
+    The caller of ``walk`` and ``gather`` holds the table's lock.
     """
 
     @property
@@ -327,6 +337,18 @@ class MaskAssembler(Protocol):
         at which the start is complete.
         """
 
+    def mask(self, state: int, more: tuple[int, ...]) -> Bitmask:
+        """Return the union of the masks of ``gather`` and of those with the numbers ``more``.
+
+        Equal masks of few tokens are one array, as are those of the same numbers.
+        """
+
+    def mask_unless_complete(self, state: int) -> Bitmask | None:
+        """Return the same without more, None if the start is complete within some token."""
+
+    def gathered(self) -> list[int]:
+        """Return the states for which walks were gathered, ascending."""
+
 
 class Gatherable(Protocol):
     """What an assembler works for; see ``mask.masks.Masks``.
@@ -342,6 +364,22 @@ class Gatherable(Protocol):
     @property
     def found(self) -> tuple[Pool[np.int32], Pool[np.uint32]]:
         """Return the node sets and masks that walks name by number."""
+
+    @property
+    def states(self) -> Table:
+        """Return the table."""
+
+    @property
+    def shared_rows(self) -> dict[bytes, Bitmask]:
+        """Return masks by what ``Pool.sparse`` returns; it makes what is missing."""
+
+    @property
+    def unions(self) -> dict[tuple[int, ...], Bitmask]:
+        """Return the other masks by numbers; it makes what is missing."""
+
+    @property
+    def no_words(self) -> Bitmask:
+        """Return the mask in which nothing is allowed."""
 
     @property
     def mask_capacity(self) -> int:
@@ -360,6 +398,9 @@ class Gatherable(Protocol):
 
     def gather_plainly(self, state: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Do what a ``MaskAssembler`` does."""
+
+    def union(self, rows: tuple[int, ...]) -> Bitmask:
+        """Return the union of masks, by their numbers."""
 
 
 class Kernel(Protocol):

@@ -128,6 +128,14 @@ cdef class LazyTable:
             <const char*> found.data(), found.size() * sizeof(int64_t)
         )
 
+    def sizes(self):
+        """See ``interface.LazyTable``."""
+        cdef Py_ssize_t parts
+        if self.items is None:
+            return self.table.sizes_plainly()
+        parts = self.configurations.size + self.items.sets.size + self.stack.nodes.size
+        return self.configurations.all_pairs.size(), parts
+
     cdef int _wake(self) except -1:
         """Fetch item sets and stack nodes on first use: an artifact restores them then."""
         cdef _Items items
@@ -154,6 +162,10 @@ cdef class LazyTable:
                 if self.items.kind(deref(pairs)[0].second) != _LIFTS:
                     self.places[state] = ~deref(pairs)[0].second
         return self.places[state]
+
+    cdef inline int32_t* row(self, int32_t place) except NULL:
+        """What follows a place by class, DEAD where nothing does; others may be unknown yet."""
+        return self.rows + place * self.width if place >= 0 else self.items.row(~place)
 
     cdef int32_t place_above(self, int32_t item_set) except? 0:
         """The place at which the walk of an item set begins."""

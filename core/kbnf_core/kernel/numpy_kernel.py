@@ -91,6 +91,10 @@ class PlainExplorer:
         """See ``interface.LazyTable``."""
         return self._table.signature_plainly(item_set, blocks)
 
+    def sizes(self) -> tuple[int, int]:
+        """See ``interface.LazyTable``."""
+        return self._table.sizes_plainly()
+
 
 class PlainSituations:
     """See ``interface.Configurations``."""
@@ -289,9 +293,9 @@ class PlainGatherer:
     """See ``interface.MaskAssembler``."""
 
     def __init__(self, masks: "Gatherable") -> None:
-        self.gather = masks.gather_plainly
         self._masks = masks
         self._walks: dict[tuple[int, int], Walked] = {}
+        self._gathered: set[int] = set()
         self.walk_count = 0
 
     def __len__(self) -> int:
@@ -300,6 +304,32 @@ class PlainGatherer:
     def known(self) -> "dict[tuple[int, int], Walked]":
         """See ``interface.MaskAssembler``."""
         return dict(self._walks)
+
+    def gather(self, state: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """See ``interface.MaskAssembler``."""
+        self._gathered.add(state)
+        return self._masks.gather_plainly(state)
+
+    def mask(self, state: int, more: tuple[int, ...]) -> "Bitmask":
+        """See ``interface.MaskAssembler``."""
+        rows, _ = self._gather_alone(state)
+        return self._masks.union((*rows, *more))
+
+    def mask_unless_complete(self, state: int) -> "Bitmask | None":
+        """See ``interface.MaskAssembler``."""
+        rows, completions = self._gather_alone(state)
+        return None if completions else self._masks.union(rows)
+
+    def _gather_alone(self, state: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        self._masks.states.lock.acquire()
+        try:
+            return self.gather(state)
+        finally:
+            self._masks.states.lock.release()
+
+    def gathered(self) -> list[int]:
+        """See ``interface.MaskAssembler``."""
+        return sorted(self._gathered)
 
     def walk(self, item_set: int, nodes: int) -> "Walked":
         """See ``interface.MaskAssembler``."""

@@ -52,19 +52,22 @@ cdef class Pool:
 
     def sparse(self, numbers):
         """See ``interface.Pool``."""
+        cdef vector[int32_t] these = numbers
+        return self.sparse_of(these) if self.awake else None
+
+    cdef object sparse_of(self, vector[int32_t]& numbers):
+        """See ``sparse``."""
         cdef vector[Pair] words
         cdef vector[int32_t]* content
-        cdef int32_t number
-        cdef size_t i, count = 0
-        if not self.awake:
-            return None
-        for number in numbers:
-            content = &self.contents.at(number)
+        cdef size_t i, j, count = 0
+        for j in range(numbers.size()):
+            content = &self.contents.at(numbers[j])
             if content.size() == <size_t> self.width or words.size() > _MOST_SPARSE:
                 return None
             for i in range(0, content.size(), 2):
                 words.push_back(Pair(content[0][i], content[0][i + 1]))
-        sort(words.begin(), words.end())
+        if numbers.size() > 1:
+            sort(words.begin(), words.end())
         for i in range(words.size()):
             if count and words[count - 1].first == words[i].first:
                 words[count - 1].second |= words[i].second

@@ -16,6 +16,11 @@ cdef class MaskAssembler:
     cdef double share_from
     cdef readonly Py_ssize_t walk_count
     cdef unordered_map[uint64_t, Walked] walks
+    # By state: whether walks were gathered for it.
+    cdef vector[uint8_t] is_gathered
+    # Of the state in progress; numbers may come more than once.
+    cdef vector[int32_t] found_rows
+    cdef vector[int32_t] found_completions
     cdef ordered_set[Frame] entered
     cdef ordered_set[Frame] left
     cdef vector[Frame] work
@@ -49,34 +54,76 @@ cdef class MaskAssembler:
 
     def gather(self, int32_t state):
         """See ``interface.MaskAssembler``."""
-        cdef ordered_set[int32_t] rows, completions
+        self._gather(state)
+        _make_distinct(self.found_completions)
+        return tuple(self.found_rows), tuple(self.found_completions)
+
+    def mask(self, int32_t state, more):
+        """See ``interface.MaskAssembler``."""
+        cdef int32_t number
+        self.explorer.acquire()
+        try:
+            self._gather(state)
+            for number in more:
+                self.found_rows.push_back(number)
+            return self._united()
+        finally:
+            self.explorer.release()
+
+    def mask_unless_complete(self, int32_t state):
+        """See ``interface.MaskAssembler``."""
+        self.explorer.acquire()
+        try:
+            self._gather(state)
+            return self._united() if self.found_completions.empty() else None
+        finally:
+            self.explorer.release()
+
+    cdef object _united(self):
+        """The union of the rows found; equal ones are one array."""
+        few = self.rows.sparse_of(self.found_rows)
+        if few is None:
+            return self.masks.unions[tuple(self.found_rows)]
+        return self.masks.shared_rows[few] if few else self.masks.no_words
+
+    def gathered(self):
+        """See ``interface.MaskAssembler``."""
+        return [state for state in range(self.is_gathered.size()) if self.is_gathered[state]]
+
+    cdef int _gather(self, int32_t state) except -1:
         cdef vector[Pair] pairs
         cdef size_t i
         self.explorer._wake()
         pairs = self.explorer.configurations.all_pairs.at(state)
+        if state >= <int32_t> self.is_gathered.size():
+            self.is_gathered.resize(2 * state)
+        self.is_gathered[state] = True
+        self.found_rows.clear()
+        self.found_completions.clear()
         self.entered.clear()
         self.left.clear()
         self.work.clear()
         self._make_room()
         for i in range(pairs.size()):
-            self._enter(pairs[i].first, pairs[i].second, 0)
+            # No other frame is at the root: what completes there is no text.
+            self.work.push_back(Frame(pairs[i], 0))
         while not self.work.empty():
-            self._follow(rows, completions)
-        rows.erase(0)
-        return tuple(rows), tuple(completions)
+            self._follow()
+        _make_distinct(self.found_rows)
+        if not self.found_rows.empty() and self.found_rows[0] == 0:
+            self.found_rows.erase(self.found_rows.begin())
+        return 0
 
-    cdef int _follow(
-        self, ordered_set[int32_t]& rows, ordered_set[int32_t]& completions
-    ) except -1:
+    cdef int _follow(self) except -1:
         cdef Frame frame = self.work.back()
         cdef Walked* walked
         cdef size_t i
         self.work.pop_back()
         walked = self._walk(frame.first.second, frame.second)
-        rows.insert(walked.first)
+        self.found_rows.push_back(walked.first)
         for i in range(walked.second.size()):
             if self._leave(Pair(frame.first.first, walked.second[i].first), walked.second[i].second):
-                completions.insert(walked.second[i].second)
+                self.found_completions.push_back(walked.second[i].second)
         return 0
 
     cdef bint _leave(self, Pair complete, int32_t nodes) except -1:
@@ -130,3 +177,9 @@ cdef class MaskAssembler:
 
 
 assembler = MaskAssembler
+
+
+cdef void _make_distinct(vector[int32_t]& numbers) noexcept nogil:
+    """Sort numbers, each once."""
+    sort(numbers.begin(), numbers.end())
+    numbers.erase(unique(numbers.begin(), numbers.end()), numbers.end())

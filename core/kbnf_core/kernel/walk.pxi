@@ -5,6 +5,44 @@ ctypedef pair[int32_t, vector[Pair]] Walked  # number of a mask, (nonterminal, n
 cdef enum:
     # The least number of tokens below a node for which an inclusion check pays.
     _LEAST_BELOW = 8
+    # Nodes of a subtree that is too large to be looked at in their order; how deep such may begin.
+    _WIDE = 256
+    _DEEPEST = 64
+
+
+cdef struct _Bytes:
+    # A set of bytes.
+    uint64_t[4] bits
+
+
+cdef inline void _add_byte(_Bytes* these, uint8_t byte) noexcept nogil:
+    these.bits[byte >> 6] |= <uint64_t> 1 << (byte & 63)
+
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+
+    static inline int kbnf_lowest(uint64_t bits) {
+    #if defined(__GNUC__)
+        return __builtin_ctzll(bits);
+    #else
+        int place = 0;
+        while (!((bits >> place) & 1)) ++place;
+        return place;
+    #endif
+    }
+    """
+    int _lowest "kbnf_lowest"(uint64_t bits) noexcept nogil
+
+
+cdef inline bint _has_all(const _Bytes* these, const _Bytes* others) noexcept nogil:
+    """Tell whether a set has all bytes of another."""
+    cdef int i
+    for i in range(4):
+        if others.bits[i] & ~these.bits[i]:
+            return False
+    return True
 
 
 cdef class _Part:
@@ -14,6 +52,9 @@ cdef class _Part:
     cdef const uint8_t[::1] byte
     cdef const int32_t[::1] skip
     cdef const uint16_t[::1] depth
+    cdef const int32_t[::1] child_start
+    cdef const int32_t[::1] child
+    cdef const uint8_t[::1] child_byte
     cdef const int32_t[::1] token_start
     cdef const int32_t[::1] token_ids
     # By node: its number in the whole trie, the state of the machine, the height of its subtree.
@@ -27,14 +68,19 @@ cdef class _Part:
     cdef int32_t run
     # By length: the bits of the tokens of at most so many bytes.
     cdef tuple short
-    # The root's children, and their bytes side by side: most of them are dead at once.
-    cdef const int32_t[::1] first
-    cdef const uint8_t[::1] first_byte
+    # By byte: the root's child. The bytes that lead to one, and those that the machine reads first.
+    cdef int32_t[256] first_child
+    cdef _Bytes first
+    cdef _Bytes read_first
 
     def __cinit__(self, trie, nodes, fronts=None, int32_t run=1):
+        cdef int32_t i
         self.byte = trie.byte
         self.skip = trie.skip
         self.depth = trie.depth
+        self.child_start = trie.child_start
+        self.child = trie.child
+        self.child_byte = trie.child_byte
         self.token_start = trie.token_start
         self.token_ids = trie.token_ids
         self.nodes = nodes
@@ -42,12 +88,20 @@ cdef class _Part:
             self.fronts = fronts
             self.front_count = <int32_t> self.fronts.shape[0]
         self.run = run
-        self.first = trie.children(0)
-        self.first_byte = trie.byte[trie.children(0)]
+        memset(&self.first, 0, sizeof(_Bytes))
+        memset(&self.read_first, 0, sizeof(_Bytes))
+        for i in range(self.child_start[1]):
+            self.first_child[self.child_byte[i]] = self.child[i]
+            _add_byte(&self.first, self.child_byte[i])
 
     cdef int read_with(self, Inclusion inclusion, each) except -1:
         """Admit a subtree as a block where inclusion holds."""
+        cdef const int32_t[:, ::1] machine = each.machine
+        cdef Py_ssize_t byte
         self.inclusion = inclusion
+        for byte in range(256):
+            if machine[1, byte] != DEAD:
+                _add_byte(&self.read_first, byte)
         self.reading = each.reading
         self.height = each.height
         self.words = each.words
@@ -70,6 +124,9 @@ cdef class Walker:
     # Tokens found in the current part, as ranges in the order of its trie.
     cdef vector[Pair] ranges
     cdef ordered_map[int32_t, vector[int32_t]] completions
+    # By class: its bytes; and those with which the walk in progress can begin.
+    cdef vector[_Bytes] class_bytes
+    cdef _Bytes alive
     cdef readonly long long visited
     # Those set one by one.
     cdef readonly long long bits_set
@@ -77,9 +134,13 @@ cdef class Walker:
     def __cinit__(self, table, trie, slices):
         cdef _Part part
         self.explorer = table.explorer
-        self.places.resize(trie.max_depth + 1)
         if trie.token_ids.shape[0]:
             self.words.resize(trie.token_ids.max() // 32 + 1)
+        cdef int32_t byte
+        self.places.resize(trie.max_depth + 1)
+        self.class_bytes.resize(self.explorer.width)
+        for byte in range(256):
+            _add_byte(&self.class_bytes[self.explorer.classes[byte]], byte)
         self.whole = _Part(trie, None)
         self.parts = []
         for each in slices:
@@ -131,14 +192,13 @@ cdef class Walker:
             explorer.refresh()
             self.places[0] = explorer.place(start) if start >= 0 else explorer.place_above(~start)
             for i in range(count):
-                if roots[i] and self.whole.skip[roots[i]] == roots[i] + 1:
-                    continue
                 if roots[i]:
                     self.places[self.whole.depth[roots[i]]] = self.places[0]
-                    self._walk_range(self.whole, roots[i] + 1, self.whole.skip[roots[i]], 0)
+                    self._walk_below(self.whole, roots[i], 0)
                     self._take_ranges(self.whole)
                     continue
                 several = several or len(self.parts) > 1
+                self._find_alive()
                 for part in self.parts:
                     self._walk_part(part)
         except BaseException:
@@ -151,9 +211,29 @@ cdef class Walker:
                 _make_ascending(self.completions[each.first], self.whole.byte.shape[0])
         return 0
 
+    cdef int _find_alive(self) except -1:
+        """Find the bytes with which the walk can begin: most subtrees are dead at once."""
+        cdef LazyTable explorer = self.explorer
+        cdef int32_t start = self.places[0]
+        cdef int32_t* row
+        cdef _Bytes* these
+        cdef Py_ssize_t byte_class, i
+        if start >= 0:
+            explorer._sources(start)
+        row = explorer.row(start)
+        memset(&self.alive, 0, sizeof(_Bytes))
+        for byte_class in range(explorer.width):
+            if row[byte_class] != DEAD:
+                these = &self.class_bytes[byte_class]
+                for i in range(4):
+                    self.alive.bits[i] |= these.bits[i]
+        return 0
+
     cdef int _walk_part(self, _Part part) except -1:
         cdef int32_t within = 0
-        if part.inclusion is not None and part.token_ids.shape[0]:
+        if part.token_ids.shape[0] == 0:
+            return 0
+        if part.inclusion is not None and _has_all(&self.alive, &part.read_first):
             within = part.inclusion.covers_all(self.places[0], part.byte.shape[0])
             if within >= part.height[0]:
                 self._admit(part.words)
@@ -166,20 +246,15 @@ cdef class Walker:
         return 0
 
     cdef int _walk_children(self, _Part part, int32_t within) except -1:
-        cdef LazyTable explorer = self.explorer
-        cdef int32_t start = self.places[0]
-        cdef int32_t* row = explorer.items.row(~start) if start < 0 else NULL
-        cdef uint8_t byte_class
-        cdef Py_ssize_t i
-        self.visited += part.first.shape[0]
-        for i in range(part.first.shape[0]):
-            byte_class = explorer.classes[part.first_byte[i]]
-            if row != NULL:
-                if row[byte_class] == EMPTY:
-                    continue
-            elif explorer.step(start, byte_class) == DEAD:
-                continue
-            self._walk_range(part, part.first[i], part.skip[part.first[i]], within)
+        cdef uint64_t bits
+        cdef int32_t child
+        cdef int i
+        for i in range(4):
+            bits = self.alive.bits[i] & part.first.bits[i]
+            while bits:
+                child = part.first_child[64 * i + _lowest(bits)]
+                self._walk_range(part, child, part.skip[child], within)
+                bits &= bits - 1
         return 0
 
     cdef int _admit(self, const uint32_t[::1] words) except -1:
@@ -189,9 +264,27 @@ cdef class Walker:
         self.all_touched = True
         return 0
 
+    cdef int _walk_below(self, _Part part, int32_t node, int32_t within) except -1:
+        """Walk below a node, whose place is known, without a look at children that are dead.
+
+        They lie far apart, their bytes side by side.
+        """
+        cdef LazyTable explorer = self.explorer
+        cdef const uint8_t* classes = explorer.classes
+        cdef int32_t place = self.places[part.depth[node]]
+        cdef int32_t child
+        cdef int32_t i
+        for i in range(part.child_start[node], part.child_start[node + 1]):
+            # The row is another one when the table has grown.
+            if explorer.row(place)[classes[part.child_byte[i]]] != DEAD:
+                child = part.child[i]
+                self._walk_range(part, child, part.skip[child], within)
+        return 0
+
     cdef int _walk_range(self, _Part part, int32_t node, int32_t end, int32_t within) except -1:
         """Walk the subtrees of siblings: down to ``node + 1`` while alive, else past it.
 
+        Small subtrees are looked at in the order of their nodes, others by ``_walk_below``.
         Tokens of at most ``within`` bytes are found already: where all are such, nothing is walked.
         What the loop reads is in local variables: it is where all the time goes.
         """
@@ -242,6 +335,10 @@ cdef class Walker:
                     continue
             if token_start[node] < token_start[node + 1]:
                 self._take(token_start[node], token_start[node + 1])
+            if skip[node] - node > _WIDE and depth[node] < _DEEPEST:
+                self._walk_below(part, node, within)
+                node = skip[node]
+                continue
             node += 1
         self.visited += visited
         return 0

@@ -6,7 +6,6 @@ stack. Walks depend on an item set and a set of trie nodes only, so a text of an
 of them.
 """
 
-import threading
 from collections.abc import Mapping
 from functools import cached_property
 from math import inf
@@ -100,21 +99,18 @@ class Masks:
         self.mask_capacity = max(1, limits.mask_bytes // (4 * self.word_count + ENTRY_BYTES))
         self._state_limit = max(limits.cached_states, LEAST_STATES)
         self._byte_limit = max(limits.mask_bytes, LEAST_MASKS * (4 * self.word_count + ARRAY_BYTES))
-        self._lock = threading.RLock()
         self.found = stored.found if stored else nothing_found(vocabulary)
         self.walker = KERNEL.walker(states, vocabulary.trie, slices_of(vocabulary))
-        self._unions: LruDict[tuple[int, ...], Bitmask] = LruDict(self._unite, self.mask_capacity)
-        self._cut: LruDict[tuple[Viable, frozenset[int]], Bitmask] = LruDict(
-            self._cut_off, self.mask_capacity
-        )
-        self._viable: LruDict[int, Viable] = LruDict(self._find_viable, self.mask_capacity)
-        self._shared_rows = shared_rows(vocabulary)
+        self.unions: LruDict[tuple[int, ...], Bitmask] = LruDict(self._unite, self.mask_capacity)
+        self.shared_rows = shared_rows(vocabulary)
         self.no_words = _frozen(np.zeros(self.word_count, np.uint32))
         self._similar: dict[bytes, int] = {}
         edges = len(states.tables.edge_target)
         self.has_stored = stored is not None
         self.share_from = SHARE_AFTER * edges if edges <= SHARE_EFFORT else inf
-        self._gatherer = KERNEL.assembler(self)
+        # Rows are then all that a mask is made of.
+        self._is_plain = stored is None and not self.terminals
+        self._assembler = KERNEL.assembler(self)
 
     @property
     def is_full(self) -> bool:
@@ -127,20 +123,20 @@ class Masks:
         return self._holds_more_than(1 / 2)
 
     def _holds_more_than(self, share: float) -> bool:
+        states, parts = self.states.explorer.sizes()
         added = self.found.rows.added_bytes + self.found.node_sets.added_bytes
         return (
-            len(self.states) > share * self._state_limit
-            or self.states.grown > share * PARTS_PER_STATE * self._state_limit
+            states > share * self._state_limit
+            or parts - self.states.given > share * PARTS_PER_STATE * self._state_limit
             or added > share * self._byte_limit
         )
 
     @property
     def known_bytes(self) -> int:
         """The estimated size of the cached masks, in bytes."""
-        memos = (self._unions, self._cut, self._viable)
-        entries = len(self._gatherer) + sum(len(memo) + memo.forgettable for memo in memos)
-        whole = sum(len(memo) + memo.forgettable for memo in memos[:2])
+        whole = len(self.unions) + self.unions.forgettable
         added = self.found.rows.added_bytes + self.found.node_sets.added_bytes
+        entries = len(self._assembler) + whole
         return added + entries * ENTRY_BYTES + whole * 4 * self.word_count
 
     @property
@@ -151,7 +147,7 @@ class Masks:
     @property
     def walk_count(self) -> int:
         """The number of walks made."""
-        return self._gatherer.walk_count
+        return self._assembler.walk_count
 
     def is_complete(self, state: int) -> bool:
         """Tell whether the start is complete in a state; also before the first byte."""
@@ -160,45 +156,56 @@ class Masks:
 
     def known_walks(self) -> dict[tuple[int, int], Walk]:
         """Return the cached walks, by item set and node set."""
-        made = {key: Walk(*walked) for key, walked in self._gatherer.known().items()}
+        made = {key: Walk(*walked) for key, walked in self._assembler.known().items()}
         return {**(self._stored.walks if self._stored else {}), **made}
 
     def known_viable(self) -> dict[int, Viable]:
-        """Return the cached viable tokens, by state."""
-        return {**(self._stored.viable if self._stored else {}), **self._viable.known()}
+        """Return the viable tokens of the states whose masks were asked for."""
+        made = {state: self._find_viable(state) for state in self._assembler.gathered()}
+        return {**(self._stored.viable if self._stored else {}), **made}
 
     def walk(self, item_set: int, nodes: int = ROOT_SET) -> Walk:
         """Return the walk of an item set below the nodes of a set."""
-        with self._lock, self.states.lock:
-            return Walk(*self._gatherer.walk(item_set, nodes))
+        with self.states.lock:
+            return Walk(*self._assembler.walk(item_set, nodes))
 
     def viable(self, state: int) -> Bitmask:
         """Return the viable tokens: those that keep the text a viable prefix."""
-        return self._unions[self._viable[state].rows]
-
-    def union(self, rows: tuple[int, ...]) -> Bitmask:
-        """Return the union of masks, by their numbers."""
-        return self._unions[rows]
+        return self._unite_found(state, ())
 
     def viable_or_eos(self, state: int) -> Bitmask:
         """Return the viable tokens and those that end the sequence."""
-        return self._unions[(*self._viable[state].rows, self._eos_row)]
+        return self._unite_found(state, (self._eos_row,))
+
+    def _unite_found(self, state: int, more: tuple[int, ...]) -> Bitmask:
+        if self._is_plain:
+            return self._assembler.mask(state, more)
+        return self.union((*self._find_viable(state).rows, *more))
+
+    def union(self, rows: tuple[int, ...]) -> Bitmask:
+        """Return the union of masks, by their numbers; many states share one."""
+        few = self.found.rows.sparse(rows)
+        if few is None:
+            return self.unions[rows]
+        return self.shared_rows[few] if few else self.no_words
 
     def prefix_free(self, state: int) -> Bitmask:
         """Return the viable tokens that do not extend a complete text."""
-        viable = self._viable[state]
+        whole = self._assembler.mask_unless_complete(state) if self._is_plain else None
+        if whole is not None:
+            return whole
+        viable = self._find_viable(state)
         if not viable.completions:
-            return self._unions[viable.rows]
-        return self._cut[viable, self._token_terminals(state)]
+            return self.union(viable.rows)
+        cut = self._cut_off(viable, self._token_terminals(state))
+        return self.union((self.found.rows.number(cut),))
 
-    def _cut_off(self, key: tuple[Viable, frozenset[int]]) -> Bitmask:
-        viable, terminals = key
+    def _cut_off(self, viable: Viable, terminals: frozenset[int]) -> Bitmask:
         nodes = np.concatenate([self.found.node_sets[each] for each in viable.completions])
         below = self._ids_below(nodes)
         # A token that a token terminal names stays: it is one step, whatever its bytes are.
         named = self.terminals.mask(terminals)
-        words = self._unions[viable.rows] & ~pack(below, self.vocabulary.size) | named
-        return _frozen(words) if words.any() else self.no_words
+        return self.union(viable.rows) & ~pack(below, self.vocabulary.size) | named
 
     def _token_terminals(self, state: int) -> frozenset[int]:
         return self.states.token_terminals(state) if self.terminals else frozenset()
@@ -224,8 +231,8 @@ class Masks:
     def _find_viable(self, state: int) -> Viable:
         if self._stored is not None and state in self._stored.viable:
             return self._stored.viable[state]
-        with self._lock, self.states.lock:
-            rows, completions = self._gatherer.gather(state)
+        with self.states.lock:
+            rows, completions = self._assembler.gather(state)
             terminals = self._token_terminals(state)
             if terminals:
                 rows = (*rows, self.found.rows.number(self.terminals.mask(terminals)))
@@ -236,10 +243,6 @@ class Masks:
         return gather(self.states, self.walk, state)
 
     def _unite(self, rows: tuple[int, ...]) -> Bitmask:
-        """Return the union of masks, cached, since many states share one."""
-        few = self.found.rows.sparse(rows)
-        if few:
-            return self._shared_rows[few]
         words = self.found.rows.unite(rows)
         return _frozen(words) if words.any() else self.no_words
 

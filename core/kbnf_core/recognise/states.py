@@ -80,7 +80,7 @@ class StateTable:
         self.lock = threading.RLock()
         self._sources: dict[int, tuple[Pair, ...]] = {}
         self._known = Contents(tables) if stored is None else None
-        self._given = 0
+        self.given = 0
         if stored is not None:
             self.next = stored.next
             self.has_completions = stored.has_completions
@@ -89,12 +89,12 @@ class StateTable:
         self.next[DEAD] = DEAD
         self.has_completions = np.zeros(_FIRST_CAPACITY, np.uint8)
         self.begin(self.items.entry([tables.start]))
-        self._given = self._contents.size
+        self.given = self._contents.size
 
     @property
     def grown(self) -> int:
         """The growth of ``Contents.size`` over what was stored or carried over."""
-        return 0 if self._known is None else self._known.size - self._given
+        return self.explorer.sizes()[1] - self.given
 
     @contextmanager
     def carrying_over(self) -> Iterator[None]:
@@ -102,10 +102,15 @@ class StateTable:
         with self.lock:
             before = self._contents.size
             yield
-            self._given += self._contents.size - before
+            self.given += self._contents.size - before
 
     def __len__(self) -> int:
-        return len(self._known.configurations if self._known else self.next)
+        return self.explorer.sizes()[0]
+
+    def sizes_plainly(self) -> tuple[int, int]:
+        """Return what ``LazyTable.sizes`` does, in Python."""
+        known = self._known
+        return (len(known.configurations), known.size) if known else (len(self.next), 0)
 
     @property
     def classes(self) -> npt.NDArray[np.uint8]:
@@ -127,7 +132,7 @@ class StateTable:
             if self._known is None:
                 assert self._stored is not None  # noqa: S101 - there is one or the other
                 known = self._stored.contents()
-                self._given, self._known = known.size, known
+                self.given, self._known = known.size, known
             return self._known
 
     @property

@@ -12,6 +12,7 @@ Neither need be what the model's own tokenizer makes of the same bytes.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from math import inf
 from typing import Any, NamedTuple, TypeVar
@@ -27,7 +28,7 @@ ROOT = 0
 ABSENT = -1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class TokenTrie:
     """A trie of n nodes and m token ids; all arrays are read-only. Node 0 is the root.
 
@@ -59,6 +60,14 @@ class TokenTrie:
     def max_depth(self) -> int:
         """Length of the longest token in bytes; 0 if there is none."""
         return int(self.depth.max())
+
+    @cached_property
+    def child_byte(self) -> npt.NDArray[np.uint8]:
+        """uint8[n - 1], the bytes that lead to ``child``.
+
+        Side by side, since most children that a walk looks at are dead.
+        """
+        return frozen(self.byte[self.child], np.uint8)
 
     def children(self, node: int) -> _Int32:
         """Return the children of a node, in the order of their bytes."""

@@ -3,6 +3,7 @@
 import logging
 import pickle
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ def assert_same(one: Vocabulary, other: Vocabulary) -> None:
     for data in (b"", b"absent", *one.tokens.values()):
         assert one.token_ids(data) == other.token_ids(data)
         assert one.token_id(data) == other.get_token_id(Token(data))
-    for name in TokenTrie.__slots__:
+    for name in (field.name for field in fields(TokenTrie)):
         np.testing.assert_array_equal(getattr(one.trie, name), getattr(other.trie, name))
 
 
