@@ -373,6 +373,12 @@ class Kernel(Protocol):
         Its results are those of ``explore_plainly``. It takes the table's lock.
         """
 
+    def unwritten(self, count: int, width: int) -> Ids:
+        """Return int32[count, width] for rows of transitions, with nothing sensible in it.
+
+        It takes up no memory where nothing was written yet.
+        """
+
     def configurations(self) -> Configurations:
         """Return an empty table."""
 

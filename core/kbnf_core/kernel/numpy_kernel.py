@@ -507,6 +507,11 @@ class _Vectors:
         return row
 
 
+def unwritten(count: int, width: int) -> "Ids":
+    """See ``Kernel``."""
+    return np.empty((count, width), np.int32)
+
+
 def fill(out: npt.NDArray[np.int32], words: "Bitmask") -> None:
     """See ``interface.Kernel.fill``."""
     if out.dtype != np.int32 or out.ndim != 1 or not out.flags.c_contiguous:

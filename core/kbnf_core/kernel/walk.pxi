@@ -50,7 +50,6 @@ cdef class _Part:
         self.inclusion = inclusion
         self.reading = each.reading
         self.height = each.height
-        self.words = each.words
         self.short = each.short
         return 0
 
@@ -78,15 +77,15 @@ cdef class Walker:
         cdef _Part part
         self.explorer = table.explorer
         self.places.resize(trie.max_depth + 1)
-        if trie.token_ids.shape[0]:
-            self.words.resize(trie.token_ids.max() // 32 + 1)
         self.whole = _Part(trie, None)
         self.parts = []
         for each in slices:
             part = _Part(each.part.trie, each.part.nodes, each.fronts, each.run)
+            part.words = each.words
             if each.machine is not None:
                 part.read_with(Inclusion(table, each.machine), each)
             self.parts.append(part)
+        self.words.resize(part.words.shape[0])
 
     def walk(self, int32_t start, const int32_t[::1] roots, uint32_t[::1] words):
         """See ``interface.Walker``."""

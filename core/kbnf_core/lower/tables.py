@@ -18,7 +18,7 @@ class Tables:
     ``accepting[s]`` tells that the nonterminal of ``s`` may be complete there. The edges of
     state ``s`` are the slices ``x_start[s] : x_start[s + 1]`` of three kinds of columns:
 
-    - ``edge_class``, ``edge_target``: on a byte of that class, go there;
+    - ``edge_class``, ``edge_target``: on a byte of that class, go there; by class;
     - ``call_nonterminal``, ``call_return``: after that nonterminal, go there; where ``call_tail``
       nothing can follow the return, so that the caller is complete when the callee is;
     - ``token_terminal``, ``token_target``: on one token of ``token_terminals[...]``, go there.

@@ -32,6 +32,9 @@ UNKNOWN = -1
 
 _FIRST_CAPACITY = 64
 
+_GROWTH = 8
+"""A table that is full gets room for so many times its states."""
+
 INITIAL = 1
 """The state before the first byte."""
 
@@ -85,7 +88,7 @@ class StateTable:
             self.next = stored.next
             self.has_completions = stored.has_completions
             return
-        self.next = np.full((_FIRST_CAPACITY, tables.class_count), UNKNOWN, np.int32)
+        self.next = KERNEL.unwritten(_FIRST_CAPACITY, tables.class_count)
         self.next[DEAD] = DEAD
         self.has_completions = np.zeros(_FIRST_CAPACITY, np.uint8)
         self.begin(self.items.entry([tables.start]))
@@ -319,17 +322,17 @@ class StateTable:
         if number == count:
             if number == len(self.next):
                 self.grow()
+            self.next[number] = UNKNOWN
             self.has_completions[number] = bool(completions)
         return number
 
     def grow(self) -> None:
-        """Make room for more states."""
+        """Make room for more states, by far: to copy rows takes time, to have none does not."""
         count, width = self.next.shape
-        longer = np.empty((2 * count, width), np.int32)
+        longer = KERNEL.unwritten(_GROWTH * count, width)
         longer[:count] = self.next
-        longer[count:] = UNKNOWN
         # Readers hold no lock: the longer array of flags must be there before its rows are.
-        self.has_completions = np.concatenate(
-            (self.has_completions, np.zeros_like(self.has_completions))
-        )
+        flags = np.zeros(_GROWTH * count, np.uint8)
+        flags[:count] = self.has_completions
+        self.has_completions = flags
         self.next = longer

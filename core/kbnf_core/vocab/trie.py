@@ -12,6 +12,7 @@ Neither need be what the model's own tokenizer makes of the same bytes.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from math import inf
 from typing import Any, NamedTuple, TypeVar
@@ -27,7 +28,7 @@ ROOT = 0
 ABSENT = -1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class TokenTrie:
     """A trie of n nodes and m token ids; all arrays are read-only. Node 0 is the root.
 
@@ -55,7 +56,7 @@ class TokenTrie:
         """Number of nodes, at least 1."""
         return len(self.byte)
 
-    @property
+    @cached_property
     def max_depth(self) -> int:
         """Length of the longest token in bytes; 0 if there is none."""
         return int(self.depth.max())
