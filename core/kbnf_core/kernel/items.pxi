@@ -412,6 +412,14 @@ cdef class _Items:
         found.erase(unique(found.begin(), found.end()), found.end())
         return 0
 
+    cdef int32_t entries(self, vector[int32_t] nonterminals) except -2:
+        """The set at the entries of nonterminals, each reporting itself."""
+        cdef vector[int64_t] found
+        cdef int32_t nonterminal
+        for nonterminal in nonterminals:
+            found.push_back(self.entry[nonterminal] * self.radix + nonterminal)
+        return self._intern(found)
+
     cdef int32_t predicted(self, vector[int32_t]& called) except -2:
         """The set predicted by calls of ``called``: ascending and distinct."""
         cdef string key = string(<const char*> called.data(), called.size() * sizeof(int32_t))

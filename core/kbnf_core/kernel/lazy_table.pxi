@@ -114,6 +114,16 @@ cdef class LazyTable:
         finally:
             self.release()
 
+    def enter(self, nonterminals):
+        """See ``interface.LazyTable``."""
+        self.refresh()
+        self.acquire()
+        try:
+            self._wake()
+            return self._begin(self.items.entries(nonterminals))
+        finally:
+            self.release()
+
     cdef int32_t _begin(self, int32_t item_set) except -2:
         cdef vector[Pair] reached = vector[Pair](1, Pair(BOTTOM, item_set))
         cdef vector[int32_t] no_exits

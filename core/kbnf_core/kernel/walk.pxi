@@ -8,9 +8,10 @@ cdef enum:
 
 
 cdef class _Part:
-    """A slice of the vocabulary, with its inclusion check."""
+    """A slice of the vocabulary; in a walker, with its inclusion check."""
 
     cdef Inclusion inclusion
+    cdef const int32_t[:, ::1] machine
     cdef const uint8_t[::1] byte
     cdef const int32_t[::1] skip
     cdef const uint16_t[::1] depth
@@ -31,27 +32,70 @@ cdef class _Part:
     cdef const int32_t[::1] first
     cdef const uint8_t[::1] first_byte
 
-    def __cinit__(self, trie, nodes, fronts=None, int32_t run=1):
+    cdef int lay_out(self, trie) except -1:
         self.byte = trie.byte
         self.skip = trie.skip
         self.depth = trie.depth
         self.token_start = trie.token_start
         self.token_ids = trie.token_ids
-        self.nodes = nodes
-        if fronts is not None:
-            self.fronts = fronts
-            self.front_count = <int32_t> self.fronts.shape[0]
-        self.run = run
         self.first = trie.children(0)
         self.first_byte = trie.byte[trie.children(0)]
+        self.run = 1
+        return 0
 
-    cdef int read_with(self, Inclusion inclusion, each) except -1:
-        """Admit a subtree as a block where inclusion holds."""
-        self.inclusion = inclusion
+    cdef int read(self, each) except -1:
+        """Take what an inclusion check needs."""
+        self.machine = each.machine
         self.reading = each.reading
         self.height = each.height
         self.short = each.short
         return 0
+
+    cdef _Part over(self, table):
+        """The part for walks of one table: where inclusion holds, a subtree is admitted at once."""
+        cdef _Part part
+        if self.short is None:
+            return self
+        part = _Part.__new__(_Part)
+        part.inclusion = Inclusion(table, self.machine)
+        part.byte, part.skip, part.depth = self.byte, self.skip, self.depth
+        part.token_start, part.token_ids = self.token_start, self.token_ids
+        part.nodes, part.reading, part.height = self.nodes, self.reading, self.height
+        part.words, part.short = self.words, self.short
+        part.fronts, part.front_count, part.run = self.fronts, self.front_count, self.run
+        part.first, part.first_byte = self.first, self.first_byte
+        return part
+
+
+cdef class Parts:
+    """A vocabulary, whole and in slices, laid out once for the walkers of all tables."""
+
+    cdef _Part whole
+    cdef list slices
+    cdef Py_ssize_t depth
+    cdef Py_ssize_t width
+
+    def __init__(self, trie, slices):
+        cdef _Part part
+        self.whole = _Part()
+        self.whole.lay_out(trie)
+        self.slices = []
+        for each in slices:
+            part = _Part()
+            part.lay_out(each.part.trie)
+            part.nodes = each.part.nodes
+            part.words = each.words
+            part.fronts = each.fronts
+            part.front_count = <int32_t> part.fronts.shape[0]
+            part.run = each.run
+            if each.machine is not None:
+                part.read(each)
+            self.slices.append(part)
+        self.depth = trie.max_depth
+        self.width = part.words.shape[0]
+
+
+parts = Parts
 
 
 cdef class Walker:
@@ -73,19 +117,13 @@ cdef class Walker:
     # Those set one by one.
     cdef readonly long long bits_set
 
-    def __cinit__(self, table, trie, slices):
+    def __cinit__(self, table, Parts parts):
         cdef _Part part
         self.explorer = table.explorer
-        self.places.resize(trie.max_depth + 1)
-        self.whole = _Part(trie, None)
-        self.parts = []
-        for each in slices:
-            part = _Part(each.part.trie, each.part.nodes, each.fronts, each.run)
-            part.words = each.words
-            if each.machine is not None:
-                part.read_with(Inclusion(table, each.machine), each)
-            self.parts.append(part)
-        self.words.resize(part.words.shape[0])
+        self.places.resize(parts.depth + 1)
+        self.words.resize(parts.width)
+        self.whole = parts.whole
+        self.parts = [part.over(table) for part in parts.slices]
 
     def walk(self, int32_t start, const int32_t[::1] roots, uint32_t[::1] words):
         """See ``interface.Walker``."""

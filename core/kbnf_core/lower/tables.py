@@ -1,6 +1,7 @@
 """The grammar as numbers: what lowering produces and recognition runs on."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -51,10 +52,10 @@ class Tables:
         """Number of states of all nonterminals."""
         return len(self.accepting)
 
-    @property
+    @cached_property
     def class_count(self) -> int:
         """Number of byte classes."""
-        return int(self.classes.max()) + 1
+        return max(self.classes.tobytes()) + 1
 
     def dump(self) -> str:
         """Return a numbered listing, one state a line; ``>`` marks entries, ``*`` acceptance."""

@@ -22,7 +22,7 @@ from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.residuals import gather
 from kbnf_core.mask.shared_rows import shared_rows
-from kbnf_core.mask.slices import slices_of
+from kbnf_core.mask.slices import parts_of
 from kbnf_core.mask.terminals import TokenTerminals
 from kbnf_core.mask.trie_walk import (
     ROOT_SET,
@@ -102,7 +102,7 @@ class Masks:
         self._byte_limit = max(limits.mask_bytes, LEAST_MASKS * (4 * self.word_count + ARRAY_BYTES))
         self._lock = threading.RLock()
         self.found = stored.found if stored else nothing_found(vocabulary)
-        self.walker = KERNEL.walker(states, vocabulary.trie, slices_of(vocabulary))
+        self.walker = KERNEL.walker(states, parts_of(vocabulary))
         self._unions: LruDict[tuple[int, ...], Bitmask] = LruDict(self._unite, self.mask_capacity)
         self._cut: LruDict[tuple[Viable, frozenset[int]], Bitmask] = LruDict(
             self._cut_off, self.mask_capacity

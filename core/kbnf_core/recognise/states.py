@@ -10,7 +10,7 @@ LR(k) grammar without using lookahead" (1991), whose part the tail calls play.
 """
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Protocol, TypeAlias
@@ -91,7 +91,7 @@ class StateTable:
         self.next = KERNEL.unwritten(_FIRST_CAPACITY, tables.class_count)
         self.next[DEAD] = DEAD
         self.has_completions = np.zeros(_FIRST_CAPACITY, np.uint8)
-        self.begin(self.items.entry([tables.start]))
+        self.enter([tables.start])
         self._given = self._contents.size
 
     @property
@@ -151,6 +151,14 @@ class StateTable:
     def begin(self, item_set: int) -> int:
         """Return the state of ``item_set`` alone, over BOTTOM."""
         return self.explorer.begin(item_set)
+
+    def enter(self, nonterminals: Sequence[int]) -> int:
+        """Return the state at the entries of ``nonterminals``, over BOTTOM."""
+        return self.explorer.enter(nonterminals)
+
+    def enter_plainly(self, nonterminals: Sequence[int]) -> int:
+        """Do what ``enter`` does, in Python."""
+        return self.begin_plainly(self.items.entry(nonterminals))
 
     def begin_plainly(self, item_set: int) -> int:
         """Do what ``begin`` does, in Python."""
