@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.engines import Ours
 from benchmarks.vocabulary import read_setting
 from benchmarks.workloads import WORKLOADS
-from kbnf_core.mask.slices import slices_of
+from kbnf_core.mask.slices import parts_of
 
 
 def measure_memory(tokens: int) -> dict[str, float]:
@@ -27,7 +27,7 @@ def _main(tokens: int) -> None:
     _touch(setting.vocabulary.trie)
     alone = _resident()
     # All grammars share them, so they are no part of what one takes.
-    slices_of(setting.vocabulary)
+    parts_of(setting.vocabulary)
     before = _resident()
     matcher = Ours(setting).make(workload)
     matcher.begin()

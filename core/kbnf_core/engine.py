@@ -42,6 +42,8 @@ FORGOTTEN = DEAD
 """In the list of past places: one that was not taken along. No text is ever at DEAD."""
 
 
+_DEFAULTS = Config()
+
 _REBUILT = frozenset(
     (
         *("_grammar", "_finish", "_automaton", "_words", "_nothing", "_allowed"),
@@ -94,15 +96,15 @@ class Engine(EngineCore):
         limits: Limits | None = None,
         stop_token_ids: int | Collection[int] | None = None,
     ) -> None:
-        config = config or Config()
+        for name in config.unheeded() if config else ():
+            warnings.warn(f"Config.{name} has no effect in this engine", stacklevel=2)
+        config = config or _DEFAULTS
         if finish is not None:
             config = replace(config, finish=finish)
         if limits is not None:
             config = replace(config, limits=limits)
         if stop_token_ids is not None:
             vocabulary = vocabulary.ending_with(stop_token_ids)
-        for name in config.unheeded():
-            warnings.warn(f"Config.{name} has no effect in this engine", stacklevel=2)
         limits = config.limits_in_force()
         if isinstance(grammar, str):
             grammar = Grammar(

@@ -52,7 +52,7 @@ def _vocabulary(random: Random, letters: bytes, size: int) -> Vocabulary:
 def _count(engine: Engine) -> _Counts:
     automaton = engine._automaton
     known = automaton.masks
-    memos = (known._unions, known._cut, known._viable, automaton.words)
+    memos = (known.unions, automaton.words)
     return _Counts(
         len(known.states),
         known.states.grown,

@@ -83,6 +83,13 @@ class Checker:
         fine[begins - 1] = True
         self.require(fine.all(), name, "has a list that does not ascend")
 
+    def not_descending(self, name: str, start: str) -> None:
+        """Require that no element of a list is less than the one before."""
+        elements, begins = self._arrays[name], self._arrays[start]
+        fine = np.append(elements[1:] >= elements[:-1], True)
+        fine[begins[begins > 0] - 1] = True
+        self.require(fine.all(), name, "has a list that descends")
+
     def distinct(self, *names: str) -> None:
         """Require that no two numbers have the same lists under all of these names."""
         columns = [_contents(self._arrays[name], self._arrays[f"{name}.start"]) for name in names]
@@ -124,6 +131,7 @@ def check_tables(checker: Checker, nonterminals: int, terminals: int) -> tuple[i
     checker.require(len(entry) == nonterminals > 0, "entry", "has a wrong length")
     checker.within("entry", entry, 0, positions)
     _check_edges(checker, "edge", "class", "target", (class_count, positions))
+    checker.not_descending("edge.class", "edge.start")
     _check_edges(checker, "call", "nonterminal", "return", (nonterminals, positions))
     _check_edges(checker, "token", "terminal", "target", (terminals, positions))
     tails = checker.flags("call.tail")

@@ -61,7 +61,7 @@ class _Subject:
     def takes(self, text: Text) -> tuple[bool, bool]:
         """Tell for each side whether a text that is not empty is one of its texts."""
         states, starts = self.states, self.machine.starts
-        state = states.begin(states.items.entry(sorted(set(starts))))
+        state = states.enter(sorted(set(starts)))
         over = [False, False]
         takes = [False, False]
         for symbol in self._symbols(text):
@@ -238,7 +238,7 @@ class _Refinement:
         """Return the byte classes that texts of a component begin with."""
         if component not in self._first:
             states = self._subject.states
-            begin = states.begin(states.items.entry([component]))
+            begin = states.enter([component])
             self._first[component] = frozenset(states.live_classes(begin))
         return self._first[component]
 

@@ -156,7 +156,7 @@ class Search:
         return Outcome((self._found[0], self._found[1]), not self._is_beyond, below)
 
     def _begin(self, components: Kind) -> int:
-        return self.states.begin(self.states.items.entry(sorted(components)))
+        return self.states.enter(sorted(components))
 
     def _reach(self, place: _Place, length: int, way: tuple[_Place, _Read]) -> None:
         if place.state != DEAD and length < self._length.get(place, length + 1):

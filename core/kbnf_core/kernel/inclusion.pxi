@@ -32,13 +32,21 @@ cdef class Inclusion:
 
     def __cinit__(self, table, const int32_t[:, ::1] machine):
         cdef vector[Pair] found
+        cdef int32_t last[256]
         cdef Py_ssize_t state, byte
+        cdef int32_t after
+        cdef uint8_t byte_class
         self.explorer = table.explorer
+        self.moves.reserve(machine.shape[0])
         for state in range(machine.shape[0]):
             found.clear()
+            memset(last, DEAD, sizeof(last))
             for byte in range(256):
-                if machine[state, byte] != DEAD:
-                    found.push_back(Pair(self.explorer.classes[byte], machine[state, byte]))
+                after, byte_class = machine[state, byte], self.explorer.classes[byte]
+                # Most bytes of a class lead to the same state.
+                if after != last[byte_class] and after != DEAD:
+                    last[byte_class] = after
+                    found.push_back(Pair(byte_class, after))
             sort(found.begin(), found.end())
             found.erase(unique(found.begin(), found.end()), found.end())
             self.moves.push_back(found)

@@ -52,6 +52,9 @@ class LazyTable(Protocol):
     def begin(self, item_set: int) -> int:
         """Return the state of ``item_set`` alone, over BOTTOM."""
 
+    def enter(self, nonterminals: Sequence[int]) -> int:
+        """Return the state at the entries of nonterminals, each reporting itself, over BOTTOM."""
+
     def signature(self, item_set: int, blocks: Ids) -> bytes:
         """Return a key under which item sets equivalent modulo ``blocks`` collide."""
 
@@ -217,6 +220,9 @@ class Table(Protocol):
     def live_plainly(self, state: int) -> list[int]:
         """Return what ``live_classes`` returns, computed in Python."""
 
+    def enter_plainly(self, nonterminals: Sequence[int]) -> int:
+        """Do what ``LazyTable.enter`` does, in Python."""
+
     def begin_plainly(self, item_set: int) -> int:
         """Return what ``begin`` returns, computed in Python."""
 
@@ -267,6 +273,10 @@ class TrieArrays(Protocol):
     @property
     def token_ids(self) -> Ids:
         """Return int32[m]."""
+
+
+class Parts(Protocol):
+    """A vocabulary as a kernel's walkers take it, made once for all tables."""
 
 
 class Walker(Protocol):
@@ -414,6 +424,12 @@ class Kernel(Protocol):
         Its results are those of ``explore_plainly``. It takes the table's lock.
         """
 
+    def unwritten(self, count: int, width: int) -> Ids:
+        """Return int32[count, width] for rows of transitions, with nothing sensible in it.
+
+        It takes up no memory where nothing was written yet.
+        """
+
     def configurations(self) -> Configurations:
         """Return an empty table."""
 
@@ -429,11 +445,11 @@ class Kernel(Protocol):
         ``machine`` is int32[n, 256], the state after a byte: 0 is dead, 1 the start.
         """
 
-    def walker(self, table: Any, trie: TrieArrays, slices: Sequence[Slice]) -> Walker:
-        """Return the walker of ``trie`` over the states of ``table``, a ``Table``.
+    def parts(self, trie: TrieArrays, slices: Sequence[Slice]) -> Parts:
+        """Lay out a trie for walkers; ``slices``: the same tokens, each in one of them."""
 
-        ``slices``: the same tokens, each in one of them.
-        """
+    def walker(self, table: Any, parts: Parts) -> Walker:
+        """Return the walker of ``parts`` over the states of ``table``, a ``Table``."""
 
     def assembler(self, masks: Any) -> MaskAssembler:
         """Return the assembler for states of ``masks``, which is ``Gatherable``.

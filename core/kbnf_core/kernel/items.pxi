@@ -35,8 +35,6 @@ cdef class _Items:
     cdef const int32_t[::1] token_start
     cdef const int32_t[::1] entry
     cdef const uint8_t[::1] accepting
-    # Whether the edges of each state come by class, as lowering writes them.
-    cdef bint by_class
     # By item set; valid where ``known`` has the bit.
     cdef vector[uint8_t] known
     cdef deque[int32_t] live_sets
@@ -73,18 +71,9 @@ cdef class _Items:
         self.token_start = tables.token_start
         self.entry = tables.entry
         self.accepting = tables.accepting.view("uint8")
-        self.by_class = self._come_by_class()
         self.single = _Map()
         self.unions = _Map()
         self.looked_at = UNKNOWN
-
-    cdef bint _come_by_class(self) noexcept:
-        cdef Py_ssize_t state, edge
-        for state in range(self.accepting.shape[0]):
-            for edge in range(self.edge_start[state] + 1, self.edge_start[state + 1]):
-                if self.edge_class[edge] < self.edge_class[edge - 1]:
-                    return False
-        return True
 
     cdef inline vector[int64_t]* of(self, int32_t item_set) noexcept:
         """The items of a set: automaton state times radix, plus nonterminal to report."""
@@ -257,18 +246,15 @@ cdef class _Items:
         for i in range(items.size()):
             state = items[0][i] // self.radix
             edge, end = self._first_edge(state, byte_class), self.edge_start[state + 1]
-            while edge < end and (self.edge_class[edge] == byte_class or not self.by_class):
-                if self.edge_class[edge] == byte_class:
-                    reached.push_back(
-                        self.edge_target[edge] * self.radix + items[0][i] % self.radix
-                    )
+            while edge < end and self.edge_class[edge] == byte_class:
+                reached.push_back(self.edge_target[edge] * self.radix + items[0][i] % self.radix)
                 edge += 1
         return self._intern(reached)
 
     cdef int32_t _first_edge(self, int32_t state, int32_t byte_class) noexcept:
         """The first edge of a class, or the index at which it would be inserted (lower bound)."""
         cdef int32_t low = self.edge_start[state], high = self.edge_start[state + 1], middle
-        while self.by_class and low < high:
+        while low < high:
             middle = (low + high) // 2
             if self.edge_class[middle] < byte_class:
                 low = middle + 1
@@ -425,6 +411,14 @@ cdef class _Items:
         sort(found.begin(), found.end())
         found.erase(unique(found.begin(), found.end()), found.end())
         return 0
+
+    cdef int32_t entries(self, vector[int32_t] nonterminals) except -2:
+        """The set at the entries of nonterminals, each reporting itself."""
+        cdef vector[int64_t] found
+        cdef int32_t nonterminal
+        for nonterminal in nonterminals:
+            found.push_back(self.entry[nonterminal] * self.radix + nonterminal)
+        return self._intern(found)
 
     cdef int32_t predicted(self, vector[int32_t]& called) except -2:
         """The set predicted by calls of ``called``: ascending and distinct."""

@@ -114,6 +114,16 @@ cdef class LazyTable:
         finally:
             self.release()
 
+    def enter(self, nonterminals):
+        """See ``interface.LazyTable``."""
+        self.refresh()
+        self.acquire()
+        try:
+            self._wake()
+            return self._begin(self.items.entries(nonterminals))
+        finally:
+            self.release()
+
     cdef int32_t _begin(self, int32_t item_set) except -2:
         cdef vector[Pair] reached = vector[Pair](1, Pair(BOTTOM, item_set))
         cdef vector[int32_t] no_exits
@@ -284,6 +294,8 @@ cdef class LazyTable:
             if number == self.capacity:
                 self.table.grow()
                 self.refresh()
+            # All bits set is UNKNOWN.
+            memset(self.rows + number * self.width, 0xFF, self.width * sizeof(int32_t))
             self.completions[number] = not completions.empty()
         return number
 
@@ -338,6 +350,17 @@ cdef class LazyTable:
 
 
 explorer = LazyTable
+
+
+def unwritten(Py_ssize_t count, Py_ssize_t width):
+    """See ``interface.Kernel``; NumPy asks for huge pages, each of which takes milliseconds."""
+    cdef cnp.npy_intp[2] shape = [count, width]
+    cdef void* data = malloc(count * width * sizeof(int32_t))
+    if data == NULL:
+        raise MemoryError
+    cdef cnp.ndarray rows = cnp.PyArray_SimpleNewFromData(2, shape, cnp.NPY_INT32, data)
+    cnp.PyArray_ENABLEFLAGS(rows, cnp.NPY_ARRAY_OWNDATA)
+    return rows
 
 
 cdef bint _holds(vector[Pair]& pairs, Pair what) noexcept nogil:

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +38,7 @@ __all__ = [
     "fill_rows",
     "forced",
     "lists",
+    "parts",
     "pool",
     "reader",
     "walker",
@@ -86,6 +87,10 @@ class PlainExplorer:
     def begin(self, item_set: int) -> int:
         """See ``interface.LazyTable``."""
         return self._table.begin_plainly(item_set)
+
+    def enter(self, nonterminals: "Sequence[int]") -> int:
+        """See ``interface.LazyTable``."""
+        return self._table.enter_plainly(nonterminals)
 
     def signature(self, item_set: int, blocks: "Ids") -> bytes:
         """See ``interface.LazyTable``."""
@@ -229,15 +234,22 @@ class PlainPool:
         return np.stack((places, words.view(np.int32)[places]), axis=1).astype(np.int32).tobytes()
 
 
+class PlainParts(NamedTuple):
+    """See ``interface.Parts``."""
+
+    trie: "TrieArrays"
+    slices: "Sequence[Slice]"
+
+
 class PlainWalker:
     """See ``interface.Walker``; one level of the trie at a time, dead branches dropping out."""
 
-    def __init__(self, table: "Table", trie: "TrieArrays", slices: "Sequence[Slice]") -> None:
+    def __init__(self, table: "Table", parts: PlainParts) -> None:
         self._table = table
-        self._trie = trie
+        self._trie = parts.trie
         self._slices = [
             (each, None if each.machine is None else PlainReader(table, each.machine))
-            for each in slices
+            for each in parts.slices
         ]
         self.visited = 0
 
@@ -414,6 +426,7 @@ configurations = PlainSituations
 lists = PlainLists
 reader = PlainReader
 pool = PlainPool
+parts = PlainParts
 walker = PlainWalker
 assembler = PlainGatherer
 forced = PlainForced
@@ -535,6 +548,11 @@ class _Vectors:
         for place, state in self._contents[number]:
             row[place] = state
         return row
+
+
+def unwritten(count: int, width: int) -> "Ids":
+    """See ``Kernel``."""
+    return np.empty((count, width), np.int32)
 
 
 def fill(out: npt.NDArray[np.int32], words: "Bitmask") -> None:

@@ -46,9 +46,9 @@ cdef inline bint _has_all(const _Bytes* these, const _Bytes* others) noexcept no
 
 
 cdef class _Part:
-    """A slice of the vocabulary, with its inclusion check."""
+    """A slice of the vocabulary."""
 
-    cdef Inclusion inclusion
+    cdef const int32_t[:, ::1] machine
     cdef const uint8_t[::1] byte
     cdef const int32_t[::1] skip
     cdef const uint16_t[::1] depth
@@ -57,6 +57,8 @@ cdef class _Part:
     cdef const uint8_t[::1] child_byte
     cdef const int32_t[::1] token_start
     cdef const int32_t[::1] token_ids
+    # Whether a machine reads it: then where inclusion holds, a subtree is admitted at once.
+    cdef bint reads
     # By node: its number in the whole trie, the state of the machine, the height of its subtree.
     cdef const int32_t[::1] nodes
     cdef const uint8_t[::1] reading
@@ -73,7 +75,7 @@ cdef class _Part:
     cdef _Bytes first
     cdef _Bytes read_first
 
-    def __cinit__(self, trie, nodes, fronts=None, int32_t run=1):
+    cdef int lay_out(self, trie) except -1:
         cdef int32_t i
         self.byte = trie.byte
         self.skip = trie.skip
@@ -83,38 +85,69 @@ cdef class _Part:
         self.child_byte = trie.child_byte
         self.token_start = trie.token_start
         self.token_ids = trie.token_ids
-        self.nodes = nodes
-        if fronts is not None:
-            self.fronts = fronts
-            self.front_count = <int32_t> self.fronts.shape[0]
-        self.run = run
+        self.run = 1
+        self.nodes = None
         memset(&self.first, 0, sizeof(_Bytes))
-        memset(&self.read_first, 0, sizeof(_Bytes))
         for i in range(self.child_start[1]):
             self.first_child[self.child_byte[i]] = self.child[i]
             _add_byte(&self.first, self.child_byte[i])
+        return 0
 
-    cdef int read_with(self, Inclusion inclusion, each) except -1:
-        """Admit a subtree as a block where inclusion holds."""
+    cdef int read(self, each) except -1:
+        """Take what an inclusion check needs."""
         cdef const int32_t[:, ::1] machine = each.machine
-        cdef Py_ssize_t byte
-        self.inclusion = inclusion
+        cdef int32_t byte
+        memset(&self.read_first, 0, sizeof(_Bytes))
         for byte in range(256):
             if machine[1, byte] != DEAD:
                 _add_byte(&self.read_first, byte)
+        self.reads = True
+        self.machine = each.machine
         self.reading = each.reading
         self.height = each.height
-        self.words = each.words
         self.short = each.short
         return 0
+
+
+cdef class Parts:
+    """A vocabulary, whole and in slices, laid out once for the walkers of all tables."""
+
+    cdef _Part whole
+    cdef list slices
+    cdef Py_ssize_t depth
+    cdef Py_ssize_t width
+
+    def __init__(self, trie, slices):
+        cdef _Part part
+        self.whole = _Part()
+        self.whole.lay_out(trie)
+        self.slices = []
+        for each in slices:
+            part = _Part()
+            part.lay_out(each.part.trie)
+            part.nodes = each.part.nodes
+            part.words = each.words
+            part.fronts = each.fronts
+            part.front_count = <int32_t> part.fronts.shape[0]
+            part.run = each.run
+            if each.machine is not None:
+                part.read(each)
+            self.slices.append(part)
+        self.depth = trie.max_depth
+        self.width = part.words.shape[0]
+
+
+parts = Parts
 
 
 cdef class Walker:
     """Walks the slices of one vocabulary through one table, whose arrays it looks up once."""
 
     cdef LazyTable explorer
+    cdef Parts parts
     cdef _Part whole
-    cdef list parts
+    # The inclusion checks of the slices, None where none is made.
+    cdef list inclusions
     # At each depth of the path to the current node: see ``LazyTable.place``.
     cdef vector[int32_t] places
     # The bits found so far, the nonzero words among them, and whether that is all.
@@ -131,23 +164,19 @@ cdef class Walker:
     # Those set one by one.
     cdef readonly long long bits_set
 
-    def __cinit__(self, table, trie, slices):
+    def __cinit__(self, table, Parts parts):
         cdef _Part part
-        self.explorer = table.explorer
-        if trie.token_ids.shape[0]:
-            self.words.resize(trie.token_ids.max() // 32 + 1)
         cdef int32_t byte
-        self.places.resize(trie.max_depth + 1)
+        self.explorer = table.explorer
+        self.places.resize(parts.depth + 1)
+        self.words.resize(parts.width)
         self.class_bytes.resize(self.explorer.width)
         for byte in range(256):
             _add_byte(&self.class_bytes[self.explorer.classes[byte]], byte)
-        self.whole = _Part(trie, None)
-        self.parts = []
-        for each in slices:
-            part = _Part(each.part.trie, each.part.nodes, each.fronts, each.run)
-            if each.machine is not None:
-                part.read_with(Inclusion(table, each.machine), each)
-            self.parts.append(part)
+        self.parts, self.whole = parts, parts.whole
+        self.inclusions = []
+        for part in parts.slices:
+            self.inclusions.append(Inclusion(table, part.machine) if part.reads else None)
 
     def walk(self, int32_t start, const int32_t[::1] roots, uint32_t[::1] words):
         """See ``interface.Walker``."""
@@ -183,6 +212,7 @@ cdef class Walker:
         """Walk from a state, or ``~item_set``."""
         cdef LazyTable explorer = self.explorer
         cdef _Part part
+        cdef Inclusion inclusion
         cdef size_t i
         cdef bint several = count > 1
         self.completions.clear()
@@ -194,13 +224,13 @@ cdef class Walker:
             for i in range(count):
                 if roots[i]:
                     self.places[self.whole.depth[roots[i]]] = self.places[0]
-                    self._walk_below(self.whole, roots[i], 0)
+                    self._walk_below(self.whole, None, roots[i], 0)
                     self._take_ranges(self.whole)
                     continue
-                several = several or len(self.parts) > 1
+                several = several or len(self.parts.slices) > 1
                 self._find_alive()
-                for part in self.parts:
-                    self._walk_part(part)
+                for part, inclusion in zip(self.parts.slices, self.inclusions):
+                    self._walk_part(part, inclusion)
         except BaseException:
             self._clear()
             raise
@@ -229,23 +259,25 @@ cdef class Walker:
                     self.alive.bits[i] |= these.bits[i]
         return 0
 
-    cdef int _walk_part(self, _Part part) except -1:
+    cdef int _walk_part(self, _Part part, Inclusion inclusion) except -1:
         cdef int32_t within = 0
         if part.token_ids.shape[0] == 0:
             return 0
-        if part.inclusion is not None and _has_all(&self.alive, &part.read_first):
-            within = part.inclusion.covers_all(self.places[0], part.byte.shape[0])
+        if inclusion is not None and _has_all(&self.alive, &part.read_first):
+            within = inclusion.covers_all(self.places[0], part.byte.shape[0])
             if within >= part.height[0]:
                 self._admit(part.words)
                 return 0
             within = min(within, <int32_t> len(part.short) - 1)
             if within:
                 self._admit(part.short[within])
-        self._walk_children(part, within)
+        self._walk_children(part, inclusion, within)
         self._take_ranges(part)
         return 0
 
-    cdef int _walk_children(self, _Part part, int32_t within) except -1:
+    cdef int _walk_children(
+        self, _Part part, Inclusion inclusion, int32_t within
+    ) except -1:
         cdef uint64_t bits
         cdef int32_t child
         cdef int i
@@ -253,7 +285,7 @@ cdef class Walker:
             bits = self.alive.bits[i] & part.first.bits[i]
             while bits:
                 child = part.first_child[64 * i + _lowest(bits)]
-                self._walk_range(part, child, part.skip[child], within)
+                self._walk_range(part, inclusion, child, part.skip[child], within)
                 bits &= bits - 1
         return 0
 
@@ -264,7 +296,9 @@ cdef class Walker:
         self.all_touched = True
         return 0
 
-    cdef int _walk_below(self, _Part part, int32_t node, int32_t within) except -1:
+    cdef int _walk_below(
+        self, _Part part, Inclusion inclusion, int32_t node, int32_t within
+    ) except -1:
         """Walk below a node, whose place is known, without a look at children that are dead.
 
         They lie far apart, their bytes side by side.
@@ -278,10 +312,12 @@ cdef class Walker:
             # The row is another one when the table has grown.
             if explorer.row(place)[classes[part.child_byte[i]]] != DEAD:
                 child = part.child[i]
-                self._walk_range(part, child, part.skip[child], within)
+                self._walk_range(part, inclusion, child, part.skip[child], within)
         return 0
 
-    cdef int _walk_range(self, _Part part, int32_t node, int32_t end, int32_t within) except -1:
+    cdef int _walk_range(
+        self, _Part part, Inclusion inclusion, int32_t node, int32_t end, int32_t within
+    ) except -1:
         """Walk the subtrees of siblings: down to ``node + 1`` while alive, else past it.
 
         Small subtrees are looked at in the order of their nodes, others by ``_walk_below``.
@@ -290,7 +326,6 @@ cdef class Walker:
         """
         cdef LazyTable explorer = self.explorer
         cdef _Items items = explorer.items
-        cdef Inclusion inclusion = part.inclusion
         cdef const uint8_t* classes = explorer.classes
         cdef const uint8_t* byte = &part.byte[0]
         cdef const int32_t* skip = &part.skip[0]
@@ -336,7 +371,7 @@ cdef class Walker:
             if token_start[node] < token_start[node + 1]:
                 self._take(token_start[node], token_start[node + 1])
             if skip[node] - node > _WIDE and depth[node] < _DEEPEST:
-                self._walk_below(part, node, within)
+                self._walk_below(part, inclusion, node, within)
                 node = skip[node]
                 continue
             node += 1

@@ -1,6 +1,7 @@
 """The grammar as numbers: what lowering produces and recognition runs on."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ class Tables:
     ``accepting[s]`` tells that the nonterminal of ``s`` may be complete there. The edges of
     state ``s`` are the slices ``x_start[s] : x_start[s + 1]`` of three kinds of columns:
 
-    - ``edge_class``, ``edge_target``: on a byte of that class, go there;
+    - ``edge_class``, ``edge_target``: on a byte of that class, go there; by class;
     - ``call_nonterminal``, ``call_return``: after that nonterminal, go there; where ``call_tail``
       nothing can follow the return, so that the caller is complete when the callee is;
     - ``token_terminal``, ``token_target``: on one token of ``token_terminals[...]``, go there.
@@ -51,10 +52,10 @@ class Tables:
         """Number of states of all nonterminals."""
         return len(self.accepting)
 
-    @property
+    @cached_property
     def class_count(self) -> int:
         """Number of byte classes."""
-        return int(self.classes.max()) + 1
+        return max(self.classes.tobytes()) + 1
 
     def dump(self) -> str:
         """Return a numbered listing, one state a line; ``>`` marks entries, ``*`` acceptance."""

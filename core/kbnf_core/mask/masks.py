@@ -21,7 +21,7 @@ from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.residuals import gather
 from kbnf_core.mask.shared_rows import shared_rows
-from kbnf_core.mask.slices import slices_of
+from kbnf_core.mask.slices import parts_of
 from kbnf_core.mask.terminals import TokenTerminals
 from kbnf_core.mask.trie_walk import (
     ROOT_SET,
@@ -100,7 +100,7 @@ class Masks:
         self._state_limit = max(limits.cached_states, LEAST_STATES)
         self._byte_limit = max(limits.mask_bytes, LEAST_MASKS * (4 * self.word_count + ARRAY_BYTES))
         self.found = stored.found if stored else nothing_found(vocabulary)
-        self.walker = KERNEL.walker(states, vocabulary.trie, slices_of(vocabulary))
+        self.walker = KERNEL.walker(states, parts_of(vocabulary))
         self.unions: LruDict[tuple[int, ...], Bitmask] = LruDict(self._unite, self.mask_capacity)
         self.shared_rows = shared_rows(vocabulary)
         self.no_words = _frozen(np.zeros(self.word_count, np.uint32))

@@ -19,6 +19,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
+from kbnf_core.kernel.chosen import KERNEL
+from kbnf_core.kernel.interface import Parts
 from kbnf_core.mask.bits import Bitmask, pack
 from kbnf_core.vocab.trie import Part, TokenTrie, part_of
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -59,18 +61,21 @@ class Slice(NamedTuple):
     height: npt.NDArray[np.uint16]
 
 
-_slices: WeakKeyDictionary[Vocabulary, tuple[Slice, ...]] = WeakKeyDictionary()
+_parts: WeakKeyDictionary[Vocabulary, Parts] = WeakKeyDictionary()
 
 
-def slices_of(vocabulary: Vocabulary) -> tuple[Slice, ...]:
-    """Return the slices of a vocabulary; all grammars share them."""
-    found = _slices.get(vocabulary)
+def parts_of(vocabulary: Vocabulary) -> Parts:
+    """Return a vocabulary in slices, as walkers take it; all grammars share it."""
+    found = _parts.get(vocabulary)
     if found is None:
-        found = _slices.setdefault(vocabulary, _make(vocabulary.trie, vocabulary.size))
+        made = KERNEL.parts(vocabulary.trie, slices_of(vocabulary))
+        found = _parts.setdefault(vocabulary, made)
     return found
 
 
-def _make(trie: TokenTrie, size: int) -> tuple[Slice, ...]:
+def slices_of(vocabulary: Vocabulary) -> tuple[Slice, ...]:
+    """Return the slices of a vocabulary."""
+    trie, size = vocabulary.trie, vocabulary.size
     left = np.ones(len(trie.token_ids), np.bool_)
     node_of_token = np.repeat(np.arange(trie.node_count), np.diff(trie.token_start))
     made = []

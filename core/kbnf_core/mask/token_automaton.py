@@ -231,8 +231,10 @@ class TokenAutomata:
         """The estimated size of all tables and masks, in bytes."""
         states = self._states
         masks = {automaton.masks for each in self._automata.values() for automaton in each.values()}
-        table = 0 if states is None else states.next.nbytes + PART_BYTES * states.grown
-        return table + sum(each.known_bytes for each in masks)
+        known = sum(each.known_bytes for each in masks)
+        if states is None:
+            return known
+        return known + states.next[: len(states)].nbytes + PART_BYTES * states.grown
 
     def get(self, vocabulary: Vocabulary, finish: Finish) -> TokenAutomaton:
         """Return the token automaton over ``vocabulary``, the same object for equal arguments."""

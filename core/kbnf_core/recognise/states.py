@@ -10,7 +10,7 @@ LR(k) grammar without using lookahead" (1991), whose part the tail calls play.
 """
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Protocol, TypeAlias
@@ -31,6 +31,9 @@ UNKNOWN = -1
 """In the transition table: not computed yet."""
 
 _FIRST_CAPACITY = 64
+
+_GROWTH = 8
+"""A table that is full gets room for so many times its states."""
 
 INITIAL = 1
 """The state before the first byte."""
@@ -85,10 +88,10 @@ class StateTable:
             self.next = stored.next
             self.has_completions = stored.has_completions
             return
-        self.next = np.full((_FIRST_CAPACITY, tables.class_count), UNKNOWN, np.int32)
+        self.next = KERNEL.unwritten(_FIRST_CAPACITY, tables.class_count)
         self.next[DEAD] = DEAD
         self.has_completions = np.zeros(_FIRST_CAPACITY, np.uint8)
-        self.begin(self.items.entry([tables.start]))
+        self.enter([tables.start])
         self.given = self._contents.size
 
     @property
@@ -153,6 +156,14 @@ class StateTable:
     def begin(self, item_set: int) -> int:
         """Return the state of ``item_set`` alone, over BOTTOM."""
         return self.explorer.begin(item_set)
+
+    def enter(self, nonterminals: Sequence[int]) -> int:
+        """Return the state at the entries of ``nonterminals``, over BOTTOM."""
+        return self.explorer.enter(nonterminals)
+
+    def enter_plainly(self, nonterminals: Sequence[int]) -> int:
+        """Do what ``enter`` does, in Python."""
+        return self.begin_plainly(self.items.entry(nonterminals))
 
     def begin_plainly(self, item_set: int) -> int:
         """Do what ``begin`` does, in Python."""
@@ -324,17 +335,17 @@ class StateTable:
         if number == count:
             if number == len(self.next):
                 self.grow()
+            self.next[number] = UNKNOWN
             self.has_completions[number] = bool(completions)
         return number
 
     def grow(self) -> None:
-        """Make room for more states."""
+        """Make room for more states, by far: to copy rows takes time, to have none does not."""
         count, width = self.next.shape
-        longer = np.empty((2 * count, width), np.int32)
+        longer = KERNEL.unwritten(_GROWTH * count, width)
         longer[:count] = self.next
-        longer[count:] = UNKNOWN
         # Readers hold no lock: the longer array of flags must be there before its rows are.
-        self.has_completions = np.concatenate(
-            (self.has_completions, np.zeros_like(self.has_completions))
-        )
+        flags = np.zeros(_GROWTH * count, np.uint8)
+        flags[:count] = self.has_completions
+        self.has_completions = flags
         self.next = longer

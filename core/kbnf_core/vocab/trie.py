@@ -56,7 +56,7 @@ class TokenTrie:
         """Number of nodes, at least 1."""
         return len(self.byte)
 
-    @property
+    @cached_property
     def max_depth(self) -> int:
         """Length of the longest token in bytes; 0 if there is none."""
         return int(self.depth.max())

@@ -47,7 +47,7 @@ def walk(kernel: Kernel, table: StateTable, start: int, roots: list[int]) -> Wal
     trie = VOCABULARY.trie
     # What was there before must not shine through.
     words = np.full((VOCABULARY.size + 31) // 32, 0xDEADBEEF, np.uint32)
-    completions = kernel.walker(table, trie, slices_of(VOCABULARY)).walk(
+    completions = kernel.walker(table, kernel.parts(trie, slices_of(VOCABULARY))).walk(
         start, np.array(roots, np.int32), words
     )
     assert all(nodes.dtype == np.int32 for _, nodes in completions)
