@@ -353,8 +353,8 @@ class MaskAssembler(Protocol):
         Equal masks of few tokens are one array, as are those of the same numbers.
         """
 
-    def mask_unless_complete(self, state: int) -> Bitmask | None:
-        """Return the same without more, None if the start is complete within some token."""
+    def prefix_free(self, state: int) -> Bitmask:
+        """Return the same without more, and without tokens that go on behind a complete text."""
 
     def gathered(self) -> list[int]:
         """Return the states for which walks were gathered, ascending."""
@@ -411,6 +411,11 @@ class Gatherable(Protocol):
 
     def union(self, rows: tuple[int, ...]) -> Bitmask:
         """Return the union of masks, by their numbers."""
+
+    def cut_off(
+        self, rows: tuple[int, ...], completions: tuple[int, ...], state: int
+    ) -> Bitmask:
+        """Return the union of masks without the tokens below the nodes of some sets."""
 
 
 class Kernel(Protocol):

@@ -327,10 +327,9 @@ class PlainGatherer:
         rows, _ = self._gather_alone(state)
         return self._masks.union((*rows, *more))
 
-    def mask_unless_complete(self, state: int) -> "Bitmask | None":
+    def prefix_free(self, state: int) -> "Bitmask":
         """See ``interface.MaskAssembler``."""
-        rows, completions = self._gather_alone(state)
-        return None if completions else self._masks.union(rows)
+        return self._masks.cut_off(*self._gather_alone(state), state)
 
     def _gather_alone(self, state: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         self._masks.states.lock.acquire()

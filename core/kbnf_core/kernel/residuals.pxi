@@ -70,14 +70,31 @@ cdef class MaskAssembler:
         finally:
             self.explorer.release()
 
-    def mask_unless_complete(self, int32_t state):
+    def prefix_free(self, int32_t state):
         """See ``interface.MaskAssembler``."""
         self.explorer.acquire()
         try:
             self._gather(state)
-            return self._united() if self.found_completions.empty() else None
+            if not self.found_completions.empty():
+                self._cut_off()
+            return self._united()
         finally:
             self.explorer.release()
+
+    cdef int _cut_off(self) except -1:
+        """Replace the rows found by their union without what lies behind a complete text."""
+        cdef vector[int32_t] content
+        cdef vector[int32_t]* nodes
+        cdef size_t i, j
+        for i in range(self.found_rows.size()):
+            self.walker.add(self.rows.contents.at(self.found_rows[i]))
+        for i in range(self.found_completions.size()):
+            nodes = &self.node_sets.contents.at(self.found_completions[i])
+            for j in range(nodes.size()):
+                self.walker.drop_below(nodes[0][j])
+        self.walker._take_words(content, self.rows.width)
+        self.found_rows.assign(1, self.rows.find(content))
+        return 0
 
     cdef object _united(self):
         """The union of the rows found; equal ones are one array."""

@@ -434,14 +434,39 @@ cdef class Walker:
             self.completions[names[0][i]].push_back(node)
         return 0
 
+    cdef int add(self, const vector[int32_t]& content) except -1:
+        """Set the bits of a mask, as ``Pool`` stores it."""
+        cdef size_t i
+        if content.size() == self.words.size():
+            for i in range(content.size()):
+                self.words[i] |= <uint32_t> content[i]
+            self.all_touched = True
+            return 0
+        for i in range(0, content.size(), 2):
+            if self.words[content[i]] == 0:
+                self.touched.push_back(content[i])
+            self.words[content[i]] |= <uint32_t> content[i + 1]
+        return 0
+
+    cdef int drop_below(self, int32_t node) except -1:
+        """Drop the tokens that end below a node."""
+        cdef _Part whole = self.whole
+        cdef int32_t k, token
+        for k in range(whole.token_start[node + 1], whole.token_start[whole.skip[node]]):
+            token = whole.token_ids[k]
+            self.words[token >> 5] &= ~(<uint32_t> 1 << (token & 31))
+        return 0
+
     cdef int _take_words(self, vector[int32_t]& content, int32_t width) except -1:
         """Write these bits in the form ``Pool`` interns, and reset."""
         cdef size_t i
         if not self.all_touched and 2 * <int32_t> self.touched.size() < width:
             sort(self.touched.begin(), self.touched.end())
             for i in range(self.touched.size()):
-                content.push_back(self.touched[i])
-                content.push_back(<int32_t> self.words[self.touched[i]])
+                # Bits may have been dropped again.
+                if self.words[self.touched[i]]:
+                    content.push_back(self.touched[i])
+                    content.push_back(<int32_t> self.words[self.touched[i]])
         else:
             self.touched.clear()
             for i in range(self.words.size()):

@@ -191,21 +191,23 @@ class Masks:
 
     def prefix_free(self, state: int) -> Bitmask:
         """Return the viable tokens that do not extend a complete text."""
-        whole = self._assembler.mask_unless_complete(state) if self._is_plain else None
-        if whole is not None:
-            return whole
-        viable = self._find_viable(state)
-        if not viable.completions:
-            return self.union(viable.rows)
-        cut = self._cut_off(viable, self._token_terminals(state))
-        return self.union((self.found.rows.number(cut),))
+        if self._is_plain:
+            return self._assembler.prefix_free(state)
+        return self.cut_off(*self._find_viable(state), state)
 
-    def _cut_off(self, viable: Viable, terminals: frozenset[int]) -> Bitmask:
-        nodes = np.concatenate([self.found.node_sets[each] for each in viable.completions])
-        below = self._ids_below(nodes)
-        # A token that a token terminal names stays: it is one step, whatever its bytes are.
-        named = self.terminals.mask(terminals)
-        return self.union(viable.rows) & ~pack(below, self.vocabulary.size) | named
+    def cut_off(
+        self, rows: tuple[int, ...], completions: tuple[int, ...], state: int
+    ) -> Bitmask:
+        """Return the union of masks without the tokens below the nodes of some sets.
+
+        A token that a token terminal of ``state`` names stays: it is one step, whatever its bytes.
+        """
+        if not completions:
+            return self.union(rows)
+        nodes = np.concatenate([self.found.node_sets[each] for each in completions])
+        below = pack(self._ids_below(nodes), self.vocabulary.size)
+        named = self.terminals.mask(self._token_terminals(state))
+        return self.union((self.found.rows.number(self.union(rows) & ~below | named),))
 
     def _token_terminals(self, state: int) -> frozenset[int]:
         return self.states.token_terminals(state) if self.terminals else frozenset()
@@ -244,7 +246,7 @@ class Masks:
 
     def _unite(self, rows: tuple[int, ...]) -> Bitmask:
         words = self.found.rows.unite(rows)
-        return _frozen(words) if words.any() else self.no_words
+        return _frozen(words) if rows else self.no_words
 
     def recall(self, item_set: int, nodes: int) -> Walk | None:
         """Return a walk that an artifact holds, or that of an equivalent item set; else None."""
