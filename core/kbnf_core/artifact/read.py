@@ -26,7 +26,6 @@ from kbnf_core.errors import VocabularyError
 from kbnf_core.grammar import Grammar
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.tables import Tables
-from kbnf_core.mask.bits import word_count
 from kbnf_core.source import Source
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -165,7 +164,7 @@ class _Stored:
             return None
         if self.known_masks is None:
             return None
-        return ArtifactMasks(self.known_masks, word_count(vocabulary.size))
+        return ArtifactMasks(self.known_masks, vocabulary)
 
     @cached_property
     def known_masks(self) -> Arrays | None:

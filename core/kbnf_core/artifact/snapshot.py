@@ -12,9 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.lower.tables import Tables
+from kbnf_core.mask.bits import word_count
 from kbnf_core.mask.masks import Masks, Viable
 from kbnf_core.mask.trie_walk import Walk, found_before
 from kbnf_core.recognise.states import Contents, StateTable
+from kbnf_core.vocab.vocabulary import Vocabulary
 
 Ids = npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint32]
@@ -160,12 +162,12 @@ class ArtifactStates:
 class ArtifactMasks:
     """The walks and masks of an artifact; see ``mask.masks.StoredMasks``."""
 
-    def __init__(self, arrays: Arrays, width: int) -> None:
+    def __init__(self, arrays: Arrays, vocabulary: Vocabulary) -> None:
         self._arrays = arrays
         bounds = pairwise(arrays["nodes.start"].tolist())
         nodes = [arrays["nodes"][a:b] for a, b in bounds]
-        rows = Rows(arrays["masks.start"], arrays["masks"], width)
-        self.found = found_before(nodes, rows, width)
+        rows = Rows(arrays["masks.start"], arrays["masks"], word_count(vocabulary.size))
+        self.found = found_before(nodes, rows, vocabulary)
 
     @cached_property
     def walks(self) -> dict[tuple[int, int], Walk]:

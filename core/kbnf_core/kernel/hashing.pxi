@@ -4,6 +4,23 @@ cdef enum:
     _LEAST_SLOTS = 64
 
 
+cdef extern from *:
+    """
+    #include <stdint.h>
+
+    static inline int kbnf_lowest(uint64_t bits) {
+    #if defined(__GNUC__)
+        return __builtin_ctzll(bits);
+    #else
+        int place = 0;
+        while (!((bits >> place) & 1)) ++place;
+        return place;
+    #endif
+    }
+    """
+    int _lowest "kbnf_lowest"(uint64_t bits) noexcept nogil
+
+
 cdef inline uint64_t _mixed(uint64_t value) noexcept nogil:
     """A value whose low bits depend on all of it."""
     value = (value ^ (value >> 32)) * <uint64_t> 0x9E3779B97F4A7C15ULL

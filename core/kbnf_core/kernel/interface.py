@@ -96,9 +96,11 @@ class Pool(Protocol[S]):
         """Return the union of masks, as an array of its own."""
 
     def sparse(self, numbers: Iterable[int]) -> bytes | None:
-        """Return the union of masks as ascending (index, word) pairs of int32, without zeros.
+        """Return the union of masks as a uint64 of blocks and (index, word) pairs of int32.
 
-        None where that is not shorter by far, or nothing was searched for or added yet.
+        Bit k of the first stands for block k. The pairs are those of words that have other bits,
+        ascending. Empty for the empty mask. None where there are many pairs, or nothing was
+        searched for or added yet.
         """
 
 
@@ -122,12 +124,8 @@ class Slice(Protocol):
         """Return the tokens' trie."""
 
     @property
-    def words(self) -> Bitmask:
-        """Return the tokens' bits."""
-
-    @property
-    def short(self) -> tuple[Bitmask, ...]:
-        """Return the bits of those of at most 0, 1, 2, .. bytes."""
+    def blocks(self) -> Bitmask:
+        """Return uint32[k, words], the tokens of at most 0, 1, .. bytes, and all; or nothing."""
 
     @property
     def fronts(self) -> Bitmask:
@@ -277,6 +275,10 @@ class TrieArrays(Protocol):
 
 class Parts(Protocol):
     """A vocabulary as a kernel's walkers take it, made once for all tables."""
+
+    @property
+    def blocks(self) -> Bitmask:
+        """Return uint32[k, words], the blocks of all slices; k is at most 64."""
 
 
 class Walker(Protocol):
@@ -441,8 +443,10 @@ class Kernel(Protocol):
     def lists(self) -> Lists:
         """Return an empty table."""
 
-    def pool(self, known: Sequence[npt.NDArray[Any]], width: int = 0) -> Pool[Any]:
-        """Return a pool that begins with ``known``; ``width``: of masks, else 0."""
+    def pool(
+        self, known: Sequence[npt.NDArray[Any]], blocks: Bitmask | None = None
+    ) -> Pool[Any]:
+        """Return a pool that begins with ``known``; ``blocks``: for masks, ``Parts.blocks``."""
 
     def reader(self, table: Any, machine: Ids) -> Inclusion:
         """Return the inclusion check of a machine in states of ``table``, a ``Table``.

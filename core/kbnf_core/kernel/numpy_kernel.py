@@ -191,9 +191,11 @@ class PlainReader:
 class PlainPool:
     """See ``interface.Pool``."""
 
-    def __init__(self, known: "Sequence[npt.NDArray[Any]]", width: int = 0) -> None:
+    def __init__(
+        self, known: "Sequence[npt.NDArray[Any]]", blocks: "Bitmask | None" = None
+    ) -> None:
         self._arrays = list(known)
-        self._width = width
+        self._width = 0 if blocks is None else blocks.shape[1]
         self._lock = threading.Lock()
         self.added_bytes = 0
 
@@ -231,7 +233,10 @@ class PlainPool:
         places = np.flatnonzero(words)
         if len(places) > _MOST_SPARSE:
             return None
-        return np.stack((places, words.view(np.int32)[places]), axis=1).astype(np.int32).tobytes()
+        if not len(places):
+            return b""
+        pairs = np.stack((places, words.view(np.int32)[places]), axis=1).astype(np.int32)
+        return bytes(8) + pairs.tobytes()
 
 
 class PlainParts(NamedTuple):
@@ -239,6 +244,11 @@ class PlainParts(NamedTuple):
 
     trie: "TrieArrays"
     slices: "Sequence[Slice]"
+
+    @property
+    def blocks(self) -> "Bitmask":
+        """See ``interface.Parts``."""
+        return np.concatenate([each.blocks for each in self.slices])
 
 
 class PlainWalker:
@@ -271,7 +281,7 @@ class PlainWalker:
             for each, reader in self._slices:
                 covered = reader and reader.covered(start, 1, int(each.height[0]))
                 if covered is not None and covered >= each.height[0]:
-                    words |= each.words
+                    words |= each.blocks[-1]
                     continue
                 nodes, states = self._follow(each.part.trie, np.zeros(1, np.int32), start, words)
                 reached.append((each.part.nodes[nodes], states))

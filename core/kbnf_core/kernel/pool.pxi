@@ -1,26 +1,32 @@
 # Interned arrays; see ``interface.Pool``.
 
 cdef enum:
-    # Words that are not zero of a mask that ``sparse`` returns.
-    _MOST_SPARSE = 64
+    # Words, beside those of blocks, of a mask that ``sparse`` returns.
+    _MOST_SPARSE = 512
+    # Numbers before a mask's words: the bits of its blocks.
+    _HEAD = 2
 
 
 cdef class Pool:
-    """Interns arrays; a mask that is mostly zero is stored sparsely, by its nonzero words.
+    """Interns arrays.
 
-    Sparse content is (index, word) pairs, which are fewer than all words; else all words.
+    The content of a mask is the bits of the blocks that it has and then, if they are fewer than all
+    words, (index, word) pairs of words with other bits; else all words.
     """
 
     cdef object known
     cdef readonly Py_ssize_t added_bytes
+    cdef const uint32_t[:, ::1] blocks
     cdef int32_t width
     cdef bint awake
     cdef deque[vector[int32_t]] contents
     cdef unordered_map[uint64_t, vector[int32_t]] places
 
-    def __cinit__(self, known, int32_t width=0):
+    def __cinit__(self, known, blocks=None):
         self.known = known
-        self.width = width
+        if blocks is not None:
+            self.blocks = blocks
+            self.width = <int32_t> blocks.shape[1]
 
     def __len__(self):
         return self.contents.size() if self.awake else len(self.known)
@@ -57,36 +63,44 @@ cdef class Pool:
 
     cdef object sparse_of(self, vector[int32_t]& numbers):
         """See ``sparse``."""
-        cdef vector[Pair] words
+        cdef vector[Pair] words = vector[Pair](1, Pair(0, 0))
         cdef vector[int32_t]* content
-        cdef size_t i, j, count = 0
+        cdef size_t i, j, count = 1
         for j in range(numbers.size()):
             content = &self.contents.at(numbers[j])
-            if content.size() == <size_t> self.width or words.size() > _MOST_SPARSE:
+            if self._is_dense(content[0]) or words.size() > _MOST_SPARSE:
                 return None
-            for i in range(0, content.size(), 2):
+            words[0].first |= content[0][0]
+            words[0].second |= content[0][1]
+            for i in range(_HEAD, content.size(), 2):
                 words.push_back(Pair(content[0][i], content[0][i + 1]))
         if numbers.size() > 1:
-            sort(words.begin(), words.end())
-        for i in range(words.size()):
-            if count and words[count - 1].first == words[i].first:
+            sort(words.begin() + 1, words.end())
+        for i in range(1, words.size()):
+            if count > 1 and words[count - 1].first == words[i].first:
                 words[count - 1].second |= words[i].second
             else:
                 words[count] = words[i]
                 count += 1
         if count > _MOST_SPARSE:
             return None
+        if count == 1 and words[0] == Pair(0, 0):
+            return b""
         return PyBytes_FromStringAndSize(<const char*> words.data(), count * sizeof(Pair))
+
+    cdef inline bint _is_dense(self, const vector[int32_t]& content) noexcept:
+        return content.size() == <size_t> (self.width + _HEAD)
 
     cdef int add(self, int32_t number, uint32_t* words) except -1:
         """Set the bits of a mask in ``words`` too."""
         cdef vector[int32_t]* content = &self.contents.at(number)
         cdef size_t i
-        if content.size() == <size_t> self.width:
-            for i in range(content.size()):
-                words[i] |= <uint32_t> content[0][i]
+        _add_blocks(self.blocks, _blocks_of(content[0]), words)
+        if self._is_dense(content[0]):
+            for i in range(<size_t> self.width):
+                words[i] |= <uint32_t> content[0][i + _HEAD]
         else:
-            for i in range(0, content.size(), 2):
+            for i in range(_HEAD, content.size(), 2):
                 words[content[0][i]] |= <uint32_t> content[0][i + 1]
         return 0
 
@@ -108,6 +122,8 @@ cdef class Pool:
         cdef const int32_t[::1] values = array.view("int32")
         cdef vector[int32_t] content
         cdef Py_ssize_t i, count = 0
+        if self.width:
+            content.resize(_HEAD, 0)
         for i in range(values.shape[0]):
             count += values[i] != 0
         if self.width and 2 * count < self.width:
@@ -116,7 +132,7 @@ cdef class Pool:
                     content.push_back(<int32_t> i)
                     content.push_back(values[i])
         elif values.shape[0]:
-            content.assign(&values[0], &values[0] + values.shape[0])
+            content.insert(content.end(), &values[0], &values[0] + values.shape[0])
         return content
 
     cdef int32_t find(self, vector[int32_t]& content) except -1:
@@ -139,6 +155,27 @@ cdef class Pool:
 
 
 pool = Pool
+
+
+cdef uint64_t _blocks_of(const vector[int32_t]& content) noexcept:
+    """The bits of the blocks that a mask has."""
+    cdef uint64_t chosen
+    memcpy(&chosen, content.data(), sizeof(chosen))
+    return chosen
+
+
+cdef int _add_blocks(
+    const uint32_t[:, ::1] blocks, uint64_t chosen, uint32_t* words
+) except -1:
+    """Set the bits of some blocks in ``words`` too."""
+    cdef const uint32_t* block
+    cdef Py_ssize_t i
+    while chosen:
+        block = &blocks[_lowest(chosen), 0]
+        for i in range(blocks.shape[1]):
+            words[i] |= block[i]
+        chosen &= chosen - 1
+    return 0
 
 
 cdef uint64_t _hash(const vector[int32_t]& content) noexcept nogil:

@@ -1,5 +1,7 @@
 # The walk over trie and transition table; see ``interface.Walker``.
 
+from numpy import concatenate
+
 ctypedef pair[int32_t, vector[Pair]] Walked  # number of a mask, (nonterminal, node set) completions
 
 cdef enum:
@@ -17,23 +19,6 @@ cdef struct _Bytes:
 
 cdef inline void _add_byte(_Bytes* these, uint8_t byte) noexcept nogil:
     these.bits[byte >> 6] |= <uint64_t> 1 << (byte & 63)
-
-
-cdef extern from *:
-    """
-    #include <stdint.h>
-
-    static inline int kbnf_lowest(uint64_t bits) {
-    #if defined(__GNUC__)
-        return __builtin_ctzll(bits);
-    #else
-        int place = 0;
-        while (!((bits >> place) & 1)) ++place;
-        return place;
-    #endif
-    }
-    """
-    int _lowest "kbnf_lowest"(uint64_t bits) noexcept nogil
 
 
 cdef inline bint _has_all(const _Bytes* these, const _Bytes* others) noexcept nogil:
@@ -63,13 +48,13 @@ cdef class _Part:
     cdef const int32_t[::1] nodes
     cdef const uint8_t[::1] reading
     cdef const uint16_t[::1] height
-    cdef const uint32_t[::1] words
+    # Its blocks among those of all parts: the first, and how many.
+    cdef int32_t block
+    cdef int32_t block_count
     # The bits of the first 0, 1, 2, .. runs of tokens; none for the whole trie.
     cdef const uint32_t[:, ::1] fronts
     cdef int32_t front_count
     cdef int32_t run
-    # By length: the bits of the tokens of at most so many bytes.
-    cdef tuple short
     # By byte: the root's child. The bytes that lead to one, and those that the machine reads first.
     cdef int32_t[256] first_child
     cdef _Bytes first
@@ -105,7 +90,6 @@ cdef class _Part:
         self.machine = each.machine
         self.reading = each.reading
         self.height = each.height
-        self.short = each.short
         return 0
 
 
@@ -116,9 +100,12 @@ cdef class Parts:
     cdef list slices
     cdef Py_ssize_t depth
     cdef Py_ssize_t width
+    cdef readonly object blocks
+    cdef const uint32_t[:, ::1] rows
 
     def __init__(self, trie, slices):
         cdef _Part part
+        cdef int32_t block = 0
         self.whole = _Part()
         self.whole.lay_out(trie)
         self.slices = []
@@ -126,7 +113,8 @@ cdef class Parts:
             part = _Part()
             part.lay_out(each.part.trie)
             part.nodes = each.part.nodes
-            part.words = each.words
+            part.block, part.block_count = block, each.blocks.shape[0]
+            block += part.block_count
             part.fronts = each.fronts
             part.front_count = <int32_t> part.fronts.shape[0]
             part.run = each.run
@@ -134,7 +122,9 @@ cdef class Parts:
                 part.read(each)
             self.slices.append(part)
         self.depth = trie.max_depth
-        self.width = part.words.shape[0]
+        self.blocks = concatenate([each.blocks for each in slices])
+        self.rows = self.blocks
+        self.width = self.blocks.shape[1]
 
 
 parts = Parts
@@ -150,7 +140,8 @@ cdef class Walker:
     cdef list inclusions
     # At each depth of the path to the current node: see ``LazyTable.place``.
     cdef vector[int32_t] places
-    # The bits found so far, the nonzero words among them, and whether that is all.
+    # The blocks found so far, other bits, the nonzero words among these, and whether that is all.
+    cdef uint64_t admitted
     cdef vector[uint32_t] words
     cdef vector[int32_t] touched
     cdef bint all_touched
@@ -185,6 +176,7 @@ cdef class Walker:
         memset(&words[0], 0, words.shape[0] * sizeof(uint32_t))
         for i in range(self.words.size()):
             words[i] = self.words[i]
+        _add_blocks(self.parts.rows, self.admitted, &words[0])
         self._clear()
         return [(each.first, _as_array(each.second)) for each in self.completions]
 
@@ -266,11 +258,11 @@ cdef class Walker:
         if inclusion is not None and _has_all(&self.alive, &part.read_first):
             within = inclusion.covers_all(self.places[0], part.byte.shape[0])
             if within >= part.height[0]:
-                self._admit(part.words)
+                self._admit(part, part.block_count - 1)
                 return 0
-            within = min(within, <int32_t> len(part.short) - 1)
+            within = min(within, part.block_count - 2)
             if within:
-                self._admit(part.short[within])
+                self._admit(part, within)
         self._walk_children(part, inclusion, within)
         self._take_ranges(part)
         return 0
@@ -289,12 +281,8 @@ cdef class Walker:
                 bits &= bits - 1
         return 0
 
-    cdef int _admit(self, const uint32_t[::1] words) except -1:
-        cdef size_t i
-        for i in range(self.words.size()):
-            self.words[i] |= words[i]
-        self.all_touched = True
-        return 0
+    cdef void _admit(self, _Part part, int32_t block) noexcept:
+        self.admitted |= <uint64_t> 1 << (part.block + block)
 
     cdef int _walk_below(
         self, _Part part, Inclusion inclusion, int32_t node, int32_t within
@@ -437,12 +425,16 @@ cdef class Walker:
     cdef int add(self, const vector[int32_t]& content) except -1:
         """Set the bits of a mask, as ``Pool`` stores it."""
         cdef size_t i
-        if content.size() == self.words.size():
-            for i in range(content.size()):
-                self.words[i] |= <uint32_t> content[i]
+        cdef uint64_t chosen = _blocks_of(content)
+        if chosen:
+            _add_blocks(self.parts.rows, chosen, self.words.data())
+            self.all_touched = True
+        if content.size() == self.words.size() + _HEAD:
+            for i in range(self.words.size()):
+                self.words[i] |= <uint32_t> content[i + _HEAD]
             self.all_touched = True
             return 0
-        for i in range(0, content.size(), 2):
+        for i in range(_HEAD, content.size(), 2):
             if self.words[content[i]] == 0:
                 self.touched.push_back(content[i])
             self.words[content[i]] |= <uint32_t> content[i + 1]
@@ -460,6 +452,8 @@ cdef class Walker:
     cdef int _take_words(self, vector[int32_t]& content, int32_t width) except -1:
         """Write these bits in the form ``Pool`` interns, and reset."""
         cdef size_t i
+        content.resize(_HEAD)
+        memcpy(content.data(), &self.admitted, sizeof(uint64_t))
         if not self.all_touched and 2 * <int32_t> self.touched.size() < width:
             sort(self.touched.begin(), self.touched.end())
             for i in range(self.touched.size()):
@@ -475,8 +469,10 @@ cdef class Walker:
             if 2 * <int32_t> self.touched.size() < width:
                 self.all_touched = False
                 return self._take_words(content, width)
-            content.resize(width)
-            memcpy(content.data(), self.words.data(), self.words.size() * sizeof(uint32_t))
+            content.resize(width + _HEAD)
+            memcpy(
+                content.data() + _HEAD, self.words.data(), self.words.size() * sizeof(uint32_t)
+            )
             self.all_touched = True
         self._clear()
         return 0
@@ -490,6 +486,7 @@ cdef class Walker:
                 self.words[self.touched[i]] = 0
         self.touched.clear()
         self.ranges.clear()
+        self.admitted = 0
         self.all_touched = False
 
 

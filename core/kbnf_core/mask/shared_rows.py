@@ -12,13 +12,14 @@ import numpy as np
 
 from kbnf_core.mask.bits import Bitmask, word_count
 from kbnf_core.mask.cache import LruDict
+from kbnf_core.mask.slices import parts_of
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 SHARED_BYTES = 1 << 24
 """The size of all shared rows of one vocabulary, at most."""
 
 Rows = LruDict[bytes, Bitmask]
-"""Rows by the (index, word) pairs of their words that are not zero, int32."""
+"""Rows by what ``Pool.sparse`` says of them."""
 
 _rows: WeakKeyDictionary[Vocabulary, Rows] = WeakKeyDictionary()
 
@@ -27,15 +28,20 @@ def shared_rows(vocabulary: Vocabulary) -> Rows:
     """Return the shared rows of a vocabulary."""
     found = _rows.get(vocabulary)
     if found is None:
-        width = word_count(vocabulary.size)
-        rows: Rows = LruDict(lambda key: _row(key, width), SHARED_BYTES // (4 * width + 1))
+        blocks = parts_of(vocabulary).blocks
+        room = SHARED_BYTES // (4 * word_count(vocabulary.size) + 1)
+        rows: Rows = LruDict(lambda key: _row(key, blocks), room)
         found = _rows.setdefault(vocabulary, rows)
     return found
 
 
-def _row(key: bytes, width: int) -> Bitmask:
-    pairs = np.frombuffer(key, np.int32).reshape(-1, 2)
-    words = np.zeros(width, np.uint32)
-    words[pairs[:, 0]] = pairs[:, 1].view(np.uint32)
+def _row(key: bytes, blocks: Bitmask) -> Bitmask:
+    content = np.frombuffer(key, np.int32)
+    chosen = int(content[:2].view(np.uint64)[0])
+    words = np.zeros(blocks.shape[1], np.uint32)
+    for number in range(len(blocks)):
+        if chosen >> number & 1:
+            words |= blocks[number]
+    words[content[2::2]] |= content[3::2].view(np.uint32)
     words.setflags(write=False)
     return words

@@ -41,9 +41,10 @@ RUN = 1_024
 
 
 class Slice(NamedTuple):
-    """``part``: the trie of some tokens. ``words``: their bits.
+    """``part``: the trie of some tokens.
 
-    ``short``: the bits of those of at most 0, 1, .. ``MOST_SHORT`` bytes, without a machine none.
+    ``blocks``: uint32[k, words], what may be admitted at once: the bits of the tokens of at most
+    0, 1, .. ``MOST_SHORT`` bytes, and of all of them; without a machine there are none.
     ``fronts``: uint32[k, words], the bits of the first 0, 1, 2, .. times ``run`` tokens in the
     order of the trie; what is between two tokens is the difference of two fronts.
 
@@ -52,8 +53,7 @@ class Slice(NamedTuple):
     """
 
     part: Part
-    words: Bitmask
-    short: tuple[Bitmask, ...]
+    blocks: Bitmask
     fronts: Bitmask
     run: int
     machine: Machine | None
@@ -91,10 +91,9 @@ def _slice(
 ) -> Slice:
     part = part_of(trie, chosen)
     reading = _reading(part.trie, machine) if machine is not None else np.zeros(0, np.uint8)
-    words = pack(trie.token_ids[chosen], size)
-    short = _short(part.trie, size) if machine is not None else ()
+    blocks = _blocks(part.trie, size)[: None if machine is not None else 0]
     fronts = _fronts(part.trie, size)
-    return Slice(part, words, short, fronts, RUN, machine, reading, _heights(part.trie))
+    return Slice(part, blocks, fronts, RUN, machine, reading, _heights(part.trie))
 
 
 def _fronts(trie: TokenTrie, size: int) -> Bitmask:
@@ -104,11 +103,11 @@ def _fronts(trie: TokenTrie, size: int) -> Bitmask:
     return np.bitwise_or.accumulate(runs)
 
 
-def _short(trie: TokenTrie, size: int) -> tuple[Bitmask, ...]:
-    """Return the bits of the tokens up to each length."""
+def _blocks(trie: TokenTrie, size: int) -> Bitmask:
+    """Return the tokens up to each length, and all."""
     lengths = np.repeat(trie.depth, np.diff(trie.token_start))
     added = [pack(trie.token_ids[lengths == length], size) for length in range(MOST_SHORT + 1)]
-    return tuple(np.bitwise_or.accumulate(added))
+    return np.bitwise_or.accumulate([*added, pack(trie.token_ids, size)])
 
 
 def _levels(trie: TokenTrie) -> list[npt.NDArray[np.int64]]:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.kernel.interface import Pool
 from kbnf_core.mask.bits import Bitmask, word_count
+from kbnf_core.mask.slices import parts_of
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 Nodes = npt.NDArray[np.int32]
@@ -45,9 +46,9 @@ class Found(NamedTuple):
 def nothing_found(vocabulary: Vocabulary) -> Found:
     """Return the numbers that stand for themselves: the root alone, and the empty mask."""
     empty = np.zeros(word_count(vocabulary.size), np.uint32)
-    return found_before([np.zeros(1, np.int32)], [empty], len(empty))
+    return found_before([np.zeros(1, np.int32)], [empty], vocabulary)
 
 
-def found_before(node_sets: Sequence[Nodes], rows: Sequence[Bitmask], width: int) -> Found:
-    """Return what was found earlier, under the numbers that it had; ``width``: words of a row."""
-    return Found(KERNEL.pool(node_sets), KERNEL.pool(rows, width))
+def found_before(node_sets: Sequence[Nodes], rows: Sequence[Bitmask], of: Vocabulary) -> Found:
+    """Return what was found earlier, under the numbers that it had."""
+    return Found(KERNEL.pool(node_sets), KERNEL.pool(rows, parts_of(of).blocks))
