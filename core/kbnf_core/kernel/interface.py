@@ -188,11 +188,15 @@ class Lists(Protocol):
 
 
 class Table(Protocol):
-    """A transition table; see ``recognise.states.StateTable``."""
+    """A transition table; see ``recognise.states.StateTable``.
+
+    ``given``: of the second of ``LazyTable.sizes``, what was stored or carried over.
+    """
 
     next: Ids
     has_completions: npt.NDArray[np.uint8]
     lock: Lock
+    given: int
 
     @property
     def classes(self) -> npt.NDArray[np.uint8]:
@@ -333,6 +337,9 @@ class MaskAssembler(Protocol):
     def walk_count(self) -> int:
         """Return how many walks were made; those recalled do not count."""
 
+    def holds_more_than(self, share: float) -> bool:
+        """Tell whether more than a share of one of the limits is reached."""
+
     def __len__(self) -> int:
         """Return the number of walks in the memo."""
 
@@ -380,6 +387,18 @@ class Gatherable(Protocol):
     @property
     def states(self) -> Table:
         """Return the table."""
+
+    @property
+    def state_limit(self) -> int:
+        """Return how many states there may be."""
+
+    @property
+    def part_limit(self) -> int:
+        """Return how many pairs, items and triples, besides those given, they may have."""
+
+    @property
+    def byte_limit(self) -> int:
+        """Return how much node sets and masks may grow."""
 
     @property
     def shared_rows(self) -> dict[bytes, Bitmask]:

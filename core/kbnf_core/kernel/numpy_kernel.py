@@ -323,6 +323,17 @@ class PlainGatherer:
     def __len__(self) -> int:
         return len(self._walks)
 
+    def holds_more_than(self, share: float) -> bool:
+        """See ``interface.MaskAssembler``."""
+        masks = self._masks
+        states, parts = masks.states.sizes_plainly()
+        added = sum(pool.added_bytes for pool in masks.found)
+        return (
+            states > share * masks.state_limit
+            or parts - masks.states.given > share * masks.part_limit
+            or added > share * masks.byte_limit
+        )
+
     def known(self) -> "dict[tuple[int, int], Walked]":
         """See ``interface.MaskAssembler``."""
         return dict(self._walks)

@@ -11,6 +11,10 @@ cdef class MaskAssembler:
     cdef Walker walker
     cdef Pool node_sets
     cdef Pool rows
+    cdef object states
+    cdef double state_limit
+    cdef double part_limit
+    cdef double byte_limit
     cdef size_t capacity
     cdef bint has_stored
     cdef double share_from
@@ -30,12 +34,25 @@ cdef class MaskAssembler:
         self.explorer = masks.states.explorer
         self.walker = masks.walker
         self.node_sets, self.rows = masks.found
+        self.states = masks.states
+        self.state_limit, self.part_limit = masks.state_limit, masks.part_limit
+        self.byte_limit = masks.byte_limit
         self.capacity = masks.mask_capacity
         self.has_stored = masks.has_stored
         self.share_from = masks.share_from
 
     def __len__(self):
         return self.walks.size()
+
+    def holds_more_than(self, double share):
+        """See ``interface.MaskAssembler``."""
+        cdef Py_ssize_t states, parts
+        states, parts = self.explorer.sizes()
+        return (
+            states > share * self.state_limit
+            or parts - <Py_ssize_t> self.states.given > share * self.part_limit
+            or self.node_sets.added_bytes + self.rows.added_bytes > share * self.byte_limit
+        )
 
     def known(self):
         """See ``interface.MaskAssembler``."""

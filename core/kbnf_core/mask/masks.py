@@ -97,8 +97,9 @@ class Masks:
         self.terminals = TokenTerminals(states.tables.token_terminals, vocabulary)
         self.word_count = word_count(vocabulary.size)
         self.mask_capacity = max(1, limits.mask_bytes // (4 * self.word_count + ENTRY_BYTES))
-        self._state_limit = max(limits.cached_states, LEAST_STATES)
-        self._byte_limit = max(limits.mask_bytes, LEAST_MASKS * (4 * self.word_count + ARRAY_BYTES))
+        self.state_limit = max(limits.cached_states, LEAST_STATES)
+        self.part_limit = PARTS_PER_STATE * self.state_limit
+        self.byte_limit = max(limits.mask_bytes, LEAST_MASKS * (4 * self.word_count + ARRAY_BYTES))
         self.found = stored.found if stored else nothing_found(vocabulary)
         self.walker = KERNEL.walker(states, parts_of(vocabulary))
         self.unions: LruDict[tuple[int, ...], Bitmask] = LruDict(self._unite, self.mask_capacity)
@@ -115,21 +116,12 @@ class Masks:
     @property
     def is_full(self) -> bool:
         """Whether the table or the masks reached their limit and must be reset."""
-        return self._holds_more_than(1)
+        return self._assembler.holds_more_than(1)
 
     @property
     def is_half_full(self) -> bool:
         """Whether half of the limit is reached, so that nothing should be computed ahead."""
-        return self._holds_more_than(1 / 2)
-
-    def _holds_more_than(self, share: float) -> bool:
-        states, parts = self.states.explorer.sizes()
-        added = self.found.rows.added_bytes + self.found.node_sets.added_bytes
-        return (
-            states > share * self._state_limit
-            or parts - self.states.given > share * PARTS_PER_STATE * self._state_limit
-            or added > share * self._byte_limit
-        )
+        return self._assembler.holds_more_than(1 / 2)
 
     @property
     def known_bytes(self) -> int:

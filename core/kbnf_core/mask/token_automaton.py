@@ -139,9 +139,10 @@ class TokenAutomaton:
             raise TableFullError
 
     def _find_words(self, position: int) -> Bitmask:
-        if position >= 0:
-            self._make_room()
-        return self.mask(position)
+        if position < 0:
+            return self._no_words
+        self._make_room()
+        return self.rule.mask(self.masks, position)
 
     def mask(self, position: int) -> Bitmask:
         """Compute the tokens allowed at a position, bypassing the cache."""

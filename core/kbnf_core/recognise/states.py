@@ -72,7 +72,7 @@ class StateTable:
 
     ``next`` is int32[capacity, byte classes] and ``has_completions`` uint8[capacity]; rows of
     numbers at or above ``len(table)`` are unused. Both are replaced when they grow, so read them
-    through the attributes.
+    through the attributes. ``given``: of ``Contents.size``, what was stored or carried over.
     """
 
     initial = INITIAL
