@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from kbnf_core.grammar import Grammar
     from kbnf_core.limits import Limits
     from kbnf_core.lint.check import check
+    from kbnf_core.mask.bits import apply_bitmask
     from kbnf_core.mask.completion import Completion, Sample
-    from kbnf_core.mask.logits import apply_bitmask
     from kbnf_core.mask.why import Explanation
     from kbnf_core.vocab.load import load_vocabulary
     from kbnf_core.vocab.vocabulary import Token, Vocabulary

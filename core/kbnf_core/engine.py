@@ -17,8 +17,7 @@ from kbnf_core.grammar import Grammar
 from kbnf_core.kernel.chosen import EngineCore
 from kbnf_core.kernel.result import AcceptTokenResult
 from kbnf_core.limits import Limits
-from kbnf_core.mask.bits import Bitmask, ids_of, row_of
-from kbnf_core.mask.logits import apply_mask, check_logits
+from kbnf_core.mask.bits import Bitmask, apply_mask, check_logits, ids_of, row_of
 from kbnf_core.mask.token_automaton import TOKEN_BITS, TableFullError, TokenAutomaton
 from kbnf_core.recognise.migrate import Migration
 from kbnf_core.recognise.states import DEAD

@@ -16,11 +16,11 @@ import pytest
 from kbnf_core import Config, Engine, Grammar, Vocabulary
 from kbnf_core.kernel import kernel_name
 from kbnf_core.mask import masks as masks_module
-from kbnf_core.mask import shared_rows as shared_rows_module
+from kbnf_core.mask import walks as walks_module
 from kbnf_core.mask.bits import ids_of
 from kbnf_core.mask.masks import Masks
-from kbnf_core.mask.shared_rows import shared_rows
 from kbnf_core.mask.slices import RUN
+from kbnf_core.mask.walks import shared_rows
 from kbnf_core.recognise.states import UNKNOWN
 from kbnf_testing.counted import calls
 
@@ -297,7 +297,7 @@ def test_rows_of_few_tokens_are_those_of_other_grammars() -> None:
 
 
 def test_shared_rows_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_rows_module, "SHARED_BYTES", 0)
+    monkeypatch.setattr(walks_module, "SHARED_BYTES", 0)
     mine = Vocabulary({place: bytes([place]) for place in range(256)})
     engine = Engine("start ::= " + " ".join(f"'{letter}'" for letter in "abcdefgh") + ";", mine)
     for letter in b"abcdefgh":

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from kbnf_core.config import CompressionConfig, Config, EngineConfig, Finish, RegexConfig
 from kbnf_core.engine import AcceptTokenResult
 from kbnf_core.engine import Engine as _Engine
-from kbnf_core.mask.logits import check_logits
+from kbnf_core.mask.bits import check_logits
 from kbnf_core.vocab.vocabulary import Token
 from kbnf_core.vocab.vocabulary import Vocabulary as _Vocabulary
 

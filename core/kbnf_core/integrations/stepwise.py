@@ -9,8 +9,7 @@ import numpy.typing as npt
 from kbnf_core.batch import allocate_bitmask
 from kbnf_core.engine import Engine
 from kbnf_core.grammar import Grammar
-from kbnf_core.mask.bits import pack
-from kbnf_core.mask.logits import apply_bitmask
+from kbnf_core.mask.bits import apply_bitmask, pack
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 L = TypeVar("L")

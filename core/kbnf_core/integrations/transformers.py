@@ -25,8 +25,7 @@ from kbnf_core.config import Finish
 from kbnf_core.engine import Engine
 from kbnf_core.errors import ConfigError, EngineError, MissingExtraError
 from kbnf_core.grammar import Grammar
-from kbnf_core.mask.bits import pack
-from kbnf_core.mask.logits import apply_bitmask
+from kbnf_core.mask.bits import apply_bitmask, pack
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 try:

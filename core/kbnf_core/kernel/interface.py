@@ -433,9 +433,7 @@ class Gatherable(Protocol):
     def union(self, rows: tuple[int, ...]) -> Bitmask:
         """Return the union of masks, by their numbers."""
 
-    def cut_off(
-        self, rows: tuple[int, ...], completions: tuple[int, ...], state: int
-    ) -> Bitmask:
+    def cut_off(self, rows: tuple[int, ...], completions: tuple[int, ...], state: int) -> Bitmask:
         """Return the union of masks without the tokens below the nodes of some sets."""
 
 
@@ -462,9 +460,7 @@ class Kernel(Protocol):
     def lists(self) -> Lists:
         """Return an empty table."""
 
-    def pool(
-        self, known: Sequence[npt.NDArray[Any]], blocks: Bitmask | None = None
-    ) -> Pool[Any]:
+    def pool(self, known: Sequence[npt.NDArray[Any]], blocks: Bitmask | None = None) -> Pool[Any]:
         """Return a pool that begins with ``known``; ``blocks``: for masks, ``Parts.blocks``."""
 
     def reader(self, table: Any, machine: Ids) -> Inclusion:

@@ -120,12 +120,13 @@ cdef class Pool:
 
     cdef vector[int32_t] _content(self, array) except *:
         cdef const int32_t[::1] values = array.view("int32")
+        cdef const int32_t* each = &values[0] if values.shape[0] else NULL
         cdef vector[int32_t] content
         cdef Py_ssize_t i, count = 0
         if self.width:
             content.resize(_HEAD, 0)
         for i in range(values.shape[0]):
-            count += values[i] != 0
+            count += each[i] != 0
         if self.width and 2 * count < self.width:
             for i in range(values.shape[0]):
                 if values[i]:

@@ -1,14 +1,20 @@
 """Sets of token ids as bitmasks: uint32 words, bit ``id % 32`` of word ``id // 32``.
 
-That is the layout of XGrammar and LLGuidance.
+That is the layout of XGrammar and LLGuidance. Applied to logits, what is not allowed becomes minus
+infinity: in NumPy arrays and torch tensors, in place where that can be, also in a tensor that was
+made in inference mode and a leaf that collects gradients. A device gets the bits, packed, in one
+copy.
 """
 
 from collections.abc import Iterable, Sized
 from operator import index
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from kbnf_core.errors import InvalidLogitsError
+from kbnf_core.kernel.chosen import KERNEL
 
 Bitmask = npt.NDArray[np.uint32]
 
@@ -114,3 +120,131 @@ def row_of(bitmask: Any, row: SupportsIndex | None) -> npt.NDArray[np.int32]:
         raise ValueError("this bitmask is read-only")
     chosen: npt.NDArray[np.int32] = rows[number]
     return chosen
+
+
+if TYPE_CHECKING:
+    import torch
+
+L = TypeVar("L")
+Words = npt.NDArray[np.int32]
+
+_KERNEL_TYPES = (np.float32, np.float64)
+
+
+def apply_mask(words: Bitmask, size: int, logits: L) -> L:
+    """Set the logits of all ids that are not in ``words`` to minus infinity, in place if possible.
+
+    ``logits``: a floating-point NumPy array or torch tensor of shape (n,) or (rows, n) with n at
+    least ``size``; entries beyond ``size`` become minus infinity too. A read-only array is
+    copied. Returns the array that was changed. Raises InvalidLogitsError where n is less than
+    ``size``, TypeError or ValueError for anything else than such an array.
+    """
+    check_logits(size, logits)
+    masked: L = _apply(words.view(np.int32).reshape(1, -1), logits, None, size)
+    return masked
+
+
+def apply_bitmask(logits: L, bitmask: Any, rows: Iterable[SupportsIndex] | None = None) -> L:
+    """Set what the bitmask does not allow to minus infinity, row by row, in place if possible.
+
+    Row r of ``bitmask`` is applied to row r of ``logits`` for each r of ``rows``, by default all;
+    other rows stay as they are. ``logits``: floating point, (n,) or (rows, n), NumPy or torch on
+    any device. ``bitmask``: int32, see ``Engine.fill_bitmask``; a tensor may be on the device of
+    the logits. Columns beyond the bits become minus infinity. Returns the array that was changed.
+    Raises TypeError or ValueError for anything else.
+    """
+    check_logits(0, logits)
+    on_device = is_tensor(bitmask) and bitmask.device.type != "cpu"
+    words = bitmask if on_device else as_words(bitmask)
+    height = logits.shape[0] if len(logits.shape) == 2 else 1  # type: ignore[attr-defined] # checked
+    table = words.reshape(-1, words.shape[-1])
+    numbers = None if rows is None else [index(row) for row in rows]
+    _check_rows(height, len(table), numbers)
+    masked: L = _apply(table, logits, numbers, table.shape[-1] * 32)
+    return masked
+
+
+def _check_rows(logits: int, bitmask: int, rows: list[int] | None) -> None:
+    if rows is None and logits != bitmask:
+        raise ValueError(f"{logits} rows of logits need as many of the bitmask, not {bitmask}")
+    for row in rows or ():
+        if not 0 <= row < min(logits, bitmask):
+            raise ValueError(f"there is no row {row} in {logits} of logits and {bitmask} of bits")
+
+
+def check_logits(size: int, logits: Any) -> None:
+    """Raise what ``apply_mask`` would raise for these logits."""
+    if not isinstance(logits, np.ndarray) and not is_tensor(logits):
+        raise TypeError(
+            f"logits must be a NumPy array or a torch tensor, not {type(logits).__name__}"
+        )
+    floating = (
+        np.issubdtype(logits.dtype, np.floating)
+        if isinstance(logits, np.ndarray)
+        else logits.is_floating_point()
+    )
+    if not floating:
+        raise TypeError(f"logits must be floating point, not {logits.dtype}")
+    shape = tuple(logits.shape)
+    if len(shape) not in (1, 2):
+        raise ValueError(f"logits must have the shape (n,) or (rows, n), not {shape}")
+    if shape[-1] < size:
+        raise InvalidLogitsError(shape[-1], size)
+
+
+def _apply(words: Any, logits: Any, rows: list[int] | None, size: int) -> Any:
+    """Apply rows of words, or one row to all, to the rows of checked logits."""
+    if not isinstance(logits, np.ndarray):
+        return _apply_torch(words, logits, rows, size)
+    changed = logits if logits.flags.writeable else logits.copy()
+    # A view, also where the rows are not contiguous: only a dimension is put in front.
+    table = changed if changed.ndim == 2 else changed[np.newaxis]
+    _apply_numpy(words, table, rows, size)
+    return changed
+
+
+def _apply_numpy(words: Words, logits: npt.NDArray[Any], rows: list[int] | None, size: int) -> None:
+    size = min(size, logits.shape[1])
+    plain = logits.dtype in _KERNEL_TYPES and (logits.strides[1] == logits.itemsize)
+    for row in range(len(logits)) if rows is None else rows:
+        bits = words[row if len(words) > 1 else 0].view(np.uint32)
+        if plain:
+            KERNEL.apply(np.ascontiguousarray(bits), size, logits[row])
+        else:
+            logits[row, :size][~unpack(np.ascontiguousarray(bits), size)] = -np.inf
+            logits[row, size:] = -np.inf
+
+
+def _apply_torch(
+    words: Any, logits: "torch.Tensor", rows: list[int] | None, size: int
+) -> "torch.Tensor":
+    import torch
+
+    # Tensors of inference mode may be changed in it only, and leaves with gradients without them.
+    with torch.inference_mode():
+        table = logits if logits.dim() == 2 else logits.unsqueeze(0)
+        if logits.device.type == "cpu" and logits.dtype in (torch.float32, torch.float64):
+            _apply_numpy(words, table.detach().numpy(), rows, size)
+        else:
+            refused = _refused(words, table, size)
+            if rows is None:
+                table.masked_fill_(refused, float("-inf"))
+            elif rows:
+                chosen = torch.tensor(rows, device=table.device)
+                own = refused if len(refused) == 1 else refused[chosen]
+                table[chosen] = table[chosen].masked_fill(own, float("-inf"))
+    return logits
+
+
+def _refused(words: Any, logits: "torch.Tensor", size: int) -> "torch.Tensor":
+    """Return bool[rows of words, columns]: which columns are not allowed, on the logits' device."""
+    import torch
+
+    packed = words if is_tensor(words) else torch.from_numpy(np.array(words))
+    packed = packed.to(logits.device, non_blocking=True)
+    places = torch.arange(32, dtype=torch.int32, device=logits.device)
+    bits = ((packed.unsqueeze(-1) >> places) & 1).flatten(1)
+    width = min(size, logits.shape[1])
+    refused = torch.ones((len(bits), logits.shape[1]), dtype=torch.bool, device=logits.device)
+    refused[:, :width] = bits[:, :width] == 0
+    return refused

@@ -19,16 +19,16 @@ from kbnf_core.kernel.interface import ARRAY_BYTES
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.mask.cache import LruDict
-from kbnf_core.mask.residuals import gather
-from kbnf_core.mask.shared_rows import shared_rows
 from kbnf_core.mask.slices import parts_of
 from kbnf_core.mask.terminals import TokenTerminals
-from kbnf_core.mask.trie_walk import (
+from kbnf_core.mask.walks import (
     ROOT_SET,
     Found,
     Nodes,
     Walk,
+    gather,
     nothing_found,
+    shared_rows,
 )
 from kbnf_core.recognise.equivalence import blocks_of_positions
 from kbnf_core.recognise.states import StateTable
@@ -187,9 +187,7 @@ class Masks:
             return self._assembler.prefix_free(state)
         return self.cut_off(*self._find_viable(state), state)
 
-    def cut_off(
-        self, rows: tuple[int, ...], completions: tuple[int, ...], state: int
-    ) -> Bitmask:
+    def cut_off(self, rows: tuple[int, ...], completions: tuple[int, ...], state: int) -> Bitmask:
         """Return the union of masks without the tokens below the nodes of some sets.
 
         A token that a token terminal of ``state`` names stays: it is one step, whatever its bytes.
