@@ -73,7 +73,7 @@ def blocks(
     for i in range(count):
         for k in range(edges.first[i], edges.first[i + 1]):
             sources.push_back(<int32_t> i)
-    _sources(edges, count, first, index)
+    _sources(edges.target, count, first, index)
     sizes.assign(2, 0)
     for i in range(count):
         state = bool(accepting[i])
