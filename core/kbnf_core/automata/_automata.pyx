@@ -4,6 +4,7 @@
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memcmp
 from libcpp.algorithm cimport is_sorted, sort, unique
 from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
@@ -17,6 +18,8 @@ cdef enum:
     UNKNOWN = -4
     # States from which on other threads run meanwhile: a shorter call would rather wait for them.
     MANY = 1_000
+    # See ``kernel.Automata``.
+    ELEMENTS_PER_STATE = 10
 
 ctypedef vector[int32_t] Ints
 
@@ -28,8 +31,8 @@ cdef struct Edges:
     Ints target
 
 
-include "subsets.pxi"
 include "partition.pxi"
+include "subsets.pxi"
 
 
 cdef _dense(const Edges& edges, Py_ssize_t states, Py_ssize_t symbols):
@@ -74,15 +77,12 @@ def determinise(
 ):
     """See ``kernel.Automata``."""
     cdef _Subsets subsets = _Subsets()
-    cdef vector[uint64_t] pairs
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i = 0
     cdef Ints subset, first
     cdef int32_t number
-    subsets.has_closures = False
     subsets.work = work
     subsets.stop = stop
     subsets.limit = limit
-    subsets.per_state = ELEMENTS_PER_STATE
     for row in moves:
         subsets.edges.first.push_back(<int32_t> subsets.edges.symbol.size())
         for symbol, targets in row.items():
@@ -90,21 +90,23 @@ def determinise(
                 subsets.edges.symbol.push_back(symbol)
                 subsets.edges.target.push_back(target)
     subsets.edges.first.push_back(<int32_t> subsets.edges.symbol.size())
+    subsets.begin()
     for tag in tags:
-        subsets.state_tags.push_back(tag)
-    subsets.weigh()
-    subsets.known.assign(subsets.state_tags.size(), UNKNOWN)
+        subsets.state_tags[i] = tag
+        i += 1
+    subsets.close_alone()
+    subsets.weigh(False)
     for start in starts:
         subset.clear()
         for state in start:
             subset.push_back(state)
-        number = subsets.number(subset)
+        number = subsets.number(subset.data(), subset.size())
         if number == -2:
             return None, subsets.steps()
         first.push_back(number)
     if _run(subsets):
         return None, subsets.steps()
-    rows = _dense(subsets.rows, subsets.members.size(), symbols)
+    rows = _dense(subsets.rows, subsets.tags.size(), symbols)
     numbers = [first[i] for i in range(<Py_ssize_t> first.size())]
     return (rows, _listed(subsets.tags), numbers), subsets.steps()
 
@@ -179,17 +181,10 @@ def compact(
     cdef int32_t j, number
     _gather(source, symbol, target, states, subsets.edges)
     _gather(free_source, free_source, free_target, states, subsets.free)
-    subsets.has_closures = True
+    subsets.begin()
     subsets.work = work
-    subsets.stop = 0
     subsets.limit = limit
     subsets.closure_limit = closure_limit
-    subsets.per_state = ELEMENTS_PER_STATE
-    subsets.closures.resize(states)
-    subsets.is_closed.assign(states, 0)
-    subsets.entered.assign(states, 0)
-    subsets.known.assign(states, UNKNOWN)
-    subsets.state_tags.assign(states, 0)
     subsets.state_tags[accept] = 1
     subsets.useful.assign(states, 0)
     for i in range(states):
@@ -200,8 +195,8 @@ def compact(
             return None, subsets.steps()
     if subsets.close(start):
         return None, subsets.steps()
-    subsets.weigh()
-    number = subsets.number(subsets.closures[start])
+    subsets.weigh(True)
+    number = subsets.after(start)
     if number == -2 or _run(subsets):
         return None, subsets.steps()
     subsets.spent += subsets.rows.symbol.size()
@@ -313,9 +308,6 @@ cdef _bytes(const Ints& values):
     return PyBytes_FromStringAndSize(
         <const char*> values.data(), values.size() * sizeof(int32_t)
     )
-
-
-ELEMENTS_PER_STATE = 10
 
 
 include "blocks.pxi"
