@@ -38,6 +38,7 @@ cdef class _Part:
         self.depth = trie.depth
         self.token_start = trie.token_start
         self.token_ids = trie.token_ids
+        self.nodes = None
         self.first = trie.children(0)
         self.first_byte = trie.byte[trie.children(0)]
         self.run = 1
