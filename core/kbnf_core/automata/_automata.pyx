@@ -137,15 +137,24 @@ def minimise(rows, tags, starts):
     return found, _listed(kept), [first[i] for i in range(<Py_ssize_t> first.size())]
 
 
+cdef inline const int32_t* _numbers(bytes column) noexcept:
+    return <const int32_t*> <const char*> column
+
+
+cdef inline Py_ssize_t _length(bytes column) noexcept:
+    return len(column) // sizeof(int32_t)
+
+
 cdef void _gather(
-    const int32_t[::1] source,
-    const int32_t[::1] symbol,
-    const int32_t[::1] target,
+    const int32_t* source,
+    const int32_t* symbol,
+    const int32_t* target,
+    Py_ssize_t count,
     Py_ssize_t states,
     Edges& edges,
 ) noexcept:
     """Sort edges by their sources."""
-    cdef Py_ssize_t i, count = source.shape[0]
+    cdef Py_ssize_t i
     edges.first.assign(states + 1, 0)
     edges.symbol.resize(count)
     edges.target.resize(count)
@@ -161,11 +170,11 @@ cdef void _gather(
 
 
 def compact(
-    const int32_t[::1] source,
-    const int32_t[::1] symbol,
-    const int32_t[::1] target,
-    const int32_t[::1] free_source,
-    const int32_t[::1] free_target,
+    bytes source,
+    bytes symbol,
+    bytes target,
+    bytes free_source,
+    bytes free_target,
     Py_ssize_t states,
     int32_t start,
     int32_t accept,
@@ -175,12 +184,16 @@ def compact(
 ):
     """See ``kernel.Automata``."""
     cdef _Subsets subsets = _Subsets()
-    cdef Py_ssize_t i
+    cdef const int32_t* targets = _numbers(target)
+    cdef Py_ssize_t i, count = _length(target)
     cdef Ints first, found_source
     cdef vector[uint8_t] accepting
     cdef int32_t j, number
-    _gather(source, symbol, target, states, subsets.edges)
-    _gather(free_source, free_source, free_target, states, subsets.free)
+    _gather(_numbers(source), _numbers(symbol), targets, count, states, subsets.edges)
+    _gather(
+        _numbers(free_source), _numbers(free_source), _numbers(free_target), _length(free_source),
+        states, subsets.free,
+    )
     subsets.begin()
     subsets.work = work
     subsets.limit = limit
@@ -190,8 +203,8 @@ def compact(
     for i in range(states):
         subsets.useful[i] = i == accept or subsets.edges.first[i] < subsets.edges.first[i + 1]
     # All closures that some subset may need count, whether a limit stops it first or not.
-    for i in range(target.shape[0]):
-        if subsets.close(target[i]):
+    for i in range(count):
+        if subsets.close(targets[i]):
             return None, subsets.steps()
     if subsets.close(start):
         return None, subsets.steps()

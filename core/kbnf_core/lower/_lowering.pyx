@@ -241,15 +241,18 @@ cdef bytes _bytes(const Ints& values):
 
 def edges_of(rows, const uint8_t[::1] classes, chosen):
     """See ``nfa``."""
-    cdef Ints source, symbol, target, columns
+    cdef Ints source, symbol, target, columns, after
     cdef int32_t state = 0, to
     cdef Py_ssize_t i
     cdef uint8_t byte
     for byte in chosen:
         columns.push_back(classes[byte])
     for row in rows:
+        after.clear()
+        for to in row:
+            after.push_back(to)
         for i in range(<Py_ssize_t> columns.size()):
-            to = (<list> row)[columns[i]] if type(row) is list else row[columns[i]]
+            to = after[columns[i]]
             if to != DEAD:
                 source.push_back(state)
                 symbol.push_back(<int32_t> i)
@@ -280,12 +283,17 @@ cdef void _free(Automaton& nfa, int32_t source, int32_t target) noexcept:
 
 cdef int _copy(Automaton& nfa, fragment, int32_t begin, int32_t end) except -1:
     """Add a copy of an automaton."""
-    cdef const int32_t[:, :] edges = fragment.edges
-    cdef Py_ssize_t i
+    cdef bytes edges = fragment.edges
+    cdef const int32_t* source = <const int32_t*> <const char*> edges
+    cdef Py_ssize_t count = len(edges) // (3 * sizeof(int32_t)), first = nfa.source.size(), i
     cdef int32_t base = nfa.states, state
     nfa.states += <int32_t> fragment.state_count
-    for i in range(edges.shape[1]):
-        _link(nfa, base + edges[0, i], edges[1, i], base + edges[2, i])
+    nfa.source.insert(nfa.source.end(), source, source + count)
+    nfa.symbol.insert(nfa.symbol.end(), source + count, source + 2 * count)
+    nfa.target.insert(nfa.target.end(), source + 2 * count, source + 3 * count)
+    for i in range(first, first + count):
+        nfa.source[i] += base
+        nfa.target[i] += base
     _free(nfa, begin, base)
     for state in fragment.accepting:
         _free(nfa, base + state, end)
@@ -476,16 +484,18 @@ def split_edges(pieces, int32_t class_count, numbers, int32_t terminals):
     cdef Ints entry, edge_start, edge_class, edge_target, call_start, calls, call_return
     cdef Ints token_start, token_terminal, token_target, nonterminals
     cdef vector[uint8_t] accepting, leaves, call_tail
-    cdef const int32_t[:] source, symbol, target
-    cdef bytes flags
+    cdef const int32_t* source
+    cdef const int32_t* symbol
+    cdef const int32_t* target
+    cdef bytes column, flags
     cdef int32_t base = 0, first_token, here, what, there
-    cdef Py_ssize_t i, states
+    cdef Py_ssize_t i, count, states
     cdef bint is_tail
     for number in numbers:
         nonterminals.push_back(number)
     first_token = class_count + <int32_t> nonterminals.size()
     for piece in pieces:
-        flags = piece.accepting.tobytes()
+        flags = piece.accepting
         states = len(flags)
         entry.push_back(base)
         accepting.insert(accepting.end(), <const uint8_t*> flags, <const uint8_t*> flags + states)
@@ -496,8 +506,13 @@ def split_edges(pieces, int32_t class_count, numbers, int32_t terminals):
     token_start.assign(base + 1, 0)
     base = 0
     for piece in pieces:
-        source, symbol, target = piece.source, piece.symbol, piece.target
-        for i in range(source.shape[0]):
+        column = piece.source
+        source, count = <const int32_t*> <const char*> column, len(column) // sizeof(int32_t)
+        column = piece.symbol
+        symbol = <const int32_t*> <const char*> column
+        column = piece.target
+        target = <const int32_t*> <const char*> column
+        for i in range(count):
             what = symbol[i]
             if what >= first_token + terminals:
                 continue
