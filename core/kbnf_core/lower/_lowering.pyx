@@ -7,6 +7,7 @@ Nodes and automata are Python's; what is compiled is the way over them, and the 
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int32_t, int64_t, uint8_t
+from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
 from kbnf_core.ir import NEVER, Call, Choice, Literal, Regular, Repeat, Sequence, Token
@@ -14,6 +15,7 @@ from kbnf_core.lower.facts import FACTS
 from kbnf_core.syntax import tree
 
 ctypedef vector[int32_t] Ints
+ctypedef pair[int32_t, int32_t] Ends
 
 cdef object _NEVER = NEVER, _FACTS = FACTS
 cdef type _Call = Call, _Choice = Choice, _Literal = Literal, _Regular = Regular
@@ -304,7 +306,9 @@ cdef class _Connection:
     """The automaton of one nonterminal as it grows; see ``nfa.NfaBuilder``."""
 
     cdef Automaton nfa
+    # What is to be connected yet: a node, and from where to where.
     cdef list work
+    cdef vector[Ends] ends
     cdef object builder, rules, facts, inlined, calls, fragments
     cdef dict automata
     cdef const uint8_t[::1] columns
@@ -326,7 +330,8 @@ cdef class _Connection:
         return self.nfa.states - 1
 
     cdef add(self, node, int32_t begin, int32_t end):
-        self.work.append((node, begin, end))
+        self.work.append(node)
+        self.ends.push_back(Ends(begin, end))
 
     cdef connect(self, node, int32_t begin, int32_t end):
         kind = type(node)
@@ -433,12 +438,14 @@ def connect(builder, str name):
     cdef _Connection found = _Connection(builder)
     cdef int64_t steps = 0, left = builder.budget.left, limit = builder.state_limit
     cdef int32_t before
+    cdef Ends ends
     found.add(found.rules[name], START, ACCEPT)
     builder.budget.part = name
     while found.work:
         before = found.nfa.states
-        node, begin, end = found.work.pop()
-        found.connect(node, begin, end)
+        ends = found.ends.back()
+        found.ends.pop_back()
+        found.connect(found.work.pop(), ends.first, ends.second)
         steps += 1 + found.nfa.states - before
         if steps > left or found.nfa.states > limit:
             break
