@@ -4,9 +4,11 @@
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memcmp
 from libcpp.algorithm cimport is_sorted, sort, unique
 from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
+from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
 NAME = "compiled"
@@ -16,6 +18,8 @@ cdef enum:
     UNKNOWN = -4
     # States from which on other threads run meanwhile: a shorter call would rather wait for them.
     MANY = 1_000
+    # See ``kernel.Automata``.
+    ELEMENTS_PER_STATE = 10
 
 ctypedef vector[int32_t] Ints
 
@@ -27,8 +31,8 @@ cdef struct Edges:
     Ints target
 
 
-include "subsets.pxi"
 include "partition.pxi"
+include "subsets.pxi"
 
 
 cdef _dense(const Edges& edges, Py_ssize_t states, Py_ssize_t symbols):
@@ -73,15 +77,12 @@ def determinise(
 ):
     """See ``kernel.Automata``."""
     cdef _Subsets subsets = _Subsets()
-    cdef vector[uint64_t] pairs
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i = 0
     cdef Ints subset, first
     cdef int32_t number
-    subsets.has_closures = False
     subsets.work = work
     subsets.stop = stop
     subsets.limit = limit
-    subsets.per_state = ELEMENTS_PER_STATE
     for row in moves:
         subsets.edges.first.push_back(<int32_t> subsets.edges.symbol.size())
         for symbol, targets in row.items():
@@ -89,21 +90,23 @@ def determinise(
                 subsets.edges.symbol.push_back(symbol)
                 subsets.edges.target.push_back(target)
     subsets.edges.first.push_back(<int32_t> subsets.edges.symbol.size())
+    subsets.begin()
     for tag in tags:
-        subsets.state_tags.push_back(tag)
-    subsets.weigh()
-    subsets.known.assign(subsets.state_tags.size(), UNKNOWN)
+        subsets.state_tags[i] = tag
+        i += 1
+    subsets.close_alone()
+    subsets.weigh(False)
     for start in starts:
         subset.clear()
         for state in start:
             subset.push_back(state)
-        number = subsets.number(subset)
+        number = subsets.number(subset.data(), subset.size())
         if number == -2:
             return None, subsets.steps()
         first.push_back(number)
     if _run(subsets):
         return None, subsets.steps()
-    rows = _dense(subsets.rows, subsets.members.size(), symbols)
+    rows = _dense(subsets.rows, subsets.tags.size(), symbols)
     numbers = [first[i] for i in range(<Py_ssize_t> first.size())]
     return (rows, _listed(subsets.tags), numbers), subsets.steps()
 
@@ -134,15 +137,24 @@ def minimise(rows, tags, starts):
     return found, _listed(kept), [first[i] for i in range(<Py_ssize_t> first.size())]
 
 
+cdef inline const int32_t* _numbers(bytes column) noexcept:
+    return <const int32_t*> <const char*> column
+
+
+cdef inline Py_ssize_t _length(bytes column) noexcept:
+    return len(column) // sizeof(int32_t)
+
+
 cdef void _gather(
-    const int32_t[::1] source,
-    const int32_t[::1] symbol,
-    const int32_t[::1] target,
+    const int32_t* source,
+    const int32_t* symbol,
+    const int32_t* target,
+    Py_ssize_t count,
     Py_ssize_t states,
     Edges& edges,
 ) noexcept:
     """Sort edges by their sources."""
-    cdef Py_ssize_t i, count = source.shape[0]
+    cdef Py_ssize_t i
     edges.first.assign(states + 1, 0)
     edges.symbol.resize(count)
     edges.target.resize(count)
@@ -158,11 +170,11 @@ cdef void _gather(
 
 
 def compact(
-    const int32_t[::1] source,
-    const int32_t[::1] symbol,
-    const int32_t[::1] target,
-    const int32_t[::1] free_source,
-    const int32_t[::1] free_target,
+    bytes source,
+    bytes symbol,
+    bytes target,
+    bytes free_source,
+    bytes free_target,
     Py_ssize_t states,
     int32_t start,
     int32_t accept,
@@ -172,35 +184,32 @@ def compact(
 ):
     """See ``kernel.Automata``."""
     cdef _Subsets subsets = _Subsets()
-    cdef Py_ssize_t i
+    cdef const int32_t* targets = _numbers(target)
+    cdef Py_ssize_t i, count = _length(target)
     cdef Ints first, found_source
     cdef vector[uint8_t] accepting
     cdef int32_t j, number
-    _gather(source, symbol, target, states, subsets.edges)
-    _gather(free_source, free_source, free_target, states, subsets.free)
-    subsets.has_closures = True
+    _gather(_numbers(source), _numbers(symbol), targets, count, states, subsets.edges)
+    _gather(
+        _numbers(free_source), _numbers(free_source), _numbers(free_target), _length(free_source),
+        states, subsets.free,
+    )
+    subsets.begin()
     subsets.work = work
-    subsets.stop = 0
     subsets.limit = limit
     subsets.closure_limit = closure_limit
-    subsets.per_state = ELEMENTS_PER_STATE
-    subsets.closures.resize(states)
-    subsets.is_closed.assign(states, 0)
-    subsets.entered.assign(states, 0)
-    subsets.known.assign(states, UNKNOWN)
-    subsets.state_tags.assign(states, 0)
     subsets.state_tags[accept] = 1
     subsets.useful.assign(states, 0)
     for i in range(states):
         subsets.useful[i] = i == accept or subsets.edges.first[i] < subsets.edges.first[i + 1]
     # All closures that some subset may need count, whether a limit stops it first or not.
-    for i in range(target.shape[0]):
-        if subsets.close(target[i]):
+    for i in range(count):
+        if subsets.close(targets[i]):
             return None, subsets.steps()
     if subsets.close(start):
         return None, subsets.steps()
-    subsets.weigh()
-    number = subsets.number(subsets.closures[start])
+    subsets.weigh(True)
+    number = subsets.after(start)
     if number == -2 or _run(subsets):
         return None, subsets.steps()
     subsets.spent += subsets.rows.symbol.size()
@@ -312,9 +321,6 @@ cdef _bytes(const Ints& values):
     return PyBytes_FromStringAndSize(
         <const char*> values.data(), values.size() * sizeof(int32_t)
     )
-
-
-ELEMENTS_PER_STATE = 10
 
 
 include "blocks.pxi"

@@ -57,10 +57,10 @@ cdef Ints _refined(const Edges& edges, Ints& block, Ints& sizes, const Ints& dir
 
 
 def blocks(
-    const int32_t[::1] source,
-    const int32_t[::1] symbol,
-    const int32_t[::1] target,
-    accepting,
+    bytes source,
+    bytes symbol,
+    bytes target,
+    bytes accepting,
     int64_t rounds,
 ):
     """See ``kernel.Automata``."""
@@ -69,11 +69,11 @@ def blocks(
     cdef vector[uint8_t] is_dirty
     cdef Py_ssize_t count = len(accepting), i, k
     cdef int32_t state
-    _gather(source, symbol, target, count, edges)
+    _gather(_numbers(source), _numbers(symbol), _numbers(target), _length(source), count, edges)
     for i in range(count):
         for k in range(edges.first[i], edges.first[i + 1]):
             sources.push_back(<int32_t> i)
-    _sources(edges, count, first, index)
+    _sources(edges.target, count, first, index)
     sizes.assign(2, 0)
     for i in range(count):
         state = bool(accepting[i])

@@ -1,7 +1,7 @@
 """The automata kernel: compiled, or in plain Python with identical results."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 DEAD = -1
 """In a row: no word continues."""
@@ -12,12 +12,12 @@ ELEMENTS_PER_STATE = 10
 Table: TypeAlias = tuple[list[list[int]], list[int], list[int]]
 """A deterministic automaton: rows by state and symbol, tags by state, starts."""
 
-Compacted: TypeAlias = tuple[bytes, bytes, bytes, bytes]
-"""A deterministic automaton with start 0: int32 columns of edges (source, symbol, target), by
-source and symbol; and for each state a byte that tells whether it accepts."""
+Column: TypeAlias = bytes
+"""Integers of 32 bits."""
 
-Ints: TypeAlias = Any
-"""A contiguous int32 array that has ``tolist``, of NumPy or of ``array``."""
+Compacted: TypeAlias = tuple[Column, Column, Column, bytes]
+"""A deterministic automaton with start 0: columns of edges (source, symbol, target), by
+source and symbol; and for each state a byte that tells whether it accepts."""
 
 
 class Automata(Protocol):
@@ -55,11 +55,11 @@ class Automata(Protocol):
 
     def compact(
         self,
-        source: Ints,
-        symbol: Ints,
-        target: Ints,
-        free_source: Ints,
-        free_target: Ints,
+        source: Column,
+        symbol: Column,
+        target: Column,
+        free_source: Column,
+        free_target: Column,
         states: int,
         start: int,
         accept: int,
@@ -76,7 +76,7 @@ class Automata(Protocol):
         """
 
     def blocks(
-        self, source: Ints, symbol: Ints, target: Ints, accepting: bytes, rounds: int
+        self, source: Column, symbol: Column, target: Column, accepting: bytes, rounds: int
     ) -> list[int]:
         """Return the block of each state; those in one are alike for ``rounds`` steps.
 

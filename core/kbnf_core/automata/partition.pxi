@@ -1,147 +1,213 @@
 # Minimisation by partition refinement: one state of each block is kept.
+#
+# After Hopcroft, "An n log n algorithm for minimizing states in a finite automaton" (1971): when a
+# block is split its largest part keeps the number, and only the states that lead to the others are
+# looked at again. What a state does is told by a sum over its edges, of a number for the symbol
+# times one for the block that the edge leads to. So edges of many symbols to one state are added
+# at once, and a sum is brought up to date by what changed. Equal states always have equal sums.
+# Others nearly never have, and in the end it is seen whether some do: then the numbers are others.
+
+cdef struct Runs:
+    # Neighbouring edges of a state that lead to one state, as most do: its source, its target, and
+    # a number for its symbols. Those into state s are into[first[s]] .. into[first[s + 1] - 1].
+    Ints source
+    Ints target
+    vector[uint64_t] weight
+    Ints first
+    Ints into
+
 
 cdef struct Partition:
-    # Blocks of elements: those of block b are elements[first[b]] .. elements[end[b] - 1], and
-    # the marked ones among them come first, up to middle[b].
+    # Those of block b are elements[first[b]] .. elements[end[b] - 1].
     Ints elements
     Ints place
     Ints block
     Ints first
     Ints end
-    Ints middle
 
 
-cdef void _begin(Partition& p, const Ints& keys) noexcept nogil:
-    """Begin with a block for each key; keys are small and none is negative."""
-    cdef Py_ssize_t count = keys.size(), i
-    cdef int32_t most = -1, b = 0, begin = 0
-    cdef Ints sizes, number
-    for i in range(count):
-        most = max(most, keys[i])
-    sizes.assign(most + 1, 0)
-    number.assign(most + 1, 0)
-    for i in range(count):
-        sizes[keys[i]] += 1
-    for i in range(most + 1):
-        if sizes[i]:
-            number[i] = b
-            p.first.push_back(begin)
-            begin += sizes[i]
-            p.end.push_back(begin)
-            b += 1
-    p.middle = p.first
-    p.elements.resize(count)
-    p.place.resize(count)
-    p.block.resize(count)
-    cdef Ints at = p.first
-    for i in range(count):
-        b = number[keys[i]]
-        p.block[i] = b
-        p.place[i] = at[b]
-        p.elements[at[b]] = <int32_t> i
-        at[b] += 1
+ctypedef pair[int32_t, int32_t] Moved  # a state, and the block that it was in
+ctypedef pair[pair[int32_t, uint64_t], int32_t] Summed  # a block, a sum, and a state with both
 
 
-cdef void _mark(Partition& p, int32_t element, Ints& touched) noexcept nogil:
-    cdef int32_t b = p.block[element]
-    cdef int32_t here = p.place[element], there = p.middle[b]
-    cdef int32_t other
-    if here < there:
-        return
-    if there == p.first[b]:
-        touched.push_back(b)
-    other = p.elements[there]
-    p.elements[here] = other
-    p.place[other] = here
-    p.elements[there] = element
-    p.place[element] = there
-    p.middle[b] = there + 1
+cdef inline uint64_t _random(uint64_t value) noexcept nogil:
+    """A number that looks random (``splitmix64``)."""
+    value = (value + 1) * <uint64_t> 0x9E3779B97F4A7C15ULL
+    value = (value ^ (value >> 30)) * <uint64_t> 0xBF58476D1CE4E5B9ULL
+    value = (value ^ (value >> 27)) * <uint64_t> 0x94D049BB133111EBULL
+    return value ^ (value >> 31)
 
 
-cdef void _split(Partition& p, Ints& touched) noexcept nogil:
-    """Split the touched blocks into marked and others; the smaller part gets a new number."""
-    cdef Py_ssize_t i
-    cdef int32_t b, fresh, k
-    for i in range(<Py_ssize_t> touched.size()):
-        b = touched[i]
-        if p.middle[b] == p.end[b]:
-            p.middle[b] = p.first[b]
-            continue
-        fresh = <int32_t> p.first.size()
-        if p.middle[b] - p.first[b] <= p.end[b] - p.middle[b]:
-            p.first.push_back(p.first[b])
-            p.end.push_back(p.middle[b])
-            p.first[b] = p.middle[b]
-        else:
-            p.first.push_back(p.middle[b])
-            p.end.push_back(p.end[b])
-            p.end[b] = p.middle[b]
-            p.middle[b] = p.first[b]
-        p.middle.push_back(p.first[fresh])
-        for k in range(p.first[fresh], p.end[fresh]):
-            p.block[p.elements[k]] = fresh
-    touched.clear()
+cdef inline uint64_t _factor(int32_t block) noexcept nogil:
+    return _random(<uint64_t> 1 << 63 | <uint64_t> block)
 
 
-cdef void _sources(const Edges& edges, Py_ssize_t states, Ints& first, Ints& index) noexcept nogil:
-    """List the edges by their targets."""
+cdef void _sources(const Ints& targets, Py_ssize_t states, Ints& first, Ints& index) noexcept nogil:
+    """List edges by their targets."""
     cdef Py_ssize_t i
     first.assign(states + 1, 0)
-    index.resize(edges.target.size())
-    for i in range(<Py_ssize_t> edges.target.size()):
-        first[edges.target[i] + 1] += 1
+    index.resize(targets.size())
+    for i in range(<Py_ssize_t> targets.size()):
+        first[targets[i] + 1] += 1
     for i in range(states):
         first[i + 1] += first[i]
     cdef Ints at = first
-    for i in range(<Py_ssize_t> edges.target.size()):
-        index[at[edges.target[i]]] = <int32_t> i
-        at[edges.target[i]] += 1
+    for i in range(<Py_ssize_t> targets.size()):
+        index[at[targets[i]]] = <int32_t> i
+        at[targets[i]] += 1
 
 
-cdef void _blocks(const Edges& edges, const vector[uint64_t]& tags, Ints& found) noexcept nogil:
-    """Find the block of each state of a trimmed automaton: equal futures, equal block.
-
-    After Valmari, "Fast brief practical DFA minimization" (2012): edges are kept in a partition
-    too, edges of one class having one symbol and leading to one block.
-    """
-    cdef Partition states, arrows
-    cdef Ints source, first, index, touched, kinds
-    cdef unordered_map[uint64_t, int32_t] numbers
-    cdef Py_ssize_t count = tags.size(), i, b = 1, c = 0, k
+cdef void _find_runs(const Edges& edges, uint64_t seed, Runs& runs) noexcept nogil:
+    cdef Py_ssize_t states = edges.first.size() - 1, last = -1, i
     cdef int32_t j
-    source.reserve(edges.target.size())
-    kinds.reserve(count)
-    for i in range(count):
-        if not numbers.count(tags[i]):
-            j = <int32_t> numbers.size()
-            numbers[tags[i]] = j
-        kinds.push_back(numbers[tags[i]])
+    runs.source.clear()
+    runs.target.clear()
+    runs.weight.clear()
+    for i in range(states):
         for j in range(edges.first[i], edges.first[i + 1]):
-            source.push_back(<int32_t> i)
-    _sources(edges, count, first, index)
-    _begin(states, kinds)
-    _begin(arrows, edges.symbol)
-    while c < <Py_ssize_t> arrows.first.size():
-        for i in range(arrows.first[c], arrows.end[c]):
-            _mark(states, source[arrows.elements[i]], touched)
-        _split(states, touched)
-        c += 1
-        while b < <Py_ssize_t> states.first.size():
-            for i in range(states.first[b], states.end[b]):
-                for k in range(first[states.elements[i]], first[states.elements[i] + 1]):
-                    _mark(arrows, index[k], touched)
-            _split(arrows, touched)
-            b += 1
-    found = states.block
+            if j == edges.first[i] or edges.target[j] != edges.target[j - 1]:
+                runs.source.push_back(<int32_t> i)
+                runs.target.push_back(edges.target[j])
+                runs.weight.push_back(0)
+                last += 1
+            runs.weight[last] += _random(seed + <uint64_t> edges.symbol[j])
+    _sources(runs.target, states, runs.first, runs.into)
+
+
+cdef void _begin(Partition& p, Py_ssize_t count) noexcept nogil:
+    """Begin with all states in one block."""
+    cdef Py_ssize_t i
+    p.block.assign(count, 0)
+    p.first.assign(1, 0)
+    p.end.assign(1, <int32_t> count)
+    p.elements.clear()
+    for i in range(count):
+        p.elements.push_back(<int32_t> i)
+    p.place = p.elements
+
+
+cdef void _split(
+    Partition& p, const vector[Summed]& sums, Py_ssize_t i, Py_ssize_t j, vector[Moved]& moved
+) noexcept nogil:
+    """Split a block: by sums i .. j - 1, which are all of its states that were looked at again."""
+    cdef int32_t b = sums[i].first.first
+    cdef int32_t begin = p.first[b], end = p.end[b], middle = end - <int32_t> (j - i)
+    cdef int32_t state, other, here, there, largest_begin = begin, largest_end = middle
+    cdef Py_ssize_t k
+    # Those come last, in the order of their sums; what each sum has in common is a part.
+    there = end
+    for k in range(j - 1, i - 1, -1):
+        there -= 1
+        state, other = sums[k].second, p.elements[there]
+        here = p.place[state]
+        p.elements[here], p.place[other] = other, here
+        p.elements[there], p.place[state] = state, there
+    here = middle
+    for k in range(i, j):
+        if k + 1 == j or sums[k].first.second != sums[k + 1].first.second:
+            there = middle + <int32_t> (k + 1 - i)
+            if there - here > largest_end - largest_begin:
+                largest_begin, largest_end = here, there
+            here = there
+    p.first[b], p.end[b] = largest_begin, largest_end
+    if begin < middle and largest_begin != begin:
+        _renumber(p, begin, middle, moved)
+    here = middle
+    for k in range(i, j):
+        if k + 1 == j or sums[k].first.second != sums[k + 1].first.second:
+            there = middle + <int32_t> (k + 1 - i)
+            if here != largest_begin:
+                _renumber(p, here, there, moved)
+            here = there
+
+
+cdef void _renumber(
+    Partition& p, int32_t begin, int32_t end, vector[Moved]& moved
+) noexcept nogil:
+    """Give a part of a block the next number."""
+    cdef int32_t k, state
+    for k in range(begin, end):
+        state = p.elements[k]
+        moved.push_back(Moved(state, p.block[state]))
+        p.block[state] = <int32_t> p.first.size()
+    p.first.push_back(begin)
+    p.end.push_back(end)
+
+
+cdef void _refine(
+    const Runs& runs, const vector[uint64_t]& tags, Partition& p
+) noexcept nogil:
+    """Split blocks until all states of each have one sum."""
+    cdef vector[uint64_t] sums
+    cdef vector[Summed] looked_at
+    cdef vector[Moved] moved
+    cdef vector[uint8_t] is_waiting
+    cdef Ints waiting = p.elements
+    cdef Py_ssize_t count = tags.size(), i, j
+    cdef int32_t state, k
+    cdef uint64_t change
+    for i in range(count):
+        sums.push_back(_random(tags[i]))
+    for i in range(<Py_ssize_t> runs.source.size()):
+        sums[runs.source[i]] += runs.weight[i] * _factor(0)
+    is_waiting.assign(count, 0)
+    while not waiting.empty():
+        looked_at.clear()
+        for state in waiting:
+            is_waiting[state] = 0
+            looked_at.push_back(Summed(pair[int32_t, uint64_t](p.block[state], sums[state]), state))
+        sort(looked_at.begin(), looked_at.end())
+        moved.clear()
+        i = 0
+        while i < <Py_ssize_t> looked_at.size():
+            j = i + 1
+            while (
+                j < <Py_ssize_t> looked_at.size()
+                and looked_at[j].first.first == looked_at[i].first.first
+            ):
+                j += 1
+            _split(p, looked_at, i, j, moved)
+            i = j
+        waiting.clear()
+        for i in range(<Py_ssize_t> moved.size()):
+            state = moved[i].first
+            change = _factor(p.block[state]) - _factor(moved[i].second)
+            for k in range(runs.first[state], runs.first[state + 1]):
+                j = runs.into[k]
+                sums[runs.source[j]] += runs.weight[j] * change
+                if not is_waiting[runs.source[j]]:
+                    is_waiting[runs.source[j]] = 1
+                    waiting.push_back(runs.source[j])
+
+
+cdef bint _are_alike(
+    const Edges& edges, const vector[uint64_t]& tags, const Partition& p
+) noexcept nogil:
+    """Tell whether the states of each block have the same tags, and edges to the same blocks."""
+    cdef Py_ssize_t i
+    cdef int32_t one, first, j, count
+    for i in range(<Py_ssize_t> tags.size()):
+        one = p.elements[p.first[p.block[i]]]
+        first, count = edges.first[one], edges.first[one + 1] - edges.first[one]
+        if tags[i] != tags[one] or edges.first[i + 1] - edges.first[i] != count:
+            return False
+        for j in range(count if one != i else 0):
+            if (
+                edges.symbol[edges.first[i] + j] != edges.symbol[first + j]
+                or p.block[edges.target[edges.first[i] + j]] != p.block[edges.target[first + j]]
+            ):
+                return False
+    return True
 
 
 cdef void _find_live(
-    const Edges& edges, const vector[uint64_t]& tags, const Ints& starts, vector[uint8_t]& live
+    const Runs& runs, const Edges& edges, const vector[uint64_t]& tags, const Ints& starts,
+    vector[uint8_t]& live,
 ) noexcept nogil:
     """Find the states that a start reaches and that reach a tag."""
-    cdef Ints first, index, queue, source
+    cdef Ints queue
     cdef Py_ssize_t count = tags.size(), i, at = 0
-    cdef int32_t j
+    cdef int32_t j, k
     cdef vector[uint8_t] reached
     reached.assign(count, 0)
     live.assign(count, 0)
@@ -155,11 +221,6 @@ cdef void _find_live(
                 reached[edges.target[j]] = 1
                 queue.push_back(edges.target[j])
         at += 1
-    source.reserve(edges.target.size())
-    for i in range(count):
-        for j in range(edges.first[i], edges.first[i + 1]):
-            source.push_back(<int32_t> i)
-    _sources(edges, count, first, index)
     queue.clear()
     for i in range(count):
         if tags[i] and reached[i]:
@@ -167,11 +228,11 @@ cdef void _find_live(
             queue.push_back(<int32_t> i)
     at = 0
     while at < <Py_ssize_t> queue.size():
-        for j in range(first[queue[at]], first[queue[at] + 1]):
-            i = source[index[j]]
-            if reached[i] and not live[i]:
-                live[i] = 1
-                queue.push_back(<int32_t> i)
+        for j in range(runs.first[queue[at]], runs.first[queue[at] + 1]):
+            k = runs.source[runs.into[j]]
+            if reached[k] and not live[k]:
+                live[k] = 1
+                queue.push_back(k)
         at += 1
 
 
@@ -214,11 +275,15 @@ cdef void _keep(Edges& edges, vector[uint64_t]& tags, Ints& starts, const Ints& 
 
 cdef void _minimise(Edges& edges, vector[uint64_t]& tags, Ints& starts) noexcept nogil:
     """Minimise in place: trimmed, and numbered breadth first."""
+    cdef Runs runs
+    cdef Partition blocks
     cdef vector[uint8_t] live
-    cdef Ints numbers, order, blocks, one_of, of_block
-    cdef Py_ssize_t i, at = 0
-    cdef int32_t j, k, count = 0
-    _find_live(edges, tags, starts, live)
+    cdef Ints numbers
+    cdef Py_ssize_t i
+    cdef int32_t count = 0
+    cdef uint64_t seed = 0
+    _find_runs(edges, seed, runs)
+    _find_live(runs, edges, tags, starts, live)
     numbers.assign(tags.size(), DEAD)
     for i in range(<Py_ssize_t> tags.size()):
         if live[i]:
@@ -226,24 +291,38 @@ cdef void _minimise(Edges& edges, vector[uint64_t]& tags, Ints& starts) noexcept
             count += 1
     if count < <int32_t> tags.size():
         _keep(edges, tags, starts, numbers)
-    _blocks(edges, tags, blocks)
-    # States of a block have the same edges, so any of them tells the order of the blocks behind.
-    one_of.assign(tags.size(), DEAD)
-    of_block.assign(tags.size(), DEAD)
-    for i in range(<Py_ssize_t> tags.size()):
-        one_of[blocks[i]] = <int32_t> i
-    for i in range(<Py_ssize_t> starts.size()):
-        if starts[i] != DEAD and of_block[blocks[starts[i]]] == DEAD:
-            of_block[blocks[starts[i]]] = <int32_t> order.size()
-            order.push_back(blocks[starts[i]])
-    while at < <Py_ssize_t> order.size():
-        k = one_of[order[at]]
-        for j in range(edges.first[k], edges.first[k + 1]):
-            if of_block[blocks[edges.target[j]]] == DEAD:
-                of_block[blocks[edges.target[j]]] = <int32_t> order.size()
-                order.push_back(blocks[edges.target[j]])
-        at += 1
-    numbers.resize(tags.size())
-    for i in range(<Py_ssize_t> tags.size()):
-        numbers[i] = of_block[blocks[i]]
+        _find_runs(edges, seed, runs)
+    while True:
+        _begin(blocks, tags.size())
+        _refine(runs, tags, blocks)
+        if _are_alike(edges, tags, blocks):
+            break
+        seed += <uint64_t> 1 << 32
+        _find_runs(edges, seed, runs)
+    _number_blocks(edges, starts, blocks, numbers)
     _keep(edges, tags, starts, numbers)
+
+
+cdef void _number_blocks(
+    const Edges& edges, const Ints& starts, const Partition& p, Ints& numbers
+) noexcept nogil:
+    """Number the states by their blocks, and these breadth first."""
+    cdef Ints order, of_block
+    cdef Py_ssize_t i, at = 0
+    cdef int32_t j, k
+    # States of a block have the same edges, so any of them tells the order of the blocks behind.
+    of_block.assign(p.first.size(), DEAD)
+    for i in range(<Py_ssize_t> starts.size()):
+        if starts[i] != DEAD and of_block[p.block[starts[i]]] == DEAD:
+            of_block[p.block[starts[i]]] = <int32_t> order.size()
+            order.push_back(p.block[starts[i]])
+    while at < <Py_ssize_t> order.size():
+        k = p.elements[p.first[order[at]]]
+        for j in range(edges.first[k], edges.first[k + 1]):
+            if of_block[p.block[edges.target[j]]] == DEAD:
+                of_block[p.block[edges.target[j]]] = <int32_t> order.size()
+                order.push_back(p.block[edges.target[j]])
+        at += 1
+    numbers.resize(p.block.size())
+    for i in range(<Py_ssize_t> p.block.size()):
+        numbers[i] = of_block[p.block[i]]

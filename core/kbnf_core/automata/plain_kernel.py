@@ -2,11 +2,11 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 
-from kbnf_core.automata.kernel import DEAD, ELEMENTS_PER_STATE, Compacted, Ints, Table
+from kbnf_core.automata.kernel import DEAD, ELEMENTS_PER_STATE, Column, Compacted, Table
 
 __all__ = ["NAME", "blocks", "compact", "determinise", "minimise"]
 
@@ -250,12 +250,20 @@ class _Partition:
                 self.dirty.setdefault(self.block[source], set()).add(source)
 
 
+def _numbers(column: Column) -> list[int]:
+    return memoryview(column).cast("i").tolist()
+
+
+def _rows(*columns: Column) -> Iterator[tuple[int, ...]]:
+    return zip(*map(_numbers, columns), strict=True)
+
+
 def compact(
-    source: Ints,
-    symbol: Ints,
-    target: Ints,
-    free_source: Ints,
-    free_target: Ints,
+    source: Column,
+    symbol: Column,
+    target: Column,
+    free_source: Column,
+    free_target: Column,
     states: int,
     start: int,
     accept: int,
@@ -265,17 +273,17 @@ def compact(
 ) -> tuple[Compacted | None, int]:
     """See ``kernel.Automata``."""
     edges: list[list[tuple[int, int]]] = [[] for _ in range(states)]
-    for here, label, there in zip(source.tolist(), symbol.tolist(), target.tolist(), strict=True):
+    for here, label, there in _rows(source, symbol, target):
         edges[here].append((label, there))
     free: list[list[int]] = [[] for _ in range(states)]
-    for here, there in zip(free_source.tolist(), free_target.tolist(), strict=True):
+    for here, there in _rows(free_source, free_target):
         free[here].append(there)
     useful = [bool(row) or state == accept for state, row in enumerate(edges)]
-    wanted = dict.fromkeys([*target.tolist(), start])
+    wanted = dict.fromkeys([*_numbers(target), start])
     closures, spent = _closures(free, useful, wanted, closure_limit, work)
     if closures is None:
         return None, spent
-    symbols = sorted(set(symbol.tolist()))
+    symbols = sorted(set(_numbers(symbol)))
     dense = {label: number for number, label in enumerate(symbols)}
     moves = [_closed(row, dense, closures) for row in edges]
     tags = [int(state == accept) for state in range(states)]
@@ -343,7 +351,9 @@ def _columns(table: Table, symbols: Sequence[int]) -> Compacted:
     return source, symbol, target, bytes(map(bool, tags))
 
 
-def blocks(source: Ints, symbol: Ints, target: Ints, accepting: bytes, rounds: int) -> list[int]:
+def blocks(
+    source: Column, symbol: Column, target: Column, accepting: bytes, rounds: int
+) -> list[int]:
     """See ``kernel.Automata``.
 
     Each round looks only at states whose successors were renumbered in the last one, so that a long
@@ -351,7 +361,7 @@ def blocks(source: Ints, symbol: Ints, target: Ints, accepting: bytes, rounds: i
     """
     edges: list[list[tuple[int, int]]] = [[] for _ in accepting]
     sources: list[set[int]] = [set() for _ in accepting]
-    for here, label, there in zip(source.tolist(), symbol.tolist(), target.tolist(), strict=True):
+    for here, label, there in _rows(source, symbol, target):
         edges[here].append((label, there))
         sources[there].add(here)
     refinement = _Refinement(edges, [int(bool(flag)) for flag in accepting])

@@ -4,53 +4,89 @@ cdef class _Subsets:
     """The subset construction over ``edges``, whose targets bring their closures along."""
 
     cdef Edges edges
-    cdef vector[Ints] closures
-    cdef bint has_closures
-    cdef vector[uint8_t] is_closed
-    cdef vector[uint8_t] useful
     cdef Edges free
+    # The edges again, as numbers: those of each state ascending.
+    cdef vector[uint64_t] moves
+    # By state: where in ``closed`` its closure begins and ends, UNKNOWN where nobody asked.
+    cdef Ints closure_first
+    cdef Ints closure_end
+    cdef Ints closed
+    cdef vector[uint8_t] useful
     cdef vector[uint64_t] state_tags
-    cdef vector[Ints] members
+    # By number: where in ``members`` a subset begins; its tags; a hash. The last one ends there.
+    cdef Ints first
+    cdef Ints members
     cdef vector[uint64_t] tags
-    cdef unordered_map[string, int32_t] numbers
+    cdef vector[uint64_t] hashes
+    # Numbers by hash with open addressing, and of subsets of one state.
+    cdef Ints slots
+    cdef Ints alone
     cdef Edges rows
     cdef uint64_t stop
-    cdef int64_t limit, elements, closure_limit, closure_elements, work, spent
+    cdef int64_t limit, closure_limit, closure_elements, work, spent
     cdef vector[int64_t] weights
-    cdef Py_ssize_t per_state
-    cdef vector[int32_t] entered
+    cdef Ints queue
+    cdef Ints entered
     cdef Ints known
+    cdef Ints reached
     cdef int32_t round
+
+    cdef void begin(self) noexcept nogil:
+        """Make room for the states of ``edges``."""
+        cdef Py_ssize_t states = self.edges.first.size() - 1, state
+        cdef int32_t j
+        self.moves.reserve(self.edges.symbol.size())
+        for state in range(states):
+            for j in range(self.edges.first[state], self.edges.first[state + 1]):
+                self.moves.push_back(
+                    <uint64_t> self.edges.symbol[j] << 32 | <uint64_t> self.edges.target[j]
+                )
+            _put_in_order(self.moves, self.edges.first[state])
+        self.state_tags.resize(states)
+        self.closure_first.assign(states, UNKNOWN)
+        self.closure_end.resize(states)
+        self.alone.assign(states, UNKNOWN)
+        self.known.assign(states, UNKNOWN)
+        self.entered.resize(states)
+        self.slots.assign(64, UNKNOWN)
+        self.first.push_back(0)
 
     cdef int close(self, int32_t state) except -1 nogil:
         """Work out the useful states entered with one; returns 1 beyond the limit."""
-        cdef vector[int32_t] queue
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i, at = 0
         cdef int32_t here, there
-        if self.is_closed[state]:
+        if self.closure_first[state] != UNKNOWN:
             return 0
-        self.is_closed[state] = 1
         self.round += 1
-        queue.push_back(state)
+        self.queue.assign(1, state)
         self.entered[state] = self.round
-        cdef Py_ssize_t at = 0
-        while at < <Py_ssize_t> queue.size():
-            here = queue[at]
+        while at < <Py_ssize_t> self.queue.size():
+            here = self.queue[at]
             at += 1
             for i in range(self.free.first[here], self.free.first[here + 1]):
                 there = self.free.target[i]
                 if self.entered[there] != self.round:
                     self.entered[there] = self.round
-                    queue.push_back(there)
-        self.closure_elements += queue.size()
-        self.spent += queue.size()
-        if self.closure_elements > self.per_state * self.closure_limit or self.is_spent():
+                    self.queue.push_back(there)
+        self.closure_elements += self.queue.size()
+        self.spent += self.queue.size()
+        if self.closure_elements > ELEMENTS_PER_STATE * self.closure_limit or self.is_spent():
             return 1
-        sort(queue.begin(), queue.end())
-        for i in range(<Py_ssize_t> queue.size()):
-            if self.useful[queue[i]]:
-                self.closures[state].push_back(queue[i])
+        if self.queue.size() > 1:
+            sort(self.queue.begin(), self.queue.end())
+        self.closure_first[state] = <int32_t> self.closed.size()
+        for here in self.queue:
+            if self.useful[here]:
+                self.closed.push_back(here)
+        self.closure_end[state] = <int32_t> self.closed.size()
         return 0
+
+    cdef void close_alone(self) noexcept nogil:
+        """Let nothing be entered with a state."""
+        cdef int32_t state
+        for state in range(<int32_t> self.state_tags.size()):
+            self.closure_first[state], self.closure_end[state] = state, state + 1
+            self.closed.push_back(state)
 
     cdef bint is_spent(self) noexcept nogil:
         return self.spent > self.work
@@ -58,110 +94,162 @@ cdef class _Subsets:
     cdef int64_t steps(self) noexcept nogil:
         return min(self.spent, self.work + 1)
 
-    cdef void weigh(self) noexcept nogil:
+    cdef void weigh(self, bint with_closures) noexcept nogil:
         """Count the edges that leave each state, with what their targets bring along."""
         cdef Py_ssize_t state
         cdef int64_t weight
-        cdef int32_t i
+        cdef int32_t i, target
         for state in range(<Py_ssize_t> self.state_tags.size()):
             weight = self.edges.first[state + 1] - self.edges.first[state]
-            if self.has_closures:
+            if with_closures:
                 for i in range(self.edges.first[state], self.edges.first[state + 1]):
-                    weight += self.closures[self.edges.target[i]].size()
+                    target = self.edges.target[i]
+                    weight += self.closure_end[target] - self.closure_first[target]
             self.weights.push_back(weight)
 
-    cdef int32_t number(self, Ints& subset) except -3 nogil:
+    cdef int32_t number(self, const int32_t* subset, size_t count) except -3 nogil:
         """Return the number of a subset, DEAD for the empty one; -2 beyond the limit."""
-        cdef string key
-        cdef uint64_t tag = 0
-        cdef Py_ssize_t i
         cdef int32_t found
-        if subset.empty():
+        if count == 0:
             return DEAD
-        key.assign(<const char*> subset.data(), subset.size() * sizeof(int32_t))
-        if self.numbers.count(key):
-            return self.numbers[key]
-        for i in range(<Py_ssize_t> subset.size()):
+        if count == 1:
+            if self.alone[subset[0]] == UNKNOWN:
+                self.alone[subset[0]] = self.add(subset, count, 0)
+            return self.alone[subset[0]]
+        cdef uint64_t hashed = count
+        cdef size_t i, at
+        for i in range(count):
+            hashed = _random(hashed ^ <uint64_t> subset[i])
+        at = hashed & (self.slots.size() - 1)
+        while self.slots[at] != UNKNOWN:
+            if self.is_same(self.slots[at], hashed, subset, count):
+                return self.slots[at]
+            at = (at + 1) & (self.slots.size() - 1)
+        found = self.add(subset, count, hashed)
+        if found >= 0:
+            self.slots[at] = found
+            if 2 * self.tags.size() > self.slots.size():
+                self.make_slots()
+        return found
+
+    cdef bint is_same(
+        self, int32_t number, uint64_t hashed, const int32_t* subset, size_t count
+    ) noexcept nogil:
+        cdef int32_t first = self.first[number]
+        return (
+            self.hashes[number] == hashed
+            and self.first[number + 1] - first == <int32_t> count
+            and memcmp(&self.members[first], subset, count * sizeof(int32_t)) == 0
+        )
+
+    cdef void make_slots(self) noexcept nogil:
+        """Make four times the slots, for subsets of several states."""
+        cdef size_t at
+        cdef int32_t number
+        self.slots.assign(4 * self.slots.size(), UNKNOWN)
+        for number in range(<int32_t> self.tags.size()):
+            if self.first[number + 1] - self.first[number] > 1:
+                at = self.hashes[number] & (self.slots.size() - 1)
+                while self.slots[at] != UNKNOWN:
+                    at = (at + 1) & (self.slots.size() - 1)
+                self.slots[at] = number
+
+    cdef int32_t add(self, const int32_t* subset, size_t count, uint64_t hashed) except -3 nogil:
+        """Give a new subset a number: DEAD if it meets ``stop``, -2 beyond the limit."""
+        cdef uint64_t tag = 0
+        cdef size_t i
+        cdef int32_t found = <int32_t> self.tags.size()
+        for i in range(count):
             tag |= self.state_tags[subset[i]]
         if tag & self.stop:
-            self.numbers[key] = DEAD
             return DEAD
-        self.elements += subset.size()
-        found = <int32_t> self.members.size()
-        if found >= self.limit or self.elements > self.per_state * self.limit:
+        if (
+            found >= self.limit
+            or <int64_t> (self.members.size() + count) > ELEMENTS_PER_STATE * self.limit
+        ):
             return -2
         self.spent += 1
-        for i in range(<Py_ssize_t> subset.size()):
+        for i in range(count):
             self.spent += self.weights[subset[i]]
         if self.is_spent():
             return -2
-        self.numbers[key] = found
-        self.members.push_back(subset)
+        self.members.insert(self.members.end(), subset, subset + count)
+        self.first.push_back(<int32_t> self.members.size())
         self.tags.push_back(tag)
+        self.hashes.push_back(hashed)
         return found
 
     cdef int32_t after(self, int32_t target) except -3 nogil:
         """Return the number of what is entered with one state; remembered, for it is common."""
-        cdef Ints alone
         if self.known[target] == UNKNOWN:
-            if not self.has_closures:
-                alone.push_back(target)
-                self.known[target] = self.number(alone)
-            else:
-                self.known[target] = self.number(self.closures[target])
+            self.known[target] = self.number(
+                self.closed.data() + self.closure_first[target],
+                self.closure_end[target] - self.closure_first[target],
+            )
         return self.known[target]
 
-    cdef int32_t after_all(
-        self, vector[uint64_t]& pairs, Py_ssize_t begin, Py_ssize_t end
-    ) except -3 nogil:
-        """Return the number of what is entered with all targets of some pairs."""
-        cdef Ints reached
-        cdef Py_ssize_t i, k
+    cdef int32_t after_all(self, const uint64_t* move, const uint64_t* end) except -3 nogil:
+        """Return the number of what is entered with all targets of some edges."""
         cdef int32_t target
-        for i in range(begin, end):
-            target = <int32_t> pairs[i]
-            if not self.has_closures:
-                reached.push_back(target)
-                continue
-            for k in range(<Py_ssize_t> self.closures[target].size()):
-                reached.push_back(self.closures[target][k])
-        sort(reached.begin(), reached.end())
-        reached.erase(unique(reached.begin(), reached.end()), reached.end())
-        return self.number(reached)
+        self.reached.clear()
+        while move != end:
+            target = <int32_t> move[0]
+            self.reached.insert(
+                self.reached.end(),
+                self.closed.begin() + self.closure_first[target],
+                self.closed.begin() + self.closure_end[target],
+            )
+            move += 1
+        sort(self.reached.begin(), self.reached.end())
+        self.reached.erase(unique(self.reached.begin(), self.reached.end()), self.reached.end())
+        return self.number(self.reached.data(), self.reached.size())
 
     cdef int run(self) except -1 nogil:
         """Follow all subsets; returns 1 beyond a limit."""
-        cdef vector[uint64_t] pairs
-        cdef Py_ssize_t at = 0, i, j, state
-        cdef int32_t symbol, target
-        while at < <Py_ssize_t> self.members.size():
+        cdef vector[uint64_t] several
+        cdef const uint64_t* move
+        cdef const uint64_t* end
+        cdef const uint64_t* other
+        cdef size_t at = 0
+        cdef int32_t state, target, k
+        while at < self.tags.size():
             self.rows.first.push_back(<int32_t> self.rows.symbol.size())
-            pairs.clear()
-            for i in range(<Py_ssize_t> self.members[at].size()):
-                state = self.members[at][i]
-                for j in range(self.edges.first[state], self.edges.first[state + 1]):
-                    pairs.push_back(
-                        <uint64_t> self.edges.symbol[j] << 32 | <uint64_t> self.edges.target[j]
+            if self.first[at + 1] - self.first[at] == 1:
+                state = self.members[self.first[at]]
+                move = self.moves.data() + self.edges.first[state]
+                end = self.moves.data() + self.edges.first[state + 1]
+            else:
+                several.clear()
+                for k in range(self.first[at], self.first[at + 1]):
+                    state = self.members[k]
+                    several.insert(
+                        several.end(),
+                        self.moves.begin() + self.edges.first[state],
+                        self.moves.begin() + self.edges.first[state + 1],
                     )
-            if not is_sorted(pairs.begin(), pairs.end()):
-                sort(pairs.begin(), pairs.end())
-            pairs.erase(unique(pairs.begin(), pairs.end()), pairs.end())
-            i = 0
-            while i < <Py_ssize_t> pairs.size():
-                symbol = <int32_t> (pairs[i] >> 32)
-                j = i + 1
-                while j < <Py_ssize_t> pairs.size() and <int32_t> (pairs[j] >> 32) == symbol:
-                    j += 1
-                if j == i + 1:
-                    target = self.after(<int32_t> pairs[i])
+                _put_in_order(several, 0)
+                move = several.data()
+                end = move + several.size()
+            while move != end:
+                other = move + 1
+                while other != end and other[0] >> 32 == move[0] >> 32:
+                    other += 1
+                if move[0] == (other - 1)[0]:
+                    target = self.after(<int32_t> move[0])
                 else:
-                    target = self.after_all(pairs, i, j)
-                i = j
+                    target = self.after_all(move, other)
                 if target == -2:
                     return 1
                 if target != DEAD:
-                    self.rows.symbol.push_back(symbol)
+                    self.rows.symbol.push_back(<int32_t> (move[0] >> 32))
                     self.rows.target.push_back(target)
+                move = other
             at += 1
         self.rows.first.push_back(<int32_t> self.rows.symbol.size())
         return 0
+
+
+cdef void _put_in_order(vector[uint64_t]& values, size_t first) noexcept nogil:
+    """Sort the values from one on; they nearly always are."""
+    if not is_sorted(values.begin() + first, values.end()):
+        sort(values.begin() + first, values.end())

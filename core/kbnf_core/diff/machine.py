@@ -162,10 +162,10 @@ def merge(machine: Machine) -> Machine:
             edges.append((state, nest if callee in machine.nests else call, place))
     for (callee, to), place in places.items():
         edges += [(place, entered, machine.entry[callee]), (place, back, to)]
-    source, symbol, target = np.array(edges, np.int32).reshape(-1, 3).T
+    columns = np.array(edges, np.int32).reshape(-1, 3).T
+    source, symbol, target = (column.tobytes() for column in columns)
     flags = bytes(machine.accepting) + bytes(len(places))
     rounds = len(flags)
-    source, symbol, target = map(np.ascontiguousarray, (source, symbol, target))
     return _quotient(machine, AUTOMATA.blocks(source, symbol, target, flags, rounds)[:count])
 
 

@@ -7,6 +7,7 @@ Nodes and automata are Python's; what is compiled is the way over them, and the 
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int32_t, int64_t, uint8_t
+from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
 from kbnf_core.ir import NEVER, Call, Choice, Literal, Regular, Repeat, Sequence, Token
@@ -14,6 +15,7 @@ from kbnf_core.lower.facts import FACTS
 from kbnf_core.syntax import tree
 
 ctypedef vector[int32_t] Ints
+ctypedef pair[int32_t, int32_t] Ends
 
 cdef object _NEVER = NEVER, _FACTS = FACTS
 cdef type _Call = Call, _Choice = Choice, _Literal = Literal, _Regular = Regular
@@ -241,15 +243,18 @@ cdef bytes _bytes(const Ints& values):
 
 def edges_of(rows, const uint8_t[::1] classes, chosen):
     """See ``nfa``."""
-    cdef Ints source, symbol, target, columns
+    cdef Ints source, symbol, target, columns, after
     cdef int32_t state = 0, to
     cdef Py_ssize_t i
     cdef uint8_t byte
     for byte in chosen:
         columns.push_back(classes[byte])
     for row in rows:
+        after.clear()
+        for to in row:
+            after.push_back(to)
         for i in range(<Py_ssize_t> columns.size()):
-            to = (<list> row)[columns[i]] if type(row) is list else row[columns[i]]
+            to = after[columns[i]]
             if to != DEAD:
                 source.push_back(state)
                 symbol.push_back(<int32_t> i)
@@ -280,12 +285,17 @@ cdef void _free(Automaton& nfa, int32_t source, int32_t target) noexcept:
 
 cdef int _copy(Automaton& nfa, fragment, int32_t begin, int32_t end) except -1:
     """Add a copy of an automaton."""
-    cdef const int32_t[:, :] edges = fragment.edges
-    cdef Py_ssize_t i
+    cdef bytes edges = fragment.edges
+    cdef const int32_t* source = <const int32_t*> <const char*> edges
+    cdef Py_ssize_t count = len(edges) // (3 * sizeof(int32_t)), first = nfa.source.size(), i
     cdef int32_t base = nfa.states, state
     nfa.states += <int32_t> fragment.state_count
-    for i in range(edges.shape[1]):
-        _link(nfa, base + edges[0, i], edges[1, i], base + edges[2, i])
+    nfa.source.insert(nfa.source.end(), source, source + count)
+    nfa.symbol.insert(nfa.symbol.end(), source + count, source + 2 * count)
+    nfa.target.insert(nfa.target.end(), source + 2 * count, source + 3 * count)
+    for i in range(first, first + count):
+        nfa.source[i] += base
+        nfa.target[i] += base
     _free(nfa, begin, base)
     for state in fragment.accepting:
         _free(nfa, base + state, end)
@@ -296,7 +306,9 @@ cdef class _Connection:
     """The automaton of one nonterminal as it grows; see ``nfa.NfaBuilder``."""
 
     cdef Automaton nfa
+    # What is to be connected yet: a node, and from where to where.
     cdef list work
+    cdef vector[Ends] ends
     cdef object builder, rules, facts, inlined, calls, fragments
     cdef dict automata
     cdef const uint8_t[::1] columns
@@ -318,7 +330,8 @@ cdef class _Connection:
         return self.nfa.states - 1
 
     cdef add(self, node, int32_t begin, int32_t end):
-        self.work.append((node, begin, end))
+        self.work.append(node)
+        self.ends.push_back(Ends(begin, end))
 
     cdef connect(self, node, int32_t begin, int32_t end):
         kind = type(node)
@@ -425,12 +438,14 @@ def connect(builder, str name):
     cdef _Connection found = _Connection(builder)
     cdef int64_t steps = 0, left = builder.budget.left, limit = builder.state_limit
     cdef int32_t before
+    cdef Ends ends
     found.add(found.rules[name], START, ACCEPT)
     builder.budget.part = name
     while found.work:
         before = found.nfa.states
-        node, begin, end = found.work.pop()
-        found.connect(node, begin, end)
+        ends = found.ends.back()
+        found.ends.pop_back()
+        found.connect(found.work.pop(), ends.first, ends.second)
         steps += 1 + found.nfa.states - before
         if steps > left or found.nfa.states > limit:
             break
@@ -476,16 +491,18 @@ def split_edges(pieces, int32_t class_count, numbers, int32_t terminals):
     cdef Ints entry, edge_start, edge_class, edge_target, call_start, calls, call_return
     cdef Ints token_start, token_terminal, token_target, nonterminals
     cdef vector[uint8_t] accepting, leaves, call_tail
-    cdef const int32_t[:] source, symbol, target
-    cdef bytes flags
+    cdef const int32_t* source
+    cdef const int32_t* symbol
+    cdef const int32_t* target
+    cdef bytes column, flags
     cdef int32_t base = 0, first_token, here, what, there
-    cdef Py_ssize_t i, states
+    cdef Py_ssize_t i, count, states
     cdef bint is_tail
     for number in numbers:
         nonterminals.push_back(number)
     first_token = class_count + <int32_t> nonterminals.size()
     for piece in pieces:
-        flags = piece.accepting.tobytes()
+        flags = piece.accepting
         states = len(flags)
         entry.push_back(base)
         accepting.insert(accepting.end(), <const uint8_t*> flags, <const uint8_t*> flags + states)
@@ -496,8 +513,13 @@ def split_edges(pieces, int32_t class_count, numbers, int32_t terminals):
     token_start.assign(base + 1, 0)
     base = 0
     for piece in pieces:
-        source, symbol, target = piece.source, piece.symbol, piece.target
-        for i in range(source.shape[0]):
+        column = piece.source
+        source, count = <const int32_t*> <const char*> column, len(column) // sizeof(int32_t)
+        column = piece.symbol
+        symbol = <const int32_t*> <const char*> column
+        column = piece.target
+        target = <const int32_t*> <const char*> column
+        for i in range(count):
             what = symbol[i]
             if what >= first_token + terminals:
                 continue

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from kbnf_core.automata.alphabet import ByteClasses, join, separate
 from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.kernel import Column
 from kbnf_core.budget import Budget
 from kbnf_core.ir import NEVER, Grammar, Literal, Node, Regular, Token, TokenTerminal
 from kbnf_core.limits import Limits
@@ -92,7 +93,7 @@ def build_pieces(
         total += piece.state_count
         if total > limits.grammar_states:
             raise TooManyStatesError(name)
-        called = nonterminals_in(piece.symbol.tobytes(), alphabet.class_count, len(names))
+        called = nonterminals_in(piece.symbol, alphabet.class_count, len(names))
         fresh = [names[number] for number in called if names[number] not in queued]
         queue.extend(fresh)
         queued.update(fresh)
@@ -100,7 +101,7 @@ def build_pieces(
 
 
 @compiled
-def nonterminals_in(symbols: bytes, class_count: int, count: int) -> list[int]:
+def nonterminals_in(symbols: Column, class_count: int, count: int) -> list[int]:
     """Return the numbers of the nonterminals in a column of symbols, each once, in order."""
     found = set(np.frombuffer(symbols, np.int32).tolist())
     return [symbol - class_count for symbol in sorted(found) if 0 <= symbol - class_count < count]
@@ -115,8 +116,10 @@ def _finished(name: str, builder: NfaBuilder, finish: Finish) -> Piece:
 
 def _piece_of_dfa(body: Regular, alphabet: Alphabet) -> Piece:
     places: list[tuple[Place, ...]] = [((body.span, 0),)] * body.dfa.state_count
-    source, symbol, target = edge_columns(body.dfa, alphabet)
-    return Piece(source, symbol, target, np.array(body.dfa.accepting, np.bool_), places)
+    edges = edge_columns(body.dfa, alphabet)
+    size = len(edges) // 3
+    source, symbol, target = edges[:size], edges[size : 2 * size], edges[2 * size :]
+    return Piece(source, symbol, target, bytes(body.dfa.accepting), places)
 
 
 def assemble(
@@ -162,10 +165,10 @@ def split_edges(
     ``numbers`` are those of the nonterminals, by symbol; ``terminals`` tells how many there are.
     """
     entry = np.cumsum([0, *(piece.state_count for piece in pieces)], dtype=np.int32)
-    source = _concatenate([p.source + e for p, e in zip(pieces, entry, strict=False)])
-    target = _concatenate([p.target + e for p, e in zip(pieces, entry, strict=False)])
-    symbol = _concatenate([piece.symbol for piece in pieces])
-    accepting = np.concatenate([piece.accepting for piece in pieces])
+    source = _concatenate([_ids(p.source) + e for p, e in zip(pieces, entry, strict=False)])
+    target = _concatenate([_ids(p.target) + e for p, e in zip(pieces, entry, strict=False)])
+    symbol = _concatenate([_ids(piece.symbol) for piece in pieces])
+    accepting = _flags(b"".join(piece.accepting for piece in pieces))
     count = len(accepting)
     first_token = class_count + len(numbers)
     taken = symbol < first_token + terminals
@@ -192,7 +195,7 @@ def split_edges(
     return tuple(column.tobytes() for column in columns)
 
 
-def _ids(column: bytes) -> Ids:
+def _ids(column: Column) -> Ids:
     return np.frombuffer(column, np.int32)
 
 

@@ -6,27 +6,25 @@ when it would grow too much, the states are kept and only the epsilons removed, 
 handles as well.
 """
 
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
 from kbnf_core.automata.chosen_kernel import AUTOMATA
-from kbnf_core.automata.kernel import Compacted
+from kbnf_core.automata.kernel import Column
 from kbnf_core.automata.nfa import Closures
 from kbnf_core.budget import Budget
-from kbnf_core.lower.nfa import Fragment, Ids, Nfa, NfaBuilder, Place, PlacedNfa, connect
+from kbnf_core.lower.nfa import Fragment, Nfa, NfaBuilder, Place, PlacedNfa, connect
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """One nonterminal's automaton as columns: edges (source, symbol, target), acceptance."""
+    """One nonterminal's automaton as columns of edges; ``accepting`` has a byte for each state."""
 
-    source: Ids
-    symbol: Ids
-    target: Ids
-    accepting: npt.NDArray[np.bool_]
+    source: Column
+    symbol: Column
+    target: Column
+    accepting: bytes
     places: Sequence[tuple[Place, ...]]
 
     @property
@@ -37,8 +35,8 @@ class Piece:
     @property
     def fragment(self) -> Fragment:
         """The automaton, to be copied."""
-        edges = np.stack((self.source, self.symbol, self.target))
-        return Fragment(edges, np.flatnonzero(self.accepting).tolist(), self.state_count)
+        accepting = [state for state, is_end in enumerate(self.accepting) if is_end]
+        return Fragment(self.source + self.symbol + self.target, accepting, self.state_count)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,11 +63,11 @@ def compact(builder: NfaBuilder, name: str) -> Piece:
     """
     states, source, symbol, target, free_source, free_target = connect(builder, name)
     found, steps = AUTOMATA.compact(
-        _ids(source),
-        _ids(symbol),
-        _ids(target),
-        _ids(free_source),
-        _ids(free_target),
+        source,
+        symbol,
+        target,
+        free_source,
+        free_target,
         states,
         Nfa.START,
         Nfa.ACCEPT,
@@ -78,17 +76,12 @@ def compact(builder: NfaBuilder, name: str) -> Piece:
         builder.budget.left,
     )
     builder.budget.spend(steps)
-    return spell_out(builder, name) if found is None else _minimal_piece(found)
+    return spell_out(builder, name) if found is None else _minimal_piece(*found)
 
 
-def _ids(column: bytes) -> Ids:
-    return np.frombuffer(column, np.int32)
-
-
-def _minimal_piece(found: Compacted) -> Piece:
-    source, symbol, target = map(_ids, found[:3])
+def _minimal_piece(source: Column, symbol: Column, target: Column, accepting: bytes) -> Piece:
     # Where no word is accepted the start is left, alone.
-    accepting = np.frombuffer(found[3] or b"\0", np.bool_)
+    accepting = accepting or b"\0"
     return Piece(source, symbol, target, accepting, [()] * len(accepting))
 
 
@@ -194,6 +187,7 @@ def _as_piece(automaton: Automaton) -> Piece:
         for symbol in sorted(row)
         for target in row[symbol]
     ]
-    columns = np.array(triples, np.int32).reshape(-1, 3)
-    accepting = np.array(automaton.accepting, np.bool_)
-    return Piece(columns[:, 0], columns[:, 1], columns[:, 2], accepting, automaton.places)
+    source, symbol, target = (
+        array("i", [triple[column] for triple in triples]).tobytes() for column in range(3)
+    )
+    return Piece(source, symbol, target, bytes(automaton.accepting), automaton.places)

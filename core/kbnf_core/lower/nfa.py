@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from kbnf_core.automata.alphabet import first_bytes
 from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.kernel import Column
 from kbnf_core.budget import Budget
 from kbnf_core.errors import KbnfError
 from kbnf_core.ir import (
@@ -37,9 +38,6 @@ from kbnf_core.source import Span
 
 Place: TypeAlias = tuple[Span, int]
 Ids = npt.NDArray[np.int32]
-
-Column: TypeAlias = bytes
-"""int32, one for each edge."""
 
 
 class TooManyStatesError(KbnfError):
@@ -161,10 +159,10 @@ N = TypeVar("N", bound=Nfa)
 class Fragment(NamedTuple):
     """An automaton without free edges that is copied as a whole; state 0 is its start.
 
-    ``edges`` are columns, int32[3, n]: source, symbol, target.
+    ``edges`` are three columns one behind the other: source, symbol, target.
     """
 
-    edges: Ids
+    edges: Column
     accepting: list[int]
     state_count: int
 
@@ -277,7 +275,8 @@ class NfaBuilder:
         """Add a copy of an automaton; return its states."""
         nfa = self._nfa
         base = nfa.add_states(fragment.state_count)
-        nfa.blocks.append(fragment.edges + np.array([[base], [0], [base]], np.int32))
+        edges = np.frombuffer(fragment.edges, np.int32).reshape(3, -1)
+        nfa.blocks.append(edges + np.array([[base], [0], [base]], np.int32))
         nfa.free(begin, base)
         for state in fragment.accepting:
             nfa.free(base + state, end)
@@ -355,10 +354,9 @@ def connect(builder: NfaBuilder, name: str) -> Connected:
     return nfa.state_count, source, symbol, target, free[0], free[1]
 
 
-def edge_columns(dfa: Dfa, alphabet: Alphabet) -> Ids:
-    """Return an automaton's edges, int32[3, n]: source, symbol, target; by source and symbol."""
-    found = edges_of(dfa.rows, dfa.classes, alphabet.first_bytes)
-    return np.frombuffer(found, np.int32).reshape(3, -1)
+def edge_columns(dfa: Dfa, alphabet: Alphabet) -> Column:
+    """Return an automaton's edges: source, symbol, target; by source and symbol."""
+    return edges_of(dfa.rows, dfa.classes, alphabet.first_bytes)
 
 
 @compiled

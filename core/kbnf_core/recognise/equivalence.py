@@ -18,7 +18,8 @@ def blocks_of_positions(tables: Tables, rounds: int) -> list[int]:
     calls = tables.class_count + 2 * tables.call_nonterminal + tables.call_tail
     symbol = np.concatenate((tables.edge_class, calls)).astype(np.int32)
     target = np.concatenate((tables.edge_target, tables.call_return))
-    return AUTOMATA.blocks(source, symbol, target, tables.accepting.tobytes(), rounds)
+    columns = (source.tobytes(), symbol.tobytes(), target.tobytes())
+    return AUTOMATA.blocks(*columns, tables.accepting.tobytes(), rounds)
 
 
 def _sources(starts: Ids) -> Ids:

@@ -13,7 +13,7 @@ from typing import cast
 import pytest
 
 from kbnf_core.automata import plain_kernel
-from kbnf_core.automata.kernel import Automata
+from kbnf_core.automata.kernel import Automata, Column
 
 PLAIN = cast(Automata, plain_kernel)
 
@@ -51,8 +51,8 @@ def test_both_determinise_and_minimise_alike(compiled: Automata, seed: int) -> N
         assert compiled.minimise(*found) == PLAIN.minimise(*found)
 
 
-def numbers(values: Iterable[int]) -> "array[int]":
-    return array("i", values)
+def numbers(values: Iterable[int]) -> Column:
+    return array("i", values).tobytes()
 
 
 @pytest.mark.parametrize("seed", range(300))
@@ -60,7 +60,7 @@ def test_both_compact_alike(compiled: Automata, seed: int) -> None:
     random = Random(seed)
     states = random.randint(2, 9)
 
-    def some(count: int) -> "array[int]":
+    def some(count: int) -> Column:
         return numbers(random.randrange(states) for _ in range(count))
 
     edges, free = random.randint(0, 3 * states), random.randint(0, 2 * states)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from array import array
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
@@ -156,9 +157,10 @@ def piece_of(chance: Random, symbols: int) -> Piece:
     """Return a random automaton, its edges by source."""
     states, count = chance.randrange(1, 5), chance.randrange(9)
     edges = sorted(tuple(map(chance.randrange, (states, symbols, states))) for _ in range(count))
-    columns = np.array(edges, np.int32).reshape(-1, 3)
-    accepting = np.array(chance.choices((False, True), k=states), np.bool_)
-    return Piece(columns[:, 0], columns[:, 1], columns[:, 2], accepting, [()] * states)
+    source, symbol, target = (
+        array("i", [edge[column] for edge in edges]).tobytes() for column in range(3)
+    )
+    return Piece(source, symbol, target, bytes(chance.choices(range(2), k=states)), [()] * states)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -168,7 +170,7 @@ def test_both_number_the_edges_of_all_pieces_alike(compiled: ModuleType, seed: i
     # The last symbol is that of NEVER, whose edges are left out.
     pieces = [piece_of(chance, classes + called + terminals + 1) for _ in range(called)]
     for piece in pieces:
-        column = piece.symbol.tobytes(), classes, called
+        column = piece.symbol, classes, called
         assert compiled.nonterminals_in(*column) == PLAIN["nonterminals_in"](*column)
     arguments = pieces, classes, chance.sample(range(called), called), terminals
     assert compiled.split_edges(*arguments) == PLAIN["split_edges"](*arguments)
