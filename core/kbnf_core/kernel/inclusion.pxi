@@ -1,33 +1,46 @@
 # Bounded language inclusion of an automaton in a state; see ``interface.Inclusion``.
+#
+# An item set includes the automaton's language where one of its items does, and nothing completes
+# in the others: so what is searched are automaton states, and no item set is made for it.
 
 cdef enum:
     _FREE = 255
     # Pairs to visit for each sixteen trie nodes whose walk this may save.
     _NODES_PER_PAIR = 16
     _LEAST_PAIRS = 64
-    _MOST_PAIRS = 4096
+    _MOST_PAIRS = 1024
     # Bytes; few tokens are longer, and they would make every check longer.
-    _LONGEST = 20
+    _LONGEST = 64
     # Bytes of inclusion already proved when a walk checks again.
-    _SOON = 12
+    _SOON = 32
+    _SILENT = 1
+    _LOUD = 2
+
+
+cdef struct Known:
+    # A lower bound, in bytes, up to which inclusion is proved.
+    uint8_t length
+    # Whether something completes or is called: ``_SILENT``, ``_LOUD`` or not known.
+    uint8_t silence
+    # How many pairs were visited to prove the length; ``_MOST_PAIRS`` where that is final.
+    uint16_t effort
+    # The last search that saw the pair.
+    int32_t search
 
 
 cdef class Inclusion:
     """Follows one machine and one table side by side, over bytes that neither tells apart.
 
-    A *place* is the number of a state of the table, or ``~item_set``; see ``LazyTable.place``.
+    A *position* is the number of a state of the table, or ``~state`` of an automaton above BOTTOM.
     """
 
     cdef LazyTable explorer
     # By state of the machine: (byte class, state after it), each pair once.
     cdef vector[vector[Pair]] moves
-    # By pair of a place and a state of the machine: a lower bound, in bytes, up to which inclusion
-    # is proved; and how many pairs were visited to prove it. Those of item sets are in an array.
-    cdef unordered_map[uint64_t, Pair] lengths
-    cdef vector[Pair] set_lengths
-    # The pairs that the search in progress has seen; of item sets, by the number of the search.
-    cdef unordered_set[uint64_t] seen
-    cdef vector[int32_t] set_seen
+    # By pair of a position and a state of the machine. Those of automata are in an array, of which
+    # only the parts that are used take memory.
+    cdef unordered_map[uint64_t, Known] of_states
+    cdef Known* of_automata
     cdef int32_t search
 
     def __cinit__(self, table, const int32_t[:, ::1] machine):
@@ -43,133 +56,175 @@ cdef class Inclusion:
             found.erase(unique(found.begin(), found.end()), found.end())
             self.moves.push_back(found)
 
+    def __dealloc__(self):
+        free(self.of_automata)
+
     def covered(self, int32_t state, int32_t reading, int32_t most):
         """See ``interface.Inclusion``."""
         self.explorer.refresh()
         self.explorer._wake()
-        self._look(state, reading, _MOST_PAIRS)
-        return min(most, self._known(state, reading).first)
-
-    cdef inline Pair* _known(self, int32_t place, int32_t reading) except NULL:
-        """What is known of a pair; valid until the next question."""
-        cdef size_t index
-        if place >= 0:
-            return &self.lengths[_key(place, reading)]
-        index = ~place * self.moves.size() + reading
-        if index >= self.set_lengths.size():
-            self.set_lengths.resize(2 * index + 256)
-            self.set_seen.resize(2 * index + 256)
-        return &self.set_lengths[index]
-
-    cdef inline bint _sees(self, int32_t place, int32_t reading) except -1:
-        """Tell whether a pair is new to the search in progress."""
-        cdef size_t index
-        if place >= 0:
-            return self.seen.insert(_key(place, reading)).second
-        index = ~place * self.moves.size() + reading
-        if self.set_seen[index] == self.search:
-            return False
-        self.set_seen[index] = self.search
-        return True
+        return min(most, self._length(self.explorer.place(state), reading, most, _MOST_PAIRS))
 
     cdef int32_t covers_all(self, int32_t place, Py_ssize_t nodes) except -1:
         """The length proved from the machine's start, at a walk's beginning.
 
         What is found out on the way holds for the nodes below, so a good look is worth it here.
         """
-        cdef Pair* known = self._known(place, 1)
-        if known.first < _SOON and known.second < _MOST_PAIRS:
-            self._look(place, 1, max(_LEAST_PAIRS, min(_MOST_PAIRS, nodes // _NODES_PER_PAIR)))
-        return self._known(place, 1).first
+        return self._length(place, 1, _SOON, min(_MOST_PAIRS, nodes // _NODES_PER_PAIR))
 
     cdef bint covers(
         self, int32_t place, int32_t reading, int32_t wanted, Py_ssize_t nodes
     ) except -1:
         """Tell whether inclusion holds for ``wanted`` bytes; search no longer than ``nodes`` cost."""
-        cdef Pair* known = self._known(place, reading)
         cdef int32_t pairs = min(_MOST_PAIRS, nodes // _NODES_PER_PAIR)
-        if known.first >= wanted or known.second > pairs // 4 or wanted > _LONGEST:
-            return known.first >= wanted
-        self._look(place, reading, max(_LEAST_PAIRS, pairs))
-        return self._known(place, reading).first >= wanted
+        return self._length(place, reading, wanted, pairs) >= wanted
 
-    cdef inline int32_t _step(self, int32_t place, uint8_t byte_class) except? DEAD:
-        """The place after a byte; DEAD too where something completes into BOTTOM."""
+    cdef int32_t _length(
+        self, int32_t place, int32_t reading, int32_t wanted, int32_t pairs
+    ) except -1:
+        """The length proved at a place of a walk; see ``LazyTable.place``."""
+        cdef _Items items = self.explorer.items
+        cdef vector[int64_t]* members
+        cdef int32_t found = 0, length
+        cdef size_t i, best = 0
+        if place >= 0:
+            return self._prove(place, reading, wanted, pairs)
+        members = items.of(~place)
+        for i in range(members.size()):
+            length = self._prove(
+                ~<int32_t> (members[0][i] // items.radix), reading, wanted, pairs
+            )
+            if length > found:
+                found, best = length, i
+        for i in range(members.size()):
+            if found and i != best:
+                if not self._is_silent(<int32_t> (members[0][i] // items.radix), reading):
+                    return 0
+        return found
+
+    cdef inline Known* _known(self, int32_t position, int32_t reading) except NULL:
+        """What is known of a pair."""
+        if position >= 0:
+            return &self.of_states[_key(position, reading)]
+        if self.of_automata == NULL:
+            self.of_automata = <Known*> calloc(
+                self.explorer.items.accepting.shape[0] * self.moves.size(), sizeof(Known)
+            )
+            if self.of_automata == NULL:
+                raise MemoryError
+        return &self.of_automata[<size_t> ~position * self.moves.size() + reading]
+
+    cdef inline int32_t _step(self, int32_t position, int32_t byte_class) except? DEAD:
+        """The position after a byte; DEAD too where something completes into BOTTOM."""
         cdef LazyTable explorer = self.explorer
         cdef int32_t found
-        if place < 0:
-            found = explorer.items.move(~place, byte_class)
-            if found == EMPTY:
-                return DEAD
-            if explorer.items.kind(found) != _LIFTS:
-                return ~found if explorer.items.kind(found) == _READS else DEAD
-            found = explorer.lift(found)
-        else:
-            found = explorer.step(place, byte_class)
-        return DEAD if found == DEAD or explorer.completions[found] else explorer.place(found)
+        if position < 0:
+            found = explorer.items.targets_of(~position)[byte_class]
+            # With several targets, or a call, it would be more than one automaton state.
+            return ~(found - 1) if found > 0 and explorer.items.is_plain(found - 1) else DEAD
+        found = explorer.step(position, byte_class)
+        return DEAD if found == DEAD or explorer.completions[found] else found
+
+    cdef int32_t _prove(
+        self, int32_t position, int32_t reading, int32_t wanted, int32_t pairs
+    ) except -1:
+        """The length proved from a pair on, after a search if it is worth one."""
+        cdef Known* known = self._known(position, reading)
+        if known.length < wanted <= _LONGEST and known.effort <= pairs // 4:
+            self._look(position, reading, max(_LEAST_PAIRS, pairs))
+        return known.length
 
     cdef int _look(self, int32_t start, int32_t start_reading, int32_t pairs) except -1:
         """Search breadth first, until a byte is refused or no pair is new."""
-        cdef vector[Pair] level = vector[Pair](1, Pair(start, start_reading)), following
-        cdef vector[vector[Pair]] levels
+        cdef vector[Pair] found = vector[Pair](1, Pair(start, start_reading))
+        # How many pairs were found within 0, 1, 2, .. bytes.
+        cdef vector[size_t] within = vector[size_t](1, 1)
         cdef vector[Pair]* moves
         cdef Pair reached, last
-        cdef Pair* known
-        cdef int32_t limit = _FREE, turn = 0, count = 1
+        cdef Known* known
+        cdef int32_t limit = _FREE, length = 0, i_length
         cdef bint refused = False
-        cdef size_t i, j
-        self.seen.clear()
+        cdef size_t i = 0, j
         self.search += 1
-        self._known(start, start_reading)
-        self._sees(start, start_reading)
-        while turn < min(limit, _LONGEST) and count <= pairs and not level.empty():
-            following.clear()
-            for i in range(level.size()):
-                last = Pair(DEAD, DEAD)
-                moves = &self.moves[level[i].second]
-                for j in range(moves.size()):
-                    reached.second = moves[0][j].second
-                    reached.first = self._step(level[i].first, moves[0][j].first)
-                    if reached.first == DEAD:
-                        refused = True
-                        break
-                    # Most moves of a state lead to the same one as the move before.
-                    if reached == last:
-                        continue
-                    last = reached
-                    known = self._known(reached.first, reached.second)
-                    if not self._sees(reached.first, reached.second):
-                        continue
-                    count += 1
-                    if known.second < _MOST_PAIRS:
-                        following.push_back(reached)
-                    elif known.first != _FREE:
-                        limit = min(limit, turn + 1 + known.first)
-                if refused:
+        self._known(start, start_reading).search = self.search
+        while i < found.size() and length < min(limit, _LONGEST) and <int32_t> i <= pairs:
+            moves = &self.moves[found[i].second]
+            last = Pair(DEAD, DEAD)
+            for j in range(moves.size()):
+                reached.second = moves[0][j].second
+                reached.first = self._step(found[i].first, moves[0][j].first)
+                if reached.first == DEAD:
+                    refused = True
                     break
+                # Most moves of a state lead to the same one as the move before.
+                if reached == last:
+                    continue
+                last = reached
+                known = self._known(reached.first, reached.second)
+                if known.search == self.search:
+                    continue
+                known.search = self.search
+                if known.effort < _MOST_PAIRS:
+                    found.push_back(reached)
+                elif known.length != _FREE:
+                    limit = min(limit, length + 1 + known.length)
             if refused:
                 break
-            turn += 1
-            levels.push_back(level)
-            level.swap(following)
-        if not refused and level.empty() and limit == _FREE:
+            i += 1
+            if i == within.back():
+                length += 1
+                within.push_back(found.size())
+        if not refused and i == found.size() and limit == _FREE:
             # The visited pairs are closed: inclusion holds for any length.
-            for i in range(levels.size()):
-                for reached in levels[i]:
-                    self._known(reached.first, reached.second)[0] = Pair(_FREE, _MOST_PAIRS)
-            return 0
-        if not refused and level.empty():
-            turn = limit
-        turn = min(turn, limit)
-        for i in range(min(levels.size(), <size_t> turn)):
-            for reached in levels[i]:
+            for reached in found:
                 known = self._known(reached.first, reached.second)
-                known.first = max(known.first, turn - <int32_t> i)
+                known.length, known.effort = _FREE, _MOST_PAIRS
+            return 0
+        if not refused and i == found.size():
+            length = limit
+        length = min(length, limit)
+        for i_length in range(min(length, <int32_t> within.size())):
+            for i in range(within[i_length - 1] if i_length else 0, within[i_length]):
+                known = self._known(found[i].first, found[i].second)
+                known.length = max(known.length, length - i_length)
         # A refused byte, or a reached limit, is final; else a later call may search further.
         known = self._known(start, start_reading)
-        known.first = max(known.first, turn)
-        known.second = _MOST_PAIRS if refused or turn == limit else max(known.second, pairs)
+        known.effort = _MOST_PAIRS if refused or length == limit else max(known.effort, pairs)
         return 0
+
+    cdef bint _is_silent(self, int32_t state, int32_t reading) except -1:
+        """Tell whether nothing completes, or is called, for as long as the machine reads on."""
+        cdef _Items items = self.explorer.items
+        cdef Known* start = self._known(~state, reading)
+        cdef vector[Pair] found = vector[Pair](1, Pair(~state, reading))
+        cdef vector[Pair]* moves
+        cdef Pair each
+        cdef Known* known
+        cdef int32_t target
+        cdef size_t i = 0, j
+        if start.silence:
+            return start.silence == _SILENT
+        self.search += 1
+        start.silence, start.search = _LOUD, self.search
+        while i < found.size():
+            moves = &self.moves[found[i].second]
+            for j in range(moves.size()):
+                target = items.targets_of(~found[i].first)[moves[0][j].first]
+                if target == DEAD:
+                    continue
+                if target == UNKNOWN or not items.is_plain(target - 1) or i > _MOST_PAIRS:
+                    return False
+                known = self._known(~(target - 1), moves[0][j].second)
+                if known.silence == _SILENT or known.search == self.search:
+                    continue
+                if known.silence == _LOUD:
+                    return False
+                known.search = self.search
+                found.push_back(Pair(~(target - 1), moves[0][j].second))
+            i += 1
+        for each in found:
+            self._known(each.first, each.second).silence = _SILENT
+        return True
 
 
 reader = Inclusion
