@@ -1,7 +1,8 @@
 # Bounded language inclusion of an automaton in a state; see ``interface.Inclusion``.
 #
 # An item set includes the automaton's language where one of its items does, and nothing completes
-# in the others: so what is searched are automaton states, and no item set is made for it.
+# in the others: so what is searched are automaton states, and no item set is made for it. Where
+# that leads to a call, states of the table are searched.
 
 cdef enum:
     _FREE = 255
@@ -13,19 +14,21 @@ cdef enum:
     _LONGEST = 64
     # Bytes of inclusion already proved when a walk checks again.
     _SOON = 32
+    # What is known of a pair: that nothing completes or is called from there on, that something may
+    # be; that a search for a length ended at a call.
     _SILENT = 1
     _LOUD = 2
+    _CALLING = 4
 
 
 cdef struct Known:
-    # A lower bound, in bytes, up to which inclusion is proved.
-    uint8_t length
-    # Whether something completes or is called: ``_SILENT``, ``_LOUD`` or not known.
-    uint8_t silence
-    # How many pairs were visited to prove the length; ``_MOST_PAIRS`` where that is final.
-    uint16_t effort
     # The last search that saw the pair.
     int32_t search
+    # How many pairs were visited to prove the length; ``_MOST_PAIRS`` where that is final.
+    uint16_t effort
+    # A lower bound, in bytes, up to which inclusion is proved.
+    uint8_t length
+    uint8_t flags
 
 
 cdef class Inclusion:
@@ -85,15 +88,16 @@ cdef class Inclusion:
         """The length proved at a place of a walk; see ``LazyTable.place``."""
         cdef _Items items = self.explorer.items
         cdef vector[int64_t]* members
-        cdef int32_t found = 0, length
+        cdef int32_t found = 0, length, position
         cdef size_t i, best = 0
         if place >= 0:
             return self._prove(place, reading, wanted, pairs)
         members = items.of(~place)
         for i in range(members.size()):
-            length = self._prove(
-                ~<int32_t> (members[0][i] // items.radix), reading, wanted, pairs
-            )
+            position = ~<int32_t> (members[0][i] // items.radix)
+            length = self._prove(position, reading, wanted, pairs)
+            if length < wanted and self._known(position, reading).flags & _CALLING:
+                return self._prove(self.explorer.lift(~place), reading, wanted, pairs)
             if length > found:
                 found, best = length, i
         for i in range(members.size()):
@@ -115,15 +119,26 @@ cdef class Inclusion:
         return &self.of_automata[<size_t> ~position * self.moves.size() + reading]
 
     cdef inline int32_t _step(self, int32_t position, int32_t byte_class) except? DEAD:
-        """The position after a byte; DEAD too where something completes into BOTTOM."""
+        """The position after a byte; DEAD too where something completes into BOTTOM.
+
+        And where there is a call, or several targets: it would be more than one automaton state.
+        """
         cdef LazyTable explorer = self.explorer
         cdef int32_t found
         if position < 0:
             found = explorer.items.targets_of(~position)[byte_class]
-            # With several targets, or a call, it would be more than one automaton state.
             return ~(found - 1) if found > 0 and explorer.items.is_plain(found - 1) else DEAD
         found = explorer.step(position, byte_class)
         return DEAD if found == DEAD or explorer.completions[found] else found
+
+    cdef inline bint _calls(self, int32_t position, int32_t byte_class) except -1:
+        """Whether after a byte, for which ``_step`` finds no position, something is called."""
+        cdef _Items items = self.explorer.items
+        cdef int32_t found
+        if position >= 0:
+            return False
+        found = items.targets_of(~position)[byte_class]
+        return found == UNKNOWN or found != DEAD and not items.accepting[found - 1]
 
     cdef int32_t _prove(
         self, int32_t position, int32_t reading, int32_t wanted, int32_t pairs
@@ -155,6 +170,8 @@ cdef class Inclusion:
                 reached.first = self._step(found[i].first, moves[0][j].first)
                 if reached.first == DEAD:
                     refused = True
+                    if self._calls(found[i].first, moves[0][j].first):
+                        self._known(start, start_reading).flags |= _CALLING
                     break
                 # Most moves of a state lead to the same one as the move before.
                 if reached == last:
@@ -202,10 +219,11 @@ cdef class Inclusion:
         cdef Known* known
         cdef int32_t target
         cdef size_t i = 0, j
-        if start.silence:
-            return start.silence == _SILENT
+        if start.flags & (_SILENT | _LOUD):
+            return start.flags & _SILENT
         self.search += 1
-        start.silence, start.search = _LOUD, self.search
+        start.search = self.search
+        start.flags |= _LOUD
         while i < found.size():
             moves = &self.moves[found[i].second]
             for j in range(moves.size()):
@@ -215,15 +233,16 @@ cdef class Inclusion:
                 if target == UNKNOWN or not items.is_plain(target - 1) or i > _MOST_PAIRS:
                     return False
                 known = self._known(~(target - 1), moves[0][j].second)
-                if known.silence == _SILENT or known.search == self.search:
+                if known.flags & _SILENT or known.search == self.search:
                     continue
-                if known.silence == _LOUD:
+                if known.flags & _LOUD:
                     return False
                 known.search = self.search
                 found.push_back(Pair(~(target - 1), moves[0][j].second))
             i += 1
+        start.flags &= ~_LOUD
         for each in found:
-            self._known(each.first, each.second).silence = _SILENT
+            self._known(each.first, each.second).flags |= _SILENT
         return True
 
 
