@@ -3,6 +3,9 @@
 # An item set includes the automaton's language where one of its items does, and nothing completes
 # in the others: so what is searched are automaton states, and no item set is made for it. Where
 # that leads to a call, states of the table are searched.
+#
+# What counts characters is in one place after any of them, so one step takes a whole character; it
+# may be a call of what reads one.
 
 cdef enum:
     _FREE = 255
@@ -12,13 +15,19 @@ cdef enum:
     _MOST_PAIRS = 1024
     # Bytes; few tokens are longer, and they would make every check longer.
     _LONGEST = 64
-    # Bytes of inclusion already proved when a walk checks again.
-    _SOON = 32
-    # What is known of a pair: that nothing completes or is called from there on, that something may
-    # be; that a search for a length ended at a call.
+    # What is known of a pair: that nothing completes from there on, that something may; that a
+    # search for a length ended at a call.
     _SILENT = 1
     _LOUD = 2
     _CALLING = 4
+    # Of the entry of a nonterminal: that it reads one character, or something else.
+    _READS_ONE = 1
+    _READS_OTHERS = 2
+    # That other characters may be read than the one that leads to the position after it.
+    _AMBIGUOUS = 8
+    # The position after any character: not known yet; not one position.
+    _UNKNOWN_YET = -0x7FFFFFFF
+    _SEVERAL = -0x7FFFFFFE
 
 
 cdef struct Known:
@@ -40,6 +49,8 @@ cdef class Inclusion:
     cdef LazyTable explorer
     # By state of the machine: (byte class, state after it), each pair once.
     cdef vector[vector[Pair]] moves
+    # By position: that after any character of the machine, DEAD where none can come.
+    cdef unordered_map[int32_t, int32_t] afterwards
     # By pair of a position and a state of the machine. Those of automata are in an array, of which
     # only the parts that are used take memory.
     cdef unordered_map[uint64_t, Known] of_states
@@ -68,12 +79,139 @@ cdef class Inclusion:
         self.explorer._wake()
         return min(most, self._length(self.explorer.place(state), reading, most, _MOST_PAIRS))
 
-    cdef int32_t covers_all(self, int32_t place, Py_ssize_t nodes) except -1:
+    cdef int32_t covers_all(self, int32_t place, Py_ssize_t nodes, bint* is_exact) except -1:
         """The length proved from the machine's start, at a walk's beginning.
 
-        What is found out on the way holds for the nodes below, so a good look is worth it here.
+        Where it is exact it counts characters, and nothing longer can come. What is found out on
+        the way holds for the nodes below, so a good look is worth it here.
         """
-        return self._length(place, 1, _SOON, min(_MOST_PAIRS, nodes // _NODES_PER_PAIR))
+        cdef int32_t length = self._count(place, is_exact)
+        if is_exact[0] or length >= _LONGEST:
+            return length
+        return self._length(place, 1, _LONGEST, min(_MOST_PAIRS, nodes // _NODES_PER_PAIR))
+
+    cdef int32_t _count(self, int32_t place, bint* is_exact) except -1:
+        """How many characters can come, whatever they are, and whether no other can come then."""
+        cdef int32_t only = self._only_item_set(place), count = 0
+        cdef vector[int64_t]* members
+        is_exact[0] = False
+        if only != EMPTY:
+            members = self.explorer.items.of(only)
+            if members.size() == 1:
+                count = self._count_from(
+                    ~<int32_t> (members[0][0] // self.explorer.items.radix), is_exact
+                )
+        if place >= 0 and not count and not is_exact[0]:
+            count = self._count_from(place, is_exact)
+        return count
+
+    cdef int32_t _only_item_set(self, int32_t place) except -1:
+        """The item set that is all there is at a place, EMPTY if there is more."""
+        cdef vector[Pair]* pairs
+        if place < 0:
+            return ~place
+        pairs = &self.explorer.configurations.all_pairs.at(place)
+        if pairs.size() != 1 or pairs[0][0].first != BOTTOM:
+            return EMPTY
+        return pairs[0][0].second
+
+    cdef int32_t _count_from(self, int32_t position, bint* is_exact) except -1:
+        cdef bint is_ambiguous = False
+        cdef int32_t after, count
+        for count in range(_LONGEST):
+            after = self._after_character(position)
+            is_ambiguous |= self._known(position, 1).flags & _AMBIGUOUS != 0
+            if after == position:
+                return _FREE
+            if after == DEAD or after == _SEVERAL:
+                is_exact[0] = after == DEAD and not is_ambiguous
+                return count
+            position = after
+        return _LONGEST
+
+    cdef inline int32_t _after_character(self, int32_t position) except? DEAD:
+        cdef int32_t* known = &self.afterwards[position]
+        if known[0] == DEAD:
+            known[0] = self._find_after_character(position, False)
+            if known[0] == _SEVERAL and position < 0:
+                known[0] = self._after_call(~position)
+        return known[0] if known[0] != _UNKNOWN_YET else DEAD
+
+    cdef int32_t _find_after_character(self, int32_t position, bint is_called) except DEAD:
+        """Search from the machine's start until it is there again.
+
+        Where the position is that of a callee, this is the end of the call.
+        """
+        cdef vector[Pair] found = vector[Pair](1, Pair(position, 1))
+        cdef vector[Pair]* moves
+        cdef Pair reached
+        cdef int32_t after = _UNKNOWN_YET
+        cdef bint refused = False
+        cdef size_t i = 0, j
+        while i < found.size():
+            moves = &self.moves[found[i].second]
+            for j in range(moves.size()):
+                reached = Pair(self._step(found[i].first, moves[0][j].first), moves[0][j].second)
+                if is_called and reached.second == 1:
+                    reached.first = self._step_to_end(found[i].first, moves[0][j].first)
+                if reached.first == DEAD:
+                    if i or self._can_move(position, moves[0][j].first):
+                        return _SEVERAL
+                    refused = True
+                elif reached.second != 1:
+                    if not _holds(found, reached):
+                        found.push_back(reached)
+                elif after == _UNKNOWN_YET:
+                    after = reached.first
+                elif after != reached.first:
+                    return _SEVERAL
+            if refused and (after != _UNKNOWN_YET or found.size() > 1):
+                return _SEVERAL
+            i += 1
+        return _SEVERAL if self._has_calls(position) else after
+
+    cdef int32_t _after_call(self, int32_t state) except DEAD:
+        """The position after the call of a nonterminal that reads one character, whatever it is."""
+        cdef _Items items = self.explorer.items
+        cdef int32_t call, after = _SEVERAL
+        for call in range(items.call_start[state], items.call_start[state + 1]):
+            if not items.call_tail[call] and not items.accepting[items.call_return[call]]:
+                if self._reads_character(items.call_nonterminal[call]):
+                    after = ~items.call_return[call]
+        if after == _SEVERAL or not self._is_silent(state, 1):
+            return _SEVERAL
+        if items.call_start[state] + 1 < items.call_start[state + 1] or self._moves(state):
+            self._known(~state, 1).flags |= _AMBIGUOUS
+        return after
+
+    cdef bint _reads_character(self, int32_t nonterminal) except -1:
+        cdef int32_t entry = ~self.explorer.items.entry[nonterminal]
+        cdef Known* known = self._known(entry, 0)
+        if not known.flags:
+            known.flags = _READS_ONE
+            if self._find_after_character(entry, True) in (_SEVERAL, _UNKNOWN_YET):
+                known.flags = _READS_OTHERS
+        return known.flags == _READS_ONE
+
+    cdef bint _moves(self, int32_t state) except -1:
+        """Whether an automaton state has a move for the beginning of a character."""
+        cdef Pair move
+        for move in self.moves[1]:
+            if self.explorer.items.targets_of(state)[move.first] != DEAD:
+                return True
+        return False
+
+    cdef bint _has_calls(self, int32_t position) noexcept:
+        cdef _Items items = self.explorer.items
+        return position < 0 and items.call_start[~position] < items.call_start[~position + 1]
+
+    cdef inline int32_t _step_to_end(self, int32_t position, int32_t byte_class) except? DEAD:
+        """The position after a byte at which its nonterminal is complete, and nothing can come."""
+        cdef _Items items = self.explorer.items
+        cdef int32_t state = items.targets_of(~position)[byte_class] - 1
+        if state < 0 or not items.accepting[state] or self._has_calls(~state):
+            return DEAD
+        return ~state if items.edge_start[state] == items.edge_start[state + 1] else DEAD
 
     cdef bint covers(
         self, int32_t place, int32_t reading, int32_t wanted, Py_ssize_t nodes
@@ -130,6 +268,11 @@ cdef class Inclusion:
             return ~(found - 1) if found > 0 and explorer.items.is_plain(found - 1) else DEAD
         found = explorer.step(position, byte_class)
         return DEAD if found == DEAD or explorer.completions[found] else found
+
+    cdef inline bint _can_move(self, int32_t position, int32_t byte_class) except -1:
+        if position < 0:
+            return self.explorer.items.targets_of(~position)[byte_class] != DEAD
+        return self.explorer.step(position, byte_class) != DEAD
 
     cdef inline bint _calls(self, int32_t position, int32_t byte_class) except -1:
         """Whether after a byte, for which ``_step`` finds no position, something is called."""
@@ -210,40 +353,51 @@ cdef class Inclusion:
         return 0
 
     cdef bint _is_silent(self, int32_t state, int32_t reading) except -1:
-        """Tell whether nothing completes, or is called, for as long as the machine reads on."""
+        """Tell whether nothing completes for as long as the machine reads on.
+
+        A call may read anything.
+        """
         cdef _Items items = self.explorer.items
         cdef Known* start = self._known(~state, reading)
-        cdef vector[Pair] found = vector[Pair](1, Pair(~state, reading))
+        cdef vector[Pair] found
         cdef vector[Pair]* moves
         cdef Pair each
-        cdef Known* known
-        cdef int32_t target
+        cdef int32_t target, call
         cdef size_t i = 0, j
         if start.flags & (_SILENT | _LOUD):
-            return start.flags & _SILENT
+            return start.flags & _SILENT != 0
         self.search += 1
-        start.search = self.search
         start.flags |= _LOUD
+        self._add(state, reading, found)
         while i < found.size():
             moves = &self.moves[found[i].second]
             for j in range(moves.size()):
-                target = items.targets_of(~found[i].first)[moves[0][j].first]
+                target = items.targets_of(found[i].first)[moves[0][j].first]
                 if target == DEAD:
                     continue
-                if target == UNKNOWN or not items.is_plain(target - 1) or i > _MOST_PAIRS:
+                if target == UNKNOWN or i > _MOST_PAIRS or items.accepting[target - 1]:
                     return False
-                known = self._known(~(target - 1), moves[0][j].second)
-                if known.flags & _SILENT or known.search == self.search:
-                    continue
-                if known.flags & _LOUD:
+                self._add(target - 1, moves[0][j].second, found)
+            state = found[i].first
+            for call in range(items.call_start[state], items.call_start[state + 1]):
+                target = items.call_return[call]
+                if items.call_tail[call] or items.accepting[target]:
                     return False
-                known.search = self.search
-                found.push_back(Pair(~(target - 1), moves[0][j].second))
+                for reading in range(1, <int32_t> self.moves.size()):
+                    self._add(target, reading, found)
             i += 1
         start.flags &= ~_LOUD
         for each in found:
-            self._known(each.first, each.second).flags |= _SILENT
+            self._known(~each.first, each.second).flags |= _SILENT
         return True
+
+    cdef int _add(self, int32_t state, int32_t reading, vector[Pair]& found) except -1:
+        """Add a pair that the search in progress has not seen, unless it is silent."""
+        cdef Known* known = self._known(~state, reading)
+        if known.search != self.search and not known.flags & _SILENT:
+            known.search = self.search
+            found.push_back(Pair(state, reading))
+        return 0
 
 
 reader = Inclusion

@@ -121,7 +121,7 @@ class Slice(Protocol):
 
     @property
     def short(self) -> tuple[Bitmask, ...]:
-        """Return the bits of those of at most 0, 1, 2, .. bytes."""
+        """Return the bits of those of at most 0, 1, 2, .. characters."""
 
     @property
     def fronts(self) -> Bitmask:

@@ -25,7 +25,7 @@ cdef class _Part:
     cdef const uint32_t[:, ::1] fronts
     cdef int32_t front_count
     cdef int32_t run
-    # By length: the bits of the tokens of at most so many bytes.
+    # By length: the bits of the tokens of at most so many characters.
     cdef tuple short
     # The root's children, and their bytes side by side: most of them are dead at once.
     cdef const int32_t[::1] first
@@ -153,14 +153,18 @@ cdef class Walker:
 
     cdef int _walk_part(self, _Part part) except -1:
         cdef int32_t within = 0
+        cdef bint is_exact
         if part.inclusion is not None and part.token_ids.shape[0]:
-            within = part.inclusion.covers_all(self.places[0], part.byte.shape[0])
+            within = part.inclusion.covers_all(self.places[0], part.byte.shape[0], &is_exact)
             if within >= part.height[0]:
                 self._admit(part.words)
                 return 0
+            is_exact = is_exact and within < len(part.short)
             within = min(within, <int32_t> len(part.short) - 1)
             if within:
                 self._admit(part.short[within])
+            if is_exact:
+                return 0
         self._walk_children(part, within)
         self._take_ranges(part)
         return 0
@@ -197,7 +201,8 @@ cdef class Walker:
         """
         cdef LazyTable explorer = self.explorer
         cdef _Items items = explorer.items
-        cdef Inclusion inclusion = part.inclusion
+        # Behind a long way that is proved, little is left.
+        cdef Inclusion inclusion = part.inclusion if within < _LONGEST else None
         cdef const uint8_t* classes = explorer.classes
         cdef const uint8_t* byte = &part.byte[0]
         cdef const int32_t* skip = &part.skip[0]

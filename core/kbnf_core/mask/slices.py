@@ -30,8 +30,8 @@ LEAST_TOKENS = 4_096
 """Tokens that a vocabulary must have for slices to be worth a check in every walk."""
 
 
-MOST_SHORT = 20
-"""Bytes; tokens up to each length up to this have a row in a slice. Few tokens are longer."""
+MOST_SHORT = 64
+"""Characters; tokens up to each length up to this have a row in a slice. Few are longer."""
 
 
 RUN = 1_024
@@ -41,7 +41,8 @@ RUN = 1_024
 class Slice(NamedTuple):
     """``part``: the trie of some tokens. ``words``: their bits.
 
-    ``short``: the bits of those of at most 0, 1, .. ``MOST_SHORT`` bytes, without a machine none.
+    ``short``: the bits of those of at most 0, 1, .. ``MOST_SHORT`` characters, without a machine
+    none. A character is what the machine reads until it is at its start again.
     ``fronts``: uint32[k, words], the bits of the first 0, 1, 2, .. times ``run`` tokens in the
     order of the trie; what is between two tokens is the difference of two fronts.
 
@@ -87,7 +88,7 @@ def _slice(
     part = part_of(trie, chosen)
     reading = _reading(part.trie, machine) if machine is not None else np.zeros(0, np.uint8)
     words = pack(trie.token_ids[chosen], size)
-    short = _short(part.trie, size) if machine is not None else ()
+    short = _short(part.trie, reading, size) if machine is not None else ()
     fronts = _fronts(part.trie, size)
     return Slice(part, words, short, fronts, RUN, machine, reading, _heights(part.trie))
 
@@ -99,10 +100,14 @@ def _fronts(trie: TokenTrie, size: int) -> Bitmask:
     return np.bitwise_or.accumulate(runs)
 
 
-def _short(trie: TokenTrie, size: int) -> tuple[Bitmask, ...]:
-    """Return the bits of the tokens up to each length."""
-    lengths = np.repeat(trie.depth, np.diff(trie.token_start))
-    added = [pack(trie.token_ids[lengths == length], size) for length in range(MOST_SHORT + 1)]
+def _short(trie: TokenTrie, reading: npt.NDArray[np.uint8], size: int) -> tuple[Bitmask, ...]:
+    """Return the bits of the tokens up to each length; one that was begun is a character."""
+    begun = np.zeros(trie.node_count, np.int32)
+    for nodes in _levels(trie):
+        begun[nodes] = begun[trie.parent[nodes]] + (reading[trie.parent[nodes]] == 1)
+    lengths = np.repeat(begun, np.diff(trie.token_start))
+    most = min(MOST_SHORT, int(begun.max()))
+    added = [pack(trie.token_ids[lengths == length], size) for length in range(most + 1)]
     return tuple(np.bitwise_or.accumulate(added))
 
 
