@@ -25,9 +25,13 @@ cdef enum:
     _READS_OTHERS = 2
     # That other characters may be read than the one that leads to the position after it.
     _AMBIGUOUS = 8
-    # The position after any character: not known yet; not one position.
-    _UNKNOWN_YET = -0x7FFFFFFF
+    # The position after any character: none can come; there is not one position.
+    _NONE = -0x7FFFFFFF
     _SEVERAL = -0x7FFFFFFE
+    # Characters for which leaving out the others is less work than walking.
+    _LEAST_TAKEN = 24
+    # Characters that are enough where states of the table are made to count them.
+    _ENOUGH = 24
 
 
 cdef struct Known:
@@ -40,6 +44,26 @@ cdef struct Known:
     uint8_t flags
 
 
+cdef struct Characters:
+    # A set of numbers of characters; see ``Slice.having``.
+    uint64_t low
+    uint64_t high
+
+
+cdef struct Reach:
+    # How many characters can come, whatever they are, ``without`` some.
+    int32_t length
+    # Whether nothing longer can come.
+    bint is_exact
+    Characters without
+
+
+cdef struct After:
+    # Zero where this was not searched for.
+    int32_t position
+    Characters refused
+
+
 cdef class Inclusion:
     """Follows one machine and one table side by side, over bytes that neither tells apart.
 
@@ -49,8 +73,10 @@ cdef class Inclusion:
     cdef LazyTable explorer
     # By state of the machine: (byte class, state after it), each pair once.
     cdef vector[vector[Pair]] moves
-    # By position: that after any character of the machine, DEAD where none can come.
-    cdef unordered_map[int32_t, int32_t] afterwards
+    # By move of the machine's start: the characters that begin with it.
+    cdef vector[Characters] beginning
+    # By position: that after any character of the machine but those refused.
+    cdef unordered_map[int32_t, After] afterwards
     # By pair of a position and a state of the machine. Those of automata are in an array, of which
     # only the parts that are used take memory.
     cdef unordered_map[uint64_t, Known] of_states
@@ -69,6 +95,24 @@ cdef class Inclusion:
             sort(found.begin(), found.end())
             found.erase(unique(found.begin(), found.end()), found.end())
             self.moves.push_back(found)
+        self._find_beginnings(machine)
+
+    cdef int _find_beginnings(self, const int32_t[:, ::1] machine) except -1:
+        cdef int32_t byte, number = 0
+        cdef size_t j
+        self.beginning.resize(self.moves[1].size())
+        for byte in range(256):
+            if machine[1, byte] == DEAD:
+                continue
+            for j in range(self.moves[1].size()):
+                if self.moves[1][j] == Pair(self.explorer.classes[byte], machine[1, byte]):
+                    if number < 64:
+                        self.beginning[j].low |= <uint64_t> 1 << number
+                    else:
+                        self.beginning[j].high |= <uint64_t> 1 << (number - 64)
+            # Bytes that are no characters are higher, and share a number.
+            number += machine[1, byte] == 1
+        return 0
 
     def __dealloc__(self):
         free(self.of_automata)
@@ -79,31 +123,32 @@ cdef class Inclusion:
         self.explorer._wake()
         return min(most, self._length(self.explorer.place(state), reading, most, _MOST_PAIRS))
 
-    cdef int32_t covers_all(self, int32_t place, Py_ssize_t nodes, bint* is_exact) except -1:
-        """The length proved from the machine's start, at a walk's beginning.
+    cdef Reach reach(self, int32_t place, Py_ssize_t nodes) except *:
+        """What is proved from the machine's start, at a walk's beginning.
 
-        Where it is exact it counts characters, and nothing longer can come. What is found out on
-        the way holds for the nodes below, so a good look is worth it here.
+        What is found out on the way holds for the nodes below, so a good look is worth it here.
         """
-        cdef int32_t length = self._count(place, is_exact)
-        if is_exact[0] or length >= _LONGEST:
-            return length
-        return self._length(place, 1, _LONGEST, min(_MOST_PAIRS, nodes // _NODES_PER_PAIR))
+        cdef Reach found = self._count(place)
+        if not found.is_exact and found.length < _ENOUGH and not _is_any(found.without):
+            found.length = self._length(
+                place, 1, _LONGEST, min(_MOST_PAIRS, nodes // _NODES_PER_PAIR)
+            )
+        return found
 
-    cdef int32_t _count(self, int32_t place, bint* is_exact) except -1:
-        """How many characters can come, whatever they are, and whether no other can come then."""
-        cdef int32_t only = self._only_item_set(place), count = 0
+    cdef Reach _count(self, int32_t place) except *:
+        cdef int32_t only = self._only_item_set(place)
         cdef vector[int64_t]* members
-        is_exact[0] = False
+        cdef Reach found
+        memset(&found, 0, sizeof(Reach))
         if only != EMPTY:
             members = self.explorer.items.of(only)
             if members.size() == 1:
-                count = self._count_from(
-                    ~<int32_t> (members[0][0] // self.explorer.items.radix), is_exact
+                found = self._count_from(
+                    ~<int32_t> (members[0][0] // self.explorer.items.radix), _LONGEST
                 )
-        if place >= 0 and not count and not is_exact[0]:
-            count = self._count_from(place, is_exact)
-        return count
+        if place >= 0 and not found.length and not found.is_exact:
+            found = self._count_from(place, _ENOUGH)
+        return found
 
     cdef int32_t _only_item_set(self, int32_t place) except -1:
         """The item set that is all there is at a place, EMPTY if there is more."""
@@ -115,29 +160,41 @@ cdef class Inclusion:
             return EMPTY
         return pairs[0][0].second
 
-    cdef int32_t _count_from(self, int32_t position, bint* is_exact) except -1:
+    cdef Reach _count_from(self, int32_t position, int32_t most) except *:
         cdef bint is_ambiguous = False
-        cdef int32_t after, count
-        for count in range(_LONGEST):
+        cdef Reach found
+        cdef After* after
+        memset(&found, 0, sizeof(Reach))
+        while found.length < most:
             after = self._after_character(position)
             is_ambiguous |= self._known(position, 1).flags & _AMBIGUOUS != 0
-            if after == position:
-                return _FREE
-            if after == DEAD or after == _SEVERAL:
-                is_exact[0] = after == DEAD and not is_ambiguous
-                return count
-            position = after
-        return _LONGEST
+            if after.position == _NONE:
+                found.is_exact = not is_ambiguous
+                break
+            if not found.length:
+                found.without = after.refused
+            if after.position == _SEVERAL or not _are_same(found.without, after.refused):
+                break
+            if after.position == position:
+                found.length = _FREE
+                break
+            position = after.position
+            found.length += 1
+        return found
 
-    cdef inline int32_t _after_character(self, int32_t position) except? DEAD:
-        cdef int32_t* known = &self.afterwards[position]
-        if known[0] == DEAD:
-            known[0] = self._find_after_character(position, False)
-            if known[0] == _SEVERAL and position < 0:
-                known[0] = self._after_call(~position)
-        return known[0] if known[0] != _UNKNOWN_YET else DEAD
+    cdef inline After* _after_character(self, int32_t position) except NULL:
+        cdef After* known = &self.afterwards[position]
+        if known.position == 0:
+            known.position = self._find_after_character(position, False, known)
+            if known.position == _SEVERAL:
+                memset(&known.refused, 0, sizeof(Characters))
+                if position < 0:
+                    known.position = self._after_call(~position)
+        return known
 
-    cdef int32_t _find_after_character(self, int32_t position, bint is_called) except DEAD:
+    cdef int32_t _find_after_character(
+        self, int32_t position, bint is_called, After* found_out
+    ) except DEAD:
         """Search from the machine's start until it is there again.
 
         Where the position is that of a callee, this is the end of the call.
@@ -145,8 +202,8 @@ cdef class Inclusion:
         cdef vector[Pair] found = vector[Pair](1, Pair(position, 1))
         cdef vector[Pair]* moves
         cdef Pair reached
-        cdef int32_t after = _UNKNOWN_YET
-        cdef bint refused = False
+        cdef int32_t after = _NONE
+        cdef Characters taken = Characters(0, 0)
         cdef size_t i = 0, j
         while i < found.size():
             moves = &self.moves[found[i].second]
@@ -155,19 +212,24 @@ cdef class Inclusion:
                 if is_called and reached.second == 1:
                     reached.first = self._step_to_end(found[i].first, moves[0][j].first)
                 if reached.first == DEAD:
-                    if i or self._can_move(position, moves[0][j].first):
+                    if i or is_called or self._can_move(position, moves[0][j].first):
                         return _SEVERAL
-                    refused = True
-                elif reached.second != 1:
+                    _add_to(&found_out.refused, self.beginning[j])
+                    continue
+                if i == 0:
+                    _add_to(&taken, self.beginning[j])
+                if reached.second != 1:
                     if not _holds(found, reached):
                         found.push_back(reached)
-                elif after == _UNKNOWN_YET:
+                elif after == _NONE:
                     after = reached.first
                 elif after != reached.first:
                     return _SEVERAL
-            if refused and (after != _UNKNOWN_YET or found.size() > 1):
-                return _SEVERAL
             i += 1
+        if taken.low & found_out.refused.low or taken.high & found_out.refused.high:
+            return _SEVERAL
+        if after != _NONE and _is_any(found_out.refused) and _size(taken) < _LEAST_TAKEN:
+            return _SEVERAL
         return _SEVERAL if self._has_calls(position) else after
 
     cdef int32_t _after_call(self, int32_t state) except DEAD:
@@ -187,9 +249,10 @@ cdef class Inclusion:
     cdef bint _reads_character(self, int32_t nonterminal) except -1:
         cdef int32_t entry = ~self.explorer.items.entry[nonterminal]
         cdef Known* known = self._known(entry, 0)
+        cdef After unused
         if not known.flags:
             known.flags = _READS_ONE
-            if self._find_after_character(entry, True) in (_SEVERAL, _UNKNOWN_YET):
+            if self._find_after_character(entry, True, &unused) in (_SEVERAL, _NONE):
                 known.flags = _READS_OTHERS
         return known.flags == _READS_ONE
 
@@ -398,6 +461,30 @@ cdef class Inclusion:
             known.search = self.search
             found.push_back(Pair(state, reading))
         return 0
+
+
+cdef inline bint _is_any(Characters these) noexcept nogil:
+    return these.low or these.high
+
+
+cdef inline int32_t _size(Characters these) noexcept nogil:
+    cdef int32_t number, count = 0
+    for number in range(128):
+        count += _has_character(these, number)
+    return count
+
+
+cdef inline bint _are_same(Characters one, Characters other) noexcept nogil:
+    return one.low == other.low and one.high == other.high
+
+
+cdef inline bint _has_character(Characters these, int32_t number) noexcept nogil:
+    return (these.low >> number if number < 64 else these.high >> (number - 64)) & 1
+
+
+cdef inline void _add_to(Characters* these, Characters more) noexcept nogil:
+    these.low |= more.low
+    these.high |= more.high
 
 
 reader = Inclusion

@@ -27,6 +27,8 @@ cdef class _Part:
     cdef int32_t run
     # By length: the bits of the tokens of at most so many characters.
     cdef tuple short
+    # By character: the bits of the tokens that have it.
+    cdef const uint32_t[:, ::1] having
     # The root's children, and their bytes side by side: most of them are dead at once.
     cdef const int32_t[::1] first
     cdef const uint8_t[::1] first_byte
@@ -52,6 +54,7 @@ cdef class _Part:
         self.height = each.height
         self.words = each.words
         self.short = each.short
+        self.having = each.having
         return 0
 
 
@@ -63,6 +66,7 @@ cdef class Walker:
     cdef list parts
     # At each depth of the path to the current node: see ``LazyTable.place``.
     cdef vector[int32_t] places
+    cdef vector[uint32_t] left_out
     # The bits found so far, the nonzero words among them, and whether that is all.
     cdef vector[uint32_t] words
     cdef vector[int32_t] touched
@@ -153,17 +157,16 @@ cdef class Walker:
 
     cdef int _walk_part(self, _Part part) except -1:
         cdef int32_t within = 0
-        cdef bint is_exact
+        cdef Reach reach
         if part.inclusion is not None and part.token_ids.shape[0]:
-            within = part.inclusion.covers_all(self.places[0], part.byte.shape[0], &is_exact)
-            if within >= part.height[0]:
-                self._admit(part.words)
+            reach = part.inclusion.reach(self.places[0], part.byte.shape[0])
+            if reach.length >= part.height[0]:
+                self._admit(part, part.words, reach)
                 return 0
-            is_exact = is_exact and within < len(part.short)
-            within = min(within, <int32_t> len(part.short) - 1)
+            within = min(reach.length, <int32_t> len(part.short) - 1)
             if within:
-                self._admit(part.short[within])
-            if is_exact:
+                self._admit(part, part.short[within], reach)
+            if reach.is_exact and within == reach.length:
                 return 0
         self._walk_children(part, within)
         self._take_ranges(part)
@@ -186,11 +189,24 @@ cdef class Walker:
             self._walk_range(part, part.first[i], part.skip[part.first[i]], within)
         return 0
 
-    cdef int _admit(self, const uint32_t[::1] words) except -1:
-        cdef size_t i
-        for i in range(self.words.size()):
-            self.words[i] |= words[i]
+    cdef int _admit(self, _Part part, const uint32_t[::1] words, Reach& reach) except -1:
+        """Add tokens of a slice, without those that have certain characters."""
+        cdef size_t i, count = self.words.size()
+        cdef const uint32_t* row
+        cdef int32_t number
         self.all_touched = True
+        if not _is_any(reach.without):
+            for i in range(count):
+                self.words[i] |= words[i]
+            return 0
+        self.left_out.assign(count, 0)
+        for number in range(<int32_t> part.having.shape[0]):
+            if _has_character(reach.without, number):
+                row = &part.having[number, 0]
+                for i in range(count):
+                    self.left_out[i] |= row[i]
+        for i in range(count):
+            self.words[i] |= words[i] & ~self.left_out[i]
         return 0
 
     cdef int _walk_range(self, _Part part, int32_t node, int32_t end, int32_t within) except -1:

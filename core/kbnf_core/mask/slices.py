@@ -43,6 +43,9 @@ class Slice(NamedTuple):
 
     ``short``: the bits of those of at most 0, 1, .. ``MOST_SHORT`` characters, without a machine
     none. A character is what the machine reads until it is at its start again.
+    ``having``: uint32[k, words], the bits of those that have a character; first, by their bytes,
+    those of one byte, then any longer one.
+
     ``fronts``: uint32[k, words], the bits of the first 0, 1, 2, .. times ``run`` tokens in the
     order of the trie; what is between two tokens is the difference of two fronts.
 
@@ -53,6 +56,7 @@ class Slice(NamedTuple):
     part: Part
     words: Bitmask
     short: tuple[Bitmask, ...]
+    having: Bitmask
     fronts: Bitmask
     run: int
     machine: Machine | None
@@ -89,8 +93,11 @@ def _slice(
     reading = _reading(part.trie, machine) if machine is not None else np.zeros(0, np.uint8)
     words = pack(trie.token_ids[chosen], size)
     short = _short(part.trie, reading, size) if machine is not None else ()
+    having = (
+        _having(part.trie, machine, size) if machine is not None else np.zeros((0, 0), np.uint32)
+    )
     fronts = _fronts(part.trie, size)
-    return Slice(part, words, short, fronts, RUN, machine, reading, _heights(part.trie))
+    return Slice(part, words, short, having, fronts, RUN, machine, reading, _heights(part.trie))
 
 
 def _fronts(trie: TokenTrie, size: int) -> Bitmask:
@@ -109,6 +116,19 @@ def _short(trie: TokenTrie, reading: npt.NDArray[np.uint8], size: int) -> tuple[
     most = min(MOST_SHORT, int(begun.max()))
     added = [pack(trie.token_ids[lengths == length], size) for length in range(most + 1)]
     return tuple(np.bitwise_or.accumulate(added))
+
+
+def _having(trie: TokenTrie, machine: Machine, size: int) -> Bitmask:
+    """Return the bits of the tokens that have each character."""
+    single = np.flatnonzero(machine[1] == 1)
+    number = np.full(256, len(single))
+    number[single] = np.arange(len(single))
+    has = np.zeros((trie.node_count, len(single) + 1), np.bool_)
+    for nodes in _levels(trie):
+        has[nodes] = has[trie.parent[nodes]]
+        has[nodes, number[trie.byte[nodes]]] = True
+    of_tokens = np.repeat(has, np.diff(trie.token_start), axis=0)
+    return np.stack([pack(trie.token_ids[column], size) for column in of_tokens.T])
 
 
 def _levels(trie: TokenTrie) -> list[npt.NDArray[np.int64]]:
