@@ -8,8 +8,8 @@ in which they need each other.
 
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.stdlib cimport malloc
-from libc.string cimport memcpy, memset
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcmp, memcpy, memset
 from libcpp.algorithm cimport sort, unique
 from libcpp.deque cimport deque
 from libcpp.map cimport map as ordered_map
@@ -54,8 +54,9 @@ include "items.pxi"
 include "stack.pxi"
 include "configurations.pxi"
 include "lazy_table.pxi"
-include "pool.pxi"
 include "inclusion.pxi"
+include "parts.pxi"
+include "pool.pxi"
 include "walk.pxi"
 include "residuals.pxi"
 include "masks.pxi"

@@ -1,33 +1,86 @@
 # Bounded language inclusion of an automaton in a state; see ``interface.Inclusion``.
+#
+# An item set includes the automaton's language where one of its items does, and nothing completes
+# in the others: so what is searched are automaton states, and no item set is made for it. Where
+# that leads to a call, states of the table are searched.
+#
+# What counts characters is in one place after any of them, so one step takes a whole character; it
+# may be a call of what reads one.
 
 cdef enum:
     _FREE = 255
     # Pairs to visit for each sixteen trie nodes whose walk this may save.
     _NODES_PER_PAIR = 16
     _LEAST_PAIRS = 64
-    _MOST_PAIRS = 4096
+    _MOST_PAIRS = 1024
     # Bytes; few tokens are longer, and they would make every check longer.
-    _LONGEST = 20
-    # Bytes of inclusion already proved when a walk checks again.
-    _SOON = 12
+    _LONGEST = 64
+    # What is known of a pair: that nothing completes from there on, that something may; that a
+    # search for a length ended at a call.
+    _SILENT = 1
+    _LOUD = 2
+    _CALLING = 4
+    # Of the entry of a nonterminal: that it reads one character, or something else.
+    _READS_ONE = 1
+    _READS_OTHERS = 2
+    # That other characters may be read than the one that leads to the position after it.
+    _AMBIGUOUS = 8
+    # The position after any character: none can come; there is not one position.
+    _NONE = -0x7FFFFFFF
+    _SEVERAL = -0x7FFFFFFE
+    # Characters for which leaving out the others is less work than walking.
+    _LEAST_TAKEN = 24
+    # Characters that are enough where states of the table are made to count them.
+    _ENOUGH = 24
+
+
+cdef struct Known:
+    # The last search that saw the pair.
+    int32_t search
+    # How many pairs were visited to prove the length; ``_MOST_PAIRS`` where that is final.
+    uint16_t effort
+    # A lower bound, in bytes, up to which inclusion is proved.
+    uint8_t length
+    uint8_t flags
+
+
+cdef struct Characters:
+    # A set of numbers of characters; see ``Slice.having``.
+    uint64_t low
+    uint64_t high
+
+
+cdef struct Reach:
+    # How many characters can come, whatever they are, ``without`` some.
+    int32_t length
+    # Whether nothing longer can come.
+    bint is_exact
+    Characters without
+
+
+cdef struct After:
+    # Zero where this was not searched for.
+    int32_t position
+    Characters refused
 
 
 cdef class Inclusion:
     """Follows one machine and one table side by side, over bytes that neither tells apart.
 
-    A *place* is the number of a state of the table, or ``~item_set``; see ``LazyTable.place``.
+    A *position* is the number of a state of the table, or ``~state`` of an automaton above BOTTOM.
     """
 
     cdef LazyTable explorer
     # By state of the machine: (byte class, state after it), each pair once.
     cdef vector[vector[Pair]] moves
-    # By pair of a place and a state of the machine: a lower bound, in bytes, up to which inclusion
-    # is proved; and how many pairs were visited to prove it. Those of item sets are in an array.
-    cdef unordered_map[uint64_t, Pair] lengths
-    cdef vector[Pair] set_lengths
-    # The pairs that the search in progress has seen; of item sets, by the number of the search.
-    cdef unordered_set[uint64_t] seen
-    cdef vector[int32_t] set_seen
+    # By move of the machine's start: the characters that begin with it.
+    cdef vector[Characters] beginning
+    # By position: that after any character of the machine but those refused.
+    cdef unordered_map[int32_t, After] afterwards
+    # By pair of a position and a state of the machine. Those of automata are in an array, of which
+    # only the parts that are used take memory.
+    cdef unordered_map[uint64_t, Known] of_states
+    cdef Known* of_automata
     cdef int32_t search
 
     def __cinit__(self, table, const int32_t[:, ::1] machine):
@@ -50,134 +103,396 @@ cdef class Inclusion:
             sort(found.begin(), found.end())
             found.erase(unique(found.begin(), found.end()), found.end())
             self.moves.push_back(found)
+        self._find_beginnings(machine)
+
+    cdef int _find_beginnings(self, const int32_t[:, ::1] machine) except -1:
+        cdef int32_t byte, number = 0
+        cdef size_t j
+        self.beginning.resize(self.moves[1].size())
+        for byte in range(256):
+            if machine[1, byte] == DEAD:
+                continue
+            for j in range(self.moves[1].size()):
+                if self.moves[1][j] == Pair(self.explorer.classes[byte], machine[1, byte]):
+                    if number < 64:
+                        self.beginning[j].low |= <uint64_t> 1 << number
+                    else:
+                        self.beginning[j].high |= <uint64_t> 1 << (number - 64)
+            # Bytes that are no characters are higher, and share a number.
+            number += machine[1, byte] == 1
+        return 0
+
+    def __dealloc__(self):
+        free(self.of_automata)
 
     def covered(self, int32_t state, int32_t reading, int32_t most):
         """See ``interface.Inclusion``."""
         self.explorer.refresh()
         self.explorer._wake()
-        self._look(state, reading, _MOST_PAIRS)
-        return min(most, self._known(state, reading).first)
+        return min(most, self._length(self.explorer.place(state), reading, most, _MOST_PAIRS))
 
-    cdef inline Pair* _known(self, int32_t place, int32_t reading) except NULL:
-        """What is known of a pair; valid until the next question."""
-        cdef size_t index
-        if place >= 0:
-            return &self.lengths[_key(place, reading)]
-        index = ~place * self.moves.size() + reading
-        if index >= self.set_lengths.size():
-            self.set_lengths.resize(2 * index + 256)
-            self.set_seen.resize(2 * index + 256)
-        return &self.set_lengths[index]
-
-    cdef inline bint _sees(self, int32_t place, int32_t reading) except -1:
-        """Tell whether a pair is new to the search in progress."""
-        cdef size_t index
-        if place >= 0:
-            return self.seen.insert(_key(place, reading)).second
-        index = ~place * self.moves.size() + reading
-        if self.set_seen[index] == self.search:
-            return False
-        self.set_seen[index] = self.search
-        return True
-
-    cdef int32_t covers_all(self, int32_t place, Py_ssize_t nodes) except -1:
-        """The length proved from the machine's start, at a walk's beginning.
+    cdef Reach reach(self, int32_t place, Py_ssize_t nodes) except *:
+        """What is proved from the machine's start, at a walk's beginning.
 
         What is found out on the way holds for the nodes below, so a good look is worth it here.
         """
-        cdef Pair* known = self._known(place, 1)
-        if known.first < _SOON and known.second < _MOST_PAIRS:
-            self._look(place, 1, max(_LEAST_PAIRS, min(_MOST_PAIRS, nodes // _NODES_PER_PAIR)))
-        return self._known(place, 1).first
+        cdef Reach found = self._count(place)
+        if not found.is_exact and found.length < _ENOUGH and not _is_any(found.without):
+            found.length = self._length(
+                place, 1, _LONGEST, min(_MOST_PAIRS, nodes // _NODES_PER_PAIR)
+            )
+        return found
+
+    cdef Reach _count(self, int32_t place) except *:
+        cdef int32_t only = self._only_item_set(place)
+        cdef vector[int64_t]* members
+        cdef Reach found
+        memset(&found, 0, sizeof(Reach))
+        if only != EMPTY:
+            members = self.explorer.items.of(only)
+            if members.size() == 1:
+                found = self._count_from(
+                    ~<int32_t> (members[0][0] // self.explorer.items.radix), _LONGEST
+                )
+        if place >= 0 and not found.length and not found.is_exact:
+            found = self._count_from(place, _ENOUGH)
+        return found
+
+    cdef int32_t _only_item_set(self, int32_t place) except -1:
+        """The item set that is all there is at a place, EMPTY if there is more."""
+        cdef vector[Pair]* pairs
+        if place < 0:
+            return ~place
+        pairs = &self.explorer.configurations.all_pairs.at(place)
+        if pairs.size() != 1 or pairs[0][0].first != BOTTOM:
+            return EMPTY
+        return pairs[0][0].second
+
+    cdef Reach _count_from(self, int32_t position, int32_t most) except *:
+        cdef bint is_ambiguous = False
+        cdef Reach found
+        cdef After* after
+        memset(&found, 0, sizeof(Reach))
+        while found.length < most:
+            after = self._after_character(position)
+            is_ambiguous |= self._known(position, 1).flags & _AMBIGUOUS != 0
+            if after.position == _NONE:
+                found.is_exact = not is_ambiguous
+                break
+            if not found.length:
+                found.without = after.refused
+            if after.position == _SEVERAL or not _are_same(found.without, after.refused):
+                break
+            if after.position == position:
+                found.length = _FREE
+                break
+            position = after.position
+            found.length += 1
+        return found
+
+    cdef inline After* _after_character(self, int32_t position) except NULL:
+        cdef After* known = &self.afterwards[position]
+        if known.position == 0:
+            known.position = self._find_after_character(position, False, known)
+            if known.position == _SEVERAL:
+                memset(&known.refused, 0, sizeof(Characters))
+                if position < 0:
+                    known.position = self._after_call(~position)
+        return known
+
+    cdef int32_t _find_after_character(
+        self, int32_t position, bint is_called, After* found_out
+    ) except DEAD:
+        """Search from the machine's start until it is there again.
+
+        Where the position is that of a callee, this is the end of the call.
+        """
+        cdef vector[Pair] found = vector[Pair](1, Pair(position, 1))
+        cdef vector[Pair]* moves
+        cdef Pair reached
+        cdef int32_t after = _NONE
+        cdef Characters taken = Characters(0, 0)
+        cdef size_t i = 0, j
+        while i < found.size():
+            moves = &self.moves[found[i].second]
+            for j in range(moves.size()):
+                reached = Pair(self._step(found[i].first, moves[0][j].first), moves[0][j].second)
+                if is_called and reached.second == 1:
+                    reached.first = self._step_to_end(found[i].first, moves[0][j].first)
+                if reached.first == DEAD:
+                    if i or is_called or self._can_move(position, moves[0][j].first):
+                        return _SEVERAL
+                    _add_to(&found_out.refused, self.beginning[j])
+                    continue
+                if i == 0:
+                    _add_to(&taken, self.beginning[j])
+                if reached.second != 1:
+                    if not _holds(found, reached):
+                        found.push_back(reached)
+                elif after == _NONE:
+                    after = reached.first
+                elif after != reached.first:
+                    return _SEVERAL
+            i += 1
+        if taken.low & found_out.refused.low or taken.high & found_out.refused.high:
+            return _SEVERAL
+        if after != _NONE and _is_any(found_out.refused) and _size(taken) < _LEAST_TAKEN:
+            return _SEVERAL
+        return _SEVERAL if self._has_calls(position) else after
+
+    cdef int32_t _after_call(self, int32_t state) except DEAD:
+        """The position after the call of a nonterminal that reads one character, whatever it is."""
+        cdef _Items items = self.explorer.items
+        cdef int32_t call, after = _SEVERAL
+        for call in range(items.call_start[state], items.call_start[state + 1]):
+            if not items.call_tail[call] and not items.accepting[items.call_return[call]]:
+                if self._reads_character(items.call_nonterminal[call]):
+                    after = ~items.call_return[call]
+        if after == _SEVERAL or not self._is_silent(state, 1):
+            return _SEVERAL
+        if items.call_start[state] + 1 < items.call_start[state + 1] or self._moves(state):
+            self._known(~state, 1).flags |= _AMBIGUOUS
+        return after
+
+    cdef bint _reads_character(self, int32_t nonterminal) except -1:
+        cdef int32_t entry = ~self.explorer.items.entry[nonterminal]
+        cdef Known* known = self._known(entry, 0)
+        cdef After unused
+        if not known.flags:
+            known.flags = _READS_ONE
+            if self._find_after_character(entry, True, &unused) in (_SEVERAL, _NONE):
+                known.flags = _READS_OTHERS
+        return known.flags == _READS_ONE
+
+    cdef bint _moves(self, int32_t state) except -1:
+        """Whether an automaton state has a move for the beginning of a character."""
+        cdef Pair move
+        for move in self.moves[1]:
+            if self.explorer.items.targets_of(state)[move.first] != DEAD:
+                return True
+        return False
+
+    cdef bint _has_calls(self, int32_t position) noexcept:
+        cdef _Items items = self.explorer.items
+        return position < 0 and items.call_start[~position] < items.call_start[~position + 1]
+
+    cdef inline int32_t _step_to_end(self, int32_t position, int32_t byte_class) except? DEAD:
+        """The position after a byte at which its nonterminal is complete, and nothing can come."""
+        cdef _Items items = self.explorer.items
+        cdef int32_t state = items.targets_of(~position)[byte_class] - 1
+        if state < 0 or not items.accepting[state] or self._has_calls(~state):
+            return DEAD
+        return ~state if items.edge_start[state] == items.edge_start[state + 1] else DEAD
 
     cdef bint covers(
         self, int32_t place, int32_t reading, int32_t wanted, Py_ssize_t nodes
     ) except -1:
         """Tell whether inclusion holds for ``wanted`` bytes; search no longer than ``nodes`` cost."""
-        cdef Pair* known = self._known(place, reading)
         cdef int32_t pairs = min(_MOST_PAIRS, nodes // _NODES_PER_PAIR)
-        if known.first >= wanted or known.second > pairs // 4 or wanted > _LONGEST:
-            return known.first >= wanted
-        self._look(place, reading, max(_LEAST_PAIRS, pairs))
-        return self._known(place, reading).first >= wanted
+        return self._length(place, reading, wanted, pairs) >= wanted
 
-    cdef inline int32_t _step(self, int32_t place, uint8_t byte_class) except? DEAD:
-        """The place after a byte; DEAD too where something completes into BOTTOM."""
+    cdef int32_t _length(
+        self, int32_t place, int32_t reading, int32_t wanted, int32_t pairs
+    ) except -1:
+        """The length proved at a place of a walk; see ``LazyTable.place``."""
+        cdef _Items items = self.explorer.items
+        cdef vector[int64_t]* members
+        cdef int32_t found = 0, length, position
+        cdef size_t i, best = 0
+        if place >= 0:
+            return self._prove(place, reading, wanted, pairs)
+        members = items.of(~place)
+        for i in range(members.size()):
+            position = ~<int32_t> (members[0][i] // items.radix)
+            length = self._prove(position, reading, wanted, pairs)
+            if length < wanted and self._known(position, reading).flags & _CALLING:
+                return self._prove(self.explorer.lift(~place), reading, wanted, pairs)
+            if length > found:
+                found, best = length, i
+        for i in range(members.size()):
+            if found and i != best:
+                if not self._is_silent(<int32_t> (members[0][i] // items.radix), reading):
+                    return 0
+        return found
+
+    cdef inline Known* _known(self, int32_t position, int32_t reading) except NULL:
+        """What is known of a pair."""
+        if position >= 0:
+            return &self.of_states[_key(position, reading)]
+        if self.of_automata == NULL:
+            self.of_automata = <Known*> calloc(
+                self.explorer.items.accepting.shape[0] * self.moves.size(), sizeof(Known)
+            )
+            if self.of_automata == NULL:
+                raise MemoryError
+        return &self.of_automata[<size_t> ~position * self.moves.size() + reading]
+
+    cdef inline int32_t _step(self, int32_t position, int32_t byte_class) except? DEAD:
+        """The position after a byte; DEAD too where something completes into BOTTOM.
+
+        And where there is a call, or several targets: it would be more than one automaton state.
+        """
         cdef LazyTable explorer = self.explorer
         cdef int32_t found
-        if place < 0:
-            found = explorer.items.move(~place, byte_class)
-            if found == EMPTY:
-                return DEAD
-            if explorer.items.kind(found) != _LIFTS:
-                return ~found if explorer.items.kind(found) == _READS else DEAD
-            found = explorer.lift(found)
-        else:
-            found = explorer.step(place, byte_class)
-        return DEAD if found == DEAD or explorer.completions[found] else explorer.place(found)
+        if position < 0:
+            found = explorer.items.targets_of(~position)[byte_class]
+            return ~(found - 1) if found > 0 and explorer.items.is_plain(found - 1) else DEAD
+        found = explorer.step(position, byte_class)
+        return DEAD if found == DEAD or explorer.completions[found] else found
+
+    cdef inline bint _can_move(self, int32_t position, int32_t byte_class) except -1:
+        if position < 0:
+            return self.explorer.items.targets_of(~position)[byte_class] != DEAD
+        return self.explorer.step(position, byte_class) != DEAD
+
+    cdef inline bint _calls(self, int32_t position, int32_t byte_class) except -1:
+        """Whether after a byte, for which ``_step`` finds no position, something is called."""
+        cdef _Items items = self.explorer.items
+        cdef int32_t found
+        if position >= 0:
+            return False
+        found = items.targets_of(~position)[byte_class]
+        return found == UNKNOWN or found != DEAD and not items.accepting[found - 1]
+
+    cdef int32_t _prove(
+        self, int32_t position, int32_t reading, int32_t wanted, int32_t pairs
+    ) except -1:
+        """The length proved from a pair on, after a search if it is worth one."""
+        cdef Known* known = self._known(position, reading)
+        if known.length < wanted <= _LONGEST and known.effort <= pairs // 4:
+            self._look(position, reading, max(_LEAST_PAIRS, pairs))
+        return known.length
 
     cdef int _look(self, int32_t start, int32_t start_reading, int32_t pairs) except -1:
         """Search breadth first, until a byte is refused or no pair is new."""
-        cdef vector[Pair] level = vector[Pair](1, Pair(start, start_reading)), following
-        cdef vector[vector[Pair]] levels
+        cdef vector[Pair] found = vector[Pair](1, Pair(start, start_reading))
+        # How many pairs were found within 0, 1, 2, .. bytes.
+        cdef vector[size_t] within = vector[size_t](1, 1)
         cdef vector[Pair]* moves
         cdef Pair reached, last
-        cdef Pair* known
-        cdef int32_t limit = _FREE, turn = 0, count = 1
+        cdef Known* known
+        cdef int32_t limit = _FREE, length = 0, i_length
         cdef bint refused = False
-        cdef size_t i, j
-        self.seen.clear()
+        cdef size_t i = 0, j
         self.search += 1
-        self._known(start, start_reading)
-        self._sees(start, start_reading)
-        while turn < min(limit, _LONGEST) and count <= pairs and not level.empty():
-            following.clear()
-            for i in range(level.size()):
-                last = Pair(DEAD, DEAD)
-                moves = &self.moves[level[i].second]
-                for j in range(moves.size()):
-                    reached.second = moves[0][j].second
-                    reached.first = self._step(level[i].first, moves[0][j].first)
-                    if reached.first == DEAD:
-                        refused = True
-                        break
-                    # Most moves of a state lead to the same one as the move before.
-                    if reached == last:
-                        continue
-                    last = reached
-                    known = self._known(reached.first, reached.second)
-                    if not self._sees(reached.first, reached.second):
-                        continue
-                    count += 1
-                    if known.second < _MOST_PAIRS:
-                        following.push_back(reached)
-                    elif known.first != _FREE:
-                        limit = min(limit, turn + 1 + known.first)
-                if refused:
+        self._known(start, start_reading).search = self.search
+        while i < found.size() and length < min(limit, _LONGEST) and <int32_t> i <= pairs:
+            moves = &self.moves[found[i].second]
+            last = Pair(DEAD, DEAD)
+            for j in range(moves.size()):
+                reached.second = moves[0][j].second
+                reached.first = self._step(found[i].first, moves[0][j].first)
+                if reached.first == DEAD:
+                    refused = True
+                    if self._calls(found[i].first, moves[0][j].first):
+                        self._known(start, start_reading).flags |= _CALLING
                     break
+                # Most moves of a state lead to the same one as the move before.
+                if reached == last:
+                    continue
+                last = reached
+                known = self._known(reached.first, reached.second)
+                if known.search == self.search:
+                    continue
+                known.search = self.search
+                if known.effort < _MOST_PAIRS:
+                    found.push_back(reached)
+                elif known.length != _FREE:
+                    limit = min(limit, length + 1 + known.length)
             if refused:
                 break
-            turn += 1
-            levels.push_back(level)
-            level.swap(following)
-        if not refused and level.empty() and limit == _FREE:
+            i += 1
+            if i == within.back():
+                length += 1
+                within.push_back(found.size())
+        if not refused and i == found.size() and limit == _FREE:
             # The visited pairs are closed: inclusion holds for any length.
-            for i in range(levels.size()):
-                for reached in levels[i]:
-                    self._known(reached.first, reached.second)[0] = Pair(_FREE, _MOST_PAIRS)
-            return 0
-        if not refused and level.empty():
-            turn = limit
-        turn = min(turn, limit)
-        for i in range(min(levels.size(), <size_t> turn)):
-            for reached in levels[i]:
+            for reached in found:
                 known = self._known(reached.first, reached.second)
-                known.first = max(known.first, turn - <int32_t> i)
+                known.length, known.effort = _FREE, _MOST_PAIRS
+            return 0
+        if not refused and i == found.size():
+            length = limit
+        length = min(length, limit)
+        for i_length in range(min(length, <int32_t> within.size())):
+            for i in range(within[i_length - 1] if i_length else 0, within[i_length]):
+                known = self._known(found[i].first, found[i].second)
+                known.length = max(known.length, length - i_length)
         # A refused byte, or a reached limit, is final; else a later call may search further.
         known = self._known(start, start_reading)
-        known.first = max(known.first, turn)
-        known.second = _MOST_PAIRS if refused or turn == limit else max(known.second, pairs)
+        known.effort = _MOST_PAIRS if refused or length == limit else max(known.effort, pairs)
         return 0
+
+    cdef bint _is_silent(self, int32_t state, int32_t reading) except -1:
+        """Tell whether nothing completes for as long as the machine reads on.
+
+        A call may read anything.
+        """
+        cdef _Items items = self.explorer.items
+        cdef Known* start = self._known(~state, reading)
+        cdef vector[Pair] found
+        cdef vector[Pair]* moves
+        cdef Pair each
+        cdef int32_t target, call
+        cdef size_t i = 0, j
+        if start.flags & (_SILENT | _LOUD):
+            return start.flags & _SILENT != 0
+        self.search += 1
+        start.flags |= _LOUD
+        self._add(state, reading, found)
+        while i < found.size():
+            moves = &self.moves[found[i].second]
+            for j in range(moves.size()):
+                target = items.targets_of(found[i].first)[moves[0][j].first]
+                if target == DEAD:
+                    continue
+                if target == UNKNOWN or i > _MOST_PAIRS or items.accepting[target - 1]:
+                    return False
+                self._add(target - 1, moves[0][j].second, found)
+            state = found[i].first
+            for call in range(items.call_start[state], items.call_start[state + 1]):
+                target = items.call_return[call]
+                if items.call_tail[call] or items.accepting[target]:
+                    return False
+                for reading in range(1, <int32_t> self.moves.size()):
+                    self._add(target, reading, found)
+            i += 1
+        start.flags &= ~_LOUD
+        for each in found:
+            self._known(~each.first, each.second).flags |= _SILENT
+        return True
+
+    cdef int _add(self, int32_t state, int32_t reading, vector[Pair]& found) except -1:
+        """Add a pair that the search in progress has not seen, unless it is silent."""
+        cdef Known* known = self._known(~state, reading)
+        if known.search != self.search and not known.flags & _SILENT:
+            known.search = self.search
+            found.push_back(Pair(state, reading))
+        return 0
+
+
+cdef inline bint _is_any(Characters these) noexcept nogil:
+    return these.low or these.high
+
+
+cdef inline int32_t _size(Characters these) noexcept nogil:
+    cdef int32_t number, count = 0
+    for number in range(128):
+        count += _has_character(these, number)
+    return count
+
+
+cdef inline bint _are_same(Characters one, Characters other) noexcept nogil:
+    return one.low == other.low and one.high == other.high
+
+
+cdef inline bint _has_character(Characters these, int32_t number) noexcept nogil:
+    return (these.low >> number if number < 64 else these.high >> (number - 64)) & 1
+
+
+cdef inline void _add_to(Characters* these, Characters more) noexcept nogil:
+    these.low |= more.low
+    these.high |= more.high
 
 
 reader = Inclusion

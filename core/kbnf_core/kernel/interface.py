@@ -96,11 +96,10 @@ class Pool(Protocol[S]):
         """Return the union of masks, as an array of its own."""
 
     def sparse(self, numbers: Iterable[int]) -> bytes | None:
-        """Return the union of masks as a uint64 of blocks and (index, word) pairs of int32.
+        """Return the union of masks in few numbers: what it has of each slice, and other words.
 
-        Bit k of the first stands for block k. The pairs are those of words that have other bits,
-        ascending. Empty for the empty mask. None where there are many pairs, or nothing was
-        searched for or added yet.
+        ``Parts.row`` reads it. Empty for the empty mask. None where there would be many numbers,
+        or nothing was searched for or added yet.
         """
 
 
@@ -125,7 +124,14 @@ class Slice(Protocol):
 
     @property
     def blocks(self) -> Bitmask:
-        """Return uint32[k, words], the tokens of at most 0, 1, .. bytes, and all; or nothing."""
+        """Return uint32[k, words], the tokens of at most 0, 1, .. characters, and all; or none."""
+
+    @property
+    def having(self) -> Bitmask:
+        """Return uint32[k, words], the bits of the tokens that have each of some characters.
+
+        First come those of one byte, by their bytes, then any longer one.
+        """
 
     @property
     def fronts(self) -> Bitmask:
@@ -280,9 +286,8 @@ class TrieArrays(Protocol):
 class Parts(Protocol):
     """A vocabulary as a kernel's walkers take it, made once for all tables."""
 
-    @property
-    def blocks(self) -> Bitmask:
-        """Return uint32[k, words], the blocks of all slices; k is at most 64."""
+    def row(self, key: bytes) -> Bitmask:
+        """Return the mask that ``Pool.sparse`` tells of."""
 
 
 class Walker(Protocol):

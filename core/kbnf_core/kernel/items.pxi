@@ -46,11 +46,11 @@ cdef class _Items:
     # none is made in advance: memory that is touched for the first time costs more than the work.
     cdef vector[int32_t*] rows
     cdef deque[vector[int32_t]] moves
-    # Of the set looked at last: by item and byte class, one more than the target, DEAD without one,
-    # UNKNOWN for several; and by byte class, a hash of all items' targets.
-    cdef int32_t looked_at
-    cdef vector[int32_t] targets
-    cdef vector[uint64_t] columns
+    # By automaton state: its row of targets, NULL while nobody asked: by byte class, one more than
+    # the target, DEAD without one, UNKNOWN for several.
+    cdef vector[int32_t*] targets
+    # Those of the items of the set laid out last.
+    cdef vector[int32_t*] columns
     cdef unordered_map[int32_t, vector[int32_t]] tail_called
     # By item: the closed set of this one alone.
     cdef _Map single
@@ -73,7 +73,6 @@ cdef class _Items:
         self.accepting = tables.accepting.view("uint8")
         self.single = _Map()
         self.unions = _Map()
-        self.looked_at = UNKNOWN
 
     cdef inline vector[int64_t]* of(self, int32_t item_set) noexcept:
         """The items of a set: automaton state times radix, plus nonterminal to report."""
@@ -133,18 +132,16 @@ cdef class _Items:
         Most classes of a text's position lead to the same one, and finding a set takes as long as
         comparing them all.
         """
-        cdef int32_t* moves
+        cdef int32_t* moves = self.row(item_set)
         cdef int32_t found, other
-        if self._has_few_edges(item_set) or self._has_several(item_set, byte_class):
+        if self._has_few_edges(item_set) or not self._lay_out(item_set, byte_class):
             found = self._move_by_search(item_set, byte_class)
-            self.row(item_set)[byte_class] = found
+            moves[byte_class] = found
             return found
-        found = self._move_by_column(item_set, byte_class)
-        moves = self.row(item_set)
+        found = self._move_by_targets(item_set, byte_class)
         for other in range(self.width):
-            if moves[other] == _WAITING and self.columns[other] == self.columns[byte_class]:
-                if self._is_alike(item_set, byte_class, other):
-                    moves[other] = found
+            if moves[other] == _WAITING and self._is_alike(byte_class, other):
+                moves[other] = found
         return found
 
     cdef bint _has_few_edges(self, int32_t item_set) noexcept:
@@ -157,58 +154,48 @@ cdef class _Items:
             edges += self.edge_start[state + 1] - self.edge_start[state]
         return edges < _FEW * <int32_t> items.size()
 
-    cdef int _look_at(self, int32_t item_set) except -1:
-        """Lay out the targets of all items of a set by class, unless that was done last."""
+    cdef bint _lay_out(self, int32_t item_set, int32_t byte_class) except -1:
+        """Fetch the targets of all items by class; tell whether each has one at most on a class."""
         cdef vector[int64_t]* items = self.of(item_set)
-        cdef int32_t* row
-        cdef int32_t state, edge, byte_class
         cdef size_t i
-        if self.looked_at == item_set:
-            return 0
-        self.looked_at = item_set
-        self.targets.assign(items.size() * self.width, DEAD)
-        self.columns.assign(self.width, 0)
+        self.columns.clear()
         for i in range(items.size()):
-            row = &self.targets[i * self.width]
-            state = items[0][i] // self.radix
+            self.columns.push_back(self.targets_of(items[0][i] // self.radix))
+            if self.columns.back()[byte_class] == UNKNOWN:
+                return False
+        return True
+
+    cdef int32_t* targets_of(self, int32_t state) except NULL:
+        """The row of targets of an automaton state; see ``targets``."""
+        cdef int32_t* row
+        cdef int32_t edge
+        if self.targets.empty():
+            self.targets.resize(self.accepting.shape[0], NULL)
+        if self.targets[state] == NULL:
+            self.moves.push_back(vector[int32_t](<size_t> self.width, DEAD))
+            row = self.targets[state] = self.moves.back().data()
             for edge in range(self.edge_start[state], self.edge_start[state + 1]):
                 if row[self.edge_class[edge]] != DEAD:
                     row[self.edge_class[edge]] = UNKNOWN
                 else:
                     row[self.edge_class[edge]] = self.edge_target[edge] + 1
-            for byte_class in range(self.width):
-                self.columns[byte_class] = (
-                    self.columns[byte_class] * <uint64_t> 0x9E3779B97F4A7C15ULL
-                    + <uint32_t> row[byte_class]
-                )
-        return 0
+        return self.targets[state]
 
-    cdef bint _has_several(self, int32_t item_set, int32_t byte_class) except -1:
-        """Whether some item has two edges of a class."""
-        cdef size_t i
-        self._look_at(item_set)
-        for i in range(self.of(item_set).size()):
-            if self.targets[i * self.width + byte_class] == UNKNOWN:
-                return True
-        return False
-
-    cdef bint _is_alike(self, int32_t item_set, int32_t one, int32_t other) noexcept:
-        """Whether each item has the same target on two classes; after ``_look_at``."""
+    cdef inline bint _is_alike(self, int32_t one, int32_t other) noexcept:
+        """Whether each item of the set laid out has the same target on two classes."""
         cdef int32_t* row
-        cdef size_t i
-        for i in range(self.of(item_set).size()):
-            row = &self.targets[i * self.width]
+        for row in self.columns:
             if row[one] != row[other]:
                 return False
         return True
 
-    cdef int32_t _move_by_column(self, int32_t item_set, int32_t byte_class) except -2:
+    cdef int32_t _move_by_targets(self, int32_t item_set, int32_t byte_class) except -2:
         cdef vector[int64_t]* items = self.of(item_set)
         cdef vector[int64_t] reached
         cdef size_t i
         cdef int32_t target
         for i in range(items.size()):
-            target = self.targets[i * self.width + byte_class]
+            target = self.columns[i][byte_class]
             if target != DEAD:
                 reached.push_back(
                     <int64_t> (target - 1) * self.radix + items[0][i] % self.radix
@@ -329,6 +316,12 @@ cdef class _Items:
             self.edge_start[state] < self.edge_start[state + 1]
             or self.call_start[state] < self.call_start[state + 1]
             or self.token_start[state] < self.token_start[state + 1]
+        )
+
+    cdef inline bint is_plain(self, int32_t state) noexcept:
+        """Whether at an automaton state nothing is complete or called."""
+        return (
+            not self.accepting[state] and self.call_start[state] == self.call_start[state + 1]
         )
 
     cdef bint expects_tokens(self, int32_t item_set) noexcept:

@@ -192,10 +192,10 @@ class PlainPool:
     """See ``interface.Pool``."""
 
     def __init__(
-        self, known: "Sequence[npt.NDArray[Any]]", blocks: "Bitmask | None" = None
+        self, known: "Sequence[npt.NDArray[Any]]", parts: "PlainParts | None" = None
     ) -> None:
         self._arrays = list(known)
-        self._width = 0 if blocks is None else blocks.shape[1]
+        self._width = 0 if parts is None else parts.width
         self._lock = threading.Lock()
         self.added_bytes = 0
 
@@ -233,10 +233,7 @@ class PlainPool:
         places = np.flatnonzero(words)
         if len(places) > _MOST_SPARSE:
             return None
-        if not len(places):
-            return b""
-        pairs = np.stack((places, words.view(np.int32)[places]), axis=1).astype(np.int32)
-        return bytes(8) + pairs.tobytes()
+        return np.stack((places, words.view(np.int32)[places]), axis=1).astype(np.int32).tobytes()
 
 
 class PlainParts(NamedTuple):
@@ -246,9 +243,16 @@ class PlainParts(NamedTuple):
     slices: "Sequence[Slice]"
 
     @property
-    def blocks(self) -> "Bitmask":
+    def width(self) -> int:
+        """The number of words of a mask."""
+        return self.slices[0].blocks.shape[1]
+
+    def row(self, key: bytes) -> "Bitmask":
         """See ``interface.Parts``."""
-        return np.concatenate([each.blocks for each in self.slices])
+        pairs = np.frombuffer(key, np.int32).reshape(-1, 2)
+        words = np.zeros(self.width, np.uint32)
+        words[pairs[:, 0]] = pairs[:, 1].view(np.uint32)
+        return words
 
 
 class PlainWalker:

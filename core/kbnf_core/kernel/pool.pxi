@@ -3,30 +3,29 @@
 cdef enum:
     # Words, beside those of blocks, of a mask that ``sparse`` returns.
     _MOST_SPARSE = 512
-    # Numbers before a mask's words: the bits of its blocks.
-    _HEAD = 2
 
 
 cdef class Pool:
     """Interns arrays.
 
-    The content of a mask is the bits of the blocks that it has and then, if they are fewer than all
-    words, (index, word) pairs of words with other bits; else all words.
+    The content of a mask is what it has of each slice (``Taken``) and then, if they are fewer than
+    all words, (index, word) pairs of words with other bits; else all words.
     """
 
     cdef object known
     cdef readonly Py_ssize_t added_bytes
-    cdef const uint32_t[:, ::1] blocks
+    cdef Parts parts
     cdef int32_t width
+    cdef int32_t head
     cdef bint awake
     cdef deque[vector[int32_t]] contents
     cdef unordered_map[uint64_t, vector[int32_t]] places
 
-    def __cinit__(self, known, blocks=None):
+    def __cinit__(self, known, Parts parts=None):
         self.known = known
-        if blocks is not None:
-            self.blocks = blocks
-            self.width = <int32_t> blocks.shape[1]
+        self.parts = parts
+        if parts is not None:
+            self.width, self.head = <int32_t> parts.width, <int32_t> parts.head
 
     def __len__(self):
         return self.contents.size() if self.awake else len(self.known)
@@ -63,44 +62,60 @@ cdef class Pool:
 
     cdef object sparse_of(self, vector[int32_t]& numbers):
         """See ``sparse``."""
-        cdef vector[Pair] words = vector[Pair](1, Pair(0, 0))
+        cdef vector[Pair] words
+        cdef vector[Taken] taken = vector[Taken](<size_t> self.head)
         cdef vector[int32_t]* content
-        cdef size_t i, j, count = 1
+        cdef size_t i, j, count = 0
+        cdef bint is_any = False
         for j in range(numbers.size()):
             content = &self.contents.at(numbers[j])
             if self._is_dense(content[0]) or words.size() > _MOST_SPARSE:
                 return None
-            words[0].first |= content[0][0]
-            words[0].second |= content[0][1]
-            for i in range(_HEAD, content.size(), 2):
+            if not self._take(taken, <const Taken*> content.data(), &is_any):
+                return None
+            for i in range(self.head, content.size(), 2):
                 words.push_back(Pair(content[0][i], content[0][i + 1]))
         if numbers.size() > 1:
-            sort(words.begin() + 1, words.end())
-        for i in range(1, words.size()):
-            if count > 1 and words[count - 1].first == words[i].first:
+            sort(words.begin(), words.end())
+        for i in range(words.size()):
+            if count and words[count - 1].first == words[i].first:
                 words[count - 1].second |= words[i].second
             else:
                 words[count] = words[i]
                 count += 1
         if count > _MOST_SPARSE:
             return None
-        if count == 1 and words[0] == Pair(0, 0):
+        if not count and not is_any:
             return b""
-        return PyBytes_FromStringAndSize(<const char*> words.data(), count * sizeof(Pair))
+        head = PyBytes_FromStringAndSize(<const char*> taken.data(), self.head * sizeof(int32_t))
+        return head + PyBytes_FromStringAndSize(<const char*> words.data(), count * sizeof(Pair))
+
+    cdef bint _take(self, vector[Taken]& taken, const Taken* more, bint* is_any) noexcept:
+        """Unite what masks have of each slice; return whether that is one block of each."""
+        cdef size_t i
+        for i in range(len(self.parts.slices)):
+            if not more[i].block:
+                continue
+            is_any[0] = True
+            if not taken[i].block:
+                taken[i] = more[i]
+            elif memcmp(&taken[i], &more[i], sizeof(Taken)):
+                return False
+        return True
 
     cdef inline bint _is_dense(self, const vector[int32_t]& content) noexcept:
-        return content.size() == <size_t> (self.width + _HEAD)
+        return content.size() == <size_t> (self.width + self.head)
 
     cdef int add(self, int32_t number, uint32_t* words) except -1:
         """Set the bits of a mask in ``words`` too."""
         cdef vector[int32_t]* content = &self.contents.at(number)
         cdef size_t i
-        _add_blocks(self.blocks, _blocks_of(content[0]), words)
+        self.parts.add_taken(<const Taken*> content.data(), words)
         if self._is_dense(content[0]):
             for i in range(<size_t> self.width):
-                words[i] |= <uint32_t> content[0][i + _HEAD]
+                words[i] |= <uint32_t> content[0][i + self.head]
         else:
-            for i in range(_HEAD, content.size(), 2):
+            for i in range(self.head, content.size(), 2):
                 words[content[0][i]] |= <uint32_t> content[0][i + 1]
         return 0
 
@@ -124,7 +139,7 @@ cdef class Pool:
         cdef vector[int32_t] content
         cdef Py_ssize_t i, count = 0
         if self.width:
-            content.resize(_HEAD, 0)
+            content.resize(self.head, 0)
         for i in range(values.shape[0]):
             count += each[i] != 0
         if self.width and 2 * count < self.width:
@@ -156,27 +171,6 @@ cdef class Pool:
 
 
 pool = Pool
-
-
-cdef uint64_t _blocks_of(const vector[int32_t]& content) noexcept:
-    """The bits of the blocks that a mask has."""
-    cdef uint64_t chosen
-    memcpy(&chosen, content.data(), sizeof(chosen))
-    return chosen
-
-
-cdef int _add_blocks(
-    const uint32_t[:, ::1] blocks, uint64_t chosen, uint32_t* words
-) except -1:
-    """Set the bits of some blocks in ``words`` too."""
-    cdef const uint32_t* block
-    cdef Py_ssize_t i
-    while chosen:
-        block = &blocks[_lowest(chosen), 0]
-        for i in range(blocks.shape[1]):
-            words[i] |= block[i]
-        chosen &= chosen - 1
-    return 0
 
 
 cdef uint64_t _hash(const vector[int32_t]& content) noexcept nogil:

@@ -1,7 +1,5 @@
 # The walk over trie and transition table; see ``interface.Walker``.
 
-from numpy import concatenate
-
 ctypedef pair[int32_t, vector[Pair]] Walked  # number of a mask, (nonterminal, node set) completions
 
 cdef enum:
@@ -12,122 +10,16 @@ cdef enum:
     _DEEPEST = 64
 
 
-cdef struct _Bytes:
-    # A set of bytes.
-    uint64_t[4] bits
-
-
-cdef inline void _add_byte(_Bytes* these, uint8_t byte) noexcept nogil:
-    these.bits[byte >> 6] |= <uint64_t> 1 << (byte & 63)
-
-
-cdef inline bint _has_all(const _Bytes* these, const _Bytes* others) noexcept nogil:
-    """Tell whether a set has all bytes of another."""
-    cdef int i
+cdef inline int _common(const _Bytes* these, const _Bytes* others) noexcept nogil:
+    """How many bytes two sets have in common."""
+    cdef uint64_t bits
+    cdef int i, count = 0
     for i in range(4):
-        if others.bits[i] & ~these.bits[i]:
-            return False
-    return True
-
-
-cdef class _Part:
-    """A slice of the vocabulary."""
-
-    cdef const int32_t[:, ::1] machine
-    cdef const uint8_t[::1] byte
-    cdef const int32_t[::1] skip
-    cdef const uint16_t[::1] depth
-    cdef const int32_t[::1] child_start
-    cdef const int32_t[::1] child
-    cdef const uint8_t[::1] child_byte
-    cdef const int32_t[::1] token_start
-    cdef const int32_t[::1] token_ids
-    # Whether a machine reads it: then where inclusion holds, a subtree is admitted at once.
-    cdef bint reads
-    # By node: its number in the whole trie, the state of the machine, the height of its subtree.
-    cdef const int32_t[::1] nodes
-    cdef const uint8_t[::1] reading
-    cdef const uint16_t[::1] height
-    # Its blocks among those of all parts: the first, and how many.
-    cdef int32_t block
-    cdef int32_t block_count
-    # The bits of the first 0, 1, 2, .. runs of tokens; none for the whole trie.
-    cdef const uint32_t[:, ::1] fronts
-    cdef int32_t front_count
-    cdef int32_t run
-    # By byte: the root's child. The bytes that lead to one, and those that the machine reads first.
-    cdef int32_t[256] first_child
-    cdef _Bytes first
-    cdef _Bytes read_first
-
-    cdef int lay_out(self, trie) except -1:
-        cdef int32_t i
-        self.byte = trie.byte
-        self.skip = trie.skip
-        self.depth = trie.depth
-        self.child_start = trie.child_start
-        self.child = trie.child
-        self.child_byte = trie.child_byte
-        self.token_start = trie.token_start
-        self.token_ids = trie.token_ids
-        self.run = 1
-        self.nodes = None
-        memset(&self.first, 0, sizeof(_Bytes))
-        for i in range(self.child_start[1]):
-            self.first_child[self.child_byte[i]] = self.child[i]
-            _add_byte(&self.first, self.child_byte[i])
-        return 0
-
-    cdef int read(self, each) except -1:
-        """Take what an inclusion check needs."""
-        cdef const int32_t[:, ::1] machine = each.machine
-        cdef int32_t byte
-        memset(&self.read_first, 0, sizeof(_Bytes))
-        for byte in range(256):
-            if machine[1, byte] != DEAD:
-                _add_byte(&self.read_first, byte)
-        self.reads = True
-        self.machine = each.machine
-        self.reading = each.reading
-        self.height = each.height
-        return 0
-
-
-cdef class Parts:
-    """A vocabulary, whole and in slices, laid out once for the walkers of all tables."""
-
-    cdef _Part whole
-    cdef list slices
-    cdef Py_ssize_t depth
-    cdef Py_ssize_t width
-    cdef readonly object blocks
-    cdef const uint32_t[:, ::1] rows
-
-    def __init__(self, trie, slices):
-        cdef _Part part
-        cdef int32_t block = 0
-        self.whole = _Part()
-        self.whole.lay_out(trie)
-        self.slices = []
-        for each in slices:
-            part = _Part()
-            part.lay_out(each.part.trie)
-            part.nodes = each.part.nodes
-            part.block, part.block_count = block, each.blocks.shape[0]
-            block += part.block_count
-            part.fronts = each.fronts
-            part.front_count = <int32_t> part.fronts.shape[0]
-            part.run = each.run
-            if each.machine is not None:
-                part.read(each)
-            self.slices.append(part)
-        self.depth = trie.max_depth
-        self.blocks = concatenate([each.blocks for each in slices])
-        self.rows = self.blocks
-        self.width = self.blocks.shape[1]
-
-
-parts = Parts
+        bits = these.bits[i] & others.bits[i]
+        while bits:
+            count += 1
+            bits &= bits - 1
+    return count
 
 
 cdef class Walker:
@@ -140,8 +32,9 @@ cdef class Walker:
     cdef list inclusions
     # At each depth of the path to the current node: see ``LazyTable.place``.
     cdef vector[int32_t] places
-    # The blocks found so far, other bits, the nonzero words among these, and whether that is all.
-    cdef uint64_t admitted
+    # By slice: the block found so far. Then other bits, the nonzero words among these, and whether
+    # that is all.
+    cdef vector[Taken] taken
     cdef vector[uint32_t] words
     cdef vector[int32_t] touched
     cdef bint all_touched
@@ -161,6 +54,7 @@ cdef class Walker:
         self.explorer = table.explorer
         self.places.resize(parts.depth + 1)
         self.words.resize(parts.width)
+        self.taken.resize(len(parts.slices))
         self.class_bytes.resize(self.explorer.width)
         for byte in range(256):
             _add_byte(&self.class_bytes[self.explorer.classes[byte]], byte)
@@ -176,7 +70,7 @@ cdef class Walker:
         memset(&words[0], 0, words.shape[0] * sizeof(uint32_t))
         for i in range(self.words.size()):
             words[i] = self.words[i]
-        _add_blocks(self.parts.rows, self.admitted, &words[0])
+        self.parts.add_taken(self.taken.data(), &words[0])
         self._clear()
         return [(each.first, _as_array(each.second)) for each in self.completions]
 
@@ -253,16 +147,19 @@ cdef class Walker:
 
     cdef int _walk_part(self, _Part part, Inclusion inclusion) except -1:
         cdef int32_t within = 0
+        cdef Reach reach
         if part.token_ids.shape[0] == 0:
             return 0
-        if inclusion is not None and _has_all(&self.alive, &part.read_first):
-            within = inclusion.covers_all(self.places[0], part.byte.shape[0])
-            if within >= part.height[0]:
-                self._admit(part, part.block_count - 1)
+        if inclusion is not None and _common(&self.alive, &part.read_first) >= _LEAST_TAKEN:
+            reach = inclusion.reach(self.places[0], part.byte.shape[0])
+            if reach.length >= part.height[0]:
+                self._admit(part, part.blocks.shape[0] - 1, reach)
                 return 0
-            within = min(within, part.block_count - 2)
+            within = min(reach.length, <int32_t> part.blocks.shape[0] - 2)
             if within:
-                self._admit(part, within)
+                self._admit(part, within, reach)
+            if reach.is_exact and within == reach.length:
+                return 0
         self._walk_children(part, inclusion, within)
         self._take_ranges(part)
         return 0
@@ -281,8 +178,10 @@ cdef class Walker:
                 bits &= bits - 1
         return 0
 
-    cdef void _admit(self, _Part part, int32_t block) noexcept:
-        self.admitted |= <uint64_t> 1 << (part.block + block)
+    cdef void _admit(self, _Part part, int32_t block, Reach& reach) noexcept:
+        """Add tokens of a slice, without those that have certain characters."""
+        self.taken[part.number].block = block + 1
+        self.taken[part.number].without = reach.without
 
     cdef int _walk_below(
         self, _Part part, Inclusion inclusion, int32_t node, int32_t within
@@ -314,6 +213,9 @@ cdef class Walker:
         """
         cdef LazyTable explorer = self.explorer
         cdef _Items items = explorer.items
+        if within >= _LONGEST:
+            # Behind a long way that is proved, little is left.
+            inclusion = None
         cdef const uint8_t* classes = explorer.classes
         cdef const uint8_t* byte = &part.byte[0]
         cdef const int32_t* skip = &part.skip[0]
@@ -425,16 +327,15 @@ cdef class Walker:
     cdef int add(self, const vector[int32_t]& content) except -1:
         """Set the bits of a mask, as ``Pool`` stores it."""
         cdef size_t i
-        cdef uint64_t chosen = _blocks_of(content)
-        if chosen:
-            _add_blocks(self.parts.rows, chosen, self.words.data())
+        cdef size_t head = self.parts.head
+        if self.parts.add_taken(<const Taken*> content.data(), self.words.data()):
             self.all_touched = True
-        if content.size() == self.words.size() + _HEAD:
+        if content.size() == self.words.size() + head:
             for i in range(self.words.size()):
-                self.words[i] |= <uint32_t> content[i + _HEAD]
+                self.words[i] |= <uint32_t> content[i + head]
             self.all_touched = True
             return 0
-        for i in range(_HEAD, content.size(), 2):
+        for i in range(head, content.size(), 2):
             if self.words[content[i]] == 0:
                 self.touched.push_back(content[i])
             self.words[content[i]] |= <uint32_t> content[i + 1]
@@ -452,8 +353,9 @@ cdef class Walker:
     cdef int _take_words(self, vector[int32_t]& content, int32_t width) except -1:
         """Write these bits in the form ``Pool`` interns, and reset."""
         cdef size_t i
-        content.resize(_HEAD)
-        memcpy(content.data(), &self.admitted, sizeof(uint64_t))
+        cdef size_t head = self.parts.head
+        content.resize(head)
+        memcpy(content.data(), self.taken.data(), head * sizeof(int32_t))
         if not self.all_touched and 2 * <int32_t> self.touched.size() < width:
             sort(self.touched.begin(), self.touched.end())
             for i in range(self.touched.size()):
@@ -469,9 +371,9 @@ cdef class Walker:
             if 2 * <int32_t> self.touched.size() < width:
                 self.all_touched = False
                 return self._take_words(content, width)
-            content.resize(width + _HEAD)
+            content.resize(head + width)
             memcpy(
-                content.data() + _HEAD, self.words.data(), self.words.size() * sizeof(uint32_t)
+                content.data() + head, self.words.data(), self.words.size() * sizeof(uint32_t)
             )
             self.all_touched = True
         self._clear()
@@ -486,7 +388,7 @@ cdef class Walker:
                 self.words[self.touched[i]] = 0
         self.touched.clear()
         self.ranges.clear()
-        self.admitted = 0
+        memset(self.taken.data(), 0, self.taken.size() * sizeof(Taken))
         self.all_touched = False
 
 

@@ -32,8 +32,8 @@ LEAST_TOKENS = 4_096
 """Tokens that a vocabulary must have for slices to be worth a check in every walk."""
 
 
-MOST_SHORT = 20
-"""Bytes; tokens up to each length up to this have a row in a slice. Few tokens are longer."""
+MOST_SHORT = 64
+"""Characters; tokens up to each length up to this have a row in a slice. Few are longer."""
 
 
 RUN = 1_024
@@ -44,7 +44,11 @@ class Slice(NamedTuple):
     """``part``: the trie of some tokens.
 
     ``blocks``: uint32[k, words], what may be admitted at once: the bits of the tokens of at most
-    0, 1, .. ``MOST_SHORT`` bytes, and of all of them; without a machine there are none.
+    0, 1, .. ``MOST_SHORT`` characters, and of all of them. A character is what the machine reads
+    until it is at its start again. ``having``: uint32[k, words], the bits of those that have a
+    character; first, by their bytes, those of one byte, then any longer one. Without a machine
+    there are neither.
+
     ``fronts``: uint32[k, words], the bits of the first 0, 1, 2, .. times ``run`` tokens in the
     order of the trie; what is between two tokens is the difference of two fronts.
 
@@ -54,6 +58,7 @@ class Slice(NamedTuple):
 
     part: Part
     blocks: Bitmask
+    having: Bitmask
     fronts: Bitmask
     run: int
     machine: Machine | None
@@ -91,9 +96,11 @@ def _slice(
 ) -> Slice:
     part = part_of(trie, chosen)
     reading = _reading(part.trie, machine) if machine is not None else np.zeros(0, np.uint8)
-    blocks = _blocks(part.trie, size)[: None if machine is not None else 0]
+    blocks = having = np.zeros((0, (size + 31) // 32), np.uint32)
+    if machine is not None:
+        blocks, having = _blocks(part.trie, reading, size), _having(part.trie, machine, size)
     fronts = _fronts(part.trie, size)
-    return Slice(part, blocks, fronts, RUN, machine, reading, _heights(part.trie))
+    return Slice(part, blocks, having, fronts, RUN, machine, reading, _heights(part.trie))
 
 
 def _fronts(trie: TokenTrie, size: int) -> Bitmask:
@@ -103,11 +110,28 @@ def _fronts(trie: TokenTrie, size: int) -> Bitmask:
     return np.bitwise_or.accumulate(runs)
 
 
-def _blocks(trie: TokenTrie, size: int) -> Bitmask:
-    """Return the tokens up to each length, and all."""
-    lengths = np.repeat(trie.depth, np.diff(trie.token_start))
-    added = [pack(trie.token_ids[lengths == length], size) for length in range(MOST_SHORT + 1)]
+def _blocks(trie: TokenTrie, reading: npt.NDArray[np.uint8], size: int) -> Bitmask:
+    """Return the tokens up to each length, and all; a character that was begun is one."""
+    begun = np.zeros(trie.node_count, np.int32)
+    for nodes in _levels(trie):
+        begun[nodes] = begun[trie.parent[nodes]] + (reading[trie.parent[nodes]] == 1)
+    lengths = np.repeat(begun, np.diff(trie.token_start))
+    most = min(MOST_SHORT, int(begun.max()))
+    added = [pack(trie.token_ids[lengths == length], size) for length in range(most + 1)]
     return np.bitwise_or.accumulate([*added, pack(trie.token_ids, size)])
+
+
+def _having(trie: TokenTrie, machine: Machine, size: int) -> Bitmask:
+    """Return the bits of the tokens that have each character."""
+    single = np.flatnonzero(machine[1] == 1)
+    number = np.full(256, len(single))
+    number[single] = np.arange(len(single))
+    has = np.zeros((trie.node_count, len(single) + 1), np.bool_)
+    for nodes in _levels(trie):
+        has[nodes] = has[trie.parent[nodes]]
+        has[nodes, number[trie.byte[nodes]]] = True
+    of_tokens = np.repeat(has, np.diff(trie.token_start), axis=0)
+    return np.stack([pack(trie.token_ids[column], size) for column in of_tokens.T])
 
 
 def _levels(trie: TokenTrie) -> list[npt.NDArray[np.int64]]:

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.kernel.chosen import KERNEL
-from kbnf_core.kernel.interface import Pool
+from kbnf_core.kernel.interface import Parts, Pool
 from kbnf_core.mask.bits import Bitmask, word_count
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.slices import parts_of
@@ -63,7 +63,7 @@ def nothing_found(vocabulary: Vocabulary) -> Found:
 
 def found_before(node_sets: Sequence[Nodes], rows: Sequence[Bitmask], of: Vocabulary) -> Found:
     """Return what was found earlier, under the numbers that it had."""
-    return Found(KERNEL.pool(node_sets), KERNEL.pool(rows, parts_of(of).blocks))
+    return Found(KERNEL.pool(node_sets), KERNEL.pool(rows, parts_of(of)))
 
 
 def gather(
@@ -140,20 +140,14 @@ def shared_rows(vocabulary: Vocabulary) -> Rows:
     """Return the shared rows of a vocabulary."""
     found = _rows.get(vocabulary)
     if found is None:
-        blocks = parts_of(vocabulary).blocks
+        parts = parts_of(vocabulary)
         room = SHARED_BYTES // (4 * word_count(vocabulary.size) + 1)
-        rows: Rows = LruDict(lambda key: _row(key, blocks), room)
+        rows: Rows = LruDict(lambda key: _row(key, parts), room)
         found = _rows.setdefault(vocabulary, rows)
     return found
 
 
-def _row(key: bytes, blocks: Bitmask) -> Bitmask:
-    content = np.frombuffer(key, np.int32)
-    chosen = int(content[:2].view(np.uint64)[0])
-    words = np.zeros(blocks.shape[1], np.uint32)
-    for number in range(len(blocks)):
-        if chosen >> number & 1:
-            words |= blocks[number]
-    words[content[2::2]] |= content[3::2].view(np.uint32)
+def _row(key: bytes, parts: Parts) -> Bitmask:
+    words = parts.row(key)
     words.setflags(write=False)
     return words

@@ -1,0 +1,152 @@
+# A vocabulary in slices, laid out for walks, and the blocks that masks are made of.
+
+cdef struct Taken:
+    # Of one slice, what a mask has: one more than the number of a block, 0 without one; but not the
+    # tokens that have these characters.
+    Characters without
+    int32_t block
+    int32_t unused
+
+
+cdef struct _Bytes:
+    # A set of bytes.
+    uint64_t[4] bits
+
+
+cdef inline void _add_byte(_Bytes* these, uint8_t byte) noexcept nogil:
+    these.bits[byte >> 6] |= <uint64_t> 1 << (byte & 63)
+
+
+cdef class _Part:
+    """A slice of the vocabulary."""
+
+    cdef const int32_t[:, ::1] machine
+    cdef const uint8_t[::1] byte
+    cdef const int32_t[::1] skip
+    cdef const uint16_t[::1] depth
+    cdef const int32_t[::1] child_start
+    cdef const int32_t[::1] child
+    cdef const uint8_t[::1] child_byte
+    cdef const int32_t[::1] token_start
+    cdef const int32_t[::1] token_ids
+    # Whether a machine reads it: then where inclusion holds, a subtree is admitted at once.
+    cdef bint reads
+    # By node: its number in the whole trie, the state of the machine, the height of its subtree.
+    cdef const int32_t[::1] nodes
+    cdef const uint8_t[::1] reading
+    cdef const uint16_t[::1] height
+    cdef int32_t number
+    cdef const uint32_t[:, ::1] blocks
+    # The bits of the first 0, 1, 2, .. runs of tokens; none for the whole trie.
+    cdef const uint32_t[:, ::1] fronts
+    cdef int32_t front_count
+    cdef int32_t run
+    # By byte: the root's child. The bytes that lead to one, and those that the machine reads first.
+    cdef int32_t[256] first_child
+    cdef _Bytes first
+    cdef _Bytes read_first
+    # By character: the bits of the tokens that have it.
+    cdef const uint32_t[:, ::1] having
+
+    cdef int lay_out(self, trie) except -1:
+        cdef int32_t i
+        self.byte = trie.byte
+        self.skip = trie.skip
+        self.depth = trie.depth
+        self.child_start = trie.child_start
+        self.child = trie.child
+        self.child_byte = trie.child_byte
+        self.token_start = trie.token_start
+        self.token_ids = trie.token_ids
+        self.run = 1
+        self.nodes = None
+        memset(&self.first, 0, sizeof(_Bytes))
+        for i in range(self.child_start[1]):
+            self.first_child[self.child_byte[i]] = self.child[i]
+            _add_byte(&self.first, self.child_byte[i])
+        return 0
+
+    cdef int read(self, each) except -1:
+        """Take what an inclusion check needs."""
+        cdef const int32_t[:, ::1] machine = each.machine
+        cdef int32_t byte
+        memset(&self.read_first, 0, sizeof(_Bytes))
+        for byte in range(256):
+            if machine[1, byte] != DEAD:
+                _add_byte(&self.read_first, byte)
+        self.reads = True
+        self.machine = each.machine
+        self.reading = each.reading
+        self.height = each.height
+        return 0
+
+
+cdef class Parts:
+    """A vocabulary, whole and in slices, laid out once for the walkers of all tables."""
+
+    cdef _Part whole
+    cdef list slices
+    cdef Py_ssize_t depth
+    cdef Py_ssize_t width
+    # How many numbers the blocks that a mask has take in its content.
+    cdef Py_ssize_t head
+
+    def __init__(self, trie, slices):
+        cdef _Part part
+        self.whole = _Part()
+        self.whole.lay_out(trie)
+        self.slices = []
+        for each in slices:
+            part = _Part()
+            part.lay_out(each.part.trie)
+            part.nodes = each.part.nodes
+            part.number = <int32_t> len(self.slices)
+            part.blocks, part.having = each.blocks, each.having
+            part.fronts = each.fronts
+            part.front_count = <int32_t> part.fronts.shape[0]
+            part.run = each.run
+            if each.machine is not None:
+                part.read(each)
+            self.slices.append(part)
+        self.depth = trie.max_depth
+        self.head = len(self.slices) * sizeof(Taken) // sizeof(int32_t)
+        self.width = part.blocks.shape[1]
+
+
+    def row(self, const uint8_t[::1] key):
+        """See ``interface.Parts``."""
+        cdef cnp.npy_intp length = self.width
+        cdef cnp.ndarray words = cnp.PyArray_ZEROS(1, &length, cnp.NPY_UINT32, 0)
+        cdef uint32_t* bits = <uint32_t*> cnp.PyArray_DATA(words)
+        cdef vector[int32_t] content
+        cdef size_t i
+        content.resize(key.shape[0] // sizeof(int32_t))
+        memcpy(content.data(), &key[0], key.shape[0])
+        self.add_taken(<const Taken*> content.data(), bits)
+        for i in range(self.head, content.size(), 2):
+            bits[content[i]] |= <uint32_t> content[i + 1]
+        return words
+
+    cdef bint add_taken(self, const Taken* taken, uint32_t* words) except -1:
+        """Set the bits of the blocks of all slices in ``words`` too; return whether any had one."""
+        cdef vector[uint32_t] left_out
+        cdef const uint32_t* row
+        cdef _Part part
+        cdef Py_ssize_t i, k
+        cdef bint found = False
+        for part in self.slices:
+            if taken[part.number].block:
+                found = True
+                left_out.assign(self.width, 0)
+                for k in range(part.having.shape[0]):
+                    if _has_character(taken[part.number].without, k):
+                        row = &part.having[k, 0]
+                        for i in range(self.width):
+                            left_out[i] |= row[i]
+                row = &part.blocks[taken[part.number].block - 1, 0]
+                for i in range(self.width):
+                    words[i] |= row[i] & ~left_out[i]
+        return found
+
+
+parts = Parts
