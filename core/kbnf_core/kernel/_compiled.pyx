@@ -9,7 +9,7 @@ in which they need each other.
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
-from libcpp.algorithm cimport sort, unique
+from libcpp.algorithm cimport count, equal, lower_bound, reverse, sort, unique
 from libcpp.deque cimport deque
 from libcpp.map cimport map as ordered_map
 from libcpp.set cimport set as ordered_set

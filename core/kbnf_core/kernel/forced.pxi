@@ -1,15 +1,30 @@
-# What must come from a state on; see ``interface.Forced``.
+# Forced bytes and tokens; ``forced`` is the same in Python, with the theory.
 
 cdef enum:
     # By state, besides the class that must come: not known yet; none must.
     _NOT_KNOWN = -2
     _OPEN = -1
+    # In a context: bytes that were accepted without a token.
+    _BYTES = -1
+    # See ``forced``.
+    _CONTEXT = 8
+    _MOST_BYTES = 1024
+    _MOST_KNOWN = 65536
 
 
-cdef class Forced:
-    """Follows single transitions, and looks for tokens beside them."""
+cdef struct Written:
+    # At ``position`` after the context that ends at ``begin``, the tokens up to ``end`` are certain;
+    # the text is at ``after`` then.
+    int32_t position
+    int32_t after
+    size_t first
+    size_t begin
+    size_t end
 
-    cdef LazyTable explorer
+
+cdef class Texts:
+    """What a vocabulary's tokens spell, and texts that its tokenizer cut."""
+
     cdef const uint8_t[::1] byte
     cdef const int32_t[::1] skip
     cdef const uint16_t[::1] depth
@@ -18,13 +33,15 @@ cdef class Forced:
     cdef const int32_t[::1] token_start
     cdef const int32_t[::1] token_ids
     cdef Py_ssize_t longest
-    # By byte class: the byte that it is, ``_OPEN`` where it holds several.
-    cdef vector[int32_t] only_byte
-    # By state: the class that must come.
-    cdef vector[int32_t] only_class
+    cdef const int32_t[::1] starts
+    cdef const uint8_t[::1] blob
+    cdef vector[int32_t] ends
+    cdef unordered_set[int32_t] special
+    cdef bint can_encode
+    cdef object encoded
 
-    def __cinit__(self, table, trie):
-        self.explorer = table.explorer
+    def __cinit__(self, vocabulary, encoded):
+        trie = vocabulary.trie
         self.byte = trie.byte
         self.skip = trie.skip
         self.depth = trie.depth
@@ -33,6 +50,141 @@ cdef class Forced:
         self.token_start = trie.token_start
         self.token_ids = trie.token_ids
         self.longest = trie.max_depth
+        self.starts, self.blob = vocabulary.spellings
+        self.ends = vocabulary.eos_token_ids
+        self.special = vocabulary.eos_token_ids.union(vocabulary.special_tokens.values())
+        self.can_encode = vocabulary.can_encode
+        self.encoded = encoded
+
+    cdef int look_back(
+        self, list accepted, vector[int32_t]& forced, vector[int32_t]& before
+    ) except -1:
+        """Find the context of what comes next: the last tokens, after any without bytes."""
+        cdef Py_ssize_t count = len(accepted) + forced.size()
+        cdef Py_ssize_t place = count
+        cdef int32_t token
+        while place > max(count - _CONTEXT, 0):
+            place -= 1
+            token = _token_at(accepted, forced, place)
+            if self.special.count(token):
+                break
+            before.push_back(token)
+        reverse(before.begin(), before.end())
+        return 0
+
+    cdef int add_context(
+        self, string& text, list accepted, vector[int32_t]& forced, size_t size
+    ) except -1:
+        """Append the bytes of the last ``size`` tokens."""
+        cdef Py_ssize_t place, count = len(accepted) + forced.size()
+        cdef int32_t token
+        for place in range(count - size, count):
+            token = _token_at(accepted, forced, place)
+            if token == _BYTES:
+                text.append(<string> accepted[place])
+            else:
+                self.add_spelled(text, token)
+        return 0
+
+    cdef int add_spelled(self, string& text, int32_t token) except -1:
+        """Append the bytes of a token."""
+        cdef size_t length = self.length(token)
+        if length:
+            text.append(<const char*> &self.blob[self.starts[token]], length)
+        return 0
+
+    cdef inline size_t length(self, int32_t token) noexcept:
+        """The number of a token's bytes, 0 for what has none."""
+        if token < 0 or token + 1 >= self.starts.shape[0]:
+            return 0
+        return self.starts[token + 1] - self.starts[token]
+
+    cdef int32_t child_of(self, int32_t node, uint8_t value) noexcept:
+        """The child of a node on a byte, 0 where there is none."""
+        cdef int32_t low = self.child_start[node], high = self.child_start[node + 1], middle
+        while low < high:
+            middle = (low + high) // 2
+            if self.byte[self.child[middle]] < value:
+                low = middle + 1
+            else:
+                high = middle
+        if low < self.child_start[node + 1] and self.byte[self.child[low]] == value:
+            return self.child[low]
+        return 0
+
+    cdef int encode_after(
+        self, string& text, vector[int32_t]& before, string& data, vector[int32_t]& found
+    ) except -1:
+        """Find the tokens of ``data`` after a context, none where none begins with it."""
+        cdef vector[int32_t] tokens = self.encoded[text + data]
+        cdef string spelled
+        cdef size_t i, begin = self._end_of_context(tokens, before, data.size())
+        found.assign(tokens.begin() + begin, tokens.end())
+        for i in range(found.size()):
+            if not self.length(found[i]):
+                found.clear()
+                return 0
+            self.add_spelled(spelled, found[i])
+        if spelled != data:
+            found.clear()
+        return 0
+
+    cdef size_t _end_of_context(
+        self, vector[int32_t]& tokens, vector[int32_t]& before, size_t size
+    ) except? 0:
+        """How many tokens the context has; all where none ends with it."""
+        cdef size_t count = tokens.size(), taken = 0
+        if before.size() <= count and equal(before.begin(), before.end(), tokens.begin()):
+            return before.size()
+        # A context that begins within a text may be cut in another way at its beginning.
+        while taken < size and count:
+            count -= 1
+            taken += self.length(tokens[count])
+        # The tokenizer must have written the token before as it was accepted.
+        if taken != size or before.empty():
+            return tokens.size()
+        if before.back() != _BYTES and (not count or tokens[count - 1] != before.back()):
+            return tokens.size()
+        return count
+
+
+texts = Texts
+
+
+cdef int32_t _token_at(list accepted, vector[int32_t]& forced, Py_ssize_t place) except? _BYTES:
+    """What is at a place of what was accepted with what is forced after it: its id, or ``_BYTES``."""
+    if place >= len(accepted):
+        return forced[place - len(accepted)]
+    return _BYTES if isinstance(accepted[place], bytes) else accepted[place]
+
+
+cdef class Forced:
+    """Follows single transitions, looks for tokens beside them, and remembers what is certain."""
+
+    cdef object automaton
+    cdef Texts texts
+    cdef LazyTable explorer
+    cdef bint ends_at_bytes
+    cdef bint ends_at_tokens
+    cdef bint takes_eos
+    # By byte class: the byte that it is, ``_OPEN`` where it holds several.
+    cdef vector[int32_t] only_byte
+    # By state: the class that must come; and the one token that can come, and the position after it.
+    cdef vector[int32_t] only_class
+    cdef vector[Pair] singles
+    # What was written, and by a hash of position and context, which of it.
+    cdef vector[int32_t] tokens
+    cdef vector[Written] written
+    cdef _Map places
+
+    def __cinit__(self, automaton, texts):
+        self.automaton = automaton
+        self.texts = texts
+        self.explorer = automaton.masks.states.explorer
+        self.ends_at_bytes = automaton.rule.ends_at_bytes
+        self.ends_at_tokens = automaton.rule.ends_at_tokens
+        self.takes_eos = automaton.rule.takes_eos(True)
+        self.places = _Map()
         self._find_only_bytes()
 
     cdef int _find_only_bytes(self) except -1:
@@ -45,63 +197,47 @@ cdef class Forced:
             )
         return 0
 
-    def follow(self, int32_t state, size_t most):
+    def bytes_from(self, int32_t position, size_t limit):
         """See ``interface.Forced``."""
         cdef string data
         cdef vector[int32_t] states
+        self._follow(position, limit, data, states)
+        return data
+
+    def find(self, int32_t position, list accepted, Py_ssize_t limit):
+        """See ``interface.Forced``."""
+        cdef vector[int32_t] forced
+        cdef Pair single
+        cdef size_t count, most = max(limit, 0)
+        self.explorer.refresh()
+        while position >= 0 and forced.size() < most:
+            count = forced.size()
+            if self._class_after(position) != _OPEN and self.texts.can_encode:
+                position = self._append_written(position, accepted, forced)
+            if forced.size() == count:
+                single = self._single(position)
+                if single.first == _OPEN:
+                    break
+                forced.push_back(single.first)
+                position = single.second
+        if forced.size() > most:
+            forced.resize(most)
+        return forced
+
+    cdef int _follow(
+        self, int32_t state, size_t most, string& data, vector[int32_t]& states
+    ) except -1:
+        """Collect the forced bytes, and the state after each."""
         cdef int32_t byte_class
         self.explorer.refresh()
-        while data.size() < most:
+        while state >= 0 and data.size() < most:
             byte_class = self._class_after(state)
             if byte_class == _OPEN:
                 break
             state = self.explorer.step(state, byte_class)
             data.push_back(<char> self.only_byte[byte_class])
             states.push_back(state)
-        return data, states
-
-    def tokens(self, int32_t state, bint eager):
-        """See ``interface.Forced``."""
-        cdef LazyTable explorer = self.explorer
-        cdef vector[int32_t] found, before
-        cdef int32_t after, k, node = 1
-        self._look_at(state)
-        self._add_bytes(state, found)
-        if found.size() > 1:
-            return found
-        found.clear()
-        before.resize(self.longest + 1, state)
-        while node < self.byte.shape[0] and found.size() < 2:
-            after = explorer.step(before[self.depth[node] - 1], explorer.classes[self.byte[node]])
-            if after == DEAD:
-                node = self.skip[node]
-                continue
-            for k in range(self.token_start[node], self.token_start[node + 1]):
-                found.push_back(self.token_ids[k])
-            if eager and explorer.completions[after]:
-                node = self.skip[node]
-                continue
-            before[self.depth[node]] = after
-            node += 1
-        return found
-
-    def boundaries(self, const uint8_t[::1] data, int32_t after):
-        """See ``interface.Forced``."""
-        cdef vector[int32_t] places
-        cdef Py_ssize_t place, i, count = data.shape[0]
-        cdef int32_t node
-        if after != DEAD:
-            self._look_at(after)
-            for place in range(max(0, count - self.longest), count):
-                node = 0
-                for i in range(place, count):
-                    node = self._child(node, data[i])
-                    if not node:
-                        break
-                if node and self._leads_on(node, after):
-                    places.push_back(<int32_t> place)
-        places.push_back(<int32_t> count)
-        return places
+        return 0
 
     cdef inline int32_t _class_after(self, int32_t state) except? _OPEN:
         """The class that must come in a state, ``_OPEN`` where none must."""
@@ -143,40 +279,249 @@ cdef class Forced:
             explorer.release()
         return True
 
+    cdef Pair _single(self, int32_t position) except *:
+        """The one token that can come, ``_OPEN`` where there are several, and the position after it."""
+        if position >= <int32_t> self.singles.size():
+            self.singles.resize(2 * position + 64, Pair(_NOT_KNOWN, DEAD))
+        if self.singles[position].first == _NOT_KNOWN:
+            self.singles[position] = self._find_single(position)
+        return self.singles[position]
+
+    cdef Pair _find_single(self, int32_t position) except *:
+        cdef vector[int32_t] found
+        if self._look_at(position):
+            self._find_tokens(position, found)
+            if self.takes_eos and self.explorer.completions[position]:
+                found.insert(found.end(), self.texts.ends.begin(), self.texts.ends.end())
+        else:
+            only = self.automaton.only_token(position)
+            if only is not None:
+                found.push_back(only)
+        if found.size() != 1:
+            return Pair(_OPEN, DEAD)
+        return Pair(found[0], self.automaton.step(position, found[0]))
+
+    cdef int _find_tokens(self, int32_t state, vector[int32_t]& found) except -1:
+        """Find the tokens whose bytes may come, some two where there are more."""
+        cdef LazyTable explorer = self.explorer
+        cdef Texts texts = self.texts
+        cdef vector[int32_t] before
+        cdef int32_t after, k, node = 1
+        self._add_bytes(state, found)
+        if found.size() > 1:
+            return 0
+        found.clear()
+        before.resize(texts.longest + 1, state)
+        while node < texts.byte.shape[0] and found.size() < 2:
+            after = explorer.step(before[texts.depth[node] - 1], explorer.classes[texts.byte[node]])
+            if after == DEAD:
+                node = texts.skip[node]
+                continue
+            for k in range(texts.token_start[node], texts.token_start[node + 1]):
+                found.push_back(texts.token_ids[k])
+            if self.ends_at_bytes and explorer.completions[after]:
+                node = texts.skip[node]
+                continue
+            before[texts.depth[node]] = after
+            node += 1
+        return 0
+
     cdef int _add_bytes(self, int32_t state, vector[int32_t]& found) except -1:
         """Add tokens of one byte until there are two; the state was looked at."""
+        cdef Texts texts = self.texts
         cdef int32_t* row = self.explorer.rows + state * self.explorer.width
         cdef int32_t i, k, node
-        for i in range(self.child_start[0], self.child_start[1]):
-            node = self.child[i]
-            if row[self.explorer.classes[self.byte[node]]] != DEAD:
-                for k in range(self.token_start[node], self.token_start[node + 1]):
-                    found.push_back(self.token_ids[k])
+        for i in range(texts.child_start[0], texts.child_start[1]):
+            node = texts.child[i]
+            if row[self.explorer.classes[texts.byte[node]]] != DEAD:
+                for k in range(texts.token_start[node], texts.token_start[node + 1]):
+                    found.push_back(texts.token_ids[k])
                 if found.size() > 1:
                     break
         return 0
 
-    cdef int32_t _child(self, int32_t node, uint8_t value) noexcept:
-        """The child of a node on a byte, 0 where there is none."""
-        cdef int32_t low = self.child_start[node], high = self.child_start[node + 1], middle
-        while low < high:
-            middle = (low + high) // 2
-            if self.byte[self.child[middle]] < value:
-                low = middle + 1
+    cdef int32_t _append_written(
+        self, int32_t position, list accepted, vector[int32_t]& forced
+    ) except? UNKNOWN:
+        """Append what the tokenizer certainly writes at a position; return the one after it."""
+        cdef vector[int32_t] before, found
+        cdef string text
+        cdef Written known
+        cdef int32_t place
+        self.texts.look_back(accepted, forced, before)
+        place = self.places.get(_hash_of(position, before.data(), before.size()))
+        if place != UNKNOWN and self._is_of(self.written[place], position, before):
+            known = self.written[place]
+            found.assign(
+                self.tokens.begin() + known.begin, self.tokens.begin() + known.end
+            )
+            position = known.after
+        else:
+            self.texts.add_context(text, accepted, forced, before.size())
+            position = self._write(position, text, before, found)
+        forced.insert(forced.end(), found.begin(), found.end())
+        return position
+
+    cdef int32_t _write(
+        self, int32_t position, string& text, vector[int32_t]& before, vector[int32_t]& found
+    ) except? UNKNOWN:
+        """Find what the tokenizer certainly writes; return the position after it."""
+        cdef string data
+        cdef vector[int32_t] states
+        self._follow(position, _MOST_BYTES, data, states)
+        self._find_certain(text, before, data, self._settle(states.back()), found)
+        return self._keep(position, before, found, states)
+
+    cdef inline int32_t _settle(self, int32_t state) noexcept:
+        """The position of a state that was reached with a token's end."""
+        return ~state if self.ends_at_tokens and self.explorer.completions[state] else state
+
+    cdef int _find_certain(
+        self,
+        string& text,
+        vector[int32_t]& before,
+        string& data,
+        int32_t after,
+        vector[int32_t]& found,
+    ) except -1:
+        """Find the tokens on which the encodings up to each possible last boundary agree."""
+        cdef vector[size_t] ends, known
+        cdef vector[int32_t] other
+        cdef size_t end, place, taken = 0
+        self._find_ends(data, after, ends)
+        if ends[0] == 0:
+            return 0
+        self.texts.encode_after(text, before, data.substr(0, ends.back()), found)
+        for place in range(found.size()):
+            taken += self.texts.length(found[place])
+            known.push_back(taken)
+        ends.pop_back()
+        while not ends.empty():
+            end = ends.back()
+            ends.pop_back()
+            place = lower_bound(known.begin(), known.end(), end) - known.begin()
+            # The tokens up to a boundary are those of the text up to there.
+            if place < known.size() and known[place] == end:
+                found.resize(min(found.size(), place + 1))
             else:
-                high = middle
-        if low < self.child_start[node + 1] and self.byte[self.child[low]] == value:
-            return self.child[low]
+                self.texts.encode_after(text, before, data.substr(0, end), other)
+                found.resize(_shared_start(found, other))
+        return 0
+
+    cdef int _find_ends(self, string& data, int32_t after, vector[size_t]& ends) except -1:
+        """Find where the last token may end, if ``after`` is the position after ``data``; ascending.
+
+        At its end, or where a token begins that goes on with a byte that may come.
+        """
+        cdef Texts texts = self.texts
+        cdef size_t place, i, count = data.size()
+        cdef int32_t node
+        ends.push_back(_whole_characters(data, count))
+        if after > DEAD:
+            self._look_at(after)
+            for place in range(count - min(count, texts.longest), count):
+                node = 0
+                for i in range(place, count):
+                    node = texts.child_of(node, data[i])
+                    if not node:
+                        break
+                if node and self._leads_on(node, after):
+                    ends.push_back(_whole_characters(data, place))
+        sort(ends.begin(), ends.end())
+        ends.erase(unique(ends.begin(), ends.end()), ends.end())
         return 0
 
     cdef bint _leads_on(self, int32_t node, int32_t state) noexcept:
         """Whether a longer token may come; the state was looked at."""
+        cdef Texts texts = self.texts
         cdef int32_t* row = self.explorer.rows + state * self.explorer.width
         cdef int32_t i
-        for i in range(self.child_start[node], self.child_start[node + 1]):
-            if row[self.explorer.classes[self.byte[self.child[i]]]] != DEAD:
+        for i in range(texts.child_start[node], texts.child_start[node + 1]):
+            if row[self.explorer.classes[texts.byte[texts.child[i]]]] != DEAD:
                 return True
         return False
 
+    cdef int32_t _keep(
+        self,
+        int32_t position,
+        vector[int32_t]& before,
+        vector[int32_t]& found,
+        vector[int32_t]& states,
+    ) except? UNKNOWN:
+        """Remember tokens here and from between them; return the position after them.
+
+        Whoever asks before every token asks there next.
+        """
+        cdef size_t first = self.tokens.size(), begin = first + before.size(), i, taken = 0
+        cdef size_t end = begin + found.size()
+        cdef int32_t after = position
+        for i in range(found.size()):
+            taken += self.texts.length(found[i])
+        if taken:
+            after = self._settle(states[taken - 1])
+        if count(before.begin(), before.end(), <int32_t> _BYTES):
+            return after
+        if self.written.size() >= _MOST_KNOWN:
+            self._forget()
+            return self._keep(position, before, found, states)
+        self.tokens.insert(self.tokens.end(), before.begin(), before.end())
+        self.tokens.insert(self.tokens.end(), found.begin(), found.end())
+        taken = 0
+        for i in range(found.size()):
+            self._remember(Written(position, after, first, begin + i, end))
+            taken += self.texts.length(found[i])
+            position = states[taken - 1]
+        # Where the forced bytes were looked at whole, none is certain after the last of these
+        # tokens: the encodings part there.
+        if found.empty() or states.size() < _MOST_BYTES:
+            self._remember(Written(after, after, first, end, end))
+        return after
+
+    cdef int _remember(self, Written what) except -1:
+        cdef size_t count = min(what.begin - what.first, <size_t> _CONTEXT)
+        cdef uint64_t hashed = _hash_of(what.position, &self.tokens[what.begin - count], count)
+        self.places.put(hashed, <int32_t> self.written.size())
+        self.written.push_back(what)
+        return 0
+
+    cdef bint _is_of(self, Written& what, int32_t position, vector[int32_t]& before) noexcept:
+        """Whether that was written at a position after a context."""
+        cdef size_t count = min(what.begin - what.first, <size_t> _CONTEXT)
+        if what.position != position or before.size() != count:
+            return False
+        return equal(before.begin(), before.end(), self.tokens.begin() + (what.begin - count))
+
+    cdef int _forget(self) except -1:
+        self.tokens.clear()
+        self.written.clear()
+        self.places = _Map()
+        return 0
+
 
 forced = Forced
+
+
+cdef inline uint64_t _hash_of(int32_t position, const int32_t* tokens, size_t count) noexcept nogil:
+    return _hash_bytes(<uint32_t> position, tokens, count * sizeof(int32_t))
+
+
+cdef size_t _shared_start(vector[int32_t]& one, vector[int32_t]& other) noexcept nogil:
+    """How many values two lists have in common at their beginnings."""
+    cdef size_t count = 0
+    while count < one.size() and count < other.size() and one[count] == other[count]:
+        count += 1
+    return count
+
+
+cdef size_t _whole_characters(string& data, size_t end) except? 0:
+    """The greatest place up to ``end`` that is not within a character of UTF-8."""
+    cdef size_t begin = end
+    while begin and (<uint8_t> data[begin - 1]) >> 6 == 0b10:
+        begin -= 1
+    if begin and <uint8_t> data[begin - 1] >= 0xC0:
+        begin -= 1
+    try:
+        data.substr(begin, end - begin).decode()
+    except UnicodeDecodeError:
+        return begin
+    return end
