@@ -1,9 +1,11 @@
 # Forced bytes and tokens; ``forced`` is the same in Python, with the theory.
 
 cdef enum:
-    # By state, besides the class that must come: not known yet; none must.
+    # Of a byte, a class or a token: not known yet; none, or several.
     _NOT_KNOWN = -2
     _OPEN = -1
+    # In a front: the other number is a state.
+    _STATE = -1
     # In a context: bytes that were accepted without a token.
     _BYTES = -1
     # See ``forced``.
@@ -112,6 +114,16 @@ cdef class Texts:
             return self.child[low]
         return 0
 
+    cdef int32_t find_from(self, string& data, size_t place) noexcept:
+        """The node that the end of a text leads to, 0 where there is none."""
+        cdef int32_t node = 0
+        while place < data.size():
+            node = self.child_of(node, data[place])
+            if not node:
+                break
+            place += 1
+        return node
+
     cdef int encode_after(
         self, string& text, vector[int32_t]& before, string& data, vector[int32_t]& found
     ) except -1:
@@ -159,7 +171,11 @@ cdef int32_t _token_at(list accepted, vector[int32_t]& forced, Py_ssize_t place)
 
 
 cdef class Forced:
-    """Follows single transitions, looks for tokens beside them, and remembers what is certain."""
+    """Follows single transitions, looks for tokens beside them, and remembers what is certain.
+
+    What is followed is a *front*: a stack node with an item set that calls and completes nothing,
+    which takes less time than the state that it stands for, or a state.
+    """
 
     cdef object automaton
     cdef Texts texts
@@ -186,6 +202,11 @@ cdef class Forced:
         self.takes_eos = automaton.rule.takes_eos(True)
         self.places = _Map()
         self._find_only_bytes()
+        self._begin()
+        try:
+            self.explorer._wake()
+        finally:
+            self.explorer.release()
 
     cdef int _find_only_bytes(self) except -1:
         cdef int32_t value, byte_class
@@ -200,8 +221,8 @@ cdef class Forced:
     def bytes_from(self, int32_t position, size_t limit):
         """See ``interface.Forced``."""
         cdef string data
-        cdef vector[int32_t] states
-        self._follow(position, limit, data, states)
+        cdef vector[Pair] fronts
+        self._follow(position, limit, data, fronts)
         return data
 
     def find(self, int32_t position, list accepted, Py_ssize_t limit):
@@ -209,10 +230,9 @@ cdef class Forced:
         cdef vector[int32_t] forced
         cdef Pair single
         cdef size_t count, most = max(limit, 0)
-        self.explorer.refresh()
         while position >= 0 and forced.size() < most:
             count = forced.size()
-            if self._class_after(position) != _OPEN and self.texts.can_encode:
+            if self._class_at(position) != _OPEN and self.texts.can_encode:
                 position = self._append_written(position, accepted, forced)
             if forced.size() == count:
                 single = self._single(position)
@@ -224,37 +244,80 @@ cdef class Forced:
             forced.resize(most)
         return forced
 
-    cdef int _follow(
-        self, int32_t state, size_t most, string& data, vector[int32_t]& states
-    ) except -1:
-        """Collect the forced bytes, and the state after each."""
-        cdef int32_t byte_class
-        self.explorer.refresh()
-        while state >= 0 and data.size() < most:
-            byte_class = self._class_after(state)
-            if byte_class == _OPEN:
-                break
-            state = self.explorer.step(state, byte_class)
-            data.push_back(<char> self.only_byte[byte_class])
-            states.push_back(state)
-        return 0
-
-    cdef inline int32_t _class_after(self, int32_t state) except? _OPEN:
+    cdef inline int32_t _class_at(self, int32_t state) except? _OPEN:
         """The class that must come in a state, ``_OPEN`` where none must."""
         if state >= <int32_t> self.only_class.size():
             self.only_class.resize(2 * state + 64, _NOT_KNOWN)
         if self.only_class[state] == _NOT_KNOWN:
-            self.only_class[state] = self._find_class(state)
+            self._begin()
+            try:
+                self.only_class[state] = self._class_after(self._front(state))
+            finally:
+                self.explorer.release()
         return self.only_class[state]
 
-    cdef int32_t _find_class(self, int32_t state) except? _OPEN:
+    cdef int _follow(
+        self, int32_t position, size_t most, string& data, vector[Pair]& fronts
+    ) except -1:
+        """Collect the forced bytes, and the front after each."""
+        cdef Pair front
+        cdef int32_t byte_class
+        if position < 0:
+            return 0
+        self._begin()
+        try:
+            front = self._front(position)
+            while data.size() < most:
+                byte_class = self._class_after(front)
+                if byte_class == _OPEN:
+                    break
+                front = self._step(front, byte_class)
+                data.push_back(<char> self.only_byte[byte_class])
+                fronts.push_back(front)
+        finally:
+            self.explorer.release()
+        return 0
+
+    cdef int _begin(self) except -1:
+        """Take the table's lock, for work on its item sets; the caller releases it."""
+        self.explorer.acquire()
+        self.explorer.refresh()
+        return 0
+
+    cdef Pair _front(self, int32_t state) except *:
+        cdef vector[Pair]* pairs = &self.explorer.configurations.all_pairs.at(state)
+        if pairs.size() == 1 and not self.explorer.completions[state]:
+            if self.explorer.items.kind(deref(pairs)[0].second) == _READS:
+                return deref(pairs)[0]
+        return Pair(_STATE, state)
+
+    cdef Pair _step(self, Pair front, int32_t byte_class) except *:
+        """The front after a byte of a class."""
+        cdef LazyTable explorer = self.explorer
+        cdef int32_t moved
+        if front.first == _STATE:
+            return self._front(explorer.step(front.second, byte_class))
+        moved = explorer.items.move(front.second, byte_class)
+        if explorer.items.kind(moved) != _READS:
+            return self._front(self._lift(Pair(front.first, moved)))
+        moved = explorer.items.live(moved)
+        return Pair(explorer.stack.narrow(front.first, moved), moved)
+
+    cdef int32_t _lift(self, Pair front) except -2:
+        """The state that a front stands for."""
+        cdef int32_t state = front.second
+        if front.first != _STATE:
+            state = self.explorer._settle_one(front)
+            self.explorer.refresh()
+        return state
+
+    cdef int32_t _class_after(self, Pair front) except? _OPEN:
+        """The class that must come, ``_OPEN`` where none must."""
         cdef int32_t byte_class, found = _OPEN
         cdef int32_t* row
-        if self.explorer.completions[state]:
+        if self._is_complete(front) or self._expects_tokens(front):
             return _OPEN
-        if not self._look_at(state):
-            return _OPEN
-        row = self.explorer.rows + state * self.explorer.width
+        row = self._row(front)
         for byte_class in range(<int32_t> self.explorer.width):
             if row[byte_class] != DEAD:
                 if found != _OPEN or self.only_byte[byte_class] == _OPEN:
@@ -262,22 +325,29 @@ cdef class Forced:
                 found = byte_class
         return found
 
-    cdef bint _look_at(self, int32_t state) except -1:
-        """Mark the dead transitions of a state; tell whether bytes alone lead on from it."""
-        cdef LazyTable explorer = self.explorer
+    cdef inline bint _is_complete(self, Pair front) noexcept:
+        return front.first == _STATE and self.explorer.completions[front.second]
+
+    cdef bint _expects_tokens(self, Pair front) except -1:
+        """Whether a token terminal may come."""
+        cdef _Items items = self.explorer.items
         cdef vector[Pair]* sources
         cdef size_t i
-        explorer.refresh()
-        explorer.acquire()
-        try:
-            explorer._wake()
-            sources = explorer._sources(state)
-            for i in range(sources.size()):
-                if explorer.items.expects_tokens(sources[0][i].second):
-                    return False
-        finally:
-            explorer.release()
-        return True
+        if front.first != _STATE:
+            return items.expects_tokens(front.second)
+        sources = self.explorer._sources(front.second)
+        for i in range(sources.size()):
+            if items.expects_tokens(sources[0][i].second):
+                return True
+        return False
+
+    cdef int32_t* _row(self, Pair front) except NULL:
+        """What comes after a front by class: DEAD where nothing does."""
+        if front.first != _STATE:
+            return self.explorer.items.row(front.second)
+        # Marks what is dead in the row.
+        self.explorer._sources(front.second)
+        return self.explorer.rows + front.second * self.explorer.width
 
     cdef Pair _single(self, int32_t position) except *:
         """The one token that can come, ``_OPEN`` where there are several, and the position after it."""
@@ -289,14 +359,20 @@ cdef class Forced:
 
     cdef Pair _find_single(self, int32_t position) except *:
         cdef vector[int32_t] found
-        if self._look_at(position):
-            self._find_tokens(position, found)
-            if self.takes_eos and self.explorer.completions[position]:
-                found.insert(found.end(), self.texts.ends.begin(), self.texts.ends.end())
-        else:
+        cdef bint by_mask
+        self._begin()
+        try:
+            by_mask = self._expects_tokens(self._front(position))
+            if not by_mask:
+                self._find_tokens(position, found)
+        finally:
+            self.explorer.release()
+        if by_mask:
             only = self.automaton.only_token(position)
             if only is not None:
                 found.push_back(only)
+        elif self.takes_eos and self.explorer.completions[position]:
+            found.insert(found.end(), self.texts.ends.begin(), self.texts.ends.end())
         if found.size() != 1:
             return Pair(_OPEN, DEAD)
         return Pair(found[0], self.automaton.step(position, found[0]))
@@ -307,7 +383,7 @@ cdef class Forced:
         cdef Texts texts = self.texts
         cdef vector[int32_t] before
         cdef int32_t after, k, node = 1
-        self._add_bytes(state, found)
+        self._add_bytes(self._row(self._front(state)), found)
         if found.size() > 1:
             return 0
         found.clear()
@@ -326,10 +402,9 @@ cdef class Forced:
             node += 1
         return 0
 
-    cdef int _add_bytes(self, int32_t state, vector[int32_t]& found) except -1:
-        """Add tokens of one byte until there are two; the state was looked at."""
+    cdef int _add_bytes(self, int32_t* row, vector[int32_t]& found) except -1:
+        """Add tokens of one byte that may come until there are two."""
         cdef Texts texts = self.texts
-        cdef int32_t* row = self.explorer.rows + state * self.explorer.width
         cdef int32_t i, k, node
         for i in range(texts.child_start[0], texts.child_start[1]):
             node = texts.child[i]
@@ -367,21 +442,21 @@ cdef class Forced:
     ) except? UNKNOWN:
         """Find what the tokenizer certainly writes; return the position after it."""
         cdef string data
-        cdef vector[int32_t] states
-        self._follow(position, _MOST_BYTES, data, states)
-        self._find_certain(text, before, data, self._settle(states.back()), found)
-        return self._keep(position, before, found, states)
-
-    cdef inline int32_t _settle(self, int32_t state) noexcept:
-        """The position of a state that was reached with a token's end."""
-        return ~state if self.ends_at_tokens and self.explorer.completions[state] else state
+        cdef vector[Pair] fronts
+        self._follow(position, _MOST_BYTES, data, fronts)
+        self._find_certain(text, before, data, fronts.back(), found)
+        self._begin()
+        try:
+            return self._keep(position, before, found, fronts)
+        finally:
+            self.explorer.release()
 
     cdef int _find_certain(
         self,
         string& text,
         vector[int32_t]& before,
         string& data,
-        int32_t after,
+        Pair after,
         vector[int32_t]& found,
     ) except -1:
         """Find the tokens on which the encodings up to each possible last boundary agree."""
@@ -408,33 +483,32 @@ cdef class Forced:
                 found.resize(_shared_start(found, other))
         return 0
 
-    cdef int _find_ends(self, string& data, int32_t after, vector[size_t]& ends) except -1:
-        """Find where the last token may end, if ``after`` is the position after ``data``; ascending.
+    cdef int _find_ends(self, string& data, Pair after, vector[size_t]& ends) except -1:
+        """Find where the last token may end, if ``after`` is the front after ``data``; ascending.
 
         At its end, or where a token begins that goes on with a byte that may come.
         """
-        cdef Texts texts = self.texts
-        cdef size_t place, i, count = data.size()
+        cdef size_t place, count = data.size()
         cdef int32_t node
+        cdef int32_t* row
         ends.push_back(_whole_characters(data, count))
-        if after > DEAD:
-            self._look_at(after)
-            for place in range(count - min(count, texts.longest), count):
-                node = 0
-                for i in range(place, count):
-                    node = texts.child_of(node, data[i])
-                    if not node:
-                        break
-                if node and self._leads_on(node, after):
-                    ends.push_back(_whole_characters(data, place))
+        if not (self.ends_at_tokens and self._is_complete(after)):
+            self._begin()
+            try:
+                row = self._row(after)
+                for place in range(count - min(count, self.texts.longest), count):
+                    node = self.texts.find_from(data, place)
+                    if node and self._leads_on(node, row):
+                        ends.push_back(_whole_characters(data, place))
+            finally:
+                self.explorer.release()
         sort(ends.begin(), ends.end())
         ends.erase(unique(ends.begin(), ends.end()), ends.end())
         return 0
 
-    cdef bint _leads_on(self, int32_t node, int32_t state) noexcept:
-        """Whether a longer token may come; the state was looked at."""
+    cdef bint _leads_on(self, int32_t node, int32_t* row) noexcept:
+        """Whether a token may come that is longer than its beginning at a node."""
         cdef Texts texts = self.texts
-        cdef int32_t* row = self.explorer.rows + state * self.explorer.width
         cdef int32_t i
         for i in range(texts.child_start[node], texts.child_start[node + 1]):
             if row[self.explorer.classes[texts.byte[texts.child[i]]]] != DEAD:
@@ -446,36 +520,36 @@ cdef class Forced:
         int32_t position,
         vector[int32_t]& before,
         vector[int32_t]& found,
-        vector[int32_t]& states,
+        vector[Pair]& fronts,
     ) except? UNKNOWN:
         """Remember tokens here and from between them; return the position after them.
 
         Whoever asks before every token asks there next.
         """
-        cdef size_t first = self.tokens.size(), begin = first + before.size(), i, taken = 0
-        cdef size_t end = begin + found.size()
-        cdef int32_t after = position
+        cdef size_t first, begin, end, i, taken = 0
+        cdef vector[int32_t] positions = vector[int32_t](1, position)
         for i in range(found.size()):
             taken += self.texts.length(found[i])
-        if taken:
-            after = self._settle(states[taken - 1])
+            positions.push_back(self._lift(fronts[taken - 1]))
+        position = positions.back()
+        if self.ends_at_tokens and self.explorer.completions[position]:
+            position = positions[found.size()] = ~position
         if count(before.begin(), before.end(), <int32_t> _BYTES):
-            return after
+            return position
         if self.written.size() >= _MOST_KNOWN:
             self._forget()
-            return self._keep(position, before, found, states)
+        first = self.tokens.size()
+        begin = first + before.size()
+        end = begin + found.size()
         self.tokens.insert(self.tokens.end(), before.begin(), before.end())
         self.tokens.insert(self.tokens.end(), found.begin(), found.end())
-        taken = 0
         for i in range(found.size()):
-            self._remember(Written(position, after, first, begin + i, end))
-            taken += self.texts.length(found[i])
-            position = states[taken - 1]
+            self._remember(Written(positions[i], position, first, begin + i, end))
         # Where the forced bytes were looked at whole, none is certain after the last of these
         # tokens: the encodings part there.
-        if found.empty() or states.size() < _MOST_BYTES:
-            self._remember(Written(after, after, first, end, end))
-        return after
+        if found.empty() or fronts.size() < _MOST_BYTES:
+            self._remember(Written(position, position, first, end, end))
+        return position
 
     cdef int _remember(self, Written what) except -1:
         cdef size_t count = min(what.begin - what.first, <size_t> _CONTEXT)
@@ -520,6 +594,8 @@ cdef size_t _whole_characters(string& data, size_t end) except? 0:
         begin -= 1
     if begin and <uint8_t> data[begin - 1] >= 0xC0:
         begin -= 1
+    if begin == end:
+        return end
     try:
         data.substr(begin, end - begin).decode()
     except UnicodeDecodeError:
