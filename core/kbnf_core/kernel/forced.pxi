@@ -38,7 +38,8 @@ cdef class Texts:
     cdef const int32_t[::1] starts
     cdef const uint8_t[::1] blob
     cdef vector[int32_t] ends
-    cdef unordered_set[int32_t] special
+    # By two bytes: whether some token has them side by side.
+    cdef vector[uint8_t] pairs
     cdef bint can_encode
     cdef object encoded
 
@@ -54,9 +55,17 @@ cdef class Texts:
         self.longest = trie.max_depth
         self.starts, self.blob = vocabulary.spellings
         self.ends = vocabulary.eos_token_ids
-        self.special = vocabulary.eos_token_ids.union(vocabulary.special_tokens.values())
         self.can_encode = vocabulary.can_encode
         self.encoded = encoded
+        self._find_pairs(trie.parent)
+
+    cdef int _find_pairs(self, const int32_t[::1] parent) except -1:
+        cdef int32_t node
+        self.pairs.resize(256 * 256)
+        for node in range(1, self.byte.shape[0]):
+            if parent[node]:
+                self.pairs[256 * self.byte[parent[node]] + self.byte[node]] = True
+        return 0
 
     cdef int look_back(
         self, list accepted, vector[int32_t]& forced, vector[int32_t]& before
@@ -68,7 +77,7 @@ cdef class Texts:
         while place > max(count - _CONTEXT, 0):
             place -= 1
             token = _token_at(accepted, forced, place)
-            if self.special.count(token):
+            if token != _BYTES and not self.length(token):
                 break
             before.push_back(token)
         reverse(before.begin(), before.end())
@@ -113,6 +122,10 @@ cdef class Texts:
         if low < self.child_start[node + 1] and self.byte[self.child[low]] == value:
             return self.child[low]
         return 0
+
+    cdef inline bint goes_on(self, string& data, size_t place) noexcept:
+        """Whether a token may have the bytes before and behind a place."""
+        return self.pairs[256 * <uint8_t> data[place - 1] + <uint8_t> data[place]]
 
     cdef int32_t find_from(self, string& data, size_t place) noexcept:
         """The node that the end of a text leads to, 0 where there is none."""
@@ -488,7 +501,7 @@ cdef class Forced:
 
         At its end, or where a token begins that goes on with a byte that may come.
         """
-        cdef size_t place, count = data.size()
+        cdef size_t count = data.size(), place = count
         cdef int32_t node
         cdef int32_t* row
         ends.push_back(_whole_characters(data, count))
@@ -496,7 +509,8 @@ cdef class Forced:
             self._begin()
             try:
                 row = self._row(after)
-                for place in range(count - min(count, self.texts.longest), count):
+                while place and (place == count or self.texts.goes_on(data, place)):
+                    place -= 1
                     node = self.texts.find_from(data, place)
                     if node and self._leads_on(node, row):
                         ends.push_back(_whole_characters(data, place))

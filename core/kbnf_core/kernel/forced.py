@@ -51,15 +51,14 @@ class PlainTexts:
         self.trie: TrieArrays = vocabulary.trie
         self.can_encode: bool = vocabulary.can_encode
         self.ends: frozenset[int] = vocabulary.eos_token_ids
-        self._special = self.ends.union(vocabulary.special_tokens.values())
         self._spellings = vocabulary.spellings
         self._encoded = encoded
 
     def context(self, before: Sequence[int | bytes]) -> Context:
-        """Return the end of what comes before, up to a token without bytes."""
+        """Return the last of what comes before, behind the last token without bytes."""
         last = before[-_CONTEXT:]
-        places = [place for place, what in enumerate(last, 1) if what in self._special]
-        return tuple(last[places[-1] :] if places else last)
+        is_empty = [isinstance(what, int) and not self._spelled(what) for what in last]
+        return tuple(last[len(last) - [*reversed(is_empty), True].index(True) :])
 
     def boundaries(self, tokens: Sequence[int]) -> list[int]:
         """Return the places in the text of ``tokens`` at which they end."""
