@@ -74,6 +74,7 @@ cdef class Texts:
         cdef Py_ssize_t count = len(accepted) + forced.size()
         cdef Py_ssize_t place = count
         cdef int32_t token
+        before.reserve(_CONTEXT)
         while place > max(count - _CONTEXT, 0):
             place -= 1
             token = _token_at(accepted, forced, place)
@@ -311,10 +312,9 @@ cdef class Forced:
         if front.first == _STATE:
             return self._front(explorer.step(front.second, byte_class))
         moved = explorer.items.move(front.second, byte_class)
-        if explorer.items.kind(moved) != _READS:
-            return self._front(self._lift(Pair(front.first, moved)))
-        moved = explorer.items.live(moved)
-        return Pair(explorer.stack.narrow(front.first, moved), moved)
+        if explorer.items.kind(moved) == _READS:
+            return Pair(front.first, moved)
+        return self._front(self._lift(Pair(front.first, moved)))
 
     cdef int32_t _lift(self, Pair front) except -2:
         """The state that a front stands for."""
