@@ -38,6 +38,8 @@ cdef class Texts:
     cdef const int32_t[::1] starts
     cdef const uint8_t[::1] blob
     cdef vector[int32_t] ends
+    # By byte: the node that it leads to from the root, 0 where no token begins with it.
+    cdef vector[int32_t] roots
     # By two bytes: whether some token has them side by side.
     cdef vector[uint8_t] pairs
     cdef bint can_encode
@@ -57,14 +59,17 @@ cdef class Texts:
         self.ends = vocabulary.eos_token_ids
         self.can_encode = vocabulary.can_encode
         self.encoded = encoded
-        self._find_pairs(trie.parent)
+        self._look_up(trie.parent)
 
-    cdef int _find_pairs(self, const int32_t[::1] parent) except -1:
+    cdef int _look_up(self, const int32_t[::1] parent) except -1:
         cdef int32_t node
+        self.roots.resize(256)
         self.pairs.resize(256 * 256)
         for node in range(1, self.byte.shape[0]):
             if parent[node]:
                 self.pairs[256 * self.byte[parent[node]] + self.byte[node]] = True
+            else:
+                self.roots[self.byte[node]] = node
         return 0
 
     cdef int look_back(
@@ -98,6 +103,13 @@ cdef class Texts:
                 self.add_spelled(text, token)
         return 0
 
+    cdef int add_ids(self, int32_t node, vector[int32_t]& found) except -1:
+        """Add the tokens that end at a node."""
+        cdef int32_t k
+        for k in range(self.token_start[node], self.token_start[node + 1]):
+            found.push_back(self.token_ids[k])
+        return 0
+
     cdef int add_spelled(self, string& text, int32_t token) except -1:
         """Append the bytes of a token."""
         cdef size_t length = self.length(token)
@@ -113,7 +125,10 @@ cdef class Texts:
 
     cdef int32_t child_of(self, int32_t node, uint8_t value) noexcept:
         """The child of a node on a byte, 0 where there is none."""
-        cdef int32_t low = self.child_start[node], high = self.child_start[node + 1], middle
+        cdef int32_t low, high, middle
+        if not node:
+            return self.roots[value]
+        low, high = self.child_start[node], self.child_start[node + 1]
         while low < high:
             middle = (low + high) // 2
             if self.byte[self.child[middle]] < value:
@@ -392,40 +407,39 @@ cdef class Forced:
 
     cdef int _find_tokens(self, int32_t state, vector[int32_t]& found) except -1:
         """Find the tokens whose bytes may come, some two where there are more."""
+        cdef int32_t* row = self._row(self._front(state))
+        cdef vector[int32_t] nodes
+        cdef int32_t value, node
+        # Most often two tokens of one byte may come, which is seen at once.
+        for value in range(256):
+            node = self.texts.roots[value]
+            if node and row[self.explorer.classes[value]] != DEAD:
+                nodes.push_back(node)
+                self.texts.add_ids(node, found)
+                if found.size() > 1:
+                    return 0
+        found.clear()
+        for node in nodes:
+            self._walk(state, node, found)
+        return 0
+
+    cdef int _walk(self, int32_t state, int32_t node, vector[int32_t]& found) except -1:
+        """Add tokens at a node of one byte and below it that may come, until there are two."""
         cdef LazyTable explorer = self.explorer
         cdef Texts texts = self.texts
-        cdef vector[int32_t] before
-        cdef int32_t after, k, node = 1
-        self._add_bytes(self._row(self._front(state)), found)
-        if found.size() > 1:
-            return 0
-        found.clear()
-        before.resize(texts.longest + 1, state)
-        while node < texts.byte.shape[0] and found.size() < 2:
+        cdef int32_t after, end = texts.skip[node]
+        cdef vector[int32_t] before = vector[int32_t](<size_t> texts.longest + 1, state)
+        while node < end and found.size() < 2:
             after = explorer.step(before[texts.depth[node] - 1], explorer.classes[texts.byte[node]])
             if after == DEAD:
                 node = texts.skip[node]
                 continue
-            for k in range(texts.token_start[node], texts.token_start[node + 1]):
-                found.push_back(texts.token_ids[k])
+            texts.add_ids(node, found)
             if self.ends_at_bytes and explorer.completions[after]:
                 node = texts.skip[node]
                 continue
             before[texts.depth[node]] = after
             node += 1
-        return 0
-
-    cdef int _add_bytes(self, int32_t* row, vector[int32_t]& found) except -1:
-        """Add tokens of one byte that may come until there are two."""
-        cdef Texts texts = self.texts
-        cdef int32_t i, k, node
-        for i in range(texts.child_start[0], texts.child_start[1]):
-            node = texts.child[i]
-            if row[self.explorer.classes[texts.byte[node]]] != DEAD:
-                for k in range(texts.token_start[node], texts.token_start[node + 1]):
-                    found.push_back(texts.token_ids[k])
-                if found.size() > 1:
-                    break
         return 0
 
     cdef int32_t _append_written(
