@@ -6,197 +6,8 @@ cdef enum:
     _OPEN = -1
     # In a front: the other number is a state.
     _STATE = -1
-    # In a context: bytes that were accepted without a token.
-    _BYTES = -1
-    # See ``forced``.
-    _CONTEXT = 8
+    # Forced bytes that are looked at together; see ``forced``.
     _MOST_BYTES = 1024
-    _MOST_KNOWN = 65536
-
-
-cdef struct Written:
-    # At ``position`` after the context that ends at ``begin``, the tokens up to ``end`` are certain;
-    # the text is at ``after`` then.
-    int32_t position
-    int32_t after
-    size_t first
-    size_t begin
-    size_t end
-
-
-cdef class Texts:
-    """What a vocabulary's tokens spell, and texts that its tokenizer cut."""
-
-    cdef const uint8_t[::1] byte
-    cdef const int32_t[::1] skip
-    cdef const uint16_t[::1] depth
-    cdef const int32_t[::1] child_start
-    cdef const int32_t[::1] child
-    cdef const int32_t[::1] token_start
-    cdef const int32_t[::1] token_ids
-    cdef Py_ssize_t longest
-    cdef const int32_t[::1] starts
-    cdef const uint8_t[::1] blob
-    cdef vector[int32_t] ends
-    # By byte: the node that it leads to from the root, 0 where no token begins with it.
-    cdef vector[int32_t] roots
-    # By two bytes: whether some token has them side by side.
-    cdef vector[uint8_t] pairs
-    cdef bint can_encode
-    cdef object encoded
-
-    def __cinit__(self, vocabulary, encoded):
-        trie = vocabulary.trie
-        self.byte = trie.byte
-        self.skip = trie.skip
-        self.depth = trie.depth
-        self.child_start = trie.child_start
-        self.child = trie.child
-        self.token_start = trie.token_start
-        self.token_ids = trie.token_ids
-        self.longest = trie.max_depth
-        self.starts, self.blob = vocabulary.spellings
-        self.ends = vocabulary.eos_token_ids
-        self.can_encode = vocabulary.can_encode
-        self.encoded = encoded
-        self._look_up(trie.parent)
-
-    cdef int _look_up(self, const int32_t[::1] parent) except -1:
-        cdef int32_t node
-        self.roots.resize(256)
-        self.pairs.resize(256 * 256)
-        for node in range(1, self.byte.shape[0]):
-            if parent[node]:
-                self.pairs[256 * self.byte[parent[node]] + self.byte[node]] = True
-            else:
-                self.roots[self.byte[node]] = node
-        return 0
-
-    cdef int look_back(
-        self, list accepted, vector[int32_t]& forced, vector[int32_t]& before
-    ) except -1:
-        """Find the context of what comes next: the last tokens, after any without bytes."""
-        cdef Py_ssize_t count = len(accepted) + forced.size()
-        cdef Py_ssize_t place = count
-        cdef int32_t token
-        before.reserve(_CONTEXT)
-        while place > max(count - _CONTEXT, 0):
-            place -= 1
-            token = _token_at(accepted, forced, place)
-            if token != _BYTES and not self.length(token):
-                break
-            before.push_back(token)
-        reverse(before.begin(), before.end())
-        return 0
-
-    cdef int add_context(
-        self, string& text, list accepted, vector[int32_t]& forced, size_t size
-    ) except -1:
-        """Append the bytes of the last ``size`` tokens."""
-        cdef Py_ssize_t place, count = len(accepted) + forced.size()
-        cdef int32_t token
-        for place in range(count - size, count):
-            token = _token_at(accepted, forced, place)
-            if token == _BYTES:
-                text.append(<string> accepted[place])
-            else:
-                self.add_spelled(text, token)
-        return 0
-
-    cdef int add_ids(self, int32_t node, vector[int32_t]& found) except -1:
-        """Add the tokens that end at a node."""
-        cdef int32_t k
-        for k in range(self.token_start[node], self.token_start[node + 1]):
-            found.push_back(self.token_ids[k])
-        return 0
-
-    cdef int add_spelled(self, string& text, int32_t token) except -1:
-        """Append the bytes of a token."""
-        cdef size_t length = self.length(token)
-        if length:
-            text.append(<const char*> &self.blob[self.starts[token]], length)
-        return 0
-
-    cdef inline size_t length(self, int32_t token) noexcept:
-        """The number of a token's bytes, 0 for what has none."""
-        if token < 0 or token + 1 >= self.starts.shape[0]:
-            return 0
-        return self.starts[token + 1] - self.starts[token]
-
-    cdef int32_t child_of(self, int32_t node, uint8_t value) noexcept:
-        """The child of a node on a byte, 0 where there is none."""
-        cdef int32_t low, high, middle
-        if not node:
-            return self.roots[value]
-        low, high = self.child_start[node], self.child_start[node + 1]
-        while low < high:
-            middle = (low + high) // 2
-            if self.byte[self.child[middle]] < value:
-                low = middle + 1
-            else:
-                high = middle
-        if low < self.child_start[node + 1] and self.byte[self.child[low]] == value:
-            return self.child[low]
-        return 0
-
-    cdef inline bint goes_on(self, string& data, size_t place) noexcept:
-        """Whether a token may have the bytes before and behind a place."""
-        return self.pairs[256 * <uint8_t> data[place - 1] + <uint8_t> data[place]]
-
-    cdef int32_t find_from(self, string& data, size_t place) noexcept:
-        """The node that the end of a text leads to, 0 where there is none."""
-        cdef int32_t node = 0
-        while place < data.size():
-            node = self.child_of(node, data[place])
-            if not node:
-                break
-            place += 1
-        return node
-
-    cdef int encode_after(
-        self, string& text, vector[int32_t]& before, string& data, vector[int32_t]& found
-    ) except -1:
-        """Find the tokens of ``data`` after a context, none where none begins with it."""
-        cdef vector[int32_t] tokens = self.encoded[text + data]
-        cdef string spelled
-        cdef size_t i, begin = self._end_of_context(tokens, before, data.size())
-        found.assign(tokens.begin() + begin, tokens.end())
-        for i in range(found.size()):
-            if not self.length(found[i]):
-                found.clear()
-                return 0
-            self.add_spelled(spelled, found[i])
-        if spelled != data:
-            found.clear()
-        return 0
-
-    cdef size_t _end_of_context(
-        self, vector[int32_t]& tokens, vector[int32_t]& before, size_t size
-    ) except? 0:
-        """How many tokens the context has; all where none ends with it."""
-        cdef size_t count = tokens.size(), taken = 0
-        if before.size() <= count and equal(before.begin(), before.end(), tokens.begin()):
-            return before.size()
-        # A context that begins within a text may be cut in another way at its beginning.
-        while taken < size and count:
-            count -= 1
-            taken += self.length(tokens[count])
-        # The tokenizer must have written the token before as it was accepted.
-        if taken != size or before.empty():
-            return tokens.size()
-        if before.back() != _BYTES and (not count or tokens[count - 1] != before.back()):
-            return tokens.size()
-        return count
-
-
-texts = Texts
-
-
-cdef int32_t _token_at(list accepted, vector[int32_t]& forced, Py_ssize_t place) except? _BYTES:
-    """What is at a place of what was accepted with what is forced after it: its id, or ``_BYTES``."""
-    if place >= len(accepted):
-        return forced[place - len(accepted)]
-    return _BYTES if isinstance(accepted[place], bytes) else accepted[place]
 
 
 cdef class Forced:
@@ -217,10 +28,7 @@ cdef class Forced:
     # By state: the class that must come; and the one token that can come, and the position after it.
     cdef vector[int32_t] only_class
     cdef vector[Pair] singles
-    # What was written, and by a hash of position and context, which of it.
-    cdef vector[int32_t] tokens
-    cdef vector[Written] written
-    cdef _Map places
+    cdef _Written written
 
     def __cinit__(self, automaton, texts):
         self.automaton = automaton
@@ -229,7 +37,7 @@ cdef class Forced:
         self.ends_at_bytes = automaton.rule.ends_at_bytes
         self.ends_at_tokens = automaton.rule.ends_at_tokens
         self.takes_eos = automaton.rule.takes_eos(True)
-        self.places = _Map()
+        self.written = _Written()
         self._find_only_bytes()
         self._begin()
         try:
@@ -448,17 +256,8 @@ cdef class Forced:
         """Append what the tokenizer certainly writes at a position; return the one after it."""
         cdef vector[int32_t] before, found
         cdef string text
-        cdef Written known
-        cdef int32_t place
         self.texts.look_back(accepted, forced, before)
-        place = self.places.get(_hash_of(position, before.data(), before.size()))
-        if place != UNKNOWN and self._is_of(self.written[place], position, before):
-            known = self.written[place]
-            found.assign(
-                self.tokens.begin() + known.begin, self.tokens.begin() + known.end
-            )
-            position = known.after
-        else:
+        if not self.written.recall(&position, before, found):
             self.texts.add_context(text, accepted, forced, before.size())
             position = self._write(position, text, before, found)
         forced.insert(forced.end(), found.begin(), found.end())
@@ -550,61 +349,24 @@ cdef class Forced:
         vector[int32_t]& found,
         vector[Pair]& fronts,
     ) except? UNKNOWN:
-        """Remember tokens here and from between them; return the position after them.
-
-        Whoever asks before every token asks there next.
-        """
-        cdef size_t first, begin, end, i, taken = 0
+        """Remember tokens here and from between them; return the position after them."""
         cdef vector[int32_t] positions = vector[int32_t](1, position)
+        cdef size_t i, taken = 0
         for i in range(found.size()):
             taken += self.texts.length(found[i])
             positions.push_back(self._lift(fronts[taken - 1]))
         position = positions.back()
         if self.ends_at_tokens and self.explorer.completions[position]:
             position = positions[found.size()] = ~position
-        if count(before.begin(), before.end(), <int32_t> _BYTES):
-            return position
-        if self.written.size() >= _MOST_KNOWN:
-            self._forget()
-        first = self.tokens.size()
-        begin = first + before.size()
-        end = begin + found.size()
-        self.tokens.insert(self.tokens.end(), before.begin(), before.end())
-        self.tokens.insert(self.tokens.end(), found.begin(), found.end())
-        for i in range(found.size()):
-            self._remember(Written(positions[i], position, first, begin + i, end))
         # Where the forced bytes were looked at whole, none is certain after the last of these
         # tokens: the encodings part there.
-        if found.empty() or fronts.size() < _MOST_BYTES:
-            self._remember(Written(position, position, first, end, end))
+        if not found.empty() and fronts.size() == _MOST_BYTES:
+            positions.pop_back()
+        self.written.keep(positions, position, before, found)
         return position
-
-    cdef int _remember(self, Written what) except -1:
-        cdef size_t count = min(what.begin - what.first, <size_t> _CONTEXT)
-        cdef uint64_t hashed = _hash_of(what.position, &self.tokens[what.begin - count], count)
-        self.places.put(hashed, <int32_t> self.written.size())
-        self.written.push_back(what)
-        return 0
-
-    cdef bint _is_of(self, Written& what, int32_t position, vector[int32_t]& before) noexcept:
-        """Whether that was written at a position after a context."""
-        cdef size_t count = min(what.begin - what.first, <size_t> _CONTEXT)
-        if what.position != position or before.size() != count:
-            return False
-        return equal(before.begin(), before.end(), self.tokens.begin() + (what.begin - count))
-
-    cdef int _forget(self) except -1:
-        self.tokens.clear()
-        self.written.clear()
-        self.places = _Map()
-        return 0
 
 
 forced = Forced
-
-
-cdef inline uint64_t _hash_of(int32_t position, const int32_t* tokens, size_t count) noexcept nogil:
-    return _hash_bytes(<uint32_t> position, tokens, count * sizeof(int32_t))
 
 
 cdef size_t _shared_start(vector[int32_t]& one, vector[int32_t]& other) noexcept nogil:
@@ -613,19 +375,3 @@ cdef size_t _shared_start(vector[int32_t]& one, vector[int32_t]& other) noexcept
     while count < one.size() and count < other.size() and one[count] == other[count]:
         count += 1
     return count
-
-
-cdef size_t _whole_characters(string& data, size_t end) except? 0:
-    """The greatest place up to ``end`` that is not within a character of UTF-8."""
-    cdef size_t begin = end
-    while begin and (<uint8_t> data[begin - 1]) >> 6 == 0b10:
-        begin -= 1
-    if begin and <uint8_t> data[begin - 1] >= 0xC0:
-        begin -= 1
-    if begin == end:
-        return end
-    try:
-        data.substr(begin, end - begin).decode()
-    except UnicodeDecodeError:
-        return begin
-    return end
