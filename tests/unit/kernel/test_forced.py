@@ -113,3 +113,12 @@ def test_what_is_remembered_is_forgotten_in_time(compiled: Kernel) -> None:
     for number in range(25_000):
         context = [b"abcde"[number // 5**place % 5] for place in range(7)]
         assert find(position, [*context, *b"x"], 100) == [*b"bc"]
+
+
+def test_no_states_are_made_between_forced_tokens(compiled: Kernel) -> None:
+    text = '{"name": "one", ' * 8
+    automaton = Engine(f"start ::= '{text}' ('ab' | 'x');", VOCABULARY)._automaton
+    forced, states = finder(compiled, automaton), automaton.masks.states
+    before = len(states)
+    assert forced.bytes_from(automaton.beginning, 1_000) == text.encode()
+    assert len(states) == before
