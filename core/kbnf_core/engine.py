@@ -311,7 +311,7 @@ class Engine(EngineCore):
 
         At most ``limit``. Nothing is forced where the text may end or a token terminal may come.
         """
-        return self._automaton.forced_tokens.bytes_from(self._position, limit)
+        return self._automaton.forced.bytes_from(self._position, limit)
 
     def forced_tokens(self, limit: int = 256) -> list[int]:
         """Return the tokens that certainly come next, at most ``limit``.
@@ -321,7 +321,7 @@ class Engine(EngineCore):
         held back. Beyond them, and without a tokenizer, a token is foreseen where a mask allows
         that one alone.
         """
-        return self._automaton.forced_tokens.find(self._position, self._accepted, limit)
+        return self._automaton.forced.find(self._position, self._accepted, limit)
 
     def prepare(self, budget: int | None = None) -> int:
         """Precompute the mask of this position, and those of the positions likely to come next.

@@ -10,7 +10,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
-from libcpp.algorithm cimport sort, unique
+from libcpp.algorithm cimport count, equal, lower_bound, reverse, sort, unique
 from libcpp.deque cimport deque
 from libcpp.map cimport map as ordered_map
 from libcpp.set cimport set as ordered_set
@@ -61,6 +61,8 @@ include "walk.pxi"
 include "residuals.pxi"
 include "masks.pxi"
 include "columns.pxi"
+include "texts.pxi"
+include "written.pxi"
 include "forced.pxi"
 include "engine_core.pxi"
 include "batch.pxi"

@@ -1,39 +1,49 @@
-# What must come from a state on; see ``interface.Forced``.
+# Forced bytes and tokens; ``forced`` is the same in Python, with the theory.
 
 cdef enum:
-    # By state, besides the class that must come: not known yet; none must.
+    # Of a byte, a class or a token: not known yet; none, or several.
     _NOT_KNOWN = -2
     _OPEN = -1
+    # In a front: the other number is a state.
+    _STATE = -1
+    # Forced bytes that are looked at together; see ``forced``.
+    _MOST_BYTES = 1024
 
 
 cdef class Forced:
-    """Follows single transitions, and looks for tokens beside them."""
+    """Follows single transitions, looks for tokens beside them, and remembers what is certain.
 
+    What is followed is a *front*: a stack node with an item set that calls and completes nothing,
+    which takes less time than the state that it stands for, or a state.
+    """
+
+    cdef object automaton
+    cdef Texts texts
     cdef LazyTable explorer
-    cdef const uint8_t[::1] byte
-    cdef const int32_t[::1] skip
-    cdef const uint16_t[::1] depth
-    cdef const int32_t[::1] child_start
-    cdef const int32_t[::1] child
-    cdef const int32_t[::1] token_start
-    cdef const int32_t[::1] token_ids
-    cdef Py_ssize_t longest
+    cdef bint ends_at_bytes
+    cdef bint ends_at_tokens
+    cdef bint takes_eos
     # By byte class: the byte that it is, ``_OPEN`` where it holds several.
     cdef vector[int32_t] only_byte
-    # By state: the class that must come.
+    # By state: the class that must come; and the one token that can come, and the position after it.
     cdef vector[int32_t] only_class
+    cdef vector[Pair] singles
+    cdef _Written written
 
-    def __cinit__(self, table, trie):
-        self.explorer = table.explorer
-        self.byte = trie.byte
-        self.skip = trie.skip
-        self.depth = trie.depth
-        self.child_start = trie.child_start
-        self.child = trie.child
-        self.token_start = trie.token_start
-        self.token_ids = trie.token_ids
-        self.longest = trie.max_depth
+    def __cinit__(self, automaton, texts):
+        self.automaton = automaton
+        self.texts = texts
+        self.explorer = automaton.masks.states.explorer
+        self.ends_at_bytes = automaton.rule.ends_at_bytes
+        self.ends_at_tokens = automaton.rule.ends_at_tokens
+        self.takes_eos = automaton.rule.takes_eos(True)
+        self.written = _Written()
         self._find_only_bytes()
+        self._begin()
+        try:
+            self.explorer._wake()
+        finally:
+            self.explorer.release()
 
     cdef int _find_only_bytes(self) except -1:
         cdef int32_t value, byte_class
@@ -45,80 +55,105 @@ cdef class Forced:
             )
         return 0
 
-    def follow(self, int32_t state, size_t most):
+    def bytes_from(self, int32_t position, size_t limit):
         """See ``interface.Forced``."""
         cdef string data
-        cdef vector[int32_t] states
-        cdef int32_t byte_class
-        self.explorer.refresh()
-        while data.size() < most:
-            byte_class = self._class_after(state)
-            if byte_class == _OPEN:
-                break
-            state = self.explorer.step(state, byte_class)
-            data.push_back(<char> self.only_byte[byte_class])
-            states.push_back(state)
-        return data, states
+        cdef vector[Pair] fronts
+        self._follow(position, limit, data, fronts)
+        return data
 
-    def tokens(self, int32_t state, bint eager):
+    def find(self, int32_t position, list accepted, Py_ssize_t limit):
         """See ``interface.Forced``."""
-        cdef LazyTable explorer = self.explorer
-        cdef vector[int32_t] found, before
-        cdef int32_t after, k, node = 1
-        self._look_at(state)
-        self._add_bytes(state, found)
-        if found.size() > 1:
-            return found
-        found.clear()
-        before.resize(self.longest + 1, state)
-        while node < self.byte.shape[0] and found.size() < 2:
-            after = explorer.step(before[self.depth[node] - 1], explorer.classes[self.byte[node]])
-            if after == DEAD:
-                node = self.skip[node]
-                continue
-            for k in range(self.token_start[node], self.token_start[node + 1]):
-                found.push_back(self.token_ids[k])
-            if eager and explorer.completions[after]:
-                node = self.skip[node]
-                continue
-            before[self.depth[node]] = after
-            node += 1
-        return found
+        cdef vector[int32_t] forced
+        cdef Pair single
+        cdef size_t count, most = max(limit, 0)
+        while position >= 0 and forced.size() < most:
+            count = forced.size()
+            if self._class_at(position) != _OPEN and self.texts.can_encode:
+                position = self._append_written(position, accepted, forced)
+            if forced.size() == count:
+                single = self._single(position)
+                if single.first == _OPEN:
+                    break
+                forced.push_back(single.first)
+                position = single.second
+        if forced.size() > most:
+            forced.resize(most)
+        return forced
 
-    def boundaries(self, const uint8_t[::1] data, int32_t after):
-        """See ``interface.Forced``."""
-        cdef vector[int32_t] places
-        cdef Py_ssize_t place, i, count = data.shape[0]
-        cdef int32_t node
-        if after != DEAD:
-            self._look_at(after)
-            for place in range(max(0, count - self.longest), count):
-                node = 0
-                for i in range(place, count):
-                    node = self._child(node, data[i])
-                    if not node:
-                        break
-                if node and self._leads_on(node, after):
-                    places.push_back(<int32_t> place)
-        places.push_back(<int32_t> count)
-        return places
-
-    cdef inline int32_t _class_after(self, int32_t state) except? _OPEN:
+    cdef inline int32_t _class_at(self, int32_t state) except? _OPEN:
         """The class that must come in a state, ``_OPEN`` where none must."""
         if state >= <int32_t> self.only_class.size():
             self.only_class.resize(2 * state + 64, _NOT_KNOWN)
         if self.only_class[state] == _NOT_KNOWN:
-            self.only_class[state] = self._find_class(state)
+            self._begin()
+            try:
+                self.only_class[state] = self._class_after(self._front(state))
+            finally:
+                self.explorer.release()
         return self.only_class[state]
 
-    cdef int32_t _find_class(self, int32_t state) except? _OPEN:
+    cdef int _follow(
+        self, int32_t position, size_t most, string& data, vector[Pair]& fronts
+    ) except -1:
+        """Collect the forced bytes, and the front after each."""
+        cdef Pair front
+        cdef int32_t byte_class
+        if position < 0:
+            return 0
+        self._begin()
+        try:
+            front = self._front(position)
+            while data.size() < most:
+                byte_class = self._class_after(front)
+                if byte_class == _OPEN:
+                    break
+                front = self._step(front, byte_class)
+                data.push_back(<char> self.only_byte[byte_class])
+                fronts.push_back(front)
+        finally:
+            self.explorer.release()
+        return 0
+
+    cdef int _begin(self) except -1:
+        """Take the table's lock, for work on its item sets; the caller releases it."""
+        self.explorer.acquire()
+        self.explorer.refresh()
+        return 0
+
+    cdef Pair _front(self, int32_t state) except *:
+        cdef vector[Pair]* pairs = &self.explorer.configurations.all_pairs.at(state)
+        if pairs.size() == 1 and not self.explorer.completions[state]:
+            if self.explorer.items.kind(deref(pairs)[0].second) == _READS:
+                return deref(pairs)[0]
+        return Pair(_STATE, state)
+
+    cdef Pair _step(self, Pair front, int32_t byte_class) except *:
+        """The front after a byte of a class."""
+        cdef LazyTable explorer = self.explorer
+        cdef int32_t moved
+        if front.first == _STATE:
+            return self._front(explorer.step(front.second, byte_class))
+        moved = explorer.items.move(front.second, byte_class)
+        if explorer.items.kind(moved) == _READS:
+            return Pair(front.first, moved)
+        return self._front(self._lift(Pair(front.first, moved)))
+
+    cdef int32_t _lift(self, Pair front) except -2:
+        """The state that a front stands for."""
+        cdef int32_t state = front.second
+        if front.first != _STATE:
+            state = self.explorer._settle_one(front)
+            self.explorer.refresh()
+        return state
+
+    cdef int32_t _class_after(self, Pair front) except? _OPEN:
+        """The class that must come, ``_OPEN`` where none must."""
         cdef int32_t byte_class, found = _OPEN
         cdef int32_t* row
-        if self.explorer.completions[state]:
+        if self._is_complete(front) or self._expects_tokens(front):
             return _OPEN
-        if not self._look_at(state):
-            return _OPEN
-        row = self.explorer.rows + state * self.explorer.width
+        row = self._row(front)
         for byte_class in range(<int32_t> self.explorer.width):
             if row[byte_class] != DEAD:
                 if found != _OPEN or self.only_byte[byte_class] == _OPEN:
@@ -126,57 +161,217 @@ cdef class Forced:
                 found = byte_class
         return found
 
-    cdef bint _look_at(self, int32_t state) except -1:
-        """Mark the dead transitions of a state; tell whether bytes alone lead on from it."""
-        cdef LazyTable explorer = self.explorer
+    cdef inline bint _is_complete(self, Pair front) noexcept:
+        return front.first == _STATE and self.explorer.completions[front.second]
+
+    cdef bint _expects_tokens(self, Pair front) except -1:
+        """Whether a token terminal may come."""
+        cdef _Items items = self.explorer.items
         cdef vector[Pair]* sources
         cdef size_t i
-        explorer.refresh()
-        explorer.acquire()
-        try:
-            explorer._wake()
-            sources = explorer._sources(state)
-            for i in range(sources.size()):
-                if explorer.items.expects_tokens(sources[0][i].second):
-                    return False
-        finally:
-            explorer.release()
-        return True
-
-    cdef int _add_bytes(self, int32_t state, vector[int32_t]& found) except -1:
-        """Add tokens of one byte until there are two; the state was looked at."""
-        cdef int32_t* row = self.explorer.rows + state * self.explorer.width
-        cdef int32_t i, k, node
-        for i in range(self.child_start[0], self.child_start[1]):
-            node = self.child[i]
-            if row[self.explorer.classes[self.byte[node]]] != DEAD:
-                for k in range(self.token_start[node], self.token_start[node + 1]):
-                    found.push_back(self.token_ids[k])
-                if found.size() > 1:
-                    break
-        return 0
-
-    cdef int32_t _child(self, int32_t node, uint8_t value) noexcept:
-        """The child of a node on a byte, 0 where there is none."""
-        cdef int32_t low = self.child_start[node], high = self.child_start[node + 1], middle
-        while low < high:
-            middle = (low + high) // 2
-            if self.byte[self.child[middle]] < value:
-                low = middle + 1
-            else:
-                high = middle
-        if low < self.child_start[node + 1] and self.byte[self.child[low]] == value:
-            return self.child[low]
-        return 0
-
-    cdef bint _leads_on(self, int32_t node, int32_t state) noexcept:
-        """Whether a longer token may come; the state was looked at."""
-        cdef int32_t* row = self.explorer.rows + state * self.explorer.width
-        cdef int32_t i
-        for i in range(self.child_start[node], self.child_start[node + 1]):
-            if row[self.explorer.classes[self.byte[self.child[i]]]] != DEAD:
+        if front.first != _STATE:
+            return items.expects_tokens(front.second)
+        sources = self.explorer._sources(front.second)
+        for i in range(sources.size()):
+            if items.expects_tokens(sources[0][i].second):
                 return True
         return False
 
+    cdef int32_t* _row(self, Pair front) except NULL:
+        """What comes after a front by class: DEAD where nothing does."""
+        if front.first != _STATE:
+            return self.explorer.items.row(front.second)
+        # Marks what is dead in the row.
+        self.explorer._sources(front.second)
+        return self.explorer.rows + front.second * self.explorer.width
+
+    cdef Pair _single(self, int32_t position) except *:
+        """The one token that can come, ``_OPEN`` where there are several, and the position after it."""
+        if position >= <int32_t> self.singles.size():
+            self.singles.resize(2 * position + 64, Pair(_NOT_KNOWN, DEAD))
+        if self.singles[position].first == _NOT_KNOWN:
+            self.singles[position] = self._find_single(position)
+        return self.singles[position]
+
+    cdef Pair _find_single(self, int32_t position) except *:
+        cdef vector[int32_t] found
+        cdef bint by_mask
+        self._begin()
+        try:
+            by_mask = self._expects_tokens(self._front(position))
+            if not by_mask:
+                self._find_tokens(position, found)
+        finally:
+            self.explorer.release()
+        if by_mask:
+            only = self.automaton.only_token(position)
+            if only is not None:
+                found.push_back(only)
+        elif self.takes_eos and self.explorer.completions[position]:
+            found.insert(found.end(), self.texts.ends.begin(), self.texts.ends.end())
+        if found.size() != 1:
+            return Pair(_OPEN, DEAD)
+        return Pair(found[0], self.automaton.step(position, found[0]))
+
+    cdef int _find_tokens(self, int32_t state, vector[int32_t]& found) except -1:
+        """Find the tokens whose bytes may come, some two where there are more."""
+        cdef int32_t* row = self._row(self._front(state))
+        cdef vector[int32_t] nodes
+        cdef int32_t value, node
+        # Most often two tokens of one byte may come, which is seen at once.
+        for value in range(256):
+            node = self.texts.roots[value]
+            if node and row[self.explorer.classes[value]] != DEAD:
+                nodes.push_back(node)
+                self.texts.add_ids(node, found)
+                if found.size() > 1:
+                    return 0
+        found.clear()
+        for node in nodes:
+            self._walk(state, node, found)
+        return 0
+
+    cdef int _walk(self, int32_t state, int32_t node, vector[int32_t]& found) except -1:
+        """Add tokens at a node of one byte and below it that may come, until there are two."""
+        cdef LazyTable explorer = self.explorer
+        cdef Texts texts = self.texts
+        cdef int32_t after, end = texts.skip[node]
+        cdef vector[int32_t] before = vector[int32_t](<size_t> texts.longest + 1, state)
+        while node < end and found.size() < 2:
+            after = explorer.step(before[texts.depth[node] - 1], explorer.classes[texts.byte[node]])
+            if after == DEAD:
+                node = texts.skip[node]
+                continue
+            texts.add_ids(node, found)
+            if self.ends_at_bytes and explorer.completions[after]:
+                node = texts.skip[node]
+                continue
+            before[texts.depth[node]] = after
+            node += 1
+        return 0
+
+    cdef int32_t _append_written(
+        self, int32_t position, list accepted, vector[int32_t]& forced
+    ) except? UNKNOWN:
+        """Append what the tokenizer certainly writes at a position; return the one after it."""
+        cdef vector[int32_t] before, found
+        cdef string text
+        self.texts.look_back(accepted, forced, before)
+        if not self.written.recall(&position, before, found):
+            self.texts.add_context(text, accepted, forced, before.size())
+            position = self._write(position, text, before, found)
+        forced.insert(forced.end(), found.begin(), found.end())
+        return position
+
+    cdef int32_t _write(
+        self, int32_t position, string& text, vector[int32_t]& before, vector[int32_t]& found
+    ) except? UNKNOWN:
+        """Find what the tokenizer certainly writes; return the position after it."""
+        cdef string data
+        cdef vector[Pair] fronts
+        self._follow(position, _MOST_BYTES, data, fronts)
+        self._find_certain(text, before, data, fronts.back(), found)
+        self._begin()
+        try:
+            return self._keep(position, before, found, fronts)
+        finally:
+            self.explorer.release()
+
+    cdef int _find_certain(
+        self,
+        string& text,
+        vector[int32_t]& before,
+        string& data,
+        Pair after,
+        vector[int32_t]& found,
+    ) except -1:
+        """Find the tokens on which the encodings up to each possible last boundary agree."""
+        cdef vector[size_t] ends, known
+        cdef vector[int32_t] other
+        cdef size_t end, place, taken = 0
+        self._find_ends(data, after, ends)
+        if ends[0] == 0:
+            return 0
+        self.texts.encode_after(text, before, data.substr(0, ends.back()), found)
+        for place in range(found.size()):
+            taken += self.texts.length(found[place])
+            known.push_back(taken)
+        ends.pop_back()
+        while not ends.empty():
+            end = ends.back()
+            ends.pop_back()
+            place = lower_bound(known.begin(), known.end(), end) - known.begin()
+            # The tokens up to a boundary are those of the text up to there.
+            if place < known.size() and known[place] == end:
+                found.resize(min(found.size(), place + 1))
+            else:
+                self.texts.encode_after(text, before, data.substr(0, end), other)
+                found.resize(_shared_start(found, other))
+        return 0
+
+    cdef int _find_ends(self, string& data, Pair after, vector[size_t]& ends) except -1:
+        """Find where the last token may end, if ``after`` is the front after ``data``; ascending.
+
+        At its end, or where a token begins that goes on with a byte that may come.
+        """
+        cdef size_t count = data.size(), place = count
+        cdef int32_t node
+        cdef int32_t* row
+        ends.push_back(_whole_characters(data, count))
+        if not (self.ends_at_tokens and self._is_complete(after)):
+            self._begin()
+            try:
+                row = self._row(after)
+                while place and (place == count or self.texts.goes_on(data, place)):
+                    place -= 1
+                    node = self.texts.find_from(data, place)
+                    if node and self._leads_on(node, row):
+                        ends.push_back(_whole_characters(data, place))
+            finally:
+                self.explorer.release()
+        sort(ends.begin(), ends.end())
+        ends.erase(unique(ends.begin(), ends.end()), ends.end())
+        return 0
+
+    cdef bint _leads_on(self, int32_t node, int32_t* row) noexcept:
+        """Whether a token may come that is longer than its beginning at a node."""
+        cdef Texts texts = self.texts
+        cdef int32_t i
+        for i in range(texts.child_start[node], texts.child_start[node + 1]):
+            if row[self.explorer.classes[texts.byte[texts.child[i]]]] != DEAD:
+                return True
+        return False
+
+    cdef int32_t _keep(
+        self,
+        int32_t position,
+        vector[int32_t]& before,
+        vector[int32_t]& found,
+        vector[Pair]& fronts,
+    ) except? UNKNOWN:
+        """Remember tokens here and from between them; return the position after them."""
+        cdef vector[int32_t] positions = vector[int32_t](1, position)
+        cdef size_t i, taken = 0
+        for i in range(found.size()):
+            taken += self.texts.length(found[i])
+            positions.push_back(self._lift(fronts[taken - 1]))
+        position = positions.back()
+        if self.ends_at_tokens and self.explorer.completions[position]:
+            position = positions[found.size()] = ~position
+        # Where the forced bytes were looked at whole, none is certain after the last of these
+        # tokens: the encodings part there.
+        if not found.empty() and fronts.size() == _MOST_BYTES:
+            positions.pop_back()
+        self.written.keep(positions, position, before, found)
+        return position
+
 
 forced = Forced
+
+
+cdef size_t _shared_start(vector[int32_t]& one, vector[int32_t]& other) noexcept nogil:
+    """How many values two lists have in common at their beginnings."""
+    cdef size_t count = 0
+    while count < one.size() and count < other.size() and one[count] == other[count]:
+        count += 1
+    return count

@@ -1,6 +1,6 @@
 """The protocols of a kernel, and of the values that it works on."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -310,25 +310,24 @@ class Walker(Protocol):
         """Walk from an item set above BOTTOM; node sets and masks are named by number."""
 
 
+class Texts(Protocol):
+    """What the tokens of a vocabulary spell, and the texts that its tokenizer cut."""
+
+
 class Forced(Protocol):
-    """Finds what must come from a state on, in a table and a trie."""
+    """Finds what must come in one token automaton, and remembers the tokens."""
 
-    def follow(self, state: int, most: int) -> tuple[bytes, list[int]]:
-        """Return the bytes that must come, at most ``most``, and the state after each.
+    def bytes_from(self, position: int, limit: int) -> bytes:
+        """Return the longest bytes, at most ``limit``, that all texts from a position begin with.
 
-        They end where the start is complete, and where a token terminal may come.
+        It stops where the text may end, and where a token terminal may come.
         """
 
-    def tokens(self, state: int, eager: bool) -> list[int]:
-        """Return the tokens whose bytes may come, some two where there are more.
+    def find(self, position: int, accepted: list[int | bytes], limit: int) -> list[int]:
+        """Return the tokens that come from ``position`` on, at most ``limit``.
 
-        With ``eager`` no byte may come after one that completed the start.
-        """
-
-    def boundaries(self, data: bytes, after: int) -> list[int]:
-        """Return where in ``data`` the last token may end, if ``after`` is the state after it.
-
-        At its end, or where a token begins that goes on with a byte that may come; ascending.
+        Those that the tokenizer writes for the forced bytes after what was ``accepted``, and
+        single ones that can come alone.
         """
 
 
@@ -486,8 +485,14 @@ class Kernel(Protocol):
         Its results are those of ``gather_plainly``.
         """
 
-    def forced(self, table: Any, trie: TrieArrays) -> Forced:
-        """Return the finder of what must come in states of ``table``, a ``Table``."""
+    def texts(self, vocabulary: Any, encoded: Mapping[bytes, tuple[int, ...]]) -> Texts:
+        """Return what ``forced`` needs of a vocabulary; ``encoded``: the tokens of any text.
+
+        The vocabulary itself is not kept.
+        """
+
+    def forced(self, automaton: Any, texts: Texts) -> Forced:
+        """Return the finder of what must come in a ``mask.token_automaton.TokenAutomaton``."""
 
     def columns(
         self, table: Any, trie: TrieArrays, states: Ids, eager: bool, work: int

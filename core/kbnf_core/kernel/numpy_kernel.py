@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.kernel.engine_core import EngineCore
+from kbnf_core.kernel.forced import PlainForced, PlainTexts
 from kbnf_core.kernel.interface import ARRAY_BYTES
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ __all__ = [
     "parts",
     "pool",
     "reader",
+    "texts",
     "walker",
 ]
 
@@ -381,70 +383,6 @@ class PlainGatherer:
         return found
 
 
-class PlainForced:
-    """See ``interface.Forced``."""
-
-    def __init__(self, table: "Table", trie: "TrieArrays") -> None:
-        self._table = table
-        self._trie = trie
-        self._bytes: list[list[int]] = [[] for _ in range(table.next.shape[1])]
-        for value, byte_class in enumerate(table.classes.tolist()):
-            self._bytes[byte_class].append(value)
-
-    def follow(self, state: int, most: int) -> tuple[bytes, list[int]]:
-        """See ``interface.Forced``."""
-        data, states = bytearray(), list[int]()
-        while len(data) < most:
-            values = self._values(state)
-            is_open = len(values) != 1 or self._table.has_completions[state]
-            if is_open or self._table.token_terminals(state):
-                break
-            state = self._step(state, values[0])
-            data.append(values[0])
-            states.append(state)
-        return bytes(data), states
-
-    def tokens(self, state: int, eager: bool) -> list[int]:
-        """See ``interface.Forced``."""
-        trie, table, found = self._trie, self._table, list[int]()
-        open_nodes = [(0, state)]
-        while open_nodes and len(found) < 2:
-            node, before = open_nodes.pop()
-            found += trie.token_ids[trie.token_start[node] : trie.token_start[node + 1]].tolist()
-            if node and eager and table.has_completions[before]:
-                continue
-            for child in reversed(trie.children(node).tolist()):
-                after = self._step(before, int(trie.byte[child]))
-                if after != _DEAD:
-                    open_nodes.append((child, after))
-        return found
-
-    def boundaries(self, data: bytes, after: int) -> list[int]:
-        """See ``interface.Forced``."""
-        coming = set(self._values(after)) if after != _DEAD else set()
-        places = range(max(0, len(data) - int(self._trie.depth.max())), len(data))
-        return [p for p in places if coming & self._children(data[p:]).keys()] + [len(data)]
-
-    def _values(self, state: int) -> list[int]:
-        return [value for each in self._table.live_plainly(state) for value in self._bytes[each]]
-
-    def _step(self, state: int, value: int) -> int:
-        return self._table.explorer.feed(state, bytes((value,)), False)[0]
-
-    def _children(self, data: bytes) -> dict[int, int]:
-        """Return the nodes one byte below the node that ``data`` leads to, by that byte."""
-        node = 0
-        for value in data:
-            node = self._below(node).get(value, 0)
-            if not node:
-                return {}
-        return self._below(node)
-
-    def _below(self, node: int) -> dict[int, int]:
-        children = self._trie.children(node)
-        return dict(zip(self._trie.byte[children].tolist(), children.tolist(), strict=True))
-
-
 explorer = PlainExplorer
 configurations = PlainSituations
 lists = PlainLists
@@ -453,6 +391,7 @@ pool = PlainPool
 parts = PlainParts
 walker = PlainWalker
 assembler = PlainGatherer
+texts = PlainTexts
 forced = PlainForced
 
 

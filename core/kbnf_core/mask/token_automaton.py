@@ -17,9 +17,10 @@ import numpy.typing as npt
 
 from kbnf_core.config import Finish
 from kbnf_core.errors import FinishedError, RejectedError, UnknownTokenError
+from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.tables import Tables
-from kbnf_core.mask.bits import Bitmask, pack
+from kbnf_core.mask.bits import Bitmask, only_id, pack
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.finish import finish_rule
 from kbnf_core.mask.masks import Masks, StoredMasks
@@ -28,7 +29,7 @@ from kbnf_core.recognise.states import DEAD, StateTable, StoredStates
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from kbnf_core.mask.forced import ForcedTokens
+    from kbnf_core.kernel.interface import Forced
 
 Ids = npt.NDArray[np.int32]
 
@@ -148,12 +149,16 @@ class TokenAutomaton:
         """Compute the tokens allowed at a position, bypassing the cache."""
         return self.rule.mask(self.masks, position) if position >= 0 else self._no_words
 
-    @cached_property
-    def forced_tokens(self) -> "ForcedTokens":
-        """The finder of forced tokens, with what it remembers."""
-        from kbnf_core.mask.forced import ForcedTokens
+    def only_token(self, position: int) -> int | None:
+        """Return the token allowed at a position, None unless it is just one."""
+        return only_id(self.mask(position))
 
-        return ForcedTokens(self)
+    @cached_property
+    def forced(self) -> "Forced":
+        """The finder of forced bytes and tokens, with what it remembers."""
+        from kbnf_core.mask.forced import texts_of
+
+        return KERNEL.forced(self, texts_of(self.masks.vocabulary))
 
     def _find_after(self, key: int) -> int:
         position, token_id = key >> TOKEN_BITS, key & _TOKEN_MASK
