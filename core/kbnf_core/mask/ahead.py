@@ -6,6 +6,7 @@ is followed throughout. Results go to the usual caches; nothing else changes.
 """
 
 from collections import deque
+from time import sleep
 
 from kbnf_core.mask.token_automaton import TableFullError, TokenAutomaton
 from kbnf_core.recognise.states import DEAD
@@ -13,21 +14,25 @@ from kbnf_core.recognise.states import DEAD
 DEFAULT_WORK = 100_000
 """Counted work that takes about a millisecond with the compiled kernel."""
 
-_STATE_WORK = 100
+_STATE_WORK = 500
 """Trie nodes that are looked at in the time that a new state takes."""
 
-_MASK_WORK = 200
+_MASK_WORK = 800
 """The same for a mask that needs no walk."""
+
+_PAUSE_AFTER = 20_000
+"""Work after which other threads may run; a pause takes a tenth of a millisecond."""
 
 
 def prepare(automaton: TokenAutomaton, position: int, budget: int) -> int:
     """Compute masks from ``position`` on until ``budget`` is used up; return the work done.
 
     The last mask may exceed the budget. Nothing is started where the table has little
-    room, so that no later step pays for what may never be needed.
+    room, so that no later step pays for what may never be needed. Other threads run now and then,
+    also within an interpreter's switch interval, which is several milliseconds.
     """
     masks, states = automaton.masks, automaton.masks.states
-    work = 0
+    work, pause = 0, _PAUSE_AFTER
     seen = {position}
     ahead = deque([position])
     while ahead and work < budget and not masks.is_half_full:
@@ -45,6 +50,9 @@ def prepare(automaton: TokenAutomaton, position: int, budget: int) -> int:
                 seen.add(automaton.settle(after))
                 ahead.append(automaton.settle(after))
         work += _MASK_WORK + _counted(automaton) - before
+        if work >= pause:
+            sleep(0)
+            pause = work + _PAUSE_AFTER
     return work
 
 
