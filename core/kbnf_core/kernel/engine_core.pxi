@@ -61,7 +61,6 @@ cdef class EngineCore:
         cdef int overflow = 0
         cdef long token = PyLong_AsLongAndOverflow(token_id, &overflow)
         cdef int32_t state, after, i
-        cdef bint has_room = False
         if not self.knows_tokens:
             self.starts, self.ends, self.blob = self._automaton.plain_tokens
             self.knows_tokens = True
@@ -77,13 +76,33 @@ cdef class EngineCore:
                 return UNKNOWN
             after = explorer.rows[state * explorer.width + explorer.classes[self.blob[i]]]
             if after == UNKNOWN:
-                has_room = has_room or not self._automaton.masks.is_full
-                if has_room:
-                    after = explorer.step(state, explorer.classes[self.blob[i]])
-            if after == DEAD or after == UNKNOWN:
+                after = self._explore(state, i, self.ends[token])
+                if after == DEAD:
+                    return UNKNOWN
+                state = after
+                break
+            if after == DEAD:
                 return UNKNOWN
             state = after
         return ~state if self.ends_at_tokens and explorer.completions[state] else state
+
+    cdef int32_t _explore(self, int32_t state, int32_t i, int32_t end) except -2:
+        """The state after bytes of which the first leads to one that nobody asked for; or DEAD."""
+        cdef LazyTable explorer = self.explorer
+        cdef int32_t begin = i
+        if self._automaton.masks.is_full:
+            return DEAD
+        explorer.acquire()
+        try:
+            explorer._wake()
+            while i < end and state != DEAD:
+                if self.ends_at_bytes and i > begin and explorer.completions[state]:
+                    return DEAD
+                state = explorer.step_alone(state, explorer.classes[self.blob[i]])
+                i += 1
+            return state
+        finally:
+            explorer.release()
 
     def compute_allowed_token_ids(self):
         """Compute the tokens that can come next; after the end, none."""

@@ -26,6 +26,8 @@ cdef class LazyTable:
     cdef vector[uint8_t] has_sources
     cdef _Map settled
     cdef Configurations configurations
+    # By class, of the state in progress: whether some item set has a transition.
+    cdef vector[uint8_t] lives
     # By state: its place in a walk; see ``place``.
     cdef vector[int32_t] places
 
@@ -56,15 +58,22 @@ cdef class LazyTable:
         return found if found != UNKNOWN else self._find_step(state, byte_class)
 
     cdef int32_t _find_step(self, int32_t state, uint8_t byte_class) except -2:
-        cdef int32_t found
         self.acquire()
         try:
             self._wake()
-            found = self._explore(state, byte_class)
-            self.refresh()
-            self._spread(state, byte_class, found)
+            return self._step_alone(state, byte_class)
         finally:
             self.release()
+
+    cdef inline int32_t step_alone(self, int32_t state, uint8_t byte_class) except -2:
+        """The same for who holds the lock."""
+        cdef int32_t found = self.rows[state * self.width + byte_class]
+        return found if found != UNKNOWN else self._step_alone(state, byte_class)
+
+    cdef int32_t _step_alone(self, int32_t state, uint8_t byte_class) except -2:
+        cdef int32_t found = self._explore(state, byte_class)
+        self.refresh()
+        self._spread(state, byte_class, found)
         return found
 
     def explore(self, int32_t state, uint8_t byte_class):
@@ -185,14 +194,9 @@ cdef class LazyTable:
         return self.place(self._begin(item_set))
 
     cdef int32_t lift(self, int32_t item_set) except -2:
-        """The state of an item set above BOTTOM that was just reached."""
-        cdef int32_t found
-        self.acquire()
-        try:
-            found = self._settle_one(Pair(BOTTOM, item_set))
-            self.refresh()
-        finally:
-            self.release()
+        """The state of an item set above BOTTOM that was just reached; the lock is held."""
+        cdef int32_t found = self._settle_one(Pair(BOTTOM, item_set))
+        self.refresh()
         return found
 
     cdef int32_t _explore(self, int32_t state, uint8_t byte_class) except -2:
@@ -314,14 +318,17 @@ cdef class LazyTable:
         """Fill the row's DEAD entries eagerly: most classes have no transition."""
         cdef Py_ssize_t byte_class
         cdef int32_t* row
+        cdef const int32_t* moves
         cdef size_t i
         self.refresh()
         row = self.rows + state * self.width
+        self.lives.assign(self.width, False)
+        for i in range(sources.size()):
+            moves = self.items.row(sources[i].second)
+            for byte_class in range(self.width):
+                self.lives[byte_class] |= moves[byte_class] != EMPTY
         for byte_class in range(self.width):
-            for i in range(sources.size()):
-                if self.items.can_move(sources[i].second, byte_class):
-                    break
-            else:
+            if not self.lives[byte_class]:
                 row[byte_class] = DEAD
         return 0
 

@@ -244,7 +244,7 @@ cdef class Walker:
                         self._complete(part, node, items.completed(after))
                     after = ~after
             else:
-                after = explorer.step(after, classes[byte[node]])
+                after = explorer.step_alone(after, classes[byte[node]])
                 if after != DEAD:
                     after = self._arrive(part, node, after)
             if after == DEAD:
