@@ -61,9 +61,13 @@ def compact(builder: NfaBuilder, name: str) -> Piece:
     Places are not kept: states that are the same in every other way are one. Raises LimitError
     where ``spell_out`` does.
     """
-    states, *columns = connect(builder, name)
+    states, source, symbol, target, free_source, free_target = connect(builder, name)
     found, steps = AUTOMATA.compact(
-        *columns,
+        source,
+        symbol,
+        target,
+        free_source,
+        free_target,
         states,
         Nfa.START,
         Nfa.ACCEPT,

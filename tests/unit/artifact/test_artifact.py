@@ -391,6 +391,16 @@ def test_contents_in_another_order_are_refused(tmp_path: Path, name: str) -> Non
         load_artifact(path)
 
 
+def test_edges_that_do_not_come_by_class_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.kbnfc"
+    compile_artifact("start ::= #'[a-c]' 'x' | 'y';", VOCABULARY, path)
+    arrays, _ = read_container(path)
+    changed = {name: arrays[name][::-1].copy() for name in ("edge.class", "edge.target")}
+    rewrite(path, {**changed, "edge.start": len(arrays["edge.class"]) - arrays["edge.start"][::-1]})
+    with pytest.raises(ArtifactError, match="has a list that descends"):
+        load_artifact(path)
+
+
 @pytest.mark.parametrize("count", [1, 2, 3, 17, 1_000])
 def test_states_that_are_there_twice_are_refused(artifact: Path, count: int) -> None:
     """These crashed the process: indices behind the end, in code without bounds checks."""

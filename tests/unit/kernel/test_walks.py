@@ -12,7 +12,7 @@ from kbnf_core.kernel import numpy_kernel
 from kbnf_core.kernel.interface import Kernel
 from kbnf_core.mask.masks import Masks
 from kbnf_core.mask.slices import slices_of
-from kbnf_core.recognise.states import StateTable
+from kbnf_core.recognise.states import UNKNOWN, StateTable
 
 NUMPY = cast(Kernel, numpy_kernel)
 
@@ -120,6 +120,16 @@ def test_feeding_is_stepping(kernel: Kernel, grammar: str) -> None:
     for data in TOKENS.values():
         for eager in (False, True):
             assert explorer.feed(table.initial, data, eager) == step_by_step(table, data, eager)
+
+
+def test_rows_of_a_table_that_has_grown_hold_nothing_but_transitions(kernel: Kernel) -> None:
+    table = StateTable(Grammar("start ::= 'a'{900} 'b';").tables)
+    capacity = len(table.next)
+    assert kernel.explorer(table).feed(table.initial, b"a" * 900, False)[1] == 900
+    assert len(table.next) > capacity
+    for state in range(len(table)):
+        for byte_class, after in enumerate(table.next[state].tolist()):
+            assert after in (UNKNOWN, table.explore_plainly(state, byte_class))
 
 
 def step_by_step(table: StateTable, data: bytes, eager: bool) -> tuple[int, int]:
