@@ -63,6 +63,9 @@ cdef void _find_runs(const Edges& edges, uint64_t seed, Runs& runs) noexcept nog
     runs.source.clear()
     runs.target.clear()
     runs.weight.clear()
+    runs.source.reserve(2 * states)
+    runs.target.reserve(2 * states)
+    runs.weight.reserve(2 * states)
     for i in range(states):
         for j in range(edges.first[i], edges.first[i + 1]):
             if j == edges.first[i] or edges.target[j] != edges.target[j - 1]:
@@ -81,6 +84,7 @@ cdef void _begin(Partition& p, Py_ssize_t count) noexcept nogil:
     p.first.assign(1, 0)
     p.end.assign(1, <int32_t> count)
     p.elements.clear()
+    p.elements.reserve(count)
     for i in range(count):
         p.elements.push_back(<int32_t> i)
     p.place = p.elements
@@ -146,6 +150,9 @@ cdef void _refine(
     cdef Py_ssize_t count = tags.size(), i, j
     cdef int32_t state, k
     cdef uint64_t change
+    sums.reserve(count)
+    looked_at.reserve(count)
+    moved.reserve(count)
     for i in range(count):
         sums.push_back(_random(tags[i]))
     for i in range(<Py_ssize_t> runs.source.size()):

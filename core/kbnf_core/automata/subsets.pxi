@@ -49,7 +49,16 @@ cdef class _Subsets:
         self.known.assign(states, UNKNOWN)
         self.entered.resize(states)
         self.slots.assign(64, UNKNOWN)
+        self.first.reserve(states + 1)
         self.first.push_back(0)
+        self.closed.reserve(states)
+        self.weights.reserve(states)
+        self.members.reserve(states)
+        self.tags.reserve(states)
+        self.hashes.reserve(states)
+        self.rows.first.reserve(states + 1)
+        self.rows.symbol.reserve(self.moves.size())
+        self.rows.target.reserve(self.moves.size())
 
     cdef int close(self, int32_t state) except -1 nogil:
         """Work out the useful states entered with one; returns 1 beyond the limit."""

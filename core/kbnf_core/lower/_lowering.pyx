@@ -245,10 +245,14 @@ def edges_of(rows, const uint8_t[::1] classes, chosen):
     """See ``nfa``."""
     cdef Ints source, symbol, target, columns, after
     cdef int32_t state = 0, to
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, room
     cdef uint8_t byte
     for byte in chosen:
         columns.push_back(classes[byte])
+    room = min(len(rows), 1_000) * columns.size()
+    source.reserve(room)
+    symbol.reserve(room)
+    target.reserve(room)
     for row in rows:
         after.clear()
         for to in row:
