@@ -64,6 +64,13 @@ cdef void _make_minimal(Edges& edges, vector[uint64_t]& tags, Ints& starts) noex
         _minimise(edges, tags, starts)
 
 
+cdef tuple _minimal(Edges& edges, vector[uint64_t]& tags, Ints& starts, Py_ssize_t symbols):
+    """Minimise in place; return the table."""
+    _make_minimal(edges, tags, starts)
+    rows = _dense(edges, tags.size(), symbols)
+    return rows, _listed(tags), [starts[i] for i in range(<Py_ssize_t> starts.size())]
+
+
 cdef list _listed(const vector[uint64_t]& tags):
     return [tags[i] for i in range(<Py_ssize_t> tags.size())]
 
@@ -129,9 +136,7 @@ def minimise(rows, tags, starts):
     for start in starts:
         # An automaton without states may still say where it starts.
         first.push_back(start if start < count else DEAD)
-    _make_minimal(edges, kept, first)
-    found = _dense(edges, kept.size(), width)
-    return found, _listed(kept), [first[i] for i in range(<Py_ssize_t> first.size())]
+    return _minimal(edges, kept, first, width)
 
 
 cdef void _gather(
@@ -318,3 +323,4 @@ ELEMENTS_PER_STATE = 10
 
 
 include "blocks.pxi"
+include "products.pxi"

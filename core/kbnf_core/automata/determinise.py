@@ -51,10 +51,14 @@ def minimise(dfa: SymbolDfa, budget: Budget | None = None) -> SymbolDfa:
 
 def from_symbols(dfa: SymbolDfa, classes: ByteClasses, budget: Budget | None = None) -> Dfa:
     """Return the minimal automaton of one with one start, whose symbols are classes of bytes."""
-    small = minimise(dfa, budget)
-    if not small.rows or small.starts[0] == DEAD:
+    return from_minimal(minimise(dfa, budget), classes)
+
+
+def from_minimal(dfa: SymbolDfa, classes: ByteClasses) -> Dfa:
+    """Return a minimal automaton with one start, whose symbols are classes of bytes."""
+    if not dfa.rows or dfa.starts[0] == DEAD:
         return empty()
-    return merge_classes(classes, small.rows, [bool(tag) for tag in small.tags])
+    return merge_classes(classes, dfa.rows, [bool(tag) for tag in dfa.tags])
 
 
 def ending_in(

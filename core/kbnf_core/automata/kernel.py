@@ -16,6 +16,10 @@ Compacted: TypeAlias = tuple[bytes, bytes, bytes, bytes]
 """A deterministic automaton with start 0: int32 columns of edges (source, symbol, target), by
 source and symbol; and for each state a byte that tells whether it accepts."""
 
+Side: TypeAlias = tuple[Sequence[Sequence[int]], Sequence[int], Sequence[bool]]
+"""A deterministic automaton with start 0: rows, the column of each symbol of a common alphabet, and
+whether a word may end in a state."""
+
 Ints: TypeAlias = Any
 """A contiguous int32 array that has ``tolist``, of NumPy or of ``array``."""
 
@@ -51,6 +55,33 @@ class Automata(Protocol):
         """Return the smallest automaton that accepts the same from every start, trimmed.
 
         Its states are in breadth-first order, so equal languages have equal results.
+        """
+
+    def product(
+        self, left: Side, right: Side, is_in_both: bool, limit: int, work: int
+    ) -> tuple[Table | None, int]:
+        """Return the minimal automaton of the words of ``left`` that are words of ``right``, too.
+
+        Or, unless ``is_in_both``, of those that are not. None where there are more than ``limit``
+        pairs of states, or more than ``work`` steps would be taken: a step for each symbol of each
+        pair. The number is that of the steps taken; ``work + 1`` where they were too many.
+        """
+
+    def spell(
+        self,
+        rows: Sequence[Sequence[int]],
+        tags: Sequence[int],
+        starts: Sequence[int],
+        letters: Sequence[Mapping[int, int]],
+        symbols: Sequence[int],
+        width: int,
+        limit: int,
+    ) -> Table | None:
+        """Return the minimal automaton in which symbols are spelt in others, below ``width``.
+
+        ``letters`` read a text of one symbol: from the last, each maps its symbols, in their
+        order, to others before it. ``symbols`` has for each the symbol whose text ended there,
+        DEAD inside of texts. None beyond ``limit`` states before minimisation.
         """
 
     def compact(

@@ -4,14 +4,16 @@ Every result is minimal and trimmed. Automata are joined over common byte classe
 follows the number of classes, not 256. LimitError is raised where a result would be too large.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 
 from kbnf_core.automata.alphabet import class_count, first_bytes, join, separate
 from kbnf_core.automata.build import Fragment, Thompson
-from kbnf_core.automata.determinise import from_symbols
+from kbnf_core.automata.chosen_kernel import AUTOMATA
+from kbnf_core.automata.determinise import from_minimal, from_symbols
 from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa, empty, rows_over
-from kbnf_core.automata.explore import explore, shortest_word_to
-from kbnf_core.automata.product import Product, States
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.explore import shortest_word_to
 from kbnf_core.budget import Budget
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 
@@ -105,14 +107,14 @@ def intersect(
     left: Dfa, right: Dfa, limits: Limits = DEFAULT_LIMITS, budget: Budget | None = None
 ) -> Dfa:
     """Return the words of both."""
-    return _product(left, right, lambda in_left, in_right: in_left and in_right, limits, budget)
+    return _product(left, right, True, limits, budget)
 
 
 def difference(
     left: Dfa, right: Dfa, limits: Limits = DEFAULT_LIMITS, budget: Budget | None = None
 ) -> Dfa:
     """Return the words of the left that are not in the right."""
-    return _product(left, right, lambda in_left, in_right: in_left and not in_right, limits, budget)
+    return _product(left, right, False, limits, budget)
 
 
 def complement(dfa: Dfa) -> Dfa:
@@ -125,24 +127,20 @@ def complement(dfa: Dfa) -> Dfa:
 
 
 def _product(
-    left: Dfa,
-    right: Dfa,
-    accepts: Callable[[bool, bool], bool],
-    limits: Limits,
-    budget: Budget | None,
+    left: Dfa, right: Dfa, is_in_both: bool, limits: Limits, budget: Budget | None
 ) -> Dfa:
     """Run both automata at once; a pair is dead when no word can be accepted from it."""
-    product = Product(left, right)
-    symbols = class_count(product.classes)
-
-    def step(pair: States) -> list[States | None]:
-        if budget is not None:
-            budget.spend(symbols)
-        return product.while_first(pair)
-
-    pairs, rows = explore([product.start], step, limits.regex_states)
-    tags = [int(accepts(*product.accepting(pair))) for pair in pairs]
-    return from_symbols(SymbolDfa(rows, tags, [0]), product.classes)
+    classes = join((left.classes, right.classes))
+    bytes_ = first_bytes(classes)
+    sides = [(dfa.rows, [dfa.classes[b] for b in bytes_], dfa.accepting) for dfa in (left, right)]
+    meter = budget or Budget(sys.maxsize)
+    found, steps = AUTOMATA.product(
+        sides[0], sides[1], is_in_both, limits.regex_states, meter.left
+    )
+    meter.spend(steps)
+    if found is None:
+        raise LimitError("states", limits.regex_states)
+    return from_minimal(SymbolDfa(*found), classes)
 
 
 def shortest_matches(dfa: Dfa) -> Dfa:

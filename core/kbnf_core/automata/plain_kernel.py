@@ -6,9 +6,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 
-from kbnf_core.automata.kernel import DEAD, ELEMENTS_PER_STATE, Compacted, Ints, Table
+from kbnf_core.automata.kernel import DEAD, ELEMENTS_PER_STATE, Compacted, Ints, Side, Table
 
-__all__ = ["NAME", "blocks", "compact", "determinise", "minimise"]
+__all__ = [
+    "NAME",
+    "blocks",
+    "compact",
+    "determinise",
+    "join",
+    "leave_out",
+    "minimise",
+    "product",
+    "spell",
+]
 
 NAME = "plain"
 
@@ -248,6 +258,68 @@ class _Partition:
         for state in part:
             for source in self.sources[state]:
                 self.dirty.setdefault(self.block[source], set()).add(source)
+
+
+def product(
+    left: Side, right: Side, is_in_both: bool, limit: int, work: int
+) -> tuple[Table | None, int]:
+    """See ``kernel.Automata``."""
+    first, second = ([[row[c] for c in columns] for row in rows] for rows, columns, _ in (left, right))
+    if not first:
+        return ([], [], [DEAD]), 0
+    # The row and the flag of DEAD, -1, are the last ones.
+    second.append([DEAD] * len(right[1]))
+    ends = [*right[2], False]
+    pairs = {(0, 0 if right[2] else DEAD): 0}
+    rows: list[list[int]] = []
+    queue = list(pairs)
+    for number, (here, there) in enumerate(queue, 1):
+        if number * len(left[1]) > work:
+            return None, work + 1
+        row: list[int] = []
+        for pair in zip(first[here], second[there], strict=True):
+            if pair[0] == DEAD or (is_in_both and pair[1] == DEAD):
+                row.append(DEAD)
+                continue
+            if pair not in pairs:
+                pairs[pair] = len(queue)
+                queue.append(pair)
+            row.append(pairs[pair])
+        rows.append(row)
+        if len(queue) > limit:
+            return None, 0
+    tags = [int(left[2][here] and ends[there] == is_in_both) for here, there in queue]
+    return minimise(rows, tags, [0]), len(rows) * len(left[1])
+
+
+def spell(
+    rows: Sequence[Sequence[int]],
+    tags: Sequence[int],
+    starts: Sequence[int],
+    letters: Sequence[Mapping[int, int]],
+    symbols: Sequence[int],
+    width: int,
+    limit: int,
+) -> Table | None:
+    """See ``kernel.Automata``; what reads a part of a text is hash-consed by what it leads to."""
+    roots: list[list[tuple[int, int]]] = []
+    nodes: dict[tuple[tuple[int, int], ...], int] = {}
+    for row in rows:
+        found: list[int] = []
+        for symbol, edges in zip(symbols[:-1], letters[:-1], strict=True):
+            node = tuple([(byte, found[to]) for byte, to in edges.items() if found[to] != DEAD])
+            if symbol != DEAD:
+                found.append(row[symbol])
+            else:
+                found.append(nodes.setdefault(node, len(rows) + len(nodes)) if node else DEAD)
+        roots.append([(byte, found[to]) for byte, to in letters[-1].items()])
+        if len(rows) + len(nodes) > limit:
+            return None
+    table = [[DEAD] * width for _ in range(len(rows) + len(nodes))]
+    for line, leaving in zip(table, (*roots, *nodes), strict=True):
+        for byte, to in leaving:
+            line[byte] = to
+    return minimise(table, [*tags, *([0] * len(nodes))], starts)
 
 
 def compact(

@@ -13,7 +13,7 @@ from typing import cast
 import pytest
 
 from kbnf_core.automata import plain_kernel
-from kbnf_core.automata.kernel import Automata
+from kbnf_core.automata.kernel import Automata, Side
 
 PLAIN = cast(Automata, plain_kernel)
 
@@ -189,3 +189,46 @@ def test_other_threads_run_while_a_large_automaton_is_minimised(compiled: Automa
         assert any(ran_meanwhile() for _ in range(20))
     finally:
         sys.setswitchinterval(before)
+
+
+def some_automaton(random: Random, symbols: int) -> Side:
+    states = random.randint(0, 6)
+    rows = [[random.randrange(-1, states) for _ in range(3)] for _ in range(states)]
+    columns = [random.randrange(3) for _ in range(symbols)]
+    return rows, columns, [random.random() < 0.5 for _ in range(states)]
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_both_make_the_same_products(compiled: Automata, seed: int) -> None:
+    random = Random(seed)
+    symbols = random.randint(1, 4)
+    left, right = some_automaton(random, symbols), some_automaton(random, symbols)
+    for is_in_both in (False, True):
+        limits = random.choice([2, 100]), random.choice([1, 10, 1_000])
+        found = compiled.product(left, right, is_in_both, *limits)
+        assert found == PLAIN.product(left, right, is_in_both, *limits)
+
+
+def test_large_products_let_other_threads_run(compiled: Automata) -> None:
+    states = 60
+    rows = [[(state + 1) % states, state] for state in range(states)]
+    side = rows, [0, 1], [state == 0 for state in range(states)]
+    other = [row[:] for row in rows[:-1]] + [[0, 0]], [1, 0], side[2]
+    assert compiled.product(side, other, True, 10**4, 10**6) == PLAIN.product(
+        side, other, True, 10**4, 10**6
+    )
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_both_spell_alike(compiled: Automata, seed: int) -> None:
+    random = Random(seed)
+    states, symbols = random.randint(1, 6), random.randint(1, 4)
+    rows = [[random.randrange(-1, states) for _ in range(symbols)] for _ in range(states)]
+    tags = [random.randrange(2) for _ in range(states)]
+    letters: list[dict[int, int]] = [{} for _ in range(symbols)]
+    for _ in range(random.randint(1, 4)):
+        letters.append({byte: random.randrange(len(letters)) for byte in range(3)})
+    ends = [*range(symbols), *([DEAD] * (len(letters) - symbols))]
+    limit = random.choice([states, states + 4, 100])
+    arguments = rows, tags, [0], letters, ends, 3, limit
+    assert compiled.spell(*arguments) == PLAIN.spell(*arguments)

@@ -1,0 +1,176 @@
+# Two automata side by side, and symbols spelt in others.
+
+cdef struct Side:
+    # Successors by state and symbol of the common alphabet, and whether a word may end.
+    Ints rows
+    vector[uint8_t] ends
+
+
+cdef int _read_side(Side& side, automaton) except -1:
+    cdef Ints chosen
+    cdef list row
+    cdef Py_ssize_t i
+    rows, columns, accepting = automaton
+    for column in columns:
+        chosen.push_back(column)
+    side.rows.reserve(len(rows) * chosen.size())
+    for row in rows:
+        for i in range(<Py_ssize_t> chosen.size()):
+            side.rows.push_back(row[chosen[i]])
+    for end in accepting:
+        side.ends.push_back(end)
+    return 0
+
+
+cdef int64_t _follow_pairs(
+    const Side& left,
+    const Side& right,
+    Py_ssize_t symbols,
+    bint is_in_both,
+    int64_t limit,
+    int64_t work,
+    Edges& edges,
+    vector[uint64_t]& tags,
+) noexcept nogil:
+    """Follow all pairs, the right one of which may be DEAD; returns the steps, -1 at the limit."""
+    cdef unordered_map[uint64_t, int32_t] numbers
+    cdef vector[uint64_t] pairs
+    cdef uint64_t pair
+    cdef int64_t spent = 0
+    cdef int32_t here, there, to, beside
+    cdef Py_ssize_t symbol, at = 0
+    cdef bint ends
+    pairs.push_back(<uint64_t> (0 if right.ends.empty() else 1))
+    numbers[pairs[0]] = 0
+    while at < <Py_ssize_t> pairs.size():
+        here = <int32_t> (pairs[at] >> 32)
+        there = <int32_t> (pairs[at] & <uint64_t> 0xFFFFFFFFu) - 1
+        edges.first.push_back(<int32_t> edges.symbol.size())
+        ends = False if there == DEAD else right.ends[there] != 0
+        tags.push_back(left.ends[here] if ends == is_in_both else 0)
+        spent += symbols
+        if spent > work:
+            return work + 1
+        for symbol in range(symbols):
+            to = left.rows[here * symbols + symbol]
+            beside = DEAD if there == DEAD else right.rows[there * symbols + symbol]
+            if to == DEAD or (is_in_both and beside == DEAD):
+                continue
+            pair = <uint64_t> to << 32 | <uint64_t> (beside + 1)
+            if not numbers.count(pair):
+                numbers[pair] = <int32_t> pairs.size()
+                pairs.push_back(pair)
+            edges.symbol.push_back(<int32_t> symbol)
+            edges.target.push_back(numbers[pair])
+        if <int64_t> pairs.size() > limit:
+            return -1
+        at += 1
+    edges.first.push_back(<int32_t> edges.symbol.size())
+    return spent
+
+
+def product(left, right, bint is_in_both, int64_t limit, int64_t work):
+    """See ``kernel.Automata``."""
+    cdef Side first, second
+    cdef Edges edges
+    cdef vector[uint64_t] tags
+    cdef Ints starts
+    cdef int64_t steps
+    cdef Py_ssize_t symbols = len(left[1])
+    _read_side(first, left)
+    _read_side(second, right)
+    if first.ends.empty():
+        return ([], [], [DEAD]), 0
+    if first.ends.size() * second.ends.size() <= MANY:
+        steps = _follow_pairs(first, second, symbols, is_in_both, limit, work, edges, tags)
+    else:
+        with nogil:
+            steps = _follow_pairs(first, second, symbols, is_in_both, limit, work, edges, tags)
+    if steps < 0 or steps > work:
+        return None, max(steps, 0)
+    starts.push_back(0)
+    return _minimal(edges, tags, starts, symbols), steps
+
+
+cdef struct Letters:
+    # States that read a part of a symbol's text: the one behind a text says which symbol.
+    Edges edges
+    Ints symbols
+
+
+cdef void _spell_state(
+    const Ints& row,
+    const Letters& letters,
+    Edges& nodes,
+    unordered_map[string, int32_t]& numbers,
+    int32_t count,
+    Edges& roots,
+) noexcept:
+    """Add the texts of the symbols that leave a state: its edges, and the nodes behind them."""
+    cdef Py_ssize_t place, last = letters.symbols.size() - 1
+    cdef int32_t i
+    cdef Ints found, node
+    cdef string key
+    for place in range(last + 1):
+        if letters.symbols[place] != DEAD:
+            found.push_back(row[letters.symbols[place]])
+            continue
+        node.clear()
+        for i in range(letters.edges.first[place], letters.edges.first[place + 1]):
+            if found[letters.edges.target[i]] != DEAD:
+                node.push_back(letters.edges.symbol[i])
+                node.push_back(found[letters.edges.target[i]])
+        if place == last:
+            _add_node(roots, node)
+        elif node.empty():
+            found.push_back(DEAD)
+        else:
+            key.assign(<const char*> node.data(), node.size() * sizeof(int32_t))
+            if not numbers.count(key):
+                numbers[key] = count + <int32_t> nodes.first.size()
+                _add_node(nodes, node)
+            found.push_back(numbers[key])
+
+
+cdef void _add_node(Edges& edges, const Ints& node) noexcept:
+    cdef Py_ssize_t i
+    edges.first.push_back(<int32_t> edges.symbol.size())
+    for i in range(0, <Py_ssize_t> node.size(), 2):
+        edges.symbol.push_back(node[i])
+        edges.target.push_back(node[i + 1])
+
+
+def spell(rows, tags, starts, letters, symbols, Py_ssize_t width, int64_t limit):
+    """See ``kernel.Automata``."""
+    cdef Letters read
+    cdef Edges whole, nodes
+    cdef unordered_map[string, int32_t] numbers
+    cdef vector[uint64_t] kept
+    cdef Ints row, first
+    cdef Py_ssize_t i, count = len(rows)
+    for edges in letters:
+        read.edges.first.push_back(<int32_t> read.edges.symbol.size())
+        for symbol, target in edges.items():
+            read.edges.symbol.push_back(symbol)
+            read.edges.target.push_back(target)
+    read.edges.first.push_back(<int32_t> read.edges.symbol.size())
+    for symbol in symbols:
+        read.symbols.push_back(symbol)
+    for targets in rows:
+        row.clear()
+        for target in targets:
+            row.push_back(target)
+        _spell_state(row, read, nodes, numbers, <int32_t> count, whole)
+        if count + <int64_t> nodes.first.size() > limit:
+            return None
+    for i in range(<Py_ssize_t> nodes.first.size()):
+        whole.first.push_back(<int32_t> whole.symbol.size() + nodes.first[i])
+    whole.first.push_back(<int32_t> (whole.symbol.size() + nodes.symbol.size()))
+    whole.symbol.insert(whole.symbol.end(), nodes.symbol.begin(), nodes.symbol.end())
+    whole.target.insert(whole.target.end(), nodes.target.begin(), nodes.target.end())
+    for tag in tags:
+        kept.push_back(tag)
+    kept.resize(count + nodes.first.size(), 0)
+    for start in starts:
+        first.push_back(start)
+    return _minimal(whole, kept, first, width)
