@@ -4,7 +4,7 @@ A state that stands between characters gets one edge for each state that a chara
 states inside characters are gone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kbnf_core.automata.codepoints import ANY, CodePoints, Range, from_ranges
@@ -68,7 +68,8 @@ class _Reader:
         self._rows = dfa.rows
         self._runs = {low: _columns(dfa.classes, low, high) for low, high in _BLOCKS}
         self._known: dict[tuple[int, int], list[_Run]] = {}
-        self._any_beyond = _starts_beyond_ascii(dfa)
+        self._any_beyond = sorted(set(dfa.classes[0x80:]))
+        self._no_rest = sorted({*dfa.classes[:0x80], *dfa.classes[0xC0:]})
         self.inner: set[int] = set()
 
     def edges(self, state: int) -> tuple[Edge, ...]:
@@ -87,11 +88,9 @@ class _Reader:
             raise NotTextError("a character begins with a byte that begins none")
         for first, length in _LEADS:
             for low, high, inside in self._bytes(row, first):
-                for byte in range(low, high + 1):
-                    base = (byte - first) << 6 * length
-                    for start, end, target in self._continue(inside, length):
-                        _check(base + start, base + end, length)
-                        ranges.setdefault(target, []).append((base + start, base + end))
+                for start, end, target in self._rest(low - first, high - first, inside, length):
+                    _check(start, end, length)
+                    ranges.setdefault(target, []).append((start, end))
 
     def _bytes(self, row: Sequence[int], first: int) -> list[_Run]:
         """Return the live runs of bytes in the block that begins with one."""
@@ -102,10 +101,19 @@ class _Reader:
                 _extend(runs, low, high, target)
         return runs
 
+    def _rest(self, low: int, high: int, inside: int, length: int) -> Iterator[_Run]:
+        """Yield where characters lead of which some bytes lead inside: ``length`` more bytes."""
+        size = 1 << 6 * length
+        found = [(0, 0, inside)] if length == 0 else self._continue(inside, length)
+        if [(start, end) for start, end, _ in found] == [(0, size - 1)]:
+            yield low * size, (high + 1) * size - 1, found[0][2]
+            return
+        for base in range(low * size, (high + 1) * size, size):
+            for start, end, target in found:
+                yield base + start, base + end, target
+
     def _continue(self, state: int, length: int) -> list[_Run]:
         """Return where the rest of a character leads, by offset: ``length`` more bytes."""
-        if length == 0:
-            return [(0, 0, state)]
         known = self._known.get((state, length))
         if known is None:
             known = self._known[state, length] = self._find(state, length)
@@ -116,15 +124,12 @@ class _Reader:
         if self._accepting[state]:
             raise NotTextError("a word may end inside a character")
         row = self._rows[state]
-        if any(row[self._classes[byte]] != DEAD for byte in (*range(0x80), *range(0xC0, 0x100))):
+        if any(row[column] != DEAD for column in self._no_rest):
             raise NotTextError("a character may be cut short")
         runs: list[_Run] = []
-        for byte in range(0x80, 0xC0):
-            target = row[self._classes[byte]]
-            if target != DEAD:
-                base = (byte - 0x80) << 6 * (length - 1)
-                for start, end, after in self._continue(target, length - 1):
-                    _extend(runs, base + start, base + end, after)
+        for low, high, inside in self._bytes(row, 0x80):
+            for run in self._rest(low - 0x80, high - 0x80, inside, length - 1):
+                _extend(runs, *run)
         return runs
 
 
@@ -134,10 +139,6 @@ def _columns(classes: bytes, low: int, high: int) -> list[_Run]:
     for byte in range(low, high + 1):
         _extend(runs, byte, byte, classes[byte])
     return runs
-
-
-def _starts_beyond_ascii(dfa: Dfa) -> list[int]:
-    return sorted(set(dfa.classes[0x80:]))
 
 
 def _extend(runs: list[_Run], start: int, end: int, target: int) -> None:

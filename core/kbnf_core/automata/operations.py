@@ -126,17 +126,13 @@ def complement(dfa: Dfa) -> Dfa:
     return from_symbols(SymbolDfa(rows, tags, [0]), dfa.classes)
 
 
-def _product(
-    left: Dfa, right: Dfa, is_in_both: bool, limits: Limits, budget: Budget | None
-) -> Dfa:
+def _product(left: Dfa, right: Dfa, is_in_both: bool, limits: Limits, budget: Budget | None) -> Dfa:
     """Run both automata at once; a pair is dead when no word can be accepted from it."""
     classes = join((left.classes, right.classes))
     bytes_ = first_bytes(classes)
     sides = [(dfa.rows, [dfa.classes[b] for b in bytes_], dfa.accepting) for dfa in (left, right)]
     meter = budget or Budget(sys.maxsize)
-    found, steps = AUTOMATA.product(
-        sides[0], sides[1], is_in_both, limits.regex_states, meter.left
-    )
+    found, steps = AUTOMATA.product(sides[0], sides[1], is_in_both, limits.regex_states, meter.left)
     meter.spend(steps)
     if found is None:
         raise LimitError("states", limits.regex_states)

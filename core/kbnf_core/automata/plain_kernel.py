@@ -264,7 +264,9 @@ def product(
     left: Side, right: Side, is_in_both: bool, limit: int, work: int
 ) -> tuple[Table | None, int]:
     """See ``kernel.Automata``."""
-    first, second = ([[row[c] for c in columns] for row in rows] for rows, columns, _ in (left, right))
+    first, second = (
+        [[row[c] for c in columns] for row in rows] for rows, columns, _ in (left, right)
+    )
     if not first:
         return ([], [], [DEAD]), 0
     # The row and the flag of DEAD, -1, are the last ones.

@@ -42,9 +42,7 @@ def _letters(symbols: ByteClasses, spelling: Spelling) -> Letters:
     count = class_count(symbols)
     classes = join([symbols, separate(_WRITTEN)])
     escapes = dict(spelling.escapes)
-    ways = [
-        (bytes((byte,)), symbols[byte]) for byte in first_bytes(classes) if byte not in escapes
-    ]
+    ways = [(bytes((byte,)), symbols[byte]) for byte in first_bytes(classes) if byte not in escapes]
     ways.append((b'"', count))
     ways += [(b"\\" + text, symbols[code]) for code in escapes for text in escapes[code]]
     edges: list[dict[int, int]] = [{} for _ in range(count + 1)]
