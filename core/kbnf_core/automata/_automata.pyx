@@ -64,13 +64,6 @@ cdef void _make_minimal(Edges& edges, vector[uint64_t]& tags, Ints& starts) noex
         _minimise(edges, tags, starts)
 
 
-cdef tuple _minimal(Edges& edges, vector[uint64_t]& tags, Ints& starts, Py_ssize_t symbols):
-    """Minimise in place; return the table."""
-    _make_minimal(edges, tags, starts)
-    rows = _dense(edges, tags.size(), symbols)
-    return rows, _listed(tags), [starts[i] for i in range(<Py_ssize_t> starts.size())]
-
-
 cdef list _listed(const vector[uint64_t]& tags):
     return [tags[i] for i in range(<Py_ssize_t> tags.size())]
 
@@ -115,13 +108,8 @@ def determinise(
     return (rows, _listed(subsets.tags), numbers), subsets.steps()
 
 
-def minimise(rows, tags, starts):
-    """See ``kernel.Automata``."""
-    cdef Edges edges
-    cdef vector[uint64_t] kept
-    cdef Ints first
+cdef int _read_table(rows, tags, starts, Edges& edges, vector[uint64_t]& kept, Ints& first) except -1:
     cdef int32_t target, symbol, start
-    cdef Py_ssize_t i, count = len(rows), width = len(rows[0]) if count else 0
     for row in rows:
         edges.first.push_back(<int32_t> edges.symbol.size())
         symbol = 0
@@ -135,8 +123,20 @@ def minimise(rows, tags, starts):
         kept.push_back(tag)
     for start in starts:
         # An automaton without states may still say where it starts.
-        first.push_back(start if start < count else DEAD)
-    return _minimal(edges, kept, first, width)
+        first.push_back(start if start < <int32_t> kept.size() else DEAD)
+    return 0
+
+
+def minimise(rows, tags, starts):
+    """See ``kernel.Automata``."""
+    cdef Edges edges
+    cdef vector[uint64_t] kept
+    cdef Ints first
+    cdef Py_ssize_t i
+    _read_table(rows, tags, starts, edges, kept, first)
+    _make_minimal(edges, kept, first)
+    found = _dense(edges, kept.size(), len(rows[0]) if rows else 0)
+    return found, _listed(kept), [first[i] for i in range(<Py_ssize_t> first.size())]
 
 
 cdef void _gather(

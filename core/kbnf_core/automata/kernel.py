@@ -16,9 +16,8 @@ Compacted: TypeAlias = tuple[bytes, bytes, bytes, bytes]
 """A deterministic automaton with start 0: int32 columns of edges (source, symbol, target), by
 source and symbol; and for each state a byte that tells whether it accepts."""
 
-Side: TypeAlias = tuple[Sequence[Sequence[int]], Sequence[int], Sequence[bool]]
-"""A deterministic automaton with start 0: rows, the column of each symbol of a common alphabet, and
-whether a word may end in a state."""
+Automaton: TypeAlias = tuple[bytes, Sequence[Sequence[int]], Sequence[bool]]
+"""A deterministic automaton over bytes, as ``Dfa`` has it: classes, rows, accepting states."""
 
 Ints: TypeAlias = Any
 """A contiguous int32 array that has ``tolist``, of NumPy or of ``array``."""
@@ -57,13 +56,21 @@ class Automata(Protocol):
         Its states are in breadth-first order, so equal languages have equal results.
         """
 
+    def smallest(
+        self, rows: Sequence[Sequence[int]], tags: Sequence[int], start: int, classes: bytes
+    ) -> Automaton:
+        """Return what ``minimise`` does of an automaton over classes of bytes, with the coarsest.
+
+        Of the classes that it does not tell apart it makes one. They are numbered by first byte.
+        """
+
     def product(
-        self, left: Side, right: Side, is_in_both: bool, limit: int, work: int
-    ) -> tuple[Table | None, int]:
-        """Return the minimal automaton of the words of ``left`` that are words of ``right``, too.
+        self, left: Automaton, right: Automaton, is_in_both: bool, limit: int, work: int
+    ) -> tuple[Automaton | None, int]:
+        """Return the smallest automaton of the words of ``left`` that are words of ``right``, too.
 
         Or, unless ``is_in_both``, of those that are not. None where there are more than ``limit``
-        pairs of states, or more than ``work`` steps would be taken: a step for each symbol of each
+        pairs of states, or more than ``work`` steps would be taken: a step for each class of each
         pair. The number is that of the steps taken; ``work + 1`` where they were too many.
         """
 
@@ -71,17 +78,17 @@ class Automata(Protocol):
         self,
         rows: Sequence[Sequence[int]],
         tags: Sequence[int],
-        starts: Sequence[int],
+        start: int,
+        classes: bytes,
         letters: Sequence[Mapping[int, int]],
         symbols: Sequence[int],
-        width: int,
         limit: int,
-    ) -> Table | None:
-        """Return the minimal automaton in which symbols are spelt in others, below ``width``.
+    ) -> Automaton | None:
+        """Return the smallest automaton in which symbols are spelt in bytes.
 
-        ``letters`` read a text of one symbol: from the last, each maps its symbols, in their
-        order, to others before it. ``symbols`` has for each the symbol whose text ended there,
-        DEAD inside of texts. None beyond ``limit`` states before minimisation.
+        ``letters`` read a text of one symbol: from the last, each maps classes, in their order, to
+        others before it. ``symbols`` has for each the symbol whose text ended there, DEAD inside
+        of texts. None beyond ``limit`` states before minimisation.
         """
 
     def compact(

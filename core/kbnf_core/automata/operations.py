@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from kbnf_core.automata.alphabet import class_count, first_bytes, join, separate
 from kbnf_core.automata.build import Fragment, Thompson
 from kbnf_core.automata.chosen_kernel import AUTOMATA
-from kbnf_core.automata.determinise import from_minimal, from_symbols
+from kbnf_core.automata.determinise import from_symbols
 from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa, empty, rows_over
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.explore import shortest_word_to
@@ -128,15 +128,18 @@ def complement(dfa: Dfa) -> Dfa:
 
 def _product(left: Dfa, right: Dfa, is_in_both: bool, limits: Limits, budget: Budget | None) -> Dfa:
     """Run both automata at once; a pair is dead when no word can be accepted from it."""
-    classes = join((left.classes, right.classes))
-    bytes_ = first_bytes(classes)
-    sides = [(dfa.rows, [dfa.classes[b] for b in bytes_], dfa.accepting) for dfa in (left, right)]
     meter = budget or Budget(sys.maxsize)
-    found, steps = AUTOMATA.product(sides[0], sides[1], is_in_both, limits.regex_states, meter.left)
+    found, steps = AUTOMATA.product(
+        (left.classes, left.rows, left.accepting),
+        (right.classes, right.rows, right.accepting),
+        is_in_both,
+        limits.regex_states,
+        meter.left,
+    )
     meter.spend(steps)
     if found is None:
         raise LimitError("states", limits.regex_states)
-    return from_minimal(SymbolDfa(*found), classes)
+    return Dfa(*found)
 
 
 def shortest_matches(dfa: Dfa) -> Dfa:

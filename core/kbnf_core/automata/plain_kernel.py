@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 
-from kbnf_core.automata.kernel import DEAD, ELEMENTS_PER_STATE, Compacted, Ints, Side, Table
+from kbnf_core.automata.kernel import DEAD, ELEMENTS_PER_STATE, Automaton, Compacted, Ints, Table
 
 __all__ = [
     "NAME",
@@ -17,6 +17,7 @@ __all__ = [
     "leave_out",
     "minimise",
     "product",
+    "smallest",
     "spell",
 ]
 
@@ -260,23 +261,37 @@ class _Partition:
                 self.dirty.setdefault(self.block[source], set()).add(source)
 
 
-def product(
-    left: Side, right: Side, is_in_both: bool, limit: int, work: int
-) -> tuple[Table | None, int]:
+def smallest(
+    rows: Sequence[Sequence[int]], tags: Sequence[int], start: int, classes: bytes
+) -> Automaton:
     """See ``kernel.Automata``."""
+    found, kept, _ = minimise(rows, tags, [start])
+    columns = list(zip(*found, strict=True)) or [()] * (max(classes) + 1)
+    keys = [columns[number] for number in classes]
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    merged = bytes(map(numbers.__getitem__, keys))
+    return merged, [list(row) for row in zip(*numbers, strict=True)], [tag != 0 for tag in kept]
+
+
+def product(
+    left: Automaton, right: Automaton, is_in_both: bool, limit: int, work: int
+) -> tuple[Automaton | None, int]:
+    """See ``kernel.Automata``."""
+    classes = join((left[0], right[0]))
+    bytes_ = [classes.index(number) for number in range(max(classes) + 1)]
     first, second = (
-        [[row[c] for c in columns] for row in rows] for rows, columns, _ in (left, right)
+        [[row[own[byte]] for byte in bytes_] for row in rows] for own, rows, _ in (left, right)
     )
     if not first:
-        return ([], [], [DEAD]), 0
+        return (bytes(256), [], []), 0
     # The row and the flag of DEAD, -1, are the last ones.
-    second.append([DEAD] * len(right[1]))
+    second.append([DEAD] * len(bytes_))
     ends = [*right[2], False]
     pairs = {(0, 0 if right[2] else DEAD): 0}
     rows: list[list[int]] = []
     queue = list(pairs)
     for number, (here, there) in enumerate(queue, 1):
-        if number * len(left[1]) > work:
+        if number * len(bytes_) > work:
             return None, work + 1
         row: list[int] = []
         for pair in zip(first[here], second[there], strict=True):
@@ -291,18 +306,18 @@ def product(
         if len(queue) > limit:
             return None, 0
     tags = [int(left[2][here] and ends[there] == is_in_both) for here, there in queue]
-    return minimise(rows, tags, [0]), len(rows) * len(left[1])
+    return smallest(rows, tags, 0, classes), len(rows) * len(bytes_)
 
 
 def spell(
     rows: Sequence[Sequence[int]],
     tags: Sequence[int],
-    starts: Sequence[int],
+    start: int,
+    classes: bytes,
     letters: Sequence[Mapping[int, int]],
     symbols: Sequence[int],
-    width: int,
     limit: int,
-) -> Table | None:
+) -> Automaton | None:
     """See ``kernel.Automata``; what reads a part of a text is hash-consed by what it leads to."""
     roots: list[list[tuple[int, int]]] = []
     nodes: dict[tuple[tuple[int, int], ...], int] = {}
@@ -317,11 +332,11 @@ def spell(
         roots.append([(byte, found[to]) for byte, to in letters[-1].items()])
         if len(rows) + len(nodes) > limit:
             return None
-    table = [[DEAD] * width for _ in range(len(rows) + len(nodes))]
+    table = [[DEAD] * (max(classes) + 1) for _ in range(len(rows) + len(nodes))]
     for line, leaving in zip(table, (*roots, *nodes), strict=True):
         for byte, to in leaving:
             line[byte] = to
-    return minimise(table, [*tags, *([0] * len(nodes))], starts)
+    return smallest(table, [*tags, *([0] * len(nodes))], start, classes)
 
 
 def compact(

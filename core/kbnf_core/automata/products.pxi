@@ -6,18 +6,20 @@ cdef struct Side:
     vector[uint8_t] ends
 
 
-cdef int _read_side(Side& side, automaton) except -1:
-    cdef Ints chosen
+cdef int _read_side(Side& side, automaton, const uint8_t[::1] classes, Py_ssize_t width) except -1:
+    """Read an automaton over the classes of a common refinement of its own."""
+    cdef const uint8_t[::1] own = automaton[0]
+    cdef Ints columns
     cdef list row
     cdef Py_ssize_t i
-    rows, columns, accepting = automaton
-    for column in columns:
-        chosen.push_back(column)
-    side.rows.reserve(len(rows) * chosen.size())
-    for row in rows:
-        for i in range(<Py_ssize_t> chosen.size()):
-            side.rows.push_back(row[chosen[i]])
-    for end in accepting:
+    columns.assign(width, 0)
+    for i in range(256):
+        columns[classes[i]] = own[i]
+    side.rows.reserve(len(automaton[1]) * width)
+    for row in automaton[1]:
+        for i in range(width):
+            side.rows.push_back(row[columns[i]])
+    for end in automaton[2]:
         side.ends.push_back(end)
     return 0
 
@@ -76,11 +78,12 @@ def product(left, right, bint is_in_both, int64_t limit, int64_t work):
     cdef vector[uint64_t] tags
     cdef Ints starts
     cdef int64_t steps
-    cdef Py_ssize_t symbols = len(left[1])
-    _read_side(first, left)
-    _read_side(second, right)
+    cdef bytes classes = join((left[0], right[0]))
+    cdef Py_ssize_t symbols = max(classes) + 1
+    _read_side(first, left, classes, symbols)
+    _read_side(second, right, classes, symbols)
     if first.ends.empty():
-        return ([], [], [DEAD]), 0
+        return (bytes(256), [], []), 0
     if first.ends.size() * second.ends.size() <= MANY:
         steps = _follow_pairs(first, second, symbols, is_in_both, limit, work, edges, tags)
     else:
@@ -89,7 +92,49 @@ def product(left, right, bint is_in_both, int64_t limit, int64_t work):
     if steps < 0 or steps > work:
         return None, max(steps, 0)
     starts.push_back(0)
-    return _minimal(edges, tags, starts, symbols), steps
+    return _over_bytes(edges, tags, starts, classes), steps
+
+
+cdef tuple _over_bytes(Edges& edges, vector[uint64_t]& tags, Ints& starts, bytes classes):
+    """Return the minimal automaton of one over classes of bytes, with the coarsest classes."""
+    cdef unordered_map[string, int32_t] numbers
+    cdef vector[string] columns
+    cdef Ints merged
+    cdef Py_ssize_t state, i
+    cdef int32_t pair[2]
+    cdef int32_t j
+    cdef uint8_t found[256]
+    cdef const uint8_t[::1] before = classes
+    _make_minimal(edges, tags, starts)
+    columns.resize(max(classes) + 1)
+    for state in range(<Py_ssize_t> tags.size()):
+        for j in range(edges.first[state], edges.first[state + 1]):
+            pair[0] = <int32_t> state
+            pair[1] = edges.target[j]
+            columns[edges.symbol[j]].append(<const char*> pair, sizeof(pair))
+    # Numbers are those of first bytes; where columns are one, the first has the edges of all.
+    merged.assign(columns.size(), <int32_t> DEAD)
+    for i in range(256):
+        if merged[before[i]] == DEAD:
+            if not numbers.count(columns[before[i]]):
+                j = <int32_t> numbers.size()
+                numbers[columns[before[i]]] = j
+            merged[before[i]] = numbers[columns[before[i]]]
+        found[i] = <uint8_t> merged[before[i]]
+    for i in range(<Py_ssize_t> edges.symbol.size()):
+        edges.symbol[i] = merged[edges.symbol[i]]
+    rows = _dense(edges, tags.size(), numbers.size())
+    accepting = [tags[i] != 0 for i in range(<Py_ssize_t> tags.size())]
+    return PyBytes_FromStringAndSize(<const char*> found, 256), rows, accepting
+
+
+def smallest(rows, tags, int32_t start, bytes classes):
+    """See ``kernel.Automata``."""
+    cdef Edges edges
+    cdef vector[uint64_t] kept
+    cdef Ints starts
+    _read_table(rows, tags, (start,), edges, kept, starts)
+    return _over_bytes(edges, kept, starts, classes)
 
 
 cdef struct Letters:
@@ -140,13 +185,13 @@ cdef void _add_node(Edges& edges, const Ints& node) noexcept:
         edges.target.push_back(node[i + 1])
 
 
-def spell(rows, tags, starts, letters, symbols, Py_ssize_t width, int64_t limit):
+def spell(rows, tags, int32_t start, bytes classes, letters, symbols, int64_t limit):
     """See ``kernel.Automata``."""
     cdef Letters read
     cdef Edges whole, nodes
     cdef unordered_map[string, int32_t] numbers
     cdef vector[uint64_t] kept
-    cdef Ints row, first
+    cdef Ints row, starts
     cdef Py_ssize_t i, count = len(rows)
     for edges in letters:
         read.edges.first.push_back(<int32_t> read.edges.symbol.size())
@@ -171,6 +216,5 @@ def spell(rows, tags, starts, letters, symbols, Py_ssize_t width, int64_t limit)
     for tag in tags:
         kept.push_back(tag)
     kept.resize(count + nodes.first.size(), 0)
-    for start in starts:
-        first.push_back(start)
-    return _minimal(whole, kept, first, width)
+    starts.push_back(start)
+    return _over_bytes(whole, kept, starts, classes)

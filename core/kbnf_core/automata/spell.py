@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from graphlib import TopologicalSorter
 from typing import NamedTuple
 
-from kbnf_core.automata.alphabet import ByteClasses, class_count
+from kbnf_core.automata.alphabet import ByteClasses
 from kbnf_core.automata.chosen_kernel import AUTOMATA
-from kbnf_core.automata.determinise import from_minimal
 from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.explore import explore
@@ -39,11 +38,12 @@ def spell(dfa: SymbolDfa, letters: Letters, limit: int, budget: Budget | None = 
     """
     if budget is not None:
         budget.spend(len(dfa.rows) * len(letters.edges))
-    width = class_count(letters.classes)
-    found = AUTOMATA.spell(*dfa, letters.edges, letters.symbols, width, limit)
+    found = AUTOMATA.spell(
+        dfa.rows, dfa.tags, dfa.starts[0], letters.classes, letters.edges, letters.symbols, limit
+    )
     if found is None:
         raise LimitError("states", limit)
-    return from_minimal(SymbolDfa(*found), letters.classes)
+    return Dfa(*found)
 
 
 def letters_of(languages: Sequence[Dfa]) -> Letters:
