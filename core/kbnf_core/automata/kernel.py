@@ -64,6 +64,12 @@ class Automata(Protocol):
         Of the classes that it does not tell apart it makes one. They are numbered by first byte.
         """
 
+    def literals(self, words: Sequence[bytes], classes: bytes) -> Automaton:
+        """Return the smallest automaton of some words.
+
+        ``classes`` tell their bytes apart, and are numbered by first byte.
+        """
+
     def product(
         self, left: Automaton, right: Automaton, is_in_both: bool, limit: int, work: int
     ) -> tuple[Automaton | None, int]:

@@ -11,7 +11,7 @@ from kbnf_core.automata.alphabet import class_count, first_bytes, join, separate
 from kbnf_core.automata.build import Fragment, Thompson
 from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.determinise import from_symbols
-from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa, empty, rows_over
+from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa, empty, rows_over
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.explore import shortest_word_to
 from kbnf_core.budget import Budget
@@ -47,22 +47,8 @@ def literal(data: bytes) -> Dfa:
 
 def literals(words: Iterable[bytes]) -> Dfa:
     """Return the automaton of a finite set of words."""
-    children: list[dict[int, int]] = [{}]
-    tags = [0]
-    for word in words:
-        state = 0
-        for byte in word:
-            state = children[state].setdefault(byte, len(children))
-            if state == len(children):
-                children.append({})
-                tags.append(0)
-        tags[state] = ACCEPT
-    classes = separate(byte for edges in children for byte in edges)
-    rows = [[DEAD] * class_count(classes) for _ in children]
-    for row, edges in zip(rows, children, strict=True):
-        for byte, target in edges.items():
-            row[classes[byte]] = target
-    return from_symbols(SymbolDfa(rows, tags, [0]), classes)
+    held = list(words)
+    return Dfa(*AUTOMATA.literals(held, separate(b"".join(held))))
 
 
 def union(*dfas: Dfa, limits: Limits = DEFAULT_LIMITS) -> Dfa:

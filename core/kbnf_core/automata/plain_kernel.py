@@ -15,6 +15,7 @@ __all__ = [
     "determinise",
     "join",
     "leave_out",
+    "literals",
     "minimise",
     "product",
     "smallest",
@@ -271,6 +272,22 @@ def smallest(
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     merged = bytes(map(numbers.__getitem__, keys))
     return merged, [list(row) for row in zip(*numbers, strict=True)], [tag != 0 for tag in kept]
+
+
+def literals(words: Sequence[bytes], classes: bytes) -> Automaton:
+    """See ``kernel.Automata``."""
+    children: list[dict[int, int]] = [{}]
+    ends = set()
+    for word in words:
+        node = 0
+        for symbol in word.translate(classes):
+            node = children[node].setdefault(symbol, len(children))
+            if node == len(children):
+                children.append({})
+        ends.add(node)
+    symbols = range(max(classes) + 1)
+    rows = [[edges.get(symbol, DEAD) for symbol in symbols] for edges in children]
+    return smallest(rows, [int(node in ends) for node in range(len(rows))], 0, classes)
 
 
 def product(

@@ -1,4 +1,4 @@
-# Two automata side by side, and symbols spelt in others.
+# Automata of listed words, of two automata side by side, of symbols spelt in others.
 
 cdef struct Side:
     # Successors by state and symbol of the common alphabet, and whether a word may end.
@@ -218,3 +218,47 @@ def spell(rows, tags, int32_t start, bytes classes, letters, symbols, int64_t li
     kept.resize(count + nodes.first.size(), 0)
     starts.push_back(start)
     return _over_bytes(whole, kept, starts, classes)
+
+
+cdef struct Branch:
+    # A node of a trie: the sorted words low .. high - 1 share what led to it, so many bytes.
+    Py_ssize_t low
+    Py_ssize_t high
+    size_t depth
+
+
+def literals(words, bytes classes):
+    """See ``kernel.Automata``."""
+    cdef vector[string] texts = sorted(words)
+    cdef vector[Branch] nodes
+    cdef Branch here, below
+    cdef Edges edges
+    cdef vector[uint64_t] tags
+    cdef Ints starts
+    cdef Py_ssize_t at = 0
+    cdef const uint8_t[::1] of_byte = classes
+    cdef char byte
+    below.low, below.high, below.depth = 0, <Py_ssize_t> texts.size(), 0
+    nodes.push_back(below)
+    while at < <Py_ssize_t> nodes.size():
+        here = nodes[at]
+        at += 1
+        edges.first.push_back(<int32_t> edges.symbol.size())
+        tags.push_back(0)
+        below.low, below.depth = here.low, here.depth + 1
+        while below.low < here.high:
+            if texts[below.low].size() == here.depth:
+                tags[at - 1] = 1
+                below.low += 1
+                continue
+            byte = texts[below.low][here.depth]
+            below.high = below.low + 1
+            while below.high < here.high and texts[below.high][here.depth] == byte:
+                below.high += 1
+            edges.symbol.push_back(of_byte[<uint8_t> byte])
+            edges.target.push_back(<int32_t> nodes.size())
+            nodes.push_back(below)
+            below.low = below.high
+    edges.first.push_back(<int32_t> edges.symbol.size())
+    starts.push_back(0)
+    return _over_bytes(edges, tags, starts, classes)

@@ -241,3 +241,14 @@ def test_both_spell_alike(compiled: Automata, seed: int) -> None:
     classes = bytes([*range(3), *([2] * 253)])
     arguments = rows, tags, 0, classes, letters, ends, random.choice([states, states + 4, 100])
     assert compiled.spell(*arguments) == PLAIN.spell(*arguments)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_both_read_the_same_words(compiled: Automata, seed: int) -> None:
+    random = Random(seed)
+    symbols = bytes([0, 1, 0x80, 0xFF][: random.randint(1, 4)])
+    words = [
+        bytes(random.choices(symbols, k=random.randrange(4))) for _ in range(random.randrange(9))
+    ]
+    classes = bytes(min(byte, 2) + (byte > 0x80) for byte in range(256))
+    assert compiled.literals(words, classes) == PLAIN.literals(words, classes)

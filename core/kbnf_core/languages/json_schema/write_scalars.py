@@ -1,6 +1,6 @@
 """Writes sets of strings and of numbers: as regular expressions, or as rules where those grow."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from itertools import chain
@@ -98,12 +98,16 @@ class ScalarWriter:
         if not part.literals:
             return self._prelude.use("string")
         if part.finite is not None:
-            return alternation(map(self._listed, part.finite))
+            return self._texts(part.finite)
         atom, wanted = part.literals[0]
         if len(part.literals) == 1 and wanted and isinstance(atom, Length):
             character = self._prelude.use("character")
             return sequence(text('"'), self._counter.times(character, atom), text('"'))
         return self._remembered(part, wish)
+
+    def _texts(self, values: Sequence[str]) -> Form:
+        """Return the JSON texts of some strings."""
+        return alternation(map(self._listed, values))
 
     def _listed(self, value: str) -> Form:
         """Return the JSON texts of one string."""
