@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any, TypeAlias
 
+from kbnf_core.languages.json_schema.values import key_of
+
 Json: TypeAlias = Any
 
 _DRAFT = re.compile(r"https?://json-schema\.org/draft-0([3467])/schema#?")
@@ -143,8 +145,8 @@ def _type(value: Json, draft: int) -> bool:
 def _values(value: Json, draft: int) -> bool:
     if not isinstance(value, list) or not value:
         return False
-    # Up to draft 6 values differ; those of texts are easily compared.
-    return draft > 6 or _names(value, draft)
+    # Up to draft 6 values differ.
+    return draft > 6 or len(set(map(key_of, value))) == len(value)
 
 
 def _list(value: Json, draft: int) -> bool:
