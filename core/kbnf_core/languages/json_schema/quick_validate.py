@@ -145,8 +145,11 @@ def _type(value: Json, draft: int) -> bool:
 def _values(value: Json, draft: int) -> bool:
     if not isinstance(value, list) or not value:
         return False
-    # Up to draft 6 values differ.
-    return draft > 6 or len(set(map(key_of, value))) == len(value)
+    # Up to draft 6 values differ; those inside of others are not looked at.
+    if draft > 6:
+        return True
+    is_simple = not any(isinstance(item, dict | list) for item in value)
+    return is_simple and len(set(map(key_of, value))) == len(value)
 
 
 def _list(value: Json, draft: int) -> bool:
