@@ -1,6 +1,6 @@
 """The automata kernel: compiled, or in plain Python with identical results."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 DEAD = -1
@@ -95,6 +95,28 @@ class Automata(Protocol):
         ``letters`` read a text of one symbol: from the last, each maps classes, in their order, to
         others before it. ``symbols`` has for each the symbol whose text ended there, DEAD inside
         of texts. None beyond ``limit`` states before minimisation.
+        """
+
+    def count(
+        self,
+        targets: Sequence[Sequence[int]],
+        shortest: Sequence[int],
+        longest: Sequence[int | None],
+        low: int,
+        high: int,
+        stops: Container[int],
+        most: int,
+        work: int,
+    ) -> tuple[tuple[list[tuple[int, int]], list[list[tuple[int, int]]]] | None, int]:
+        """Return states with counts of symbols, for the words of ``low`` to ``high`` symbols.
+
+        ``targets`` are those of the edges of each state, from which ``shortest`` to ``longest``
+        symbols (None: no bound) lead to an end. No ``high`` is -1. Of each state with its count
+        the rows have the edges that can be taken: which, and the number of what they lead to, or
+        ``-1 - state`` where the count cannot matter any more. There are none at ``stops``.
+
+        None beyond ``most`` states or ``work`` steps: one for each, and for each of its edges. The
+        number is that of the steps taken; ``work + 1`` where they were too many.
         """
 
     def compact(

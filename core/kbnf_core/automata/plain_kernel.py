@@ -2,7 +2,7 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 
@@ -12,6 +12,7 @@ __all__ = [
     "NAME",
     "blocks",
     "compact",
+    "count",
     "determinise",
     "join",
     "leave_out",
@@ -354,6 +355,46 @@ def spell(
         for byte, to in leaving:
             line[byte] = to
     return smallest(table, [*tags, *([0] * len(nodes))], start, classes)
+
+
+def count(
+    targets: Sequence[Sequence[int]],
+    shortest: Sequence[int],
+    longest: Sequence[int | None],
+    low: int,
+    high: int,
+    stops: Container[int],
+    most: int,
+    work: int,
+) -> tuple[tuple[list[tuple[int, int]], list[list[tuple[int, int]]]] | None, int]:
+    """See ``kernel.Automata``."""
+
+    def counted(state: int, reached: int) -> tuple[int, int]:
+        farthest = longest[state]
+        is_short = high < 0 or (farthest is not None and reached + farthest <= high)
+        return (state, -1 if reached + shortest[state] >= low and is_short else reached)
+
+    states = [counted(0, 0)]
+    numbers = {states[0]: 0}
+    rows: list[list[tuple[int, int]]] = []
+    steps = 0
+    for state, reached in states:
+        steps += 1 + len(targets[state])
+        if steps > work:
+            return None, work + 1
+        row: list[tuple[int, int]] = []
+        for edge, to in enumerate(() if state in stops else targets[state]):
+            if high >= 0 and reached + 1 + shortest[to] > high:
+                continue
+            after = counted(to, reached + 1)
+            if after[1] >= 0 and after not in numbers:
+                numbers[after] = len(states)
+                states.append(after)
+            row.append((edge, numbers[after] if after[1] >= 0 else -1 - to))
+        rows.append(row)
+        if len(states) > most:
+            return None, steps
+    return (states, rows), steps
 
 
 def compact(

@@ -1,4 +1,4 @@
-# Automata of listed words, of two automata side by side, of symbols spelt in others.
+# Automata of listed words, of two automata side by side, of symbols spelt in others; counts.
 
 cdef struct Side:
     # Successors by state and symbol of the common alphabet, and whether a word may end.
@@ -262,3 +262,67 @@ def literals(words, bytes classes):
     edges.first.push_back(<int32_t> edges.symbol.size())
     starts.push_back(0)
     return _over_bytes(edges, tags, starts, classes)
+
+
+def count(targets, shortest, longest, int64_t low, int64_t high, stops, int64_t most, int64_t work):
+    """See ``kernel.Automata``."""
+    cdef vector[Ints] after
+    cdef Ints least, farthest
+    cdef vector[uint8_t] stopped
+    cdef unordered_map[uint64_t, int32_t] numbers
+    cdef vector[uint64_t] states
+    cdef uint64_t key
+    cdef int64_t reached, there, steps = 0
+    cdef int32_t state, to
+    cdef Py_ssize_t at = 0, i
+    cdef list rows = [], row
+    after = targets
+    least = shortest
+    farthest = [-1 if far is None else far for far in longest]
+    stopped = [state in stops for state in range(<Py_ssize_t> after.size())]
+    # Counts are one more here, and 0 where they cannot matter any more.
+    states.push_back(<uint64_t> _counted(0, 0, least, farthest, low, high))
+    numbers[states[0]] = 0
+    while at < <Py_ssize_t> states.size():
+        state = <int32_t> (states[at] >> 32)
+        reached = <int64_t> (states[at] & <uint64_t> 0xFFFFFFFFu)
+        at += 1
+        steps += 1 + after[state].size()
+        if steps > work:
+            return None, work + 1
+        row = []
+        if not stopped[state]:
+            for i in range(<Py_ssize_t> after[state].size()):
+                to = after[state][i]
+                if high >= 0 and reached + least[to] > high:
+                    continue
+                there = _counted(to, reached, least, farthest, low, high)
+                key = <uint64_t> to << 32 | <uint64_t> there
+                if there == 0:
+                    row.append((i, -1 - to))
+                    continue
+                if not numbers.count(key):
+                    numbers[key] = <int32_t> states.size()
+                    states.push_back(key)
+                row.append((i, numbers[key]))
+        rows.append(row)
+        if <int64_t> states.size() > most:
+            return None, steps
+    found = [(key >> 32, <int64_t> (key & <uint64_t> 0xFFFFFFFFu) - 1) for key in states]
+    return (found, rows), steps
+
+
+cdef int64_t _counted(
+    int32_t state,
+    int64_t reached,
+    const Ints& least,
+    const Ints& farthest,
+    int64_t low,
+    int64_t high,
+) noexcept:
+    """Return a count, and one more; 0 where it cannot matter any more."""
+    if reached + least[state] >= low and (
+        high < 0 or (farthest[state] >= 0 and reached + farthest[state] <= high)
+    ):
+        return 0
+    return reached + 1

@@ -252,3 +252,17 @@ def test_both_read_the_same_words(compiled: Automata, seed: int) -> None:
     ]
     classes = bytes(min(byte, 2) + (byte > 0x80) for byte in range(256))
     assert compiled.literals(words, classes) == PLAIN.literals(words, classes)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_both_count_alike(compiled: Automata, seed: int) -> None:
+    random = Random(seed)
+    states = random.randint(1, 5)
+    targets = [random.choices(range(states), k=random.randrange(4)) for _ in range(states)]
+    shortest = [random.randrange(3) for _ in range(states)]
+    longest = [random.choice([None, least, least + 2]) for least in shortest]
+    low, high = random.randrange(5), random.choice([-1, 5, 9])
+    stops, most, work = {random.randrange(9)}, random.choice([2, 100]), random.choice([5, 10**4])
+    arguments = targets, shortest, longest, low, high, stops, most, work
+    if high >= 0 or low > shortest[0]:
+        assert compiled.count(*arguments) == PLAIN.count(*arguments)

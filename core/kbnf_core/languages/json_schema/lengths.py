@@ -8,15 +8,16 @@ from collections.abc import Container, Sequence
 from functools import cached_property, lru_cache
 
 from kbnf_core.automata.characters import CharacterDfa, Edge, to_characters
+from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.explore import explore
 from kbnf_core.budget import Budget
+from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.languages.json_schema.atoms import Length
 
 Counted = tuple[int, int]
-"""A state, and how many characters came; FREE where that cannot matter any more."""
-
-FREE = -1
+"""A state, and how many characters came."""
 
 
 class Lengths:
@@ -95,6 +96,17 @@ class Lengths:
         )
         return CharacterDfa(edges, tuple(self.words.accepting[here] for here in states))
 
+    @cached_property
+    def has_loops_in_a_row(self) -> bool:
+        """Whether some word goes through one cycle and then another."""
+        graph = dict(enumerate(self._targets))
+        return any(
+            target not in members and self.longest[target] is None
+            for members in cyclic_components(graph)
+            for state in members
+            for target in graph[state]
+        )
+
     def loops(self) -> list[int]:
         """Return the states that a character leaves as they are, and behind which nothing repeats.
 
@@ -116,39 +128,29 @@ class Lengths:
         A target that is free is ``-1 - state``. States of ``ends`` have no edges. Raises
         LimitError beyond ``most`` states.
         """
-        found: list[list[tuple[Edge, Counted]]] = []
-
-        def step(state: Counted) -> list[Counted]:
-            here, count = state
-            budget.spend(1 + len(self.words.edges[here]))
-            edges = [
-                (edge, self._after(edge[1], count + 1, length))
-                for edge in self.words.edges[here]
-                if here not in ends and self._fits(edge[1], count + 1, length)
-            ]
-            found.append(edges)
-            return [after for _, after in edges if after[1] != FREE]
-
-        start = self._after(0, 0, length)
-        states, _ = explore([start], step, most)
-        numbers = {state: number for number, state in enumerate(states)}
-        rows = [
-            [
-                (points, -1 - after[0] if after[1] == FREE else numbers[after])
-                for (points, _), after in edges
-            ]
-            for edges in found
+        found, steps = AUTOMATA.count(
+            self._targets,
+            self.shortest,
+            self.longest,
+            length.low,
+            -1 if length.high is None else length.high,
+            ends,
+            most,
+            budget.left,
+        )
+        budget.spend(steps)
+        if found is None:
+            raise LimitError("states", most)
+        states, rows = found
+        edges = self.words.edges
+        return states, [
+            [(edges[here][edge][0], to) for edge, to in row]
+            for (here, _), row in zip(states, rows, strict=True)
         ]
-        return states, rows
 
-    def _after(self, state: int, count: int, length: Length) -> Counted:
-        longest = self.longest[state]
-        enough = count + self.shortest[state] >= length.low
-        if enough and (
-            length.high is None or (longest is not None and count + longest <= length.high)
-        ):
-            return state, FREE
-        return state, count
+    @cached_property
+    def _targets(self) -> Sequence[Sequence[int]]:
+        return [[target for _, target in edges] for edges in self.words.edges]
 
 
 @lru_cache(maxsize=64)

@@ -369,6 +369,9 @@ class ScalarWriter:
 
 @lru_cache(maxsize=64)
 def _expression(lengths: Lengths) -> Regex | None:
+    """Return an expression for the words that may be one of few loops; None where it is none."""
+    if lengths.has_loops_in_a_row:
+        return None
     try:
         return to_expression(lengths.words, Builder(), MOST_LEAVES)
     except LimitError:
