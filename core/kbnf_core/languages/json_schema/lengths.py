@@ -97,15 +97,27 @@ class Lengths:
         return CharacterDfa(edges, tuple(self.words.accepting[here] for here in states))
 
     @cached_property
-    def has_loops_in_a_row(self) -> bool:
-        """Whether some word goes through one cycle and then another."""
+    def ways(self) -> int | None:
+        """How many ways there are at least through an expression, each of them with one loop.
+
+        Ways differ in the lengths of what comes before the loop, or of their words where there is
+        none. None where some word goes through one loop and then another.
+        """
         graph = dict(enumerate(self._targets))
-        return any(
-            target not in members and self.longest[target] is None
-            for members in cyclic_components(graph)
-            for state in members
-            for target in graph[state]
-        )
+        cycles = list(cyclic_components(graph))
+        for members in cycles:
+            behind = {target for state in members for target in graph[state]} - members
+            if any(self.longest[target] is None for target in behind):
+                return None
+        looping = frozenset().union(*cycles)
+        entered = ended = 0
+        here = {0}
+        while here:
+            entered += not here.isdisjoint(looping)
+            here -= looping
+            ended += any(self.words.accepting[state] for state in here)
+            here = {target for state in here for target in graph[state]}
+        return max(entered, ended)
 
     def loops(self) -> list[int]:
         """Return the states that a character leaves as they are, and behind which nothing repeats.

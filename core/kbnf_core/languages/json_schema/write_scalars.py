@@ -44,7 +44,12 @@ from kbnf_core.languages.json_schema.prelude import Prelude
 from kbnf_core.languages.json_schema.problems import too_large
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
 from kbnf_core.languages.json_schema.values import number_text
-from kbnf_core.languages.json_schema.write_counts import Counter, is_looped, write_one_loop
+from kbnf_core.languages.json_schema.write_counts import (
+    MOST_BRANCHES,
+    Counter,
+    is_looped,
+    write_one_loop,
+)
 from kbnf_core.syntax import tree
 
 MOST_LEAVES = 400
@@ -370,7 +375,7 @@ class ScalarWriter:
 @lru_cache(maxsize=64)
 def _expression(lengths: Lengths) -> Regex | None:
     """Return an expression for the words that may be one of few loops; None where it is none."""
-    if lengths.has_loops_in_a_row:
+    if lengths.ways is None or lengths.ways > MOST_BRANCHES:
         return None
     try:
         return to_expression(lengths.words, Builder(), MOST_LEAVES)
