@@ -5,8 +5,10 @@ states inside characters are gone.
 """
 
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
+from kbnf_core.automata.alphabet import class_count
 from kbnf_core.automata.codepoints import ANY, CodePoints, Range, from_ranges
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.explore import explore
@@ -68,8 +70,11 @@ class _Reader:
         self._rows = dfa.rows
         self._runs = {low: _columns(dfa.classes, low, high) for low, high in _BLOCKS}
         self._known: dict[tuple[int, int], list[_Run]] = {}
-        self._any_beyond = sorted(set(dfa.classes[0x80:]))
-        self._no_rest = sorted({*dfa.classes[:0x80], *dfa.classes[0xC0:]})
+        self._long: dict[object, list[_Run]] = {}
+        self._of_long = itemgetter(*sorted(set(dfa.classes[0x80:])))
+        self._of_no_rest = itemgetter(*sorted({*dfa.classes[:0x80], *dfa.classes[0xC0:]}))
+        dead = [DEAD] * class_count(dfa.classes)
+        self._no_long, self._only_rest = self._of_long(dead), self._of_no_rest(dead)
         self.inner: set[int] = set()
 
     def edges(self, state: int) -> tuple[Edge, ...]:
@@ -78,19 +83,25 @@ class _Reader:
         ranges: dict[int, list[Range]] = {}
         for low, high, target in self._bytes(row, 0):
             ranges.setdefault(target, []).append((low, high))
-        if any(row[column] != DEAD for column in self._any_beyond):
-            self._read_long(row, ranges)
+        columns = self._of_long(row)
+        if columns != self._no_long:
+            # States often differ in ASCII alone.
+            if columns not in self._long:
+                self._long[columns] = list(self._read_long(row))
+            for low, high, target in self._long[columns]:
+                ranges.setdefault(target, []).append((low, high))
         found = [(from_ranges(held), target) for target, held in ranges.items()]
         return tuple(sorted(found))
 
-    def _read_long(self, row: Sequence[int], ranges: dict[int, list[Range]]) -> None:
+    def _read_long(self, row: Sequence[int]) -> Iterator[_Run]:
+        """Yield where characters beyond ASCII lead."""
         if self._bytes(row, 0x80) or self._bytes(row, 0xF8):
             raise NotTextError("a character begins with a byte that begins none")
         for first, length in _LEADS:
             for low, high, inside in self._bytes(row, first):
                 for start, end, target in self._rest(low - first, high - first, inside, length):
                     _check(start, end, length)
-                    ranges.setdefault(target, []).append((start, end))
+                    yield start, end, target
 
     def _bytes(self, row: Sequence[int], first: int) -> list[_Run]:
         """Return the live runs of bytes in the block that begins with one."""
@@ -124,7 +135,7 @@ class _Reader:
         if self._accepting[state]:
             raise NotTextError("a word may end inside a character")
         row = self._rows[state]
-        if any(row[column] != DEAD for column in self._no_rest):
+        if self._of_no_rest(row) != self._only_rest:
             raise NotTextError("a character may be cut short")
         runs: list[_Run] = []
         for low, high, inside in self._bytes(row, 0x80):
