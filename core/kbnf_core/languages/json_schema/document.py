@@ -5,7 +5,7 @@ must be one of the meta-schemas, which come with the library.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache, cached_property
@@ -59,7 +59,7 @@ def _refuse_constant(name: str) -> Json:
 
 def escape(name: str) -> str:
     """Return a name as a step of a JSON Pointer."""
-    return name.replace("~", "~0").replace("/", "~1")
+    return name.replace("~", "~0").replace("/", "~1") if "~" in name or "/" in name else name
 
 
 _REFERENCES_STAND_ALONE = frozenset({"draft-03", "draft-04", "draft-06", "draft-07"})
@@ -414,16 +414,16 @@ def refuse_deep(root: Json, most: int) -> None:
     """Raise ProblemError where values are nested more than ``most`` deep."""
     level = [root]
     for _ in range(most + 1):
-        level = [item for value in level for item in _items(value)]
-        if not level:
+        below: list[Json] = []
+        for value in level:
+            if isinstance(value, dict):
+                below += value.values()
+            elif isinstance(value, list):
+                below += value
+        if not below:
             return
+        level = below
     _pointers(root, most)
-
-
-def _items(value: Json) -> Iterable[Json]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
 
 
 def _pointers(root: Json, most: int) -> dict[int, str]:
