@@ -70,6 +70,7 @@ class _Reader:
         self._rows = dfa.rows
         self._runs = {low: _columns(dfa.classes, low, high) for low, high in _BLOCKS}
         self._known: dict[tuple[int, int], list[_Run]] = {}
+        self._sets: dict[tuple[Range, ...], CodePoints] = {}
         self._long: dict[object, list[_Run]] = {}
         self._of_long = itemgetter(*sorted(set(dfa.classes[0x80:])))
         self._of_no_rest = itemgetter(*sorted({*dfa.classes[:0x80], *dfa.classes[0xC0:]}))
@@ -90,8 +91,14 @@ class _Reader:
                 self._long[columns] = list(self._read_long(row))
             for low, high, target in self._long[columns]:
                 ranges.setdefault(target, []).append((low, high))
-        found = [(from_ranges(held), target) for target, held in ranges.items()]
-        return tuple(sorted(found))
+        return tuple(sorted((self._set(tuple(held)), to) for to, held in ranges.items()))
+
+    def _set(self, ranges: tuple[Range, ...]) -> CodePoints:
+        """Return a set of characters; the states of an automaton tell few sets apart."""
+        found = self._sets.get(ranges)
+        if found is None:
+            found = self._sets[ranges] = from_ranges(ranges)
+        return found
 
     def _read_long(self, row: Sequence[int]) -> Iterator[_Run]:
         """Yield where characters beyond ASCII lead."""
