@@ -119,7 +119,9 @@ class Document:
         """What references of the document as a whole are relative to."""
         # The meta-schemas; the module has no types.
         registry: Registry[Json] = import_module("jsonschema_specifications").REGISTRY
-        return registry.resolver_with_root(self._dialect.create_resource(self._value))
+        resource = self._dialect.create_resource(self._value)
+        resolver = registry.resolver_with_root(resource)
+        return resolver.in_subresource(resource) if _has_id(self._value) else resolver
 
     def place(self, at: Ref) -> Place:
         """Return the schema that an expression names."""
@@ -142,7 +144,7 @@ class Document:
             raise invalid("a schema is an object, `true` or `false`", pointer)
         if not value:
             return ANYTHING
-        if _has_id(value):
+        if value is not self._value and _has_id(value):
             around = resolver or self._resolver
             resolver = around.in_subresource(self._dialect.create_resource(value))
             scope = self._entered(scope, value, resolver)
@@ -188,7 +190,7 @@ class Document:
     def at(self, reference: str) -> tuple[str, dict[str, Json]] | None:
         """Return what a plain pointer leads to, and the pointer as it is written here.
 
-        Nothing on the way has a name of its own; None where that is not so.
+        Nothing in the document on the way has a name of its own; None where that is not so.
         """
         if not reference.startswith("#/") or "%" in reference:
             return None

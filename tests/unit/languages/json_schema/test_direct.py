@@ -22,6 +22,7 @@ from kbnf_core.languages.json_schema import (
     normal_form,
     write_scalars,
 )
+from kbnf_core.languages.json_schema import document as document_module
 from kbnf_core.languages.json_schema.additional_names import all_but, regex_but
 from kbnf_core.languages.json_schema.atoms import Matching
 from kbnf_core.languages.json_schema.characters import Spelling
@@ -237,6 +238,33 @@ def test_conditions_that_come_one_by_one_are_not_met_again(
         shape = schemas.shape(AllOf(tuple(parts[:last])))
     assert shape == whole
     assert len(meets) < 4 * count
+
+
+def test_plain_references_are_resolved_without_a_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str) -> None:
+        raise AssertionError(name)
+
+    monkeypatch.setattr(document_module, "import_module", refuse)
+    schema = {
+        "$id": "https://example.org/a",
+        "$defs": {"a/b": {"const": 1}, "~": {"$ref": "#/$defs/a~1b"}},
+        "$ref": "#/$defs/~0",
+    }
+    assert shortest(schema) == "1"
+
+
+def test_references_through_a_named_schema_are_relative_to_it() -> None:
+    named = {
+        "$id": "https://example.org/a/",
+        "$defs": {"b": {"$ref": "c"}, "c": {"$id": "c", "const": 2}},
+    }
+    assert shortest({"$defs": {"a": named}, "$ref": "#/$defs/a/$defs/b"}) == "2"
+
+
+def shortest(schema: Any) -> str:
+    grammar = json_schema_grammar(json.dumps(schema))
+    data = Engine(grammar, Vocabulary.bytes()).shortest_completion().data
+    return "" if data is None else data.decode()
 
 
 def test_many_listed_strings_are_one_automaton() -> None:
