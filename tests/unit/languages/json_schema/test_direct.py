@@ -29,6 +29,7 @@ from kbnf_core.languages.json_schema.characters import Spelling
 from kbnf_core.languages.json_schema.document import Document, read_json
 from kbnf_core.languages.json_schema.expressions import AllOf, Ref
 from kbnf_core.languages.json_schema.lengths import Lengths, lengths_of
+from kbnf_core.languages.json_schema.normal_form import NormalForm
 from kbnf_core.languages.json_schema.quoted import quoted
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
@@ -231,9 +232,14 @@ def test_conditions_that_come_one_by_one_are_not_met_again(
     parts = [document.inside(document.place(root), "allOf", str(n)) for n in range(count)]
     schemas = Schemas(document, Options())
     whole = schemas.meet([schemas.shape(part) for part in parts])
-    meets = []
+    meets: list[NormalForm] = []
     meet = normal_form.meet
-    monkeypatch.setattr(normal_form, "meet", lambda *given: meets.append(0) or meet(*given))
+
+    def counted(left: NormalForm, right: NormalForm, most: int, budget: Budget) -> NormalForm:
+        meets.append(right)
+        return meet(left, right, most, budget)
+
+    monkeypatch.setattr(normal_form, "meet", counted)
     for last in range(1, count + 1):
         shape = schemas.shape(AllOf(tuple(parts[:last])))
     assert shape == whole
