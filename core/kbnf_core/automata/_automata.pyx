@@ -111,13 +111,8 @@ def determinise(
     return (rows, _listed(subsets.tags), numbers), subsets.steps()
 
 
-def minimise(rows, tags, starts):
-    """See ``kernel.Automata``."""
-    cdef Edges edges
-    cdef vector[uint64_t] kept
-    cdef Ints first
+cdef int _read_table(rows, tags, starts, Edges& edges, vector[uint64_t]& kept, Ints& first) except -1:
     cdef int32_t target, symbol, start
-    cdef Py_ssize_t i, count = len(rows), width = len(rows[0]) if count else 0
     for row in rows:
         edges.first.push_back(<int32_t> edges.symbol.size())
         symbol = 0
@@ -131,9 +126,19 @@ def minimise(rows, tags, starts):
         kept.push_back(tag)
     for start in starts:
         # An automaton without states may still say where it starts.
-        first.push_back(start if start < count else DEAD)
+        first.push_back(start if start < <int32_t> kept.size() else DEAD)
+    return 0
+
+
+def minimise(rows, tags, starts):
+    """See ``kernel.Automata``."""
+    cdef Edges edges
+    cdef vector[uint64_t] kept
+    cdef Ints first
+    cdef Py_ssize_t i
+    _read_table(rows, tags, starts, edges, kept, first)
     _make_minimal(edges, kept, first)
-    found = _dense(edges, kept.size(), width)
+    found = _dense(edges, kept.size(), len(rows[0]) if rows else 0)
     return found, _listed(kept), [first[i] for i in range(<Py_ssize_t> first.size())]
 
 
@@ -324,3 +329,4 @@ cdef _bytes(const Ints& values):
 
 
 include "blocks.pxi"
+include "products.pxi"

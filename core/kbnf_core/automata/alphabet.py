@@ -16,7 +16,7 @@ all the given partitions agree that they are alike. ``join`` makes it; numbered 
 unique, so equal languages have equal minimal automata down to the last number. A column of the
 refinement is a copy of the column of any of its bytes (``first_bytes``), which is how rows are
 carried over to it (``dfa.rows_over``). The way back is to merge equal columns
-(``dfa.merge_classes``).
+(``kernel.Automata.smallest``).
 """
 
 from collections.abc import Iterable
@@ -37,13 +37,6 @@ def join(parts: Iterable[ByteClasses]) -> ByteClasses:
     They are numbered from 0 without gaps, by first byte. Without any, all bytes are class 0.
     """
     return AUTOMATA.join(list(dict.fromkeys(parts)))
-
-
-def numbered(keys: Iterable[object]) -> bytes:
-    """Return for each key the number of its first occurrence."""
-    held = list(keys)
-    numbers = {key: number for number, key in enumerate(dict.fromkeys(held))}
-    return bytes(map(numbers.__getitem__, held))
 
 
 def separate(used: Iterable[int]) -> ByteClasses:

@@ -4,9 +4,11 @@ A state that stands between characters gets one edge for each state that a chara
 states inside characters are gone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
+from kbnf_core.automata.alphabet import class_count
 from kbnf_core.automata.codepoints import ANY, CodePoints, Range, from_ranges
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.explore import explore
@@ -68,7 +70,12 @@ class _Reader:
         self._rows = dfa.rows
         self._runs = {low: _columns(dfa.classes, low, high) for low, high in _BLOCKS}
         self._known: dict[tuple[int, int], list[_Run]] = {}
-        self._any_beyond = _starts_beyond_ascii(dfa)
+        self._sets: dict[tuple[Range, ...], CodePoints] = {}
+        self._long: dict[object, list[_Run]] = {}
+        self._of_long = itemgetter(*sorted(set(dfa.classes[0x80:])))
+        self._of_no_rest = itemgetter(*sorted({*dfa.classes[:0x80], *dfa.classes[0xC0:]}))
+        dead = [DEAD] * class_count(dfa.classes)
+        self._no_long, self._only_rest = self._of_long(dead), self._of_no_rest(dead)
         self.inner: set[int] = set()
 
     def edges(self, state: int) -> tuple[Edge, ...]:
@@ -77,21 +84,31 @@ class _Reader:
         ranges: dict[int, list[Range]] = {}
         for low, high, target in self._bytes(row, 0):
             ranges.setdefault(target, []).append((low, high))
-        if any(row[column] != DEAD for column in self._any_beyond):
-            self._read_long(row, ranges)
-        found = [(from_ranges(held), target) for target, held in ranges.items()]
-        return tuple(sorted(found))
+        columns = self._of_long(row)
+        if columns != self._no_long:
+            # States often differ in ASCII alone.
+            if columns not in self._long:
+                self._long[columns] = list(self._read_long(row))
+            for low, high, target in self._long[columns]:
+                ranges.setdefault(target, []).append((low, high))
+        return tuple(sorted((self._set(tuple(held)), to) for to, held in ranges.items()))
 
-    def _read_long(self, row: Sequence[int], ranges: dict[int, list[Range]]) -> None:
+    def _set(self, ranges: tuple[Range, ...]) -> CodePoints:
+        """Return a set of characters; the states of an automaton tell few sets apart."""
+        found = self._sets.get(ranges)
+        if found is None:
+            found = self._sets[ranges] = from_ranges(ranges)
+        return found
+
+    def _read_long(self, row: Sequence[int]) -> Iterator[_Run]:
+        """Yield where characters beyond ASCII lead."""
         if self._bytes(row, 0x80) or self._bytes(row, 0xF8):
             raise NotTextError("a character begins with a byte that begins none")
         for first, length in _LEADS:
             for low, high, inside in self._bytes(row, first):
-                for byte in range(low, high + 1):
-                    base = (byte - first) << 6 * length
-                    for start, end, target in self._continue(inside, length):
-                        _check(base + start, base + end, length)
-                        ranges.setdefault(target, []).append((base + start, base + end))
+                for start, end, target in self._rest(low - first, high - first, inside, length):
+                    _check(start, end, length)
+                    yield start, end, target
 
     def _bytes(self, row: Sequence[int], first: int) -> list[_Run]:
         """Return the live runs of bytes in the block that begins with one."""
@@ -102,10 +119,19 @@ class _Reader:
                 _extend(runs, low, high, target)
         return runs
 
+    def _rest(self, low: int, high: int, inside: int, length: int) -> Iterator[_Run]:
+        """Yield where characters lead of which some bytes lead inside: ``length`` more bytes."""
+        size = 1 << 6 * length
+        found = [(0, 0, inside)] if length == 0 else self._continue(inside, length)
+        if [(start, end) for start, end, _ in found] == [(0, size - 1)]:
+            yield low * size, (high + 1) * size - 1, found[0][2]
+            return
+        for base in range(low * size, (high + 1) * size, size):
+            for start, end, target in found:
+                yield base + start, base + end, target
+
     def _continue(self, state: int, length: int) -> list[_Run]:
         """Return where the rest of a character leads, by offset: ``length`` more bytes."""
-        if length == 0:
-            return [(0, 0, state)]
         known = self._known.get((state, length))
         if known is None:
             known = self._known[state, length] = self._find(state, length)
@@ -116,15 +142,12 @@ class _Reader:
         if self._accepting[state]:
             raise NotTextError("a word may end inside a character")
         row = self._rows[state]
-        if any(row[self._classes[byte]] != DEAD for byte in (*range(0x80), *range(0xC0, 0x100))):
+        if self._of_no_rest(row) != self._only_rest:
             raise NotTextError("a character may be cut short")
         runs: list[_Run] = []
-        for byte in range(0x80, 0xC0):
-            target = row[self._classes[byte]]
-            if target != DEAD:
-                base = (byte - 0x80) << 6 * (length - 1)
-                for start, end, after in self._continue(target, length - 1):
-                    _extend(runs, base + start, base + end, after)
+        for low, high, inside in self._bytes(row, 0x80):
+            for run in self._rest(low - 0x80, high - 0x80, inside, length - 1):
+                _extend(runs, *run)
         return runs
 
 
@@ -134,10 +157,6 @@ def _columns(classes: bytes, low: int, high: int) -> list[_Run]:
     for byte in range(low, high + 1):
         _extend(runs, byte, byte, classes[byte])
     return runs
-
-
-def _starts_beyond_ascii(dfa: Dfa) -> list[int]:
-    return sorted(set(dfa.classes[0x80:]))
 
 
 def _extend(runs: list[_Run], start: int, end: int, target: int) -> None:

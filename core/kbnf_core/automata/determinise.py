@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from kbnf_core.automata.alphabet import ByteClasses
 from kbnf_core.automata.chosen_kernel import AUTOMATA
-from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa, empty, merge_classes
+from kbnf_core.automata.dfa import Dfa, SymbolDfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.nfa import Nfa
 from kbnf_core.budget import Budget
@@ -51,10 +51,9 @@ def minimise(dfa: SymbolDfa, budget: Budget | None = None) -> SymbolDfa:
 
 def from_symbols(dfa: SymbolDfa, classes: ByteClasses, budget: Budget | None = None) -> Dfa:
     """Return the minimal automaton of one with one start, whose symbols are classes of bytes."""
-    small = minimise(dfa, budget)
-    if not small.rows or small.starts[0] == DEAD:
-        return empty()
-    return merge_classes(classes, small.rows, [bool(tag) for tag in small.tags])
+    if budget is not None and dfa.rows:
+        budget.spend(len(dfa.rows) * len(dfa.rows[0]))
+    return Dfa(*AUTOMATA.smallest(dfa.rows, dfa.tags, dfa.starts[0], classes))
 
 
 def ending_in(

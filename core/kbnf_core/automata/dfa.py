@@ -14,7 +14,7 @@ numbered symbols, with several starts and with tags instead of acceptance.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kbnf_core.automata.alphabet import ONE_CLASS, ByteClasses, first_bytes, join, numbered
+from kbnf_core.automata.alphabet import ONE_CLASS, ByteClasses, first_bytes
 
 DEAD = -1
 
@@ -84,16 +84,6 @@ def rows_over(dfa: Dfa, classes: ByteClasses) -> list[list[int]]:
     """Return ``dfa.rows`` with one column per class of ``classes``, which refine its own."""
     chosen = [dfa.classes[byte] for byte in first_bytes(classes)]
     return [[row[column] for column in chosen] for row in dfa.rows]
-
-
-def merge_classes(
-    classes: ByteClasses, rows: Sequence[Sequence[int]], accepting: Sequence[bool]
-) -> Dfa:
-    """Return an automaton in which the classes are one that it does not tell apart."""
-    merged = numbered(zip(*rows, strict=True))
-    joined = join([bytes(map(merged.__getitem__, classes))])
-    chosen = [classes[byte] for byte in first_bytes(joined)]
-    return Dfa(joined, [[row[column] for column in chosen] for row in rows], accepting)
 
 
 def trimmed(

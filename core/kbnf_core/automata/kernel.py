@@ -1,6 +1,6 @@
 """The automata kernel: compiled, or in plain Python with identical results."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 DEAD = -1
@@ -18,6 +18,9 @@ Column: TypeAlias = bytes
 Compacted: TypeAlias = tuple[Column, Column, Column, bytes]
 """A deterministic automaton with start 0: columns of edges (source, symbol, target), by
 source and symbol; and for each state a byte that tells whether it accepts."""
+
+Automaton: TypeAlias = tuple[bytes, Sequence[Sequence[int]], Sequence[bool]]
+"""A deterministic automaton over bytes, as ``Dfa`` has it: classes, rows, accepting states."""
 
 
 class Automata(Protocol):
@@ -51,6 +54,69 @@ class Automata(Protocol):
         """Return the smallest automaton that accepts the same from every start, trimmed.
 
         Its states are in breadth-first order, so equal languages have equal results.
+        """
+
+    def smallest(
+        self, rows: Sequence[Sequence[int]], tags: Sequence[int], start: int, classes: bytes
+    ) -> Automaton:
+        """Return what ``minimise`` does of an automaton over classes of bytes, with the coarsest.
+
+        Of the classes that it does not tell apart it makes one. They are numbered by first byte.
+        """
+
+    def literals(self, words: Sequence[bytes], classes: bytes) -> Automaton:
+        """Return the smallest automaton of some words.
+
+        ``classes`` tell their bytes apart, and are numbered by first byte.
+        """
+
+    def product(
+        self, left: Automaton, right: Automaton, is_in_both: bool, limit: int, work: int
+    ) -> tuple[Automaton | None, int]:
+        """Return the smallest automaton of the words of ``left`` that are words of ``right``, too.
+
+        Or, unless ``is_in_both``, of those that are not. None where there are more than ``limit``
+        pairs of states, or more than ``work`` steps would be taken: a step for each class of each
+        pair. The number is that of the steps taken; ``work + 1`` where they were too many.
+        """
+
+    def spell(
+        self,
+        rows: Sequence[Sequence[int]],
+        tags: Sequence[int],
+        start: int,
+        classes: bytes,
+        letters: Sequence[Mapping[int, int]],
+        symbols: Sequence[int],
+        limit: int,
+    ) -> Automaton | None:
+        """Return the smallest automaton in which symbols are spelt in bytes.
+
+        ``letters`` read a text of one symbol: from the last, each maps classes, in their order, to
+        others before it. ``symbols`` has for each the symbol whose text ended there, DEAD inside
+        of texts. None beyond ``limit`` states before minimisation.
+        """
+
+    def count(
+        self,
+        targets: Sequence[Sequence[int]],
+        shortest: Sequence[int],
+        longest: Sequence[int | None],
+        low: int,
+        high: int,
+        stops: Container[int],
+        most: int,
+        work: int,
+    ) -> tuple[tuple[list[tuple[int, int]], list[list[tuple[int, int]]]] | None, int]:
+        """Return states with counts of symbols, for the words of ``low`` to ``high`` symbols.
+
+        ``targets`` are those of the edges of each state, from which ``shortest`` to ``longest``
+        symbols (None: no bound) lead to an end. No ``high`` is -1. Of each state with its count
+        the rows have the edges that can be taken: which, and the number of what they lead to, or
+        ``-1 - state`` where the count cannot matter any more. There are none at ``stops``.
+
+        None beyond ``most`` states or ``work`` steps: one for each, and for each of its edges. The
+        number is that of the steps taken; ``work + 1`` where they were too many.
         """
 
     def compact(

@@ -4,14 +4,16 @@ Every result is minimal and trimmed. Automata are joined over common byte classe
 follows the number of classes, not 256. LimitError is raised where a result would be too large.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 
 from kbnf_core.automata.alphabet import class_count, first_bytes, join, separate
 from kbnf_core.automata.build import Fragment, Thompson
+from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.determinise import from_symbols
-from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa, empty, rows_over
-from kbnf_core.automata.explore import explore, shortest_word_to
-from kbnf_core.automata.product import Product, States
+from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa, empty, rows_over
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.explore import shortest_word_to
 from kbnf_core.budget import Budget
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 
@@ -45,22 +47,8 @@ def literal(data: bytes) -> Dfa:
 
 def literals(words: Iterable[bytes]) -> Dfa:
     """Return the automaton of a finite set of words."""
-    children: list[dict[int, int]] = [{}]
-    tags = [0]
-    for word in words:
-        state = 0
-        for byte in word:
-            state = children[state].setdefault(byte, len(children))
-            if state == len(children):
-                children.append({})
-                tags.append(0)
-        tags[state] = ACCEPT
-    classes = separate(byte for edges in children for byte in edges)
-    rows = [[DEAD] * class_count(classes) for _ in children]
-    for row, edges in zip(rows, children, strict=True):
-        for byte, target in edges.items():
-            row[classes[byte]] = target
-    return from_symbols(SymbolDfa(rows, tags, [0]), classes)
+    held = list(words)
+    return Dfa(*AUTOMATA.literals(held, separate(b"".join(held))))
 
 
 def union(*dfas: Dfa, limits: Limits = DEFAULT_LIMITS) -> Dfa:
@@ -105,14 +93,14 @@ def intersect(
     left: Dfa, right: Dfa, limits: Limits = DEFAULT_LIMITS, budget: Budget | None = None
 ) -> Dfa:
     """Return the words of both."""
-    return _product(left, right, lambda in_left, in_right: in_left and in_right, limits, budget)
+    return _product(left, right, True, limits, budget)
 
 
 def difference(
     left: Dfa, right: Dfa, limits: Limits = DEFAULT_LIMITS, budget: Budget | None = None
 ) -> Dfa:
     """Return the words of the left that are not in the right."""
-    return _product(left, right, lambda in_left, in_right: in_left and not in_right, limits, budget)
+    return _product(left, right, False, limits, budget)
 
 
 def complement(dfa: Dfa) -> Dfa:
@@ -124,25 +112,20 @@ def complement(dfa: Dfa) -> Dfa:
     return from_symbols(SymbolDfa(rows, tags, [0]), dfa.classes)
 
 
-def _product(
-    left: Dfa,
-    right: Dfa,
-    accepts: Callable[[bool, bool], bool],
-    limits: Limits,
-    budget: Budget | None,
-) -> Dfa:
+def _product(left: Dfa, right: Dfa, is_in_both: bool, limits: Limits, budget: Budget | None) -> Dfa:
     """Run both automata at once; a pair is dead when no word can be accepted from it."""
-    product = Product(left, right)
-    symbols = class_count(product.classes)
-
-    def step(pair: States) -> list[States | None]:
-        if budget is not None:
-            budget.spend(symbols)
-        return product.while_first(pair)
-
-    pairs, rows = explore([product.start], step, limits.regex_states)
-    tags = [int(accepts(*product.accepting(pair))) for pair in pairs]
-    return from_symbols(SymbolDfa(rows, tags, [0]), product.classes)
+    meter = budget or Budget(sys.maxsize)
+    found, steps = AUTOMATA.product(
+        (left.classes, left.rows, left.accepting),
+        (right.classes, right.rows, right.accepting),
+        is_in_both,
+        limits.regex_states,
+        meter.left,
+    )
+    meter.spend(steps)
+    if found is None:
+        raise LimitError("states", limits.regex_states)
+    return Dfa(*found)
 
 
 def shortest_matches(dfa: Dfa) -> Dfa:

@@ -2,13 +2,33 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 
-from kbnf_core.automata.kernel import DEAD, ELEMENTS_PER_STATE, Column, Compacted, Table
+from kbnf_core.automata.kernel import (
+    DEAD,
+    ELEMENTS_PER_STATE,
+    Automaton,
+    Column,
+    Compacted,
+    Table,
+)
 
-__all__ = ["NAME", "blocks", "compact", "determinise", "minimise"]
+__all__ = [
+    "NAME",
+    "blocks",
+    "compact",
+    "count",
+    "determinise",
+    "join",
+    "leave_out",
+    "literals",
+    "minimise",
+    "product",
+    "smallest",
+    "spell",
+]
 
 NAME = "plain"
 
@@ -248,6 +268,140 @@ class _Partition:
         for state in part:
             for source in self.sources[state]:
                 self.dirty.setdefault(self.block[source], set()).add(source)
+
+
+def smallest(
+    rows: Sequence[Sequence[int]], tags: Sequence[int], start: int, classes: bytes
+) -> Automaton:
+    """See ``kernel.Automata``."""
+    found, kept, _ = minimise(rows, tags, [start])
+    columns = list(zip(*found, strict=True)) or [()] * (max(classes) + 1)
+    keys = [columns[number] for number in classes]
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    merged = bytes(map(numbers.__getitem__, keys))
+    return merged, [list(row) for row in zip(*numbers, strict=True)], [tag != 0 for tag in kept]
+
+
+def literals(words: Sequence[bytes], classes: bytes) -> Automaton:
+    """See ``kernel.Automata``."""
+    children: list[dict[int, int]] = [{}]
+    ends = set()
+    for word in words:
+        node = 0
+        for symbol in word.translate(classes):
+            node = children[node].setdefault(symbol, len(children))
+            if node == len(children):
+                children.append({})
+        ends.add(node)
+    symbols = range(max(classes) + 1)
+    rows = [[edges.get(symbol, DEAD) for symbol in symbols] for edges in children]
+    return smallest(rows, [int(node in ends) for node in range(len(rows))], 0, classes)
+
+
+def product(
+    left: Automaton, right: Automaton, is_in_both: bool, limit: int, work: int
+) -> tuple[Automaton | None, int]:
+    """See ``kernel.Automata``."""
+    classes = join((left[0], right[0]))
+    bytes_ = [classes.index(number) for number in range(max(classes) + 1)]
+    first, second = (
+        [[row[own[byte]] for byte in bytes_] for row in rows] for own, rows, _ in (left, right)
+    )
+    if not first:
+        return (bytes(256), [], []), 0
+    # The row and the flag of DEAD, -1, are the last ones.
+    second.append([DEAD] * len(bytes_))
+    ends = [*right[2], False]
+    pairs = {(0, 0 if right[2] else DEAD): 0}
+    rows: list[list[int]] = []
+    queue = list(pairs)
+    for number, (here, there) in enumerate(queue, 1):
+        if number * len(bytes_) > work:
+            return None, work + 1
+        row: list[int] = []
+        for pair in zip(first[here], second[there], strict=True):
+            if pair[0] == DEAD or (is_in_both and pair[1] == DEAD):
+                row.append(DEAD)
+                continue
+            if pair not in pairs:
+                pairs[pair] = len(queue)
+                queue.append(pair)
+            row.append(pairs[pair])
+        rows.append(row)
+        if len(queue) > limit:
+            return None, 0
+    tags = [int(left[2][here] and ends[there] == is_in_both) for here, there in queue]
+    return smallest(rows, tags, 0, classes), len(rows) * len(bytes_)
+
+
+def spell(
+    rows: Sequence[Sequence[int]],
+    tags: Sequence[int],
+    start: int,
+    classes: bytes,
+    letters: Sequence[Mapping[int, int]],
+    symbols: Sequence[int],
+    limit: int,
+) -> Automaton | None:
+    """See ``kernel.Automata``; what reads a part of a text is hash-consed by what it leads to."""
+    roots: list[list[tuple[int, int]]] = []
+    nodes: dict[tuple[tuple[int, int], ...], int] = {}
+    for row in rows:
+        found: list[int] = []
+        for symbol, edges in zip(symbols[:-1], letters[:-1], strict=True):
+            node = tuple([(byte, found[to]) for byte, to in edges.items() if found[to] != DEAD])
+            if symbol != DEAD:
+                found.append(row[symbol])
+            else:
+                found.append(nodes.setdefault(node, len(rows) + len(nodes)) if node else DEAD)
+        roots.append([(byte, found[to]) for byte, to in letters[-1].items()])
+        if len(rows) + len(nodes) > limit:
+            return None
+    table = [[DEAD] * (max(classes) + 1) for _ in range(len(rows) + len(nodes))]
+    for line, leaving in zip(table, (*roots, *nodes), strict=True):
+        for byte, to in leaving:
+            line[byte] = to
+    return smallest(table, [*tags, *([0] * len(nodes))], start, classes)
+
+
+def count(
+    targets: Sequence[Sequence[int]],
+    shortest: Sequence[int],
+    longest: Sequence[int | None],
+    low: int,
+    high: int,
+    stops: Container[int],
+    most: int,
+    work: int,
+) -> tuple[tuple[list[tuple[int, int]], list[list[tuple[int, int]]]] | None, int]:
+    """See ``kernel.Automata``."""
+
+    def counted(state: int, reached: int) -> tuple[int, int]:
+        farthest = longest[state]
+        is_short = high < 0 or (farthest is not None and reached + farthest <= high)
+        return (state, -1 if reached + shortest[state] >= low and is_short else reached)
+
+    states = [counted(0, 0)]
+    numbers = {states[0]: 0}
+    rows: list[list[tuple[int, int]]] = []
+    steps = 0
+    for state, reached in states:
+        steps += 1 + len(targets[state])
+        if steps > work:
+            return None, work + 1
+        row: list[tuple[int, int]] = []
+        for edge, to in enumerate(() if state in stops else targets[state]):
+            if high >= 0 and reached + 1 + shortest[to] > high:
+                continue
+            after = counted(to, reached + 1)
+            if after[1] >= 0 and after not in numbers:
+                numbers[after] = len(states)
+                states.append(after)
+            row.append((edge, numbers[after] if after[1] >= 0 else -1 - to))
+        rows.append(row)
+        if len(states) > most:
+            return None, steps
+    return (states, rows), steps
 
 
 def _numbers(column: Column) -> list[int]:

@@ -13,7 +13,7 @@ from typing import cast
 import pytest
 
 from kbnf_core.automata import plain_kernel
-from kbnf_core.automata.kernel import Automata, Column
+from kbnf_core.automata.kernel import Automata, Automaton, Column
 
 PLAIN = cast(Automata, plain_kernel)
 
@@ -189,3 +189,80 @@ def test_other_threads_run_while_a_large_automaton_is_minimised(compiled: Automa
         assert any(ran_meanwhile() for _ in range(20))
     finally:
         sys.setswitchinterval(before)
+
+
+def some_automaton(random: Random) -> Automaton:
+    states, width = random.randint(0, 6), random.randint(1, 4)
+    rows = [[random.randrange(-1, states) for _ in range(width)] for _ in range(states)]
+    classes = bytes([*range(width), *(random.randrange(width) for _ in range(256 - width))])
+    return classes, rows, [random.random() < 0.5 for _ in range(states)]
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_both_make_the_same_products(compiled: Automata, seed: int) -> None:
+    random = Random(seed)
+    left, right = some_automaton(random), some_automaton(random)
+    for is_in_both in (False, True):
+        limits = random.choice([2, 100]), random.choice([1, 10, 1_000])
+        found = compiled.product(left, right, is_in_both, *limits)
+        assert found == PLAIN.product(left, right, is_in_both, *limits)
+
+
+def test_large_products_are_the_same(compiled: Automata) -> None:
+    states = 60
+    rows = [[(state + 1) % states, state] for state in range(states)]
+    classes = bytes([0, *([1] * 255)])
+    side = classes, rows, [state == 0 for state in range(states)]
+    other = bytes([*([0] * 255), 1]), [*rows[:-1], [0, 0]], side[2]
+    found, steps = compiled.product(side, other, True, 10**4, 10**6)
+    assert steps > 10**3
+    assert (found, steps) == PLAIN.product(side, other, True, 10**4, 10**6)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_both_find_the_same_smallest_automaton(compiled: Automata, seed: int) -> None:
+    classes, rows, accepting = some_automaton(Random(seed))
+    tags, start = [*map(int, accepting)], min(1, len(rows) - 1)
+    assert compiled.smallest(rows, tags, start, classes) == PLAIN.smallest(
+        rows, tags, start, classes
+    )
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_both_spell_alike(compiled: Automata, seed: int) -> None:
+    random = Random(seed)
+    states, symbols = random.randint(1, 6), random.randint(1, 4)
+    rows = [[random.randrange(-1, states) for _ in range(symbols)] for _ in range(states)]
+    tags = [random.randrange(2) for _ in range(states)]
+    letters: list[dict[int, int]] = [{} for _ in range(symbols)]
+    for _ in range(random.randint(1, 4)):
+        letters.append({byte: random.randrange(len(letters)) for byte in range(3)})
+    ends = [*range(symbols), *([DEAD] * (len(letters) - symbols))]
+    classes = bytes([*range(3), *([2] * 253)])
+    arguments = rows, tags, 0, classes, letters, ends, random.choice([states, states + 4, 100])
+    assert compiled.spell(*arguments) == PLAIN.spell(*arguments)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_both_read_the_same_words(compiled: Automata, seed: int) -> None:
+    random = Random(seed)
+    symbols = bytes([0, 1, 0x80, 0xFF][: random.randint(1, 4)])
+    words = [
+        bytes(random.choices(symbols, k=random.randrange(4))) for _ in range(random.randrange(9))
+    ]
+    classes = bytes(min(byte, 2) + (byte > 0x80) for byte in range(256))
+    assert compiled.literals(words, classes) == PLAIN.literals(words, classes)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_both_count_alike(compiled: Automata, seed: int) -> None:
+    random = Random(seed)
+    states = random.randint(1, 5)
+    targets = [random.choices(range(states), k=random.randrange(4)) for _ in range(states)]
+    shortest = [random.randrange(3) for _ in range(states)]
+    longest = [random.choice([None, least, least + 2]) for least in shortest]
+    low, high = random.randrange(5), random.choice([-1, 5, 9])
+    stops, most, work = {random.randrange(9)}, random.choice([2, 100]), random.choice([5, 10**4])
+    arguments = targets, shortest, longest, low, high, stops, most, work
+    if high >= 0 or low > shortest[0]:
+        assert compiled.count(*arguments) == PLAIN.count(*arguments)

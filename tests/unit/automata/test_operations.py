@@ -6,7 +6,8 @@ import pytest
 
 from kbnf_core.automata import alphabet
 from kbnf_core.automata import operations as op
-from kbnf_core.automata.dfa import Dfa, merge_classes
+from kbnf_core.automata.determinise import from_symbols
+from kbnf_core.automata.dfa import Dfa, SymbolDfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.substrings import substrings
@@ -119,7 +120,7 @@ def test_separate_bytes(used: bytes) -> None:
 
 
 def test_classes_that_are_not_told_apart_are_merged() -> None:
-    wide = merge_classes(bytes(range(256)), [[0] * 255 + [-1]], [True])
+    wide = from_symbols(SymbolDfa([[0] * 255 + [-1]], [1], [0]), bytes(range(256)))
     assert wide.rows == [[0, -1]]
     assert [wide.classes[byte] for byte in (0, 254, 255)] == [0, 0, 1]
 

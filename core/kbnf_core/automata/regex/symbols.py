@@ -8,6 +8,7 @@ character that may come next, and keeps only the edges that read this kind. The 
 know nothing of assertions but their tags, which say before which kinds of characters a match ends.
 """
 
+from itertools import product
 from typing import NamedTuple
 
 from kbnf_core.automata.build import Fragment, Thompson
@@ -191,7 +192,14 @@ class _LookClosures:
         self._limit = limit
         self._useful = pattern.useful
         self._known: dict[tuple[int, int], tuple[int, ...]] = {}
-        self._closures: dict[tuple[int, int], Closures] = {}
+        # Few pairs of kinds differ in the assertions that hold between them.
+        closures: dict[frozenset[int], Closures] = {}
+        self._between: dict[tuple[int, int], Closures] = {}
+        for before, after in product(KINDS, KINDS):
+            held = self._held(before, after)
+            if held not in closures:
+                closures[held] = self._passing(held)
+            self._between[before, after] = closures[held]
 
     def after(self, state: int, before: int) -> tuple[int, ...]:
         """Return what is entered at ``state`` after kind ``before``, for all next kinds."""
@@ -201,26 +209,27 @@ class _LookClosures:
                 sorted(
                     entered * len(KINDS) + after
                     for after in KINDS
-                    for entered in self._between(before, after).of(state)
+                    for entered in self._between[before, after].of(state)
                 )
             )
         return self._known[key]
 
-    def _between(self, before: int, after: int) -> Closures:
-        key = (before, after)
-        if key not in self._closures:
-            held = {
-                number
-                for number, leaf in enumerate(self._pattern.leaves)
-                if isinstance(leaf, Look) and _holds(leaf, before, after)
-            }
-            nfa = self._pattern.nfa
-            epsilon = [
-                [*free, *(target for leaf, target in edges if leaf in held)]
-                for free, edges in zip(nfa.epsilon, nfa.edges, strict=True)
-            ]
-            self._closures[key] = Closures(epsilon, self._useful, self._limit)
-        return self._closures[key]
+    def _held(self, before: int, after: int) -> frozenset[int]:
+        """Return the leaves that are assertions which hold between two kinds."""
+        return frozenset(
+            number
+            for number, leaf in enumerate(self._pattern.leaves)
+            if isinstance(leaf, Look) and _holds(leaf, before, after)
+        )
+
+    def _passing(self, held: frozenset[int]) -> Closures:
+        """Return closures in which some leaves are free."""
+        nfa = self._pattern.nfa
+        epsilon = [
+            [*free, *(target for leaf, target in edges if leaf in held)]
+            for free, edges in zip(nfa.epsilon, nfa.edges, strict=True)
+        ]
+        return Closures(epsilon, self._useful, self._limit)
 
 
 def edge_only(nfa: Nfa) -> Nfa:

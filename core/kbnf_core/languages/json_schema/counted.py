@@ -11,7 +11,7 @@ from kbnf_core.automata.codepoints import NO_BLOCK, CodePoints, Partition, from_
 from kbnf_core.automata.determinise import minimise
 from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.regex import compile_regex
-from kbnf_core.automata.spell import spell
+from kbnf_core.automata.spell import letters_of, spell
 from kbnf_core.budget import Budget
 from kbnf_core.languages.json_schema.atoms import Length
 from kbnf_core.languages.json_schema.characters import Spelling
@@ -31,7 +31,7 @@ def counted(lengths: Lengths, length: Length, most: int, spelling: Spelling, bud
     members = dict(zip(sets, blocks.members, strict=True))
     dfa = _over_blocks(lengths, length, most, members, blocks.block_count, budget)
     texts = [_automaton(spelling.spell(points)) for points in _points(blocks)]
-    return spell(minimise(dfa, budget), [*texts, _automaton('"')], MOST_STATES, budget)
+    return spell(minimise(dfa, budget), letters_of([*texts, _automaton('"')]), MOST_STATES, budget)
 
 
 def _over_blocks(

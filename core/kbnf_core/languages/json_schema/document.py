@@ -5,7 +5,7 @@ must be one of the meta-schemas, which come with the library.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache, cached_property
@@ -59,7 +59,7 @@ def _refuse_constant(name: str) -> Json:
 
 def escape(name: str) -> str:
     """Return a name as a step of a JSON Pointer."""
-    return name.replace("~", "~0").replace("/", "~1")
+    return name.replace("~", "~0").replace("/", "~1") if "~" in name or "/" in name else name
 
 
 _REFERENCES_STAND_ALONE = frozenset({"draft-03", "draft-04", "draft-06", "draft-07"})
@@ -69,11 +69,14 @@ _INTEGERS_HAVE_NO_FRACTION = frozenset({"draft-03", "draft-04"})
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A schema object, where it stands, and what its references are relative to."""
+    """A schema object, where it stands, and what its references are relative to.
+
+    Without a ``resolver`` that is the document as a whole.
+    """
 
     contents: dict[str, Json]
     pointer: str
-    resolver: "Resolver[Json]"
+    resolver: "Resolver[Json] | None"
     scope: Scope = ()
 
     @property
@@ -89,13 +92,13 @@ class Document:
     def __init__(
         self, value: Json, limits: SchemaLimits, standard: Standard = Standard.JSON_SCHEMA
     ) -> None:
+        refuse_deep(value, limits.depth)
         self._value = value
         self._depth = limits.depth
-        self._pointers = _pointers(value, limits.depth)
         self._refs: dict[tuple[str, Scope], Ref] = {}
         self._places: dict[Ref, Place] = {}
         self._marks = Marks()
-        self._marked: dict[str, tuple[Json, Resolver[Json]]] = {}
+        self._marked: dict[str, tuple[Json, Resolver[Json] | None]] = {}
         if has_marks(value):
             self._marks.read(value)
         self._dialect = _dialect(value)
@@ -104,11 +107,21 @@ class Document:
 
     def root(self) -> Expression:
         """Return the whole document as an expression."""
+        return self._expression(self._value, "", None, self._entered((), self._value, None))
+
+    @cached_property
+    def _pointers(self) -> dict[int, str]:
+        """The pointer of every object, by identity; those of meta-schemas are added."""
+        return _pointers(self._value, self._depth)
+
+    @cached_property
+    def _resolver(self) -> "Resolver[Json]":
+        """What references of the document as a whole are relative to."""
         # The meta-schemas; the module has no types.
         registry: Registry[Json] = import_module("jsonschema_specifications").REGISTRY
         resource = self._dialect.create_resource(self._value)
         resolver = registry.resolver_with_root(resource)
-        return self._expression(self._value, "", resolver, self._entered((), self._value, resolver))
+        return resolver.in_subresource(resource) if _has_id(self._value) else resolver
 
     def place(self, at: Ref) -> Place:
         """Return the schema that an expression names."""
@@ -123,7 +136,7 @@ class Document:
         return self._expression(value, pointer, place.resolver, place.scope)
 
     def _expression(
-        self, value: Json, pointer: str, resolver: "Resolver[Json]", scope: Scope
+        self, value: Json, pointer: str, resolver: "Resolver[Json] | None", scope: Scope
     ) -> Expression:
         if isinstance(value, bool):
             return ANYTHING if value else NOTHING
@@ -131,8 +144,9 @@ class Document:
             raise invalid("a schema is an object, `true` or `false`", pointer)
         if not value:
             return ANYTHING
-        if _has_id(value):
-            resolver = resolver.in_subresource(self._dialect.create_resource(value))
+        if value is not self._value and _has_id(value):
+            around = resolver or self._resolver
+            resolver = around.in_subresource(self._dialect.create_resource(value))
             scope = self._entered(scope, value, resolver)
         at = self._refs.get((pointer, scope))
         if at is None:
@@ -140,7 +154,7 @@ class Document:
             self._places[at] = Place(self._counting(value, pointer), pointer, resolver, scope)
         return at
 
-    def _entered(self, scope: Scope, schema: Json, resolver: "Resolver[Json]") -> Scope:
+    def _entered(self, scope: Scope, schema: Json, resolver: "Resolver[Json] | None") -> Scope:
         """Return the scope in the resource of a schema; marks that were met before count."""
         marks = self._marks.of(schema)
         met = dict(scope)
@@ -173,17 +187,22 @@ class Document:
         written = repr(self._value)
         return not any(mark in written for mark in _MARKS)
 
-    def at(self, reference: str) -> Json | None:
-        """Return what a reference by a plain pointer leads to, where references are plain."""
+    def at(self, reference: str) -> tuple[str, dict[str, Json]] | None:
+        """Return what a plain pointer leads to, and the pointer as it is written here.
+
+        Nothing in the document on the way has a name of its own; None where that is not so.
+        """
         if not reference.startswith("#/") or "%" in reference:
             return None
-        value = self._value
+        value, pointer = self._value, ""
         for step in reference[2:].split("/"):
             name = step.replace("~1", "/").replace("~0", "~")
             if not isinstance(value, dict) or name not in value:
                 return None
-            value = value[name]
-        return value
+            value, pointer = value[name], f"{pointer}/{escape(name)}"
+            if isinstance(value, dict) and _has_id(value):
+                return None
+        return (pointer, value) if isinstance(value, dict) else None
 
     @property
     def has_whole_fractions(self) -> bool:
@@ -229,6 +248,10 @@ class Document:
     def follow(self, place: Place, keyword: str) -> Expression:
         """Resolve the reference in ``keyword`` of a schema."""
         reference = self._reference(place, keyword)
+        found = self.at(reference) if place.resolver is None else None
+        if found is not None:
+            pointer, value = found
+            return self._expression(value, pointer, None, self._entered(place.scope, value, None))
         uri, _, anchor = reference.partition("#")
         if anchor and not anchor.startswith("/"):
             resource, resolver = self._resource(place, keyword, uri)
@@ -253,7 +276,9 @@ class Document:
             raise invalid(f"`{keyword}` is a string", f"{place.pointer}/{escape(keyword)}")
         return reference
 
-    def _resource(self, place: Place, keyword: str, uri: str) -> "tuple[Json, Resolver[Json]]":
+    def _resource(
+        self, place: Place, keyword: str, uri: str
+    ) -> "tuple[Json, Resolver[Json] | None]":
         if not uri:
             return place.contents, place.resolver
         return self._found(place, keyword, uri)
@@ -263,7 +288,7 @@ class Document:
         from referencing.exceptions import Unresolvable
 
         try:
-            found = place.resolver.lookup(reference)
+            found = (place.resolver or self._resolver).lookup(reference)
         except (Unresolvable, ValueError, KeyError, TypeError):
             raise ProblemError(
                 Problem(
@@ -290,7 +315,7 @@ class Document:
             pointers = _pointers(contents, self._depth).items()
             self._pointers.update((held, f"{uri}{pointer}") for held, pointer in pointers)
 
-    def _there(self, schema: Json, resolver: "Resolver[Json]", scope: Scope) -> Expression:
+    def _there(self, schema: Json, resolver: "Resolver[Json] | None", scope: Scope) -> Expression:
         pointer = self._pointers.get(id(schema), "")
         return self._expression(schema, pointer, resolver, self._entered(scope, schema, resolver))
 
@@ -315,6 +340,7 @@ def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]
     """
     if is_sound(schema):
         return []
+    refuse_deep(schema, limits.depth)
     from jsonschema.exceptions import best_match
     from jsonschema.validators import Draft202012Validator, validator_for
 
@@ -390,16 +416,16 @@ def refuse_deep(root: Json, most: int) -> None:
     """Raise ProblemError where values are nested more than ``most`` deep."""
     level = [root]
     for _ in range(most + 1):
-        level = [item for value in level for item in _items(value)]
-        if not level:
+        below: list[Json] = []
+        for value in level:
+            if isinstance(value, dict):
+                below += value.values()
+            elif isinstance(value, list):
+                below += value
+        if not below:
             return
+        level = below
     _pointers(root, most)
-
-
-def _items(value: Json) -> Iterable[Json]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
 
 
 def _pointers(root: Json, most: int) -> dict[int, str]:

@@ -5,7 +5,7 @@ on the way to it. So a way is known by that alone: for each mark, which schema i
 There are finitely many such scopes, and a schema is one schema for each scope it is read in.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
 
 Scope = tuple[tuple[str, str], ...]
@@ -45,14 +45,16 @@ def has_marks(root: Any) -> bool:
     """Tell whether any schema is marked."""
     pending = [root]
     for value in pending:
-        if isinstance(value, dict) and ("$dynamicAnchor" in value or "$recursiveAnchor" in value):
-            return True
-        pending.extend(_items(value))
+        if isinstance(value, dict):
+            if "$dynamicAnchor" in value or "$recursiveAnchor" in value:
+                return True
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
     return False
 
 
-def _items(value: Any) -> Iterator[Any]:
+def _items(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
-        yield from value.values()
-    elif isinstance(value, list):
-        yield from value
+        return value.values()
+    return value if isinstance(value, list) else ()

@@ -8,15 +8,16 @@ from collections.abc import Container, Sequence
 from functools import cached_property, lru_cache
 
 from kbnf_core.automata.characters import CharacterDfa, Edge, to_characters
+from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.explore import explore
 from kbnf_core.budget import Budget
+from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.languages.json_schema.atoms import Length
 
 Counted = tuple[int, int]
-"""A state, and how many characters came; FREE where that cannot matter any more."""
-
-FREE = -1
+"""A state, and how many characters came."""
 
 
 class Lengths:
@@ -95,6 +96,29 @@ class Lengths:
         )
         return CharacterDfa(edges, tuple(self.words.accepting[here] for here in states))
 
+    @cached_property
+    def ways(self) -> int | None:
+        """How many ways there are at least through an expression, each of them with one loop.
+
+        Ways differ in the lengths of what comes before the loop, or of their words where there is
+        none. None where some word goes through one loop and then another.
+        """
+        graph = dict(enumerate(self._targets))
+        cycles = list(cyclic_components(graph))
+        for members in cycles:
+            behind = {target for state in members for target in graph[state]} - members
+            if any(self.longest[target] is None for target in behind):
+                return None
+        looping = frozenset().union(*cycles)
+        entered = ended = 0
+        here = {0}
+        while here:
+            entered += not here.isdisjoint(looping)
+            here -= looping
+            ended += any(self.words.accepting[state] for state in here)
+            here = {target for state in here for target in graph[state]}
+        return max(entered, ended)
+
     def loops(self) -> list[int]:
         """Return the states that a character leaves as they are, and behind which nothing repeats.
 
@@ -116,39 +140,29 @@ class Lengths:
         A target that is free is ``-1 - state``. States of ``ends`` have no edges. Raises
         LimitError beyond ``most`` states.
         """
-        found: list[list[tuple[Edge, Counted]]] = []
-
-        def step(state: Counted) -> list[Counted]:
-            here, count = state
-            budget.spend(1 + len(self.words.edges[here]))
-            edges = [
-                (edge, self._after(edge[1], count + 1, length))
-                for edge in self.words.edges[here]
-                if here not in ends and self._fits(edge[1], count + 1, length)
-            ]
-            found.append(edges)
-            return [after for _, after in edges if after[1] != FREE]
-
-        start = self._after(0, 0, length)
-        states, _ = explore([start], step, most)
-        numbers = {state: number for number, state in enumerate(states)}
-        rows = [
-            [
-                (points, -1 - after[0] if after[1] == FREE else numbers[after])
-                for (points, _), after in edges
-            ]
-            for edges in found
+        found, steps = AUTOMATA.count(
+            self._targets,
+            self.shortest,
+            self.longest,
+            length.low,
+            -1 if length.high is None else length.high,
+            ends,
+            most,
+            budget.left,
+        )
+        budget.spend(steps)
+        if found is None:
+            raise LimitError("states", most)
+        states, rows = found
+        edges = self.words.edges
+        return states, [
+            [(edges[here][edge][0], to) for edge, to in row]
+            for (here, _), row in zip(states, rows, strict=True)
         ]
-        return states, rows
 
-    def _after(self, state: int, count: int, length: Length) -> Counted:
-        longest = self.longest[state]
-        enough = count + self.shortest[state] >= length.low
-        if enough and (
-            length.high is None or (longest is not None and count + longest <= length.high)
-        ):
-            return state, FREE
-        return state, count
+    @cached_property
+    def _targets(self) -> Sequence[Sequence[int]]:
+        return [[target for _, target in edges] for edges in self.words.edges]
 
 
 @lru_cache(maxsize=64)

@@ -106,7 +106,7 @@ def key_of(at: Ref, document: Document, settings: str) -> str | None:
             there = None if target is None else document.at(target)
             if there is None:
                 return None
-            texts[target] = repr(there)
+            texts[target] = repr(there[1])
             pending.append(texts[target])
     return "\n".join([settings, *(f"{where} {text}" for where, text in texts.items())])
 

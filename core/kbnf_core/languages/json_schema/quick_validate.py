@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any, TypeAlias
 
+from kbnf_core.languages.json_schema.values import key_of
+
 Json: TypeAlias = Any
 
 _DRAFT = re.compile(r"https?://json-schema\.org/draft-0([3467])/schema#?")
@@ -28,14 +30,6 @@ _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "
 _MAYBE_FLAGS = frozenset({"additionalItems", "additionalProperties"})
 """What may be true or false in draft 4, where no schema is."""
 
-_UNJUDGED = frozenset(
-    {
-        "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef",
-        "$vocabulary",
-    }
-)  # fmt: skip
-"""Rare keywords that are left to jsonschema."""
-
 
 def is_sound(schema: Json) -> bool:
     """Return True if a schema (see ``read_json``) is provably valid; False means unknown."""
@@ -44,10 +38,12 @@ def is_sound(schema: Json) -> bool:
     for value in pending:
         if isinstance(value, bool) and draft > 4:
             continue
-        if not isinstance(value, dict) or not all(
-            _fits(keyword, held, draft) for keyword, held in value.items()
-        ):
+        if not isinstance(value, dict) or draft < 4:
             return False
+        for keyword, held in value.items():
+            rule = _RULES.get(keyword)
+            if rule is not None and not rule(held, draft):
+                return False
         pending.extend(_inside(value))
     return True
 
@@ -56,21 +52,6 @@ def _draft(schema: Json) -> int:
     named = schema.get("$schema") if isinstance(schema, dict) else None
     found = _DRAFT.fullmatch(named) if isinstance(named, str) else None
     return int(found[1]) if found else _MODERN
-
-
-def _fits(keyword: str, value: Json, draft: int) -> bool:
-    """Tell whether the value of a keyword has the right form; schemas inside are not looked at."""
-    if keyword in _SCHEMAS_BY_NAME:
-        return isinstance(value, dict)
-    if keyword in _LIST_OF_SCHEMAS:
-        return isinstance(value, list) and bool(value)
-    if keyword == "items":
-        # Up to draft 2019-09 a list of schemas, too.
-        return isinstance(value, dict | bool) or (draft < _MODERN and value != [])
-    if keyword in _UNJUDGED or draft < 4:
-        return False
-    rule = _RULES.get(keyword)
-    return rule is None or rule(value, draft)
 
 
 def _inside(schema: dict[str, Json]) -> Iterator[Json]:
@@ -84,6 +65,27 @@ def _inside(schema: dict[str, Json]) -> Iterator[Json]:
             yield from (held for held in value.values() if not isinstance(held, list))
         elif keyword in _SCHEMA and not (isinstance(value, bool) and keyword in _MAYBE_FLAGS):
             yield value
+
+
+def _by_name(value: Json, draft: int) -> bool:
+    del draft
+    return isinstance(value, dict)
+
+
+def _alternatives(value: Json, draft: int) -> bool:
+    del draft
+    return isinstance(value, list) and bool(value)
+
+
+def _items(value: Json, draft: int) -> bool:
+    # Up to draft 2019-09 a list of schemas, too.
+    return isinstance(value, dict | bool) or (draft < _MODERN and value != [])
+
+
+def _unjudged(value: Json, draft: int) -> bool:
+    """Leave a rare keyword to jsonschema."""
+    del value, draft
+    return False
 
 
 def _text(value: Json, draft: int) -> bool:
@@ -143,8 +145,11 @@ def _type(value: Json, draft: int) -> bool:
 def _values(value: Json, draft: int) -> bool:
     if not isinstance(value, list) or not value:
         return False
-    # Up to draft 6 values differ; those of texts are easily compared.
-    return draft > 6 or _names(value, draft)
+    # Up to draft 6 values differ; those inside of others are not looked at.
+    if draft > 6:
+        return True
+    is_simple = not any(isinstance(item, dict | list) for item in value)
+    return is_simple and len(set(map(key_of, value))) == len(value)
 
 
 def _list(value: Json, draft: int) -> bool:
@@ -153,6 +158,16 @@ def _list(value: Json, draft: int) -> bool:
 
 
 _RULES: dict[str, Callable[[Json, int], bool]] = {
+    **dict.fromkeys(_SCHEMAS_BY_NAME, _by_name),
+    **dict.fromkeys(_LIST_OF_SCHEMAS, _alternatives),
+    **dict.fromkeys(
+        (
+            "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef",
+            "$vocabulary",
+        ),
+        _unjudged,
+    ),
+    "items": _items,
     **dict.fromkeys(
         (
             "$comment", "$ref", "$schema", "contentEncoding", "contentMediaType", "description",

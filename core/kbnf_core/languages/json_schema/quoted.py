@@ -1,21 +1,18 @@
 """From an automaton of strings to that of their JSON texts, without a regular expression between.
 
-Characters that stand for themselves keep their edges. Those that do not leave their state by a
-backslash instead, into states that know where each way to spell them leads. States with the same
-ways are one.
+Its bytes are symbols: those that stand for themselves are spelt so, the others behind a backslash.
 """
 
+import sys
+from collections.abc import Sequence
 from functools import lru_cache
 
-from kbnf_core.automata.alphabet import ByteClasses, class_count, join, separate
-from kbnf_core.automata.determinise import from_symbols
-from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa, empty, rows_over
+from kbnf_core.automata.alphabet import ByteClasses, class_count, first_bytes, join, separate
+from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa, empty, rows_over
+from kbnf_core.automata.spell import Letters, spell
 from kbnf_core.languages.json_schema.characters import Spelling
 
 _WRITTEN = b'"\\bfnrtu0123456789abcdefABCDEF'
-
-_Way = tuple[bytes, int]
-"""What may come, and the state behind it."""
 
 
 @lru_cache(maxsize=64)
@@ -23,52 +20,45 @@ def quoted(dfa: Dfa, spelling: Spelling) -> Dfa:
     """Return the JSON texts of the strings of ``dfa``, as ``Spelling.spell`` spells them."""
     if dfa.is_empty:
         return empty()
-    codes = [code for code, _ in spelling.escapes]
-    classes = join([dfa.classes, separate([*codes, *_WRITTEN])])
-    rows = rows_over(dfa, classes)
-    ways = _Ways(rows, classes)
-    end = ways.state([])
-    for row, ends in zip(rows[: dfa.state_count], dfa.accepting, strict=True):
-        targets = [row[classes[code]] for code in codes]
-        for code in codes:
-            row[classes[code]] = DEAD
-        leaving = [
-            (text, target)
-            for (_, texts), target in zip(spelling.escapes, targets, strict=True)
-            if target != DEAD
-            for text in texts
-        ]
-        if leaving:
-            row[classes[ord("\\")]] = ways.state(leaving)
-        if ends:
-            row[classes[ord('"')]] = end
-    start = ways.state([(b'"', 0)])
-    tags = [int(state == end) for state in range(len(rows))]
-    return from_symbols(SymbolDfa(rows, tags, [start]), classes)
+    symbols = join([dfa.classes, _codes(spelling)])
+    quote = class_count(symbols)
+    end = dfa.state_count
+    rows = [
+        [*row, end if ends else DEAD]
+        for row, ends in zip(rows_over(dfa, symbols), dfa.accepting, strict=True)
+    ]
+    rows += [[DEAD] * (quote + 1), [*([DEAD] * quote), 0]]
+    tags = [*([0] * end), ACCEPT, 0]
+    return spell(SymbolDfa(rows, tags, [end + 1]), _letters(symbols, spelling), sys.maxsize)
 
 
-class _Ways:
-    """Adds states to ``rows``, one for the same ways out."""
+def _codes(spelling: Spelling) -> ByteClasses:
+    return separate(code for code, _ in spelling.escapes)
 
-    def __init__(self, rows: list[list[int]], classes: ByteClasses) -> None:
-        self._rows = rows
-        self._classes = classes
-        self._known: dict[tuple[_Way, ...], int] = {}
 
-    def state(self, ways: list[_Way]) -> int:
-        """Return the state from which each of some texts leads to a state."""
-        key = tuple(ways)
-        known = self._known.get(key)
-        if known is None:
-            row = [DEAD] * class_count(self._classes)
-            below: dict[int, list[_Way]] = {}
-            for text, target in ways:
-                if len(text) == 1:
-                    row[self._classes[text[0]]] = target
-                else:
-                    below.setdefault(text[0], []).append((text[1:], target))
-            for byte, rest in below.items():
-                row[self._classes[byte]] = self.state(rest)
-            known = self._known[key] = len(self._rows)
-            self._rows.append(row)
-        return known
+@lru_cache(maxsize=64)
+def _letters(symbols: ByteClasses, spelling: Spelling) -> Letters:
+    """Return how the classes ``symbols`` are spelt, and the quote, which is one more."""
+    count = class_count(symbols)
+    classes = join([symbols, separate(_WRITTEN)])
+    escapes = dict(spelling.escapes)
+    ways = [(bytes((byte,)), symbols[byte]) for byte in first_bytes(classes) if byte not in escapes]
+    ways.append((b'"', count))
+    ways += [(b"\\" + text, symbols[code]) for code in escapes for text in escapes[code]]
+    edges: list[dict[int, int]] = [{} for _ in range(count + 1)]
+    _add_state(edges, [(text.translate(classes), symbol) for text, symbol in ways])
+    ends = [*range(count + 1), *([DEAD] * (len(edges) - count - 1))]
+    return Letters(classes, edges, ends)
+
+
+def _add_state(edges: list[dict[int, int]], ways: Sequence[tuple[bytes, int]]) -> int:
+    """Add the state from which texts lead to states; the longest text has some ten bytes."""
+    below: dict[int, list[tuple[bytes, int]]] = {}
+    for text, target in ways:
+        below.setdefault(text[0], []).append((text[1:], target))
+    found = {
+        byte: rest[0][1] if rest[0][0] == b"" else _add_state(edges, rest)
+        for byte, rest in sorted(below.items())
+    }
+    edges.append(found)
+    return len(edges) - 1

@@ -10,9 +10,9 @@ from kbnf_core.languages.json_schema import (
     type_keywords,
 )
 from kbnf_core.languages.json_schema.applicators import read_applicator
-from kbnf_core.languages.json_schema.arguments import pointer_to, take_names
+from kbnf_core.languages.json_schema.arguments import pointer_to, take_list, take_names
 from kbnf_core.languages.json_schema.arrays import Arrays
-from kbnf_core.languages.json_schema.atoms import INTEGER, Literal
+from kbnf_core.languages.json_schema.atoms import INTEGER, Literal, OneOf
 from kbnf_core.languages.json_schema.document import Place
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression
 from kbnf_core.languages.json_schema.formats import formats_of
@@ -83,7 +83,9 @@ class Reader:
         first = next((keyword for keyword in contents if keyword in MEMBERS), None)
         first = first or next((keyword for keyword in contents if keyword in LOCAL), None)
         for keyword in contents:
-            if keyword in APPLICATORS:
+            if keyword == "enum" and (texts := self._texts):
+                yield shape_of(Type.STRING, restrict(Kind.STRING, [(OneOf(texts), True)]))
+            elif keyword in APPLICATORS:
                 yield self._applied(keyword)
             elif keyword == first:
                 shape = self._local()
@@ -93,6 +95,13 @@ class Reader:
         for keyword in UNEVALUATED:
             if keyword in contents:
                 yield self._unevaluated(keyword)
+
+    @property
+    def _texts(self) -> tuple[str, ...]:
+        """The values of an ``enum`` of strings, which needs no expression for each."""
+        values = take_list(self._place, "enum")
+        is_simple = all(isinstance(value, str) for value in values)
+        return tuple(dict.fromkeys(values)) if is_simple else ()
 
     def _unevaluated(self, keyword: str) -> Expression:
         if keyword not in self._schemas.document.keywords_for_the_rest:

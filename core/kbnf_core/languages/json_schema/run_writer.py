@@ -5,7 +5,8 @@ regular expressions, stay the automata that they are; the rules of alternatives 
 has met before come from ``parts``.
 """
 
-from functools import cached_property
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 
 from kbnf_core import ir
@@ -126,8 +127,19 @@ class RunWriter(Writer):
         return Part(start, bodies, tuple(shared), schemas.budget.spent - before)
 
 
+MANY_TEXTS = 12
+"""Listed strings of which one automaton is made, instead of a node for each."""
+
+
 class RunScalars(ScalarWriter):
     """Writes sets of strings and numbers as their automata."""
+
+    def _texts(self, values: Sequence[str]) -> Form:
+        spelling = self._prelude.spelling
+        texts = tuple(text for value in values if (text := spelling.text(value)) is not None)
+        if len(values) < MANY_TEXTS or len(texts) < len(values):
+            return super()._texts(values)
+        return self._automaton(_literals(texts))
 
     def _of_any_length(self, part: Restricted, wish: str) -> Form | None:
         del wish
@@ -156,3 +168,8 @@ class RunScalars(ScalarWriter):
         """Return a name by content, so that the parts of a grammar share their texts' rules."""
         del wish
         return f"text_{blake2b(repr(part).encode(errors='surrogatepass')).hexdigest()[:32]}"
+
+
+@lru_cache(maxsize=64)
+def _literals(texts: tuple[str, ...]) -> Dfa:
+    return operations.literals(text.encode() for text in texts)

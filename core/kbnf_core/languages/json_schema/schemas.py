@@ -163,7 +163,7 @@ class Schemas:
                 parts = self._read(expression).parts
                 return self.meet([p if isinstance(p, Mapping) else self.shape(p) for p in parts])
             case AllOf(members):
-                return self.meet([self.shape(part) for part in members])
+                return self._all_of(members)
             case AnyOf(members):
                 return normal_form.union(self.shape(part) for part in members)
             case Not(part):
@@ -179,6 +179,22 @@ class Schemas:
                 return {**ANY_SHAPE, Type.ARRAY: (closed,)}
             case Constant():
                 return constant_shape(expression)
+
+    def _all_of(self, members: tuple[Expression, ...]) -> NormalForm:
+        """Return what all members hold.
+
+        Of many, what the first ones hold is remembered: where conditions come one by one, all of
+        them would else be met for each.
+        """
+        shapes = [self.shape(part) for part in members]
+        if len(members) <= FEW_PARTS:
+            return self.meet(shapes)
+        lengths = range(len(members) - 1, 0, -1)
+        count = next((n for n in lengths if AllOf(members[:n]) in self._shapes), 0)
+        whole = self._shapes[AllOf(members[:count])] if count else ANY_SHAPE
+        for number, shape in enumerate(shapes[count:], count + 1):
+            whole = self._shapes[AllOf(members[:number])] = self.meet([whole, shape])
+        return whole
 
     def meet(self, parts: list[NormalForm]) -> NormalForm:
         """Return what all the shapes hold."""

@@ -17,7 +17,6 @@ from kbnf_core.languages.json_schema.document import (
     Json,
     check_schema,
     read_json,
-    refuse_deep,
 )
 from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref
 from kbnf_core.languages.json_schema.guidance import guided
@@ -115,7 +114,6 @@ def _convert(text: Source, options: Options | None, writer: type[Writer]) -> Emb
     try:
         value = read_json(text.text)
         limits = (options or Options()).limits
-        refuse_deep(value, limits.depth)
         problems = check_schema(value, text.text, limits)
         if problems:
             raise ProblemError(problems[0])

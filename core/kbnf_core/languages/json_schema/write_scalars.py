@@ -1,6 +1,6 @@
 """Writes sets of strings and of numbers: as regular expressions, or as rules where those grow."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from itertools import chain
@@ -44,7 +44,12 @@ from kbnf_core.languages.json_schema.prelude import Prelude
 from kbnf_core.languages.json_schema.problems import too_large
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
 from kbnf_core.languages.json_schema.values import number_text
-from kbnf_core.languages.json_schema.write_counts import Counter, is_looped, write_one_loop
+from kbnf_core.languages.json_schema.write_counts import (
+    MOST_BRANCHES,
+    Counter,
+    is_looped,
+    write_one_loop,
+)
 from kbnf_core.syntax import tree
 
 MOST_LEAVES = 400
@@ -98,12 +103,16 @@ class ScalarWriter:
         if not part.literals:
             return self._prelude.use("string")
         if part.finite is not None:
-            return alternation(map(self._listed, part.finite))
+            return self._texts(part.finite)
         atom, wanted = part.literals[0]
         if len(part.literals) == 1 and wanted and isinstance(atom, Length):
             character = self._prelude.use("character")
             return sequence(text('"'), self._counter.times(character, atom), text('"'))
         return self._remembered(part, wish)
+
+    def _texts(self, values: Sequence[str]) -> Form:
+        """Return the JSON texts of some strings."""
+        return alternation(map(self._listed, values))
 
     def _listed(self, value: str) -> Form:
         """Return the JSON texts of one string."""
@@ -365,6 +374,9 @@ class ScalarWriter:
 
 @lru_cache(maxsize=64)
 def _expression(lengths: Lengths) -> Regex | None:
+    """Return an expression for the words that may be one of few loops; None where it is none."""
+    if lengths.ways is None or lengths.ways > MOST_BRANCHES:
+        return None
     try:
         return to_expression(lengths.words, Builder(), MOST_LEAVES)
     except LimitError:

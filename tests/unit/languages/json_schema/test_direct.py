@@ -15,14 +15,25 @@ from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_expression
 from kbnf_core.budget import Budget
 from kbnf_core.errors import GrammarError
-from kbnf_core.languages.json_schema import from_json_schema, json_schema_grammar, write_scalars
+from kbnf_core.languages.json_schema import (
+    Options,
+    from_json_schema,
+    json_schema_grammar,
+    normal_form,
+    write_scalars,
+)
+from kbnf_core.languages.json_schema import document as document_module
 from kbnf_core.languages.json_schema.additional_names import all_but, regex_but
 from kbnf_core.languages.json_schema.atoms import Matching
 from kbnf_core.languages.json_schema.characters import Spelling
+from kbnf_core.languages.json_schema.document import Document, read_json
+from kbnf_core.languages.json_schema.expressions import AllOf, Ref
 from kbnf_core.languages.json_schema.lengths import Lengths, lengths_of
+from kbnf_core.languages.json_schema.normal_form import NormalForm
 from kbnf_core.languages.json_schema.quoted import quoted
+from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
-from kbnf_core.languages.json_schema.write_counts import is_looped
+from kbnf_core.languages.json_schema.write_counts import MOST_BRANCHES, is_looped
 
 SCHEMAS: dict[str, Any] = {
     "closed": {"type": "object", "properties": {"a": {}}, "additionalProperties": False},
@@ -192,6 +203,87 @@ def test_lone_loops_are_looked_for_wherever_they_are(pattern: str) -> None:
     ]
     alone = {s for s in turning if is_looped(to_expression(lengths.behind(s), Builder()))}
     assert alone <= set(lengths.loops()) <= set(turning)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "ways"),
+    [
+        *(("a*b*", None), ("[a-z]+@[a-z]+", None), ("(?:a|bc)*", 1), ("x(?:a*|b{3})y", 2)),
+        *(("(?:a?){13}b*", 13), ("a{0,12}", 13), ("[ab]*abb", 1), ("a?b?[cd]*", 2)),
+    ],
+)
+def test_ways_are_counted_before_an_expression_is_made(pattern: str, ways: int | None) -> None:
+    dfa = compile_regex(pattern).dfa
+    assert dfa is not None
+    lengths = Lengths(dfa)
+    assert lengths.ways == ways
+    if ways is None or ways > MOST_BRANCHES:
+        assert not is_looped(to_expression(lengths.words, Builder()))
+
+
+def test_conditions_that_come_one_by_one_are_not_met_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    count = 30
+    not_one = {"allOf": [{"not": {"const": number}} for number in range(count)]}
+    document = Document(read_json(json.dumps(not_one)), Options().limits)
+    root = document.root()
+    assert isinstance(root, Ref)
+    parts = [document.inside(document.place(root), "allOf", str(n)) for n in range(count)]
+    schemas = Schemas(document, Options())
+    whole = schemas.meet([schemas.shape(part) for part in parts])
+    meets: list[NormalForm] = []
+    meet = normal_form.meet
+
+    def counted(left: NormalForm, right: NormalForm, most: int, budget: Budget) -> NormalForm:
+        meets.append(right)
+        return meet(left, right, most, budget)
+
+    monkeypatch.setattr(normal_form, "meet", counted)
+    for last in range(1, count + 1):
+        shape = schemas.shape(AllOf(tuple(parts[:last])))
+    assert shape == whole
+    assert len(meets) < 4 * count
+
+
+def test_plain_references_are_resolved_without_a_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str) -> None:
+        raise AssertionError(name)
+
+    monkeypatch.setattr(document_module, "import_module", refuse)
+    schema = {
+        "$id": "https://example.org/a",
+        "$defs": {"a/b": {"const": 1}, "~": {"$ref": "#/$defs/a~1b"}},
+        "$ref": "#/$defs/~0",
+    }
+    assert shortest(schema) == "1"
+
+
+def test_references_through_a_named_schema_are_relative_to_it() -> None:
+    named = {
+        "$id": "https://example.org/a/",
+        "$defs": {"b": {"$ref": "c"}, "c": {"$id": "c", "const": 2}},
+    }
+    assert shortest({"$defs": {"a": named}, "$ref": "#/$defs/a/$defs/b"}) == "2"
+
+
+def shortest(schema: Any) -> str:
+    grammar = json_schema_grammar(json.dumps(schema))
+    data = Engine(grammar, Vocabulary.bytes()).shortest_completion().data
+    return "" if data is None else data.decode()
+
+
+def test_many_listed_strings_are_one_automaton() -> None:
+    values = [f"value {number}/\u00e9" for number in range(40)]
+    grammar = json_schema_grammar(json.dumps({"enum": values}))
+    texts = [json.dumps(value, ensure_ascii=False) for value in (*values, "value 40/\u00e9")]
+    accepted = [
+        Engine(grammar, Vocabulary.bytes()).validate_tokens(text.encode()) for text in texts
+    ]
+    assert [count == len(text.encode()) for count, text in zip(accepted, texts, strict=True)] == [
+        *([True] * 40),
+        False,
+    ]
 
 
 def test_a_name_with_half_a_character_has_no_automaton() -> None:
