@@ -464,8 +464,8 @@ class Kernel(Protocol):
     def lists(self) -> Lists:
         """Return an empty table."""
 
-    def pool(self, known: Sequence[npt.NDArray[Any]], blocks: Bitmask | None = None) -> Pool[Any]:
-        """Return a pool that begins with ``known``; ``blocks``: for masks, ``Parts.blocks``."""
+    def pool(self, known: Sequence[npt.NDArray[Any]], parts: Parts | None = None) -> Pool[Any]:
+        """Return a pool that begins with ``known``; ``parts``: of the vocabulary, for masks."""
 
     def reader(self, table: Any, machine: Ids) -> Inclusion:
         """Return the inclusion check of a machine in states of ``table``, a ``Table``.

@@ -247,7 +247,7 @@ class PlainParts(NamedTuple):
     @property
     def width(self) -> int:
         """The number of words of a mask."""
-        return self.slices[0].blocks.shape[1]
+        return int(self.slices[0].blocks.shape[1])
 
     def row(self, key: bytes) -> "Bitmask":
         """See ``interface.Parts``."""

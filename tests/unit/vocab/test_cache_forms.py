@@ -141,7 +141,10 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
     "kind of depth": (replace("trie.depth", lambda a: a.astype(np.int32)), "other kinds"),
     "fewer skips": (replace("trie.skip", lambda a: a[:-1]), "unequal"),
     "no nodes": (
-        lambda arrays: [replace(f"trie.{n}", lambda a: a[:0])(arrays) for n in (field.name for field in fields(TokenTrie))],
+        lambda arrays: [
+            replace(f"trie.{n}", lambda a: a[:0])(arrays)
+            for n in (field.name for field in fields(TokenTrie))
+        ],
         "unequal",
     ),
     "token starts": (put("trie.token_start", 3, 10**6), "ends outside"),
