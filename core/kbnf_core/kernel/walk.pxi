@@ -213,7 +213,7 @@ cdef class Walker:
         """
         cdef LazyTable explorer = self.explorer
         cdef _Items items = explorer.items
-        if within >= _LONGEST:
+        if within >= _ENOUGH:
             # Behind a long way that is proved, little is left.
             inclusion = None
         cdef const uint8_t* classes = explorer.classes
