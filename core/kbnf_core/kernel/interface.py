@@ -134,13 +134,6 @@ class Slice(Protocol):
         """
 
     @property
-    def having(self) -> Bitmask:
-        """Return uint32[k, words], the bits of the tokens that have each of some characters.
-
-        First come those of one byte, by their bytes, then any longer one.
-        """
-
-    @property
     def fronts(self) -> Bitmask:
         """Return uint32[k, words], the bits of the first 0, 1, 2, .. runs of tokens."""
 
