@@ -57,12 +57,16 @@ cdef struct Reach:
     # Whether nothing longer can come.
     bint is_exact
     Characters without
+    # Characters of which some can come, and others not.
+    Characters unsure
 
 
 cdef struct After:
     # Zero where this was not searched for.
     int32_t position
     Characters refused
+    # Of characters of several bytes some with these first bytes are refused, and others not.
+    Characters unsure
 
 
 cdef class Inclusion:
@@ -86,7 +90,7 @@ cdef class Inclusion:
     cdef Known* of_automata
     cdef int32_t search
 
-    def __cinit__(self, table, const int32_t[:, ::1] machine):
+    def __cinit__(self, table, const int32_t[:, ::1] machine, const uint8_t[::1] number):
         cdef vector[Pair] found
         cdef Pair move
         cdef int32_t last[256]
@@ -110,14 +114,16 @@ cdef class Inclusion:
             self.moves.push_back(found)
             for move in found:
                 self.reads[move.first] = True
-        self._find_beginnings(machine)
+        self._find_beginnings(machine, number)
 
-    cdef int _find_beginnings(self, const int32_t[:, ::1] machine) except -1:
+    cdef int _find_beginnings(
+        self, const int32_t[:, ::1] machine, const uint8_t[::1] number
+    ) except -1:
         cdef vector[Pair]* moves = &self.moves[1]
         # By byte class: its first move.
         cdef vector[int32_t] first = vector[int32_t](<size_t> 256, 0)
         cdef Characters only
-        cdef int32_t byte, number = 0
+        cdef int32_t byte
         cdef size_t j
         for j in range(moves.size(), 0, -1):
             first[moves[0][j - 1].first] = <int32_t> j - 1
@@ -128,11 +134,9 @@ cdef class Inclusion:
             j = first[self.explorer.classes[byte]]
             while moves[0][j].second != machine[1, byte]:
                 j += 1
-            only.low = <uint64_t> 1 << number if number < 64 else 0
-            only.high = <uint64_t> 1 << (number - 64) if number >= 64 else 0
+            only.low = <uint64_t> 1 << number[byte] if number[byte] < 64 else 0
+            only.high = <uint64_t> 1 << (number[byte] - 64) if number[byte] >= 64 else 0
             _add_to(&self.beginning[j], only)
-            # Bytes that are no characters are higher, and share a number.
-            number += machine[1, byte] == 1
         return 0
 
     def __dealloc__(self):
@@ -160,35 +164,45 @@ cdef class Inclusion:
             )
         return found
 
+    cdef bint loops(self, int32_t place, Characters* refused) except -1:
+        """Tell whether any character leads back to a place, but those that are refused."""
+        cdef int32_t position = self._only_position(place)
+        cdef After* after
+        if position >= 0:
+            return False
+        after = self._after_character(position)
+        refused[0] = after.refused
+        _add_to(refused, after.unsure)
+        return after.position == position
+
     cdef Reach _count(self, int32_t place) except *:
-        cdef int32_t only = self._only_item_set(place)
-        cdef vector[int64_t]* members
+        cdef int32_t position = self._only_position(place)
         cdef Reach found
         memset(&found, 0, sizeof(Reach))
-        if only != EMPTY:
-            members = self.explorer.items.of(only)
-            if members.size() == 1:
-                found = self._count_from(
-                    ~<int32_t> (members[0][0] // self.explorer.items.radix)
-                )
+        if position < 0:
+            found = self._count_from(position)
         if place >= 0 and not found.length and not found.is_exact:
             found = self._count_from(place)
         return found
 
-    cdef int32_t _only_item_set(self, int32_t place) except -1:
-        """The item set that is all there is at a place, EMPTY if there is more."""
+    cdef int32_t _only_position(self, int32_t place) except 1:
+        """The position of the automaton state that is all there is at a place; 0 if there is more."""
+        cdef int32_t item_set = ~place
+        cdef vector[int64_t]* members
         cdef vector[Pair]* pairs
-        if place < 0:
-            return ~place
-        pairs = &self.explorer.configurations.all_pairs.at(place)
-        if pairs.size() != 1 or pairs[0][0].first != BOTTOM:
-            return EMPTY
-        return pairs[0][0].second
+        if place >= 0:
+            pairs = &self.explorer.configurations.all_pairs.at(place)
+            if pairs.size() != 1 or pairs[0][0].first != BOTTOM:
+                return 0
+            item_set = pairs[0][0].second
+        members = self.explorer.items.of(item_set)
+        return ~<int32_t> (members[0][0] // self.explorer.items.radix) if members.size() == 1 else 0
 
     cdef Reach _count_from(self, int32_t position) except *:
         cdef int32_t most = _farthest(position)
         cdef bint is_ambiguous = False
         cdef Reach found
+        cdef Characters refused
         cdef After* after
         memset(&found, 0, sizeof(Reach))
         while found.length < most:
@@ -198,9 +212,13 @@ cdef class Inclusion:
                 found.is_exact = not is_ambiguous
                 break
             if not found.length:
-                found.without = after.refused
-            if after.position == _SEVERAL or not _are_same(found.without, after.refused):
+                found.without, found.unsure = after.refused, after.unsure
+                _add_to(&found.without, after.unsure)
+            refused = after.refused
+            _add_to(&refused, after.unsure)
+            if after.position == _SEVERAL or not _are_same(found.without, refused):
                 break
+            _add_to(&found.unsure, after.unsure)
             if after.position == position:
                 found.length = _FREE
                 break
@@ -217,6 +235,7 @@ cdef class Inclusion:
                 known.position = _SEVERAL if self._has_calls(position) else _NONE
             if known.position == _SEVERAL:
                 memset(&known.refused, 0, sizeof(Characters))
+                memset(&known.unsure, 0, sizeof(Characters))
                 if position < 0:
                     known.position = self._after_call(~position)
         return known
@@ -229,37 +248,67 @@ cdef class Inclusion:
         Where the position is that of a callee, this is the end of the call.
         """
         cdef vector[Pair] found = vector[Pair](1, Pair(position, 1))
+        # By pair: the characters that lead there; and pairs to go on from.
+        cdef vector[Characters] leading = vector[Characters](1, Characters(0, 0))
+        cdef vector[int32_t] work = vector[int32_t](1, 0)
         cdef vector[Pair]* moves
         cdef Pair reached
         cdef int32_t after = _NONE
-        cdef Characters taken = Characters(0, 0)
-        cdef size_t i = 0, j
-        while i < found.size():
+        cdef Characters taken = Characters(0, 0), begun
+        cdef size_t i, j, done = 0
+        found_out.unsure = Characters(0, 0)
+        while done < work.size():
+            i = work[done]
+            done += 1
             moves = &self.moves[found[i].second]
             for j in range(moves.size()):
+                begun = leading[i] if i else self.beginning[j]
                 reached = Pair(self._step(found[i].first, moves[0][j].first), moves[0][j].second)
                 if is_called and reached.second == 1:
                     reached.first = self._step_to_end(found[i].first, moves[0][j].first)
                 if reached.first == DEAD:
-                    if i or is_called or self._can_move(position, moves[0][j].first):
+                    if is_called or (not i and self._can_move(position, moves[0][j].first)):
                         return _SEVERAL
-                    _add_to(&found_out.refused, self.beginning[j])
+                    _add_to(&found_out.unsure if i else &found_out.refused, begun)
                     continue
                 if i == 0:
-                    _add_to(&taken, self.beginning[j])
+                    _add_to(&taken, begun)
                 if reached.second != 1:
-                    if not _holds(found, reached):
-                        found.push_back(reached)
+                    self._lead(reached, begun, found, leading, work)
                 elif after == _NONE:
                     after = reached.first
                 elif after != reached.first:
                     return _SEVERAL
-            i += 1
-        if taken.low & found_out.refused.low or taken.high & found_out.refused.high:
-            return _SEVERAL
         if after != _NONE and _is_any(found_out.refused) and _size(taken) < _LEAST_TAKEN:
             return _SEVERAL
+        # Those that share a number may differ.
+        taken.low &= found_out.refused.low
+        taken.high &= found_out.refused.high
+        _add_to(&found_out.unsure, taken)
         return _SEVERAL if self._has_calls(position) else after
+
+    cdef int _lead(
+        self,
+        Pair reached,
+        Characters begun,
+        vector[Pair]& found,
+        vector[Characters]& leading,
+        vector[int32_t]& work,
+    ) except -1:
+        """Add a pair, or the characters that lead to it, to a search."""
+        cdef Characters known
+        cdef size_t i
+        for i in range(found.size()):
+            if found[i] == reached:
+                known = leading[i]
+                _add_to(&leading[i], begun)
+                if not _are_same(known, leading[i]):
+                    work.push_back(<int32_t> i)
+                return 0
+        work.push_back(<int32_t> found.size())
+        found.push_back(reached)
+        leading.push_back(begun)
+        return 0
 
     cdef int32_t _after_call(self, int32_t state) except DEAD:
         """The position after the call of a nonterminal that reads one character, whatever it is."""
@@ -512,6 +561,13 @@ cdef inline bint _are_same(Characters one, Characters other) noexcept nogil:
 
 cdef inline bint _has_character(Characters these, int32_t number) noexcept nogil:
     return (these.low >> number if number < 64 else these.high >> (number - 64)) & 1
+
+
+cdef inline uint16_t _from_number(Characters these, int32_t first) noexcept nogil:
+    """The characters from a number on."""
+    if first >= 64:
+        return <uint16_t> (these.high >> (first - 64))
+    return <uint16_t> (these.low >> first | (these.high << (64 - first) if first else 0))
 
 
 cdef inline void _add_to(Characters* these, Characters more) noexcept nogil:

@@ -35,6 +35,14 @@ cdef class _Part:
     cdef const int32_t[::1] nodes
     cdef const uint8_t[::1] reading
     cdef const uint16_t[::1] height
+    # Sets of characters, and by node the one with those below.
+    cdef const uint64_t[:, ::1] sets
+    cdef const uint16_t[::1] below
+    # The number of the character that begins with each byte, and of the first of several bytes.
+    cdef object numbers
+    cdef int32_t singles
+    # By node: characters of several bytes before or below, by their numbers from ``singles`` on.
+    cdef const uint16_t[::1] longer
     cdef int32_t number
     cdef const uint32_t[:, ::1] blocks
     # The bits of the first 0, 1, 2, .. runs of tokens; none for the whole trie.
@@ -66,6 +74,11 @@ cdef class _Part:
             _add_byte(&self.first, self.child_byte[i])
         return 0
 
+    cdef inline bint has_below(self, int32_t node, const Characters* these) noexcept:
+        """Whether some of these characters may be below a node."""
+        cdef const uint64_t* found = &self.sets[self.below[node], 0]
+        return found[0] & these.low or found[1] & these.high
+
     cdef int read(self, each) except -1:
         """Take what an inclusion check needs."""
         cdef const int32_t[:, ::1] machine = each.machine
@@ -78,6 +91,11 @@ cdef class _Part:
         self.machine = each.machine
         self.reading = each.reading
         self.height = each.height
+        self.sets, self.below, self.longer = each.sets, each.below, each.longer
+        self.numbers = each.number
+        self.singles = 0
+        for byte in range(256):
+            self.singles += machine[1, byte] == 1
         return 0
 
 
