@@ -31,9 +31,16 @@ GRAMMARS = {
     "names": "start ::= #'[a-z][a-z0-9_]+' { '.' #'[A-Za-z_]+' } ';';",
     "wide": "start ::= #'[A-Zà-ÿ一-龥 ,.;:!?a-z0-9]+' ';';",
     "not wide": "start ::= #'[ !#-Z^-~]*' ';';",
+    "no spaces": r"""start ::= '"' #'[^\\s"]+' '"';""",
+    "lines": "start ::= #'[^\\r\\n\\u2028\\u2029]{0,9}' ';';",
+    "some of a first byte": "start ::= (#'[^漢é]*' ';')*;",
+    "one first byte": "start ::= '\"' #'[a-z ]' #'[^\"€🙂]*' '\"';",
+    "counted, some of a first byte": "start ::= '\"' #'[^\"€é]{0,30}' '\"';",
+    "by two first bytes": "start ::= #'[^漢-龥🙂]*' ';';",
 }
 
-PIECES = [*"aZ09_ .,;:!?'\"\\/<>()[]{}", "é", "漢", "字", "🙂", "</b>", "\n", "\x7f", "abc", " the"]
+WIDE = ["é", "漢", "字", "🙂", "ê", "€", "\u2028", "\u00a0", "😀"]
+PIECES = [*"aZ09_ .,;:!?'\"\\/<>()[]{}", *WIDE, "</b>", "\n", "\x7f", "abc", " the"]
 BYTES = [bytes([value]) for value in range(256)]
 
 
@@ -125,6 +132,8 @@ def test_what_can_come_as_a_whole_is_not_walked(
         "start ::= '\"' any{0,16} '\"' | '#' any{70}; any ::= #'[^\"]';",
         "start ::= '\"' #'[A-Za-z0-9 .,]{0,16}' '\"';",
         "start ::= '\"' #'[A-Za-z0-9 .,]*' '\"';",
+        r"""start ::= '"' #'[^\\s"]*' '"';""",
+        "start ::= '\"' #'[a-zA-Z][A-Za-z0-9.]*' '\"';",
     ],
 )
 def test_tokens_are_counted_and_not_walked(grammar: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,7 +46,7 @@ cdef struct Known:
 
 
 cdef struct Characters:
-    # A set of numbers of characters; see ``Slice.having``.
+    # A set of numbers of characters; see ``Slice.characters``.
     uint64_t low
     uint64_t high
 

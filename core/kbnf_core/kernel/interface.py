@@ -127,8 +127,8 @@ class Slice(Protocol):
         """Return uint32[k, words], the tokens of at most 0, 1, .. characters, and all; or none."""
 
     @property
-    def having(self) -> Bitmask:
-        """Return uint32[k, words], the bits of the tokens that have each character."""
+    def characters(self) -> npt.NDArray[np.uint64]:
+        """Return uint64[m, 2], the characters of each token, a bit for each by its number."""
 
     @property
     def number(self) -> npt.NDArray[np.uint8]:

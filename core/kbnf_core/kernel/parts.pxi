@@ -53,8 +53,8 @@ cdef class _Part:
     cdef int32_t[256] first_child
     cdef _Bytes first
     cdef _Bytes read_first
-    # By character: the bits of the tokens that have it.
-    cdef const uint32_t[:, ::1] having
+    # By token, in the order of the trie: its characters.
+    cdef const uint64_t[:, ::1] characters
 
     cdef int lay_out(self, trie) except -1:
         cdef int32_t i
@@ -119,7 +119,7 @@ cdef class Parts:
             part.lay_out(each.part.trie)
             part.nodes = each.part.nodes
             part.number = <int32_t> len(self.slices)
-            part.blocks, part.having = each.blocks, each.having
+            part.blocks, part.characters = each.blocks, each.characters
             part.fronts = each.fronts
             part.front_count = <int32_t> part.fronts.shape[0]
             part.run = each.run
@@ -147,23 +147,29 @@ cdef class Parts:
 
     cdef bint add_taken(self, const Taken* taken, uint32_t* words) except -1:
         """Set the bits of the blocks of all slices in ``words`` too; return whether any had one."""
-        cdef vector[uint32_t] left_out
-        cdef const uint32_t* row
+        cdef const uint32_t* block
+        cdef Characters without
         cdef _Part part
-        cdef Py_ssize_t i, k
+        cdef Py_ssize_t i
+        cdef int32_t token
         cdef bint found = False
         for part in self.slices:
-            if taken[part.number].block:
-                found = True
-                left_out.assign(self.width, 0)
-                for k in range(part.having.shape[0]):
-                    if _has_character(taken[part.number].without, k):
-                        row = &part.having[k, 0]
-                        for i in range(self.width):
-                            left_out[i] |= row[i]
-                row = &part.blocks[taken[part.number].block - 1, 0]
+            if not taken[part.number].block:
+                continue
+            found = True
+            without = taken[part.number].without
+            block = &part.blocks[taken[part.number].block - 1, 0]
+            if not _is_any(without):
                 for i in range(self.width):
-                    words[i] |= row[i] & ~left_out[i]
+                    words[i] |= block[i]
+                continue
+            for i in range(part.token_ids.shape[0]):
+                token = part.token_ids[i]
+                if block[token >> 5] >> (token & 31) & 1:
+                    if not (
+                        part.characters[i, 0] & without.low or part.characters[i, 1] & without.high
+                    ):
+                        words[token >> 5] |= <uint32_t> 1 << (token & 31)
         return found
 
 

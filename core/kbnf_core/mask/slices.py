@@ -57,8 +57,8 @@ class Slice(NamedTuple):
 
     ``blocks``: uint32[k, words], what may be admitted at once: the bits of the tokens of at most
     0, 1, .. ``MOST_SHORT`` characters, and of all of them. A character is what the machine reads
-    until it is at its start again. ``having``: uint32[k, words], the bits of those that have a
-    character, by its number. ``number``: uint8[256], that of the character that begins with a byte,
+    until it is at its start again. ``characters``: uint64[m, 2], those of each token, a bit for
+    each by its number. ``number``: uint8[256], that of the character that begins with a byte,
     ``NO_NUMBER`` without one; those of several bytes share numbers by their first. ``sets``:
     uint64[k, 2], sets of characters by these numbers, and ``below``: uint16[n], the one with those
     below each node; set 0 has all, and stands for any other where few tokens are. ``longer``:
@@ -74,7 +74,7 @@ class Slice(NamedTuple):
 
     part: Part
     blocks: Bitmask
-    having: Bitmask
+    characters: npt.NDArray[np.uint64]
     number: npt.NDArray[np.uint8]
     sets: npt.NDArray[np.uint64]
     below: npt.NDArray[np.uint16]
@@ -116,16 +116,28 @@ def _slice(
 ) -> Slice:
     part = part_of(trie, chosen)
     reading = _reading(part.trie, machine) if machine is not None else np.zeros(0, np.uint8)
-    blocks = having = np.zeros((0, (size + 31) // 32), np.uint32)
-    sets, below = np.zeros((0, 2), np.uint64), np.zeros(0, np.uint16)
-    number, longer = np.full(256, NO_NUMBER, np.uint8), below
+    blocks = np.zeros((0, (size + 31) // 32), np.uint32)
+    found = _Characters.none()
     if machine is not None:
-        number = numbers_of(machine)
-        blocks, having = _blocks(part.trie, reading, size), _having(part.trie, number, size)
-        sets, below, longer = _below(part.trie, machine, number)
+        blocks = _blocks(part.trie, reading, size)
+        found = _characters(part.trie, machine)
     fronts, heights = _fronts(part.trie, size), _heights(part.trie)
-    characters = (having, number, sets, below, longer)
-    return Slice(part, blocks, *characters, fronts, RUN, machine, reading, heights)
+    return Slice(part, blocks, *found, fronts, RUN, machine, reading, heights)
+
+
+class _Characters(NamedTuple):
+    """See ``Slice``."""
+
+    characters: npt.NDArray[np.uint64]
+    number: npt.NDArray[np.uint8]
+    sets: npt.NDArray[np.uint64]
+    below: npt.NDArray[np.uint16]
+    longer: npt.NDArray[np.uint16]
+
+    @classmethod
+    def none(cls) -> "_Characters":
+        sets, nodes = np.zeros((0, 2), np.uint64), np.zeros(0, np.uint16)
+        return cls(sets, np.full(256, NO_NUMBER, np.uint8), sets, nodes, nodes)
 
 
 def _fronts(trie: TokenTrie, size: int) -> Bitmask:
@@ -146,18 +158,6 @@ def _blocks(trie: TokenTrie, reading: npt.NDArray[np.uint8], size: int) -> Bitma
     return np.bitwise_or.accumulate([*added, pack(trie.token_ids, size)])
 
 
-def _having(trie: TokenTrie, number: npt.NDArray[np.uint8], size: int) -> Bitmask:
-    """Return the bits of the tokens that have each character."""
-    own = number[trie.byte]
-    has = np.zeros((trie.node_count, int(number[number != NO_NUMBER].max()) + 1), np.bool_)
-    for nodes in _levels(trie):
-        has[nodes] = has[trie.parent[nodes]]
-        begun = nodes[own[nodes] != NO_NUMBER]
-        has[begun, own[begun]] = True
-    of_tokens = np.repeat(has, np.diff(trie.token_start), axis=0)
-    return np.stack([pack(trie.token_ids[column], size) for column in of_tokens.T])
-
-
 def numbers_of(machine: Machine) -> npt.NDArray[np.uint8]:
     """Return the number of the character that begins with each byte."""
     number = np.full(256, NO_NUMBER, np.uint8)
@@ -168,33 +168,31 @@ def numbers_of(machine: Machine) -> npt.NDArray[np.uint8]:
     return number
 
 
-def _below(
-    trie: TokenTrie, machine: Machine, number: npt.NDArray[np.uint8]
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint16], npt.NDArray[np.uint16]]:
-    """Return sets of characters, by node which of them has those in the subtree, and ``longer``."""
-    own = number[trie.byte]
+def _characters(trie: TokenTrie, machine: Machine) -> _Characters:
+    number = numbers_of(machine)
     levels = _levels(trie)
-    columns = []
-    for first in (0, 64):
-        here = _bits(own, first)
-        found = np.zeros(trie.node_count, np.uint64)
+    own = [_bits(number[trie.byte], first) for first in (0, 64)]
+    path, under = [each.copy() for each in own], [np.zeros_like(each) for each in own]
+    for before, after, here in zip(path, under, own, strict=True):
+        for nodes in levels:
+            before[nodes] |= before[trie.parent[nodes]]
         for nodes in reversed(levels):
-            np.bitwise_or.at(found, trie.parent[nodes], found[nodes] | here[nodes])
-        columns.append(found)
+            np.bitwise_or.at(after, trie.parent[nodes], after[nodes] | here[nodes])
     large = np.flatnonzero(trie.token_start[trie.skip] - trie.token_start[:-1] >= LEAST_BELOW)
-    sets, which = np.unique(np.stack(columns, axis=1)[large], axis=0, return_inverse=True)
+    sets, which = np.unique(np.stack(under, axis=1)[large], axis=0, return_inverse=True)
     below = np.zeros(trie.node_count, np.uint16)
     # So many sets are not met; the others stand for all characters.
     below[large] = np.where(which < 2**16 - 1, which + 1, 0)
     singles = np.count_nonzero(machine[1] == 1)
-    before = _bits(own, singles)
-    for nodes in levels:
-        before[nodes] |= before[trie.parent[nodes]]
-    after = np.zeros(trie.node_count, np.uint64)
-    for nodes in reversed(levels):
-        np.bitwise_or.at(after, trie.parent[nodes], after[nodes] | _bits(own, singles)[nodes])
-    longer = (before | after).astype(np.uint16)
-    return np.concatenate((np.full((1, 2), ~np.uint64(0)), sets)), below, longer
+    low, high = (before | after for before, after in zip(path, under, strict=True))
+    longer = high >> np.uint64(singles - 64) if singles >= 64 else low >> np.uint64(singles)
+    return _Characters(
+        np.repeat(np.stack(path, axis=1), np.diff(trie.token_start), axis=0),
+        number,
+        np.concatenate((np.full((1, 2), ~np.uint64(0)), sets)),
+        below,
+        longer.astype(np.uint16),
+    )
 
 
 def _bits(number: npt.NDArray[np.uint8], first: int) -> npt.NDArray[np.uint64]:
