@@ -19,11 +19,11 @@ from kbnf_core.languages.json_schema.build_tree import (
 from kbnf_core.languages.json_schema.linear import Rules
 from kbnf_core.syntax.printer import print_expression as print_form
 
-BLOCK = 64
+BLOCK = 256
 """Characters that are counted together: an automaton with thousands of counts is slow to build.
 
 Where a token can reach from one block into the next its mask takes longer, so a block has more
-characters than nearly every token.
+characters than nearly every text.
 """
 
 
