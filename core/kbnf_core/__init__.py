@@ -45,7 +45,7 @@ _HOMES = {
     "compile_artifact": "artifact.write",
     "load_artifact": "artifact.read",
     "allocate_bitmask": "batch",
-    "apply_bitmask": "mask.logits",
+    "apply_bitmask": "mask.bits",
     "fill_bitmasks": "batch",
     "check": "lint.check",
     "Compiler": "compiler",

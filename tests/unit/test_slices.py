@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import fields
+from itertools import product
 from random import Random
 
 import numpy as np
@@ -22,9 +23,24 @@ GRAMMARS = {
     "words": "start ::= word { ' ' word } '.'; word ::= #'[A-Za-z_][A-Za-z0-9_]*';",
     "calls": "start ::= item* ';'; item ::= #'[^;()]'+ | '(' item* ')';",
     "all bytes": "start ::= #e'.|\\n'*;",
+    "called": """start ::= '"' any{0,12} '"' start | '#' any{70} ';'; any ::= #'[^"]';""",
+    "blocks": """start ::= '"' b{0,2} any{0,99} '"' ';'; b ::= any{64}; any ::= #'[^"]';""",
+    "called or ended": """start ::= '"' (any | end){0,70} '"'; any ::= #'[^"x]'; end ::= 'x'+;""",
+    "some": "start ::= #'[A-Za-z0-9 .-]{0,20}' ';';",
+    "some, then others": "start ::= #'[A-Za-z0-9 ]{8}' #'[a-zé漢 ]*' ';';",
+    "names": "start ::= #'[a-z][a-z0-9_]+' { '.' #'[A-Za-z_]+' } ';';",
+    "wide": "start ::= #'[A-Zà-ÿ一-龥 ,.;:!?a-z0-9]+' ';';",
+    "not wide": "start ::= #'[ !#-Z^-~]*' ';';",
+    "no spaces": r"""start ::= '"' #'[^\\s"]+' '"';""",
+    "lines": "start ::= #'[^\\r\\n\\u2028\\u2029]{0,9}' ';';",
+    "some of a first byte": "start ::= (#'[^漢é]*' ';')*;",
+    "one first byte": "start ::= '\"' #'[a-z ]' #'[^\"€🙂]*' '\"';",
+    "counted, some of a first byte": "start ::= '\"' #'[^\"€é]{0,30}' '\"';",
+    "by two first bytes": "start ::= #'[^漢-龥🙂]*' ';';",
 }
 
-PIECES = [*"aZ09_ .,;:!?'\"\\/<>()[]{}", "é", "漢", "字", "🙂", "</b>", "\n", "\x7f", "abc", " the"]
+WIDE = ["é", "漢", "字", "🙂", "ê", "€", "\u2028", "\u00a0", "😀"]
+PIECES = [*"aZ09_ .,;:!?'\"\\/<>()[]{}", *WIDE, "</b>", "\n", "\x7f", "abc", " the"]
 BYTES = [bytes([value]) for value in range(256)]
 
 
@@ -43,6 +59,9 @@ def vocabulary() -> Vocabulary:
 
 
 VOCABULARY = vocabulary()
+TEXTS = Vocabulary(
+    dict(enumerate([*BYTES, *(bytes(each) for each in product(b"aZ09 .,x", repeat=4))]))
+)
 
 
 def masks_on_the_way(grammar: str, random: Random) -> list[list[int]]:
@@ -106,16 +125,36 @@ def test_what_can_come_as_a_whole_is_not_walked(
 
 
 @pytest.mark.skipif(kernel_name() == "numpy", reason="the compiled walk alone does so")
-def test_near_a_bound_only_longer_tokens_are_walked(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "grammar",
+    [
+        "start ::= '\"' #'[^\"]{0,16}' '\"';",
+        "start ::= '\"' any{0,16} '\"' | '#' any{70}; any ::= #'[^\"]';",
+        "start ::= '\"' #'[A-Za-z0-9 .,]{0,16}' '\"';",
+        "start ::= '\"' #'[A-Za-z0-9 .,]*' '\"';",
+        r"""start ::= '"' #'[^\\s"]*' '"';""",
+        "start ::= '\"' #'[a-z][A-Za-z0-9 .,]*' '\"';",
+    ],
+)
+def test_tokens_are_counted_and_not_walked(grammar: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slices, "LEAST_TOKENS", 0)
-    mine = vocabulary()
-    engine = Engine("start ::= '\"' #'[^\"]{0,16}' '\"';", mine)
+    engine = Engine(grammar, TEXTS)
     engine.try_accept_new_bytes(b'"')
     engine.compute_allowed_token_ids()
-    *read, rest = slices_of(mine)
-    longer = sum(int((each.part.trie.depth + each.height > 16).sum()) for each in read)
-    roots = sum(len(each.part.trie.children(0)) for each in (*read, rest))
-    assert engine._automaton.masks.visited <= rest.part.trie.node_count + longer + roots
+    assert engine.get_allowed_token_ids_from_last_computation()
+    # At most the bytes that are no text.
+    assert engine._automaton.masks.visited <= len(BYTES)
+
+
+@pytest.mark.skipif(kernel_name() == "numpy", reason="the compiled check alone does so")
+def test_a_check_makes_no_item_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slices, "LEAST_TOKENS", 0)
+    engine = Engine("start ::= '\"' #'[^\"]{0,90}' '\"' ';';", TEXTS)
+    engine.try_accept_new_bytes(b'"')
+    item_sets = len(engine._automaton.masks.states.items)
+    engine.compute_allowed_token_ids()
+    # Those behind the single bytes that are no text.
+    assert len(engine._automaton.masks.states.items) - item_sets <= 10
 
 
 def test_slices_hold_each_token_once(monkeypatch: pytest.MonkeyPatch) -> None:

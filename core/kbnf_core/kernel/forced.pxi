@@ -23,6 +23,8 @@ cdef class Forced:
     cdef bint ends_at_bytes
     cdef bint ends_at_tokens
     cdef bint takes_eos
+    # The state before the first byte where the start is nullable.
+    cdef int32_t complete_at_once
     # By byte class: the byte that it is, ``_OPEN`` where it holds several.
     cdef vector[int32_t] only_byte
     # By state: the class that must come; and the one token that can come, and the position after it.
@@ -37,6 +39,8 @@ cdef class Forced:
         self.ends_at_bytes = automaton.rule.ends_at_bytes
         self.ends_at_tokens = automaton.rule.ends_at_tokens
         self.takes_eos = automaton.rule.takes_eos(True)
+        states = automaton.masks.states
+        self.complete_at_once = states.initial if states.tables.start_is_nullable else DEAD
         self.written = _Written()
         self._find_only_bytes()
         self._begin()
@@ -123,7 +127,7 @@ cdef class Forced:
 
     cdef Pair _front(self, int32_t state) except *:
         cdef vector[Pair]* pairs = &self.explorer.configurations.all_pairs.at(state)
-        if pairs.size() == 1 and not self.explorer.completions[state]:
+        if pairs.size() == 1 and not self._completes(state):
             if self.explorer.items.kind(deref(pairs)[0].second) == _READS:
                 return deref(pairs)[0]
         return Pair(_STATE, state)
@@ -162,7 +166,11 @@ cdef class Forced:
         return found
 
     cdef inline bint _is_complete(self, Pair front) noexcept:
-        return front.first == _STATE and self.explorer.completions[front.second]
+        return front.first == _STATE and self._completes(front.second)
+
+    cdef inline bint _completes(self, int32_t state) noexcept:
+        """Whether a text that leads to a state is complete; see ``Masks.is_complete``."""
+        return self.explorer.completions[state] or state == self.complete_at_once
 
     cdef bint _expects_tokens(self, Pair front) except -1:
         """Whether a token terminal may come."""
@@ -207,7 +215,7 @@ cdef class Forced:
             only = self.automaton.only_token(position)
             if only is not None:
                 found.push_back(only)
-        elif self.takes_eos and self.explorer.completions[position]:
+        elif self.takes_eos and self._completes(position):
             found.insert(found.end(), self.texts.ends.begin(), self.texts.ends.end())
         if found.size() != 1:
             return Pair(_OPEN, DEAD)
@@ -356,7 +364,7 @@ cdef class Forced:
             taken += self.texts.length(found[i])
             positions.push_back(self._lift(fronts[taken - 1]))
         position = positions.back()
-        if self.ends_at_tokens and self.explorer.completions[position]:
+        if self.ends_at_tokens and self._completes(position):
             position = positions[found.size()] = ~position
         # Where the forced bytes were looked at whole, none is certain after the last of these
         # tokens: the encodings part there.

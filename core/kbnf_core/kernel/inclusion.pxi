@@ -15,16 +15,17 @@ cdef enum:
     _MOST_PAIRS = 1024
     # Bytes; few tokens are longer, and they would make every check longer.
     _LONGEST = 64
-    # What is known of a pair: that nothing completes from there on, that something may; that a
-    # search for a length ended at a call.
+    # What is known of an automaton state, with any state of the machine, which 0 stands for: that
+    # nothing completes from there on, that something may; that one character leads from there to
+    # the end of its nonterminal, or that others do, too.
     _SILENT = 1
     _LOUD = 2
-    _CALLING = 4
-    # Of the entry of a nonterminal: that it reads one character, or something else.
-    _READS_ONE = 1
-    _READS_OTHERS = 2
-    # That other characters may be read than the one that leads to the position after it.
-    _AMBIGUOUS = 8
+    _READS_ONE = 4
+    _READS_OTHERS = 8
+    # Of a pair: that a search for a length ended at a call; that there are more ways than the one
+    # of ``After``.
+    _CALLING = 16
+    _AMBIGUOUS = 32
     # The position after any character: none can come; there is not one position.
     _NONE = -0x7FFFFFFF
     _SEVERAL = -0x7FFFFFFE
@@ -45,7 +46,7 @@ cdef struct Known:
 
 
 cdef struct Characters:
-    # A set of numbers of characters; see ``Slice.having``.
+    # A set of numbers of characters; see ``Slice.characters``.
     uint64_t low
     uint64_t high
 
@@ -56,12 +57,16 @@ cdef struct Reach:
     # Whether nothing longer can come.
     bint is_exact
     Characters without
+    # Characters of which some can come, and others not.
+    Characters unsure
 
 
 cdef struct After:
     # Zero where this was not searched for.
     int32_t position
     Characters refused
+    # Of characters of several bytes some with these first bytes are refused, and others not.
+    Characters unsure
 
 
 cdef class Inclusion:
@@ -73,6 +78,8 @@ cdef class Inclusion:
     cdef LazyTable explorer
     # By state of the machine: (byte class, state after it), each pair once.
     cdef vector[vector[Pair]] moves
+    # By byte class: whether the machine reads it somewhere.
+    cdef vector[uint8_t] reads
     # By move of the machine's start: the characters that begin with it.
     cdef vector[Characters] beginning
     # By position: that after any character of the machine but those refused.
@@ -83,13 +90,15 @@ cdef class Inclusion:
     cdef Known* of_automata
     cdef int32_t search
 
-    def __cinit__(self, table, const int32_t[:, ::1] machine):
+    def __cinit__(self, table, const int32_t[:, ::1] machine, const uint8_t[::1] number):
         cdef vector[Pair] found
+        cdef Pair move
         cdef int32_t last[256]
         cdef Py_ssize_t state, byte
         cdef int32_t after
         cdef uint8_t byte_class
         self.explorer = table.explorer
+        self.reads.resize(256)
         self.moves.reserve(machine.shape[0])
         for state in range(machine.shape[0]):
             found.clear()
@@ -103,23 +112,31 @@ cdef class Inclusion:
             sort(found.begin(), found.end())
             found.erase(unique(found.begin(), found.end()), found.end())
             self.moves.push_back(found)
-        self._find_beginnings(machine)
+            for move in found:
+                self.reads[move.first] = True
+        self._find_beginnings(machine, number)
 
-    cdef int _find_beginnings(self, const int32_t[:, ::1] machine) except -1:
-        cdef int32_t byte, number = 0
+    cdef int _find_beginnings(
+        self, const int32_t[:, ::1] machine, const uint8_t[::1] number
+    ) except -1:
+        cdef vector[Pair]* moves = &self.moves[1]
+        # By byte class: its first move.
+        cdef vector[int32_t] first = vector[int32_t](<size_t> 256, 0)
+        cdef Characters only
+        cdef int32_t byte
         cdef size_t j
-        self.beginning.resize(self.moves[1].size())
+        for j in range(moves.size(), 0, -1):
+            first[moves[0][j - 1].first] = <int32_t> j - 1
+        self.beginning.resize(moves.size())
         for byte in range(256):
             if machine[1, byte] == DEAD:
                 continue
-            for j in range(self.moves[1].size()):
-                if self.moves[1][j] == Pair(self.explorer.classes[byte], machine[1, byte]):
-                    if number < 64:
-                        self.beginning[j].low |= <uint64_t> 1 << number
-                    else:
-                        self.beginning[j].high |= <uint64_t> 1 << (number - 64)
-            # Bytes that are no characters are higher, and share a number.
-            number += machine[1, byte] == 1
+            j = first[self.explorer.classes[byte]]
+            while moves[0][j].second != machine[1, byte]:
+                j += 1
+            only.low = <uint64_t> 1 << number[byte] if number[byte] < 64 else 0
+            only.high = <uint64_t> 1 << (number[byte] - 64) if number[byte] >= 64 else 0
+            _add_to(&self.beginning[j], only)
         return 0
 
     def __dealloc__(self):
@@ -127,9 +144,13 @@ cdef class Inclusion:
 
     def covered(self, int32_t state, int32_t reading, int32_t most):
         """See ``interface.Inclusion``."""
-        self.explorer.refresh()
-        self.explorer._wake()
-        return min(most, self._length(self.explorer.place(state), reading, most, _MOST_PAIRS))
+        self.explorer.acquire()
+        try:
+            self.explorer.refresh()
+            self.explorer._wake()
+            return min(most, self._length(self.explorer.place(state), reading, most, _MOST_PAIRS))
+        finally:
+            self.explorer.release()
 
     cdef Reach reach(self, int32_t place, Py_ssize_t nodes) except *:
         """What is proved from the machine's start, at a walk's beginning.
@@ -139,38 +160,49 @@ cdef class Inclusion:
         cdef Reach found = self._count(place)
         if not found.is_exact and found.length < _ENOUGH and not _is_any(found.without):
             found.length = self._length(
-                place, 1, _LONGEST, min(_MOST_PAIRS, nodes // _NODES_PER_PAIR)
+                place, 1, _ENOUGH, min(_MOST_PAIRS, nodes // _NODES_PER_PAIR)
             )
         return found
 
+    cdef bint loops(self, int32_t place, Characters* refused) except -1:
+        """Tell whether any character leads back to a place, but those that are refused."""
+        cdef int32_t position = self._only_position(place)
+        cdef After* after
+        if position >= 0:
+            return False
+        after = self._after_character(position)
+        refused[0] = after.refused
+        _add_to(refused, after.unsure)
+        return after.position == position
+
     cdef Reach _count(self, int32_t place) except *:
-        cdef int32_t only = self._only_item_set(place)
-        cdef vector[int64_t]* members
+        cdef int32_t position = self._only_position(place)
         cdef Reach found
         memset(&found, 0, sizeof(Reach))
-        if only != EMPTY:
-            members = self.explorer.items.of(only)
-            if members.size() == 1:
-                found = self._count_from(
-                    ~<int32_t> (members[0][0] // self.explorer.items.radix), _LONGEST
-                )
+        if position < 0:
+            found = self._count_from(position)
         if place >= 0 and not found.length and not found.is_exact:
-            found = self._count_from(place, _ENOUGH)
+            found = self._count_from(place)
         return found
 
-    cdef int32_t _only_item_set(self, int32_t place) except -1:
-        """The item set that is all there is at a place, EMPTY if there is more."""
+    cdef int32_t _only_position(self, int32_t place) except 1:
+        """The position of the automaton state that is all there is at a place; 0 if there is more."""
+        cdef int32_t item_set = ~place
+        cdef vector[int64_t]* members
         cdef vector[Pair]* pairs
-        if place < 0:
-            return ~place
-        pairs = &self.explorer.configurations.all_pairs.at(place)
-        if pairs.size() != 1 or pairs[0][0].first != BOTTOM:
-            return EMPTY
-        return pairs[0][0].second
+        if place >= 0:
+            pairs = &self.explorer.configurations.all_pairs.at(place)
+            if pairs.size() != 1 or pairs[0][0].first != BOTTOM:
+                return 0
+            item_set = pairs[0][0].second
+        members = self.explorer.items.of(item_set)
+        return ~<int32_t> (members[0][0] // self.explorer.items.radix) if members.size() == 1 else 0
 
-    cdef Reach _count_from(self, int32_t position, int32_t most) except *:
+    cdef Reach _count_from(self, int32_t position) except *:
+        cdef int32_t most = _farthest(position)
         cdef bint is_ambiguous = False
         cdef Reach found
+        cdef Characters refused
         cdef After* after
         memset(&found, 0, sizeof(Reach))
         while found.length < most:
@@ -180,9 +212,13 @@ cdef class Inclusion:
                 found.is_exact = not is_ambiguous
                 break
             if not found.length:
-                found.without = after.refused
-            if after.position == _SEVERAL or not _are_same(found.without, after.refused):
+                found.without, found.unsure = after.refused, after.unsure
+                _add_to(&found.without, after.unsure)
+            refused = after.refused
+            _add_to(&refused, after.unsure)
+            if after.position == _SEVERAL or not _are_same(found.without, refused):
                 break
+            _add_to(&found.unsure, after.unsure)
             if after.position == position:
                 found.length = _FREE
                 break
@@ -193,9 +229,13 @@ cdef class Inclusion:
     cdef inline After* _after_character(self, int32_t position) except NULL:
         cdef After* known = &self.afterwards[position]
         if known.position == 0:
-            known.position = self._find_after_character(position, False, known)
+            if position >= 0 or self._reads_on(~position):
+                known.position = self._find_after_character(position, False, known)
+            else:
+                known.position = _SEVERAL if self._has_calls(position) else _NONE
             if known.position == _SEVERAL:
                 memset(&known.refused, 0, sizeof(Characters))
+                memset(&known.unsure, 0, sizeof(Characters))
                 if position < 0:
                     known.position = self._after_call(~position)
         return known
@@ -208,37 +248,67 @@ cdef class Inclusion:
         Where the position is that of a callee, this is the end of the call.
         """
         cdef vector[Pair] found = vector[Pair](1, Pair(position, 1))
+        # By pair: the characters that lead there; and pairs to go on from.
+        cdef vector[Characters] leading = vector[Characters](1, Characters(0, 0))
+        cdef vector[int32_t] work = vector[int32_t](1, 0)
         cdef vector[Pair]* moves
         cdef Pair reached
         cdef int32_t after = _NONE
-        cdef Characters taken = Characters(0, 0)
-        cdef size_t i = 0, j
-        while i < found.size():
+        cdef Characters taken = Characters(0, 0), begun
+        cdef size_t i, j, done = 0
+        found_out.unsure = Characters(0, 0)
+        while done < work.size():
+            i = work[done]
+            done += 1
             moves = &self.moves[found[i].second]
             for j in range(moves.size()):
+                begun = leading[i] if i else self.beginning[j]
                 reached = Pair(self._step(found[i].first, moves[0][j].first), moves[0][j].second)
                 if is_called and reached.second == 1:
                     reached.first = self._step_to_end(found[i].first, moves[0][j].first)
                 if reached.first == DEAD:
-                    if i or is_called or self._can_move(position, moves[0][j].first):
+                    if is_called or (not i and self._can_move(position, moves[0][j].first)):
                         return _SEVERAL
-                    _add_to(&found_out.refused, self.beginning[j])
+                    _add_to(&found_out.unsure if i else &found_out.refused, begun)
                     continue
                 if i == 0:
-                    _add_to(&taken, self.beginning[j])
+                    _add_to(&taken, begun)
                 if reached.second != 1:
-                    if not _holds(found, reached):
-                        found.push_back(reached)
+                    self._lead(reached, begun, found, leading, work)
                 elif after == _NONE:
                     after = reached.first
                 elif after != reached.first:
                     return _SEVERAL
-            i += 1
-        if taken.low & found_out.refused.low or taken.high & found_out.refused.high:
-            return _SEVERAL
         if after != _NONE and _is_any(found_out.refused) and _size(taken) < _LEAST_TAKEN:
             return _SEVERAL
+        # Those that share a number may differ.
+        taken.low &= found_out.refused.low
+        taken.high &= found_out.refused.high
+        _add_to(&found_out.unsure, taken)
         return _SEVERAL if self._has_calls(position) else after
+
+    cdef int _lead(
+        self,
+        Pair reached,
+        Characters begun,
+        vector[Pair]& found,
+        vector[Characters]& leading,
+        vector[int32_t]& work,
+    ) except -1:
+        """Add a pair, or the characters that lead to it, to a search."""
+        cdef Characters known
+        cdef size_t i
+        for i in range(found.size()):
+            if found[i] == reached:
+                known = leading[i]
+                _add_to(&leading[i], begun)
+                if not _are_same(known, leading[i]):
+                    work.push_back(<int32_t> i)
+                return 0
+        work.push_back(<int32_t> found.size())
+        found.push_back(reached)
+        leading.push_back(begun)
+        return 0
 
     cdef int32_t _after_call(self, int32_t state) except DEAD:
         """The position after the call of a nonterminal that reads one character, whatever it is."""
@@ -248,9 +318,9 @@ cdef class Inclusion:
             if not items.call_tail[call] and not items.accepting[items.call_return[call]]:
                 if self._reads_character(items.call_nonterminal[call]):
                     after = ~items.call_return[call]
-        if after == _SEVERAL or not self._is_silent(state, 1):
+        if after == _SEVERAL or not self._is_silent(state):
             return _SEVERAL
-        if items.call_start[state] + 1 < items.call_start[state + 1] or self._moves(state):
+        if items.call_start[state] + 1 < items.call_start[state + 1] or self._reads_on(state):
             self._known(~state, 1).flags |= _AMBIGUOUS
         return after
 
@@ -258,17 +328,20 @@ cdef class Inclusion:
         cdef int32_t entry = ~self.explorer.items.entry[nonterminal]
         cdef Known* known = self._known(entry, 0)
         cdef After unused
-        if not known.flags:
-            known.flags = _READS_ONE
+        if not known.flags & (_READS_ONE | _READS_OTHERS):
+            memset(&unused, 0, sizeof(After))
             if self._find_after_character(entry, True, &unused) in (_SEVERAL, _NONE):
-                known.flags = _READS_OTHERS
-        return known.flags == _READS_ONE
+                known.flags |= _READS_OTHERS
+            else:
+                known.flags |= _READS_ONE
+        return known.flags & _READS_ONE != 0
 
-    cdef bint _moves(self, int32_t state) except -1:
-        """Whether an automaton state has a move for the beginning of a character."""
-        cdef Pair move
-        for move in self.moves[1]:
-            if self.explorer.items.targets_of(state)[move.first] != DEAD:
+    cdef bint _reads_on(self, int32_t state) noexcept:
+        """Whether an automaton state has an edge for a byte that the machine reads somewhere."""
+        cdef _Items items = self.explorer.items
+        cdef int32_t edge
+        for edge in range(items.edge_start[state], items.edge_start[state + 1]):
+            if self.reads[items.edge_class[edge]]:
                 return True
         return False
 
@@ -311,7 +384,7 @@ cdef class Inclusion:
                 found, best = length, i
         for i in range(members.size()):
             if found and i != best:
-                if not self._is_silent(<int32_t> (members[0][i] // items.radix), reading):
+                if not self._is_silent(<int32_t> (members[0][i] // items.radix)):
                     return 0
         return found
 
@@ -337,13 +410,13 @@ cdef class Inclusion:
         if position < 0:
             found = explorer.items.targets_of(~position)[byte_class]
             return ~(found - 1) if found > 0 and explorer.items.is_plain(found - 1) else DEAD
-        found = explorer.step(position, byte_class)
+        found = explorer.step_alone(position, byte_class)
         return DEAD if found == DEAD or explorer.completions[found] else found
 
     cdef inline bint _can_move(self, int32_t position, int32_t byte_class) except -1:
         if position < 0:
             return self.explorer.items.targets_of(~position)[byte_class] != DEAD
-        return self.explorer.step(position, byte_class) != DEAD
+        return self.explorer.step_alone(position, byte_class) != DEAD
 
     cdef inline bint _calls(self, int32_t position, int32_t byte_class) except -1:
         """Whether after a byte, for which ``_step`` finds no position, something is called."""
@@ -359,7 +432,7 @@ cdef class Inclusion:
     ) except -1:
         """The length proved from a pair on, after a search if it is worth one."""
         cdef Known* known = self._known(position, reading)
-        if known.length < wanted <= _LONGEST and known.effort <= pairs // 4:
+        if known.length < wanted <= _farthest(position) and known.effort <= pairs // 4:
             self._look(position, reading, max(_LEAST_PAIRS, pairs))
         return known.length
 
@@ -371,12 +444,12 @@ cdef class Inclusion:
         cdef vector[Pair]* moves
         cdef Pair reached, last
         cdef Known* known
-        cdef int32_t limit = _FREE, length = 0, i_length
+        cdef int32_t limit = _FREE, most = _farthest(start), length = 0, i_length
         cdef bint refused = False
         cdef size_t i = 0, j
         self.search += 1
         self._known(start, start_reading).search = self.search
-        while i < found.size() and length < min(limit, _LONGEST) and <int32_t> i <= pairs:
+        while i < found.size() and length < min(limit, most) and <int32_t> i <= pairs:
             moves = &self.moves[found[i].second]
             last = Pair(DEAD, DEAD)
             for j in range(moves.size()):
@@ -423,52 +496,52 @@ cdef class Inclusion:
         known.effort = _MOST_PAIRS if refused or length == limit else max(known.effort, pairs)
         return 0
 
-    cdef bint _is_silent(self, int32_t state, int32_t reading) except -1:
-        """Tell whether nothing completes for as long as the machine reads on.
+    cdef bint _is_silent(self, int32_t start) except -1:
+        """Tell whether nothing completes for as long as the machine reads on, from any of its states.
 
         A call may read anything.
         """
         cdef _Items items = self.explorer.items
-        cdef Known* start = self._known(~state, reading)
-        cdef vector[Pair] found
-        cdef vector[Pair]* moves
-        cdef Pair each
-        cdef int32_t target, call
-        cdef size_t i = 0, j
-        if start.flags & (_SILENT | _LOUD):
-            return start.flags & _SILENT != 0
+        cdef Known* known = self._known(~start, 0)
+        cdef vector[int32_t] found = vector[int32_t](1, start)
+        cdef int32_t state, edge, call
+        cdef size_t i = 0
+        if known.flags & (_SILENT | _LOUD):
+            return known.flags & _SILENT != 0
         self.search += 1
-        start.flags |= _LOUD
-        self._add(state, reading, found)
+        known.search = self.search
+        known.flags |= _LOUD
         while i < found.size():
-            moves = &self.moves[found[i].second]
-            for j in range(moves.size()):
-                target = items.targets_of(found[i].first)[moves[0][j].first]
-                if target == DEAD:
-                    continue
-                if target == UNKNOWN or i > _MOST_PAIRS or items.accepting[target - 1]:
-                    return False
-                self._add(target - 1, moves[0][j].second, found)
-            state = found[i].first
-            for call in range(items.call_start[state], items.call_start[state + 1]):
-                target = items.call_return[call]
-                if items.call_tail[call] or items.accepting[target]:
-                    return False
-                for reading in range(1, <int32_t> self.moves.size()):
-                    self._add(target, reading, found)
+            state = found[i]
             i += 1
-        start.flags &= ~_LOUD
-        for each in found:
-            self._known(~each.first, each.second).flags |= _SILENT
+            if i > _MOST_PAIRS:
+                return False
+            for edge in range(items.edge_start[state], items.edge_start[state + 1]):
+                if self.reads[items.edge_class[edge]]:
+                    if not self._goes_on(items.edge_target[edge], found):
+                        return False
+            for call in range(items.call_start[state], items.call_start[state + 1]):
+                if items.call_tail[call] or not self._goes_on(items.call_return[call], found):
+                    return False
+        known.flags &= ~_LOUD
+        for state in found:
+            self._known(~state, 0).flags |= _SILENT
         return True
 
-    cdef int _add(self, int32_t state, int32_t reading, vector[Pair]& found) except -1:
-        """Add a pair that the search in progress has not seen, unless it is silent."""
-        cdef Known* known = self._known(~state, reading)
+    cdef bint _goes_on(self, int32_t state, vector[int32_t]& found) except -1:
+        """Add a state that is new to the search in progress; tell whether nothing completes there."""
+        cdef Known* known = self._known(~state, 0)
+        if self.explorer.items.accepting[state]:
+            return False
         if known.search != self.search and not known.flags & _SILENT:
             known.search = self.search
-            found.push_back(Pair(state, reading))
-        return 0
+            found.push_back(state)
+        return True
+
+
+cdef inline int32_t _farthest(int32_t position) noexcept nogil:
+    """How far to search: states of the table are made for it."""
+    return _LONGEST if position < 0 else _ENOUGH
 
 
 cdef inline bint _is_any(Characters these) noexcept nogil:
@@ -488,6 +561,13 @@ cdef inline bint _are_same(Characters one, Characters other) noexcept nogil:
 
 cdef inline bint _has_character(Characters these, int32_t number) noexcept nogil:
     return (these.low >> number if number < 64 else these.high >> (number - 64)) & 1
+
+
+cdef inline uint16_t _from_number(Characters these, int32_t first) noexcept nogil:
+    """The characters from a number on."""
+    if first >= 64:
+        return <uint16_t> (these.high >> (first - 64))
+    return <uint16_t> (these.low >> first | (these.high << (64 - first) if first else 0))
 
 
 cdef inline void _add_to(Characters* these, Characters more) noexcept nogil:

@@ -127,11 +127,24 @@ class Slice(Protocol):
         """Return uint32[k, words], the tokens of at most 0, 1, .. characters, and all; or none."""
 
     @property
-    def having(self) -> Bitmask:
-        """Return uint32[k, words], the bits of the tokens that have each of some characters.
+    def characters(self) -> npt.NDArray[np.uint64]:
+        """Return uint64[m, 2], the characters of each token, a bit for each by its number."""
 
-        First come those of one byte, by their bytes, then any longer one.
-        """
+    @property
+    def number(self) -> npt.NDArray[np.uint8]:
+        """Return uint8[256], the number of the character that begins with a byte, or 255."""
+
+    @property
+    def sets(self) -> npt.NDArray[np.uint64]:
+        """Return uint64[k, 2], sets of characters by these numbers; the first has all."""
+
+    @property
+    def below(self) -> npt.NDArray[np.uint16]:
+        """Return uint16[n], the set that has the characters below each node, and maybe others."""
+
+    @property
+    def longer(self) -> npt.NDArray[np.uint16]:
+        """Return uint16[n], characters of several bytes before or below, by their numbers."""
 
     @property
     def fronts(self) -> Bitmask:
@@ -464,13 +477,14 @@ class Kernel(Protocol):
     def lists(self) -> Lists:
         """Return an empty table."""
 
-    def pool(self, known: Sequence[npt.NDArray[Any]], blocks: Bitmask | None = None) -> Pool[Any]:
-        """Return a pool that begins with ``known``; ``blocks``: for masks, ``Parts.blocks``."""
+    def pool(self, known: Sequence[npt.NDArray[Any]], parts: Parts | None = None) -> Pool[Any]:
+        """Return a pool that begins with ``known``; ``parts``: of the vocabulary, for masks."""
 
-    def reader(self, table: Any, machine: Ids) -> Inclusion:
+    def reader(self, table: Any, machine: Ids, number: npt.NDArray[np.uint8]) -> Inclusion:
         """Return the inclusion check of a machine in states of ``table``, a ``Table``.
 
-        ``machine`` is int32[n, 256], the state after a byte: 0 is dead, 1 the start.
+        ``machine`` is int32[n, 256], the state after a byte: 0 is dead, 1 the start. ``number``:
+        see ``Slice``.
         """
 
     def parts(self, trie: TrieArrays, slices: Sequence[Slice]) -> Parts:

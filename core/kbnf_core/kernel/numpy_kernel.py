@@ -160,7 +160,8 @@ class PlainLists:
 class PlainReader:
     """See ``interface.Inclusion``."""
 
-    def __init__(self, table: "Table", machine: "Ids") -> None:
+    def __init__(self, table: "Table", machine: "Ids", number: npt.NDArray[np.uint8]) -> None:
+        del number
         self._table = table
         self._machine = machine
 
@@ -247,7 +248,7 @@ class PlainParts(NamedTuple):
     @property
     def width(self) -> int:
         """The number of words of a mask."""
-        return self.slices[0].blocks.shape[1]
+        return int(self.slices[0].blocks.shape[1])
 
     def row(self, key: bytes) -> "Bitmask":
         """See ``interface.Parts``."""
@@ -264,7 +265,7 @@ class PlainWalker:
         self._table = table
         self._trie = parts.trie
         self._slices = [
-            (each, None if each.machine is None else PlainReader(table, each.machine))
+            (each, None if each.machine is None else PlainReader(table, each.machine, each.number))
             for each in parts.slices
         ]
         self.visited = 0

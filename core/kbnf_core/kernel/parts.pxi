@@ -35,6 +35,14 @@ cdef class _Part:
     cdef const int32_t[::1] nodes
     cdef const uint8_t[::1] reading
     cdef const uint16_t[::1] height
+    # Sets of characters, and by node the one with those below.
+    cdef const uint64_t[:, ::1] sets
+    cdef const uint16_t[::1] below
+    # The number of the character that begins with each byte, and of the first of several bytes.
+    cdef object numbers
+    cdef int32_t singles
+    # By node: characters of several bytes before or below, by their numbers from ``singles`` on.
+    cdef const uint16_t[::1] longer
     cdef int32_t number
     cdef const uint32_t[:, ::1] blocks
     # The bits of the first 0, 1, 2, .. runs of tokens; none for the whole trie.
@@ -45,8 +53,8 @@ cdef class _Part:
     cdef int32_t[256] first_child
     cdef _Bytes first
     cdef _Bytes read_first
-    # By character: the bits of the tokens that have it.
-    cdef const uint32_t[:, ::1] having
+    # By token, in the order of the trie: its characters.
+    cdef const uint64_t[:, ::1] characters
 
     cdef int lay_out(self, trie) except -1:
         cdef int32_t i
@@ -66,6 +74,11 @@ cdef class _Part:
             _add_byte(&self.first, self.child_byte[i])
         return 0
 
+    cdef inline bint has_below(self, int32_t node, const Characters* these) noexcept:
+        """Whether some of these characters may be below a node."""
+        cdef const uint64_t* found = &self.sets[self.below[node], 0]
+        return found[0] & these.low or found[1] & these.high
+
     cdef int read(self, each) except -1:
         """Take what an inclusion check needs."""
         cdef const int32_t[:, ::1] machine = each.machine
@@ -78,6 +91,11 @@ cdef class _Part:
         self.machine = each.machine
         self.reading = each.reading
         self.height = each.height
+        self.sets, self.below, self.longer = each.sets, each.below, each.longer
+        self.numbers = each.number
+        self.singles = 0
+        for byte in range(256):
+            self.singles += machine[1, byte] == 1
         return 0
 
 
@@ -101,7 +119,7 @@ cdef class Parts:
             part.lay_out(each.part.trie)
             part.nodes = each.part.nodes
             part.number = <int32_t> len(self.slices)
-            part.blocks, part.having = each.blocks, each.having
+            part.blocks, part.characters = each.blocks, each.characters
             part.fronts = each.fronts
             part.front_count = <int32_t> part.fronts.shape[0]
             part.run = each.run
@@ -129,23 +147,29 @@ cdef class Parts:
 
     cdef bint add_taken(self, const Taken* taken, uint32_t* words) except -1:
         """Set the bits of the blocks of all slices in ``words`` too; return whether any had one."""
-        cdef vector[uint32_t] left_out
-        cdef const uint32_t* row
+        cdef const uint32_t* block
+        cdef Characters without
         cdef _Part part
-        cdef Py_ssize_t i, k
+        cdef Py_ssize_t i
+        cdef int32_t token
         cdef bint found = False
         for part in self.slices:
-            if taken[part.number].block:
-                found = True
-                left_out.assign(self.width, 0)
-                for k in range(part.having.shape[0]):
-                    if _has_character(taken[part.number].without, k):
-                        row = &part.having[k, 0]
-                        for i in range(self.width):
-                            left_out[i] |= row[i]
-                row = &part.blocks[taken[part.number].block - 1, 0]
+            if not taken[part.number].block:
+                continue
+            found = True
+            without = taken[part.number].without
+            block = &part.blocks[taken[part.number].block - 1, 0]
+            if not _is_any(without):
                 for i in range(self.width):
-                    words[i] |= row[i] & ~left_out[i]
+                    words[i] |= block[i]
+                continue
+            for i in range(part.token_ids.shape[0]):
+                token = part.token_ids[i]
+                if block[token >> 5] >> (token & 31) & 1:
+                    if not (
+                        part.characters[i, 0] & without.low or part.characters[i, 1] & without.high
+                    ):
+                        words[token >> 5] |= <uint32_t> 1 << (token & 31)
         return found
 
 

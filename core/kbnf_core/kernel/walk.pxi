@@ -44,6 +44,8 @@ cdef class Walker:
     # By class: its bytes; and those with which the walk in progress can begin.
     cdef vector[_Bytes] class_bytes
     cdef _Bytes alive
+    # Of characters of several bytes, those that are not found with the others; see ``Reach``.
+    cdef uint16_t unsure
     cdef readonly long long visited
     # Those set one by one.
     cdef readonly long long bits_set
@@ -61,7 +63,7 @@ cdef class Walker:
         self.parts, self.whole = parts, parts.whole
         self.inclusions = []
         for part in parts.slices:
-            self.inclusions.append(Inclusion(table, part.machine) if part.reads else None)
+            self.inclusions.append(Inclusion(table, part.machine, part.numbers) if part.reads else None)
 
     def walk(self, int32_t start, const int32_t[::1] roots, uint32_t[::1] words):
         """See ``interface.Walker``."""
@@ -148,18 +150,21 @@ cdef class Walker:
     cdef int _walk_part(self, _Part part, Inclusion inclusion) except -1:
         cdef int32_t within = 0
         cdef Reach reach
+        cdef uint16_t unsure = 0
         if part.token_ids.shape[0] == 0:
             return 0
         if inclusion is not None and _common(&self.alive, &part.read_first) >= _LEAST_TAKEN:
             reach = inclusion.reach(self.places[0], part.byte.shape[0])
+            within = min(reach.length, <int32_t> part.blocks.shape[0] - 2)
             if reach.length >= part.height[0]:
                 self._admit(part, part.blocks.shape[0] - 1, reach)
-                return 0
-            within = min(reach.length, <int32_t> part.blocks.shape[0] - 2)
-            if within:
+                within = _FREE
+            elif within:
                 self._admit(part, within, reach)
-            if reach.is_exact and within == reach.length:
+            unsure = _from_number(reach.unsure, part.singles) if within else 0
+            if not unsure and (within == _FREE or (reach.is_exact and within == reach.length)):
                 return 0
+        self.unsure = unsure
         self._walk_children(part, inclusion, within)
         self._take_ranges(part)
         return 0
@@ -213,7 +218,7 @@ cdef class Walker:
         """
         cdef LazyTable explorer = self.explorer
         cdef _Items items = explorer.items
-        if within >= _LONGEST:
+        if within >= _ENOUGH and not self.unsure:
             # Behind a long way that is proved, little is left.
             inclusion = None
         cdef const uint8_t* classes = explorer.classes
@@ -223,12 +228,16 @@ cdef class Walker:
         cdef const int32_t* token_start = &part.token_start[0]
         cdef int32_t* places = self.places.data()
         cdef int32_t after
+        cdef uint16_t unsure = self.unsure
+        cdef Characters refused
+        cdef bint is_covered
         cdef uint8_t kind
         cdef long long visited = 0
         while node < end:
             if within and depth[node] + part.height[node] <= within:
-                node = skip[node]
-                continue
+                if not unsure or not part.longer[node] & unsure:
+                    node = skip[node]
+                    continue
             visited += 1
             after = places[depth[node] - 1]
             if after < 0:
@@ -252,9 +261,13 @@ cdef class Walker:
                 continue
             places[depth[node]] = after
             if inclusion is not None and token_start[skip[node]] - token_start[node] > _LEAST_BELOW:
-                if inclusion.covers(
-                    after, part.reading[node], part.height[node], skip[node] - node
-                ):
+                if part.reading[node] == 1 and inclusion.loops(after, &refused):
+                    is_covered = not part.has_below(node, &refused)
+                else:
+                    is_covered = inclusion.covers(
+                        after, part.reading[node], part.height[node], skip[node] - node
+                    )
+                if is_covered:
                     self._take(token_start[node], token_start[skip[node]])
                     node = skip[node]
                     continue

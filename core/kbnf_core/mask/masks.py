@@ -49,7 +49,7 @@ LEAST_MASKS = 100
 SHARE_EFFORT = 1_000_000
 """Skip the deduplication of equivalent item sets for grammars with more edges."""
 
-SHARE_AFTER = 1024
+SHARE_AFTER = 128
 """Deduplicate equivalent item sets after walking this many trie nodes for each edge.
 
 Finding equivalent positions takes a millisecond or more, in the middle of a text, so that it pays

@@ -36,6 +36,18 @@ MOST_SHORT = 64
 """Characters; tokens up to each length up to this have a row in a slice. Few are longer."""
 
 
+NO_NUMBER = 255
+"""The number of no character."""
+
+_FIRST_BYTES = (0xC2, 0xC3, 0xE0, 0xE1, 0xE2, 0xE3, 0xE4, 0xEF, 0xF0)
+"""From each of these to the next, first bytes share a number. Spaces beyond ASCII, which patterns
+leave out, begin with 0xC2, 0xE1, 0xE2, 0xE3 and 0xEF, separators of lines with 0xE2."""
+
+
+LEAST_BELOW = 8
+"""Tokens below a node for which the characters there are worth a look."""
+
+
 RUN = 1_024
 """Tokens; setting the bits of so many, one by one, takes longer than two rows do."""
 
@@ -45,9 +57,13 @@ class Slice(NamedTuple):
 
     ``blocks``: uint32[k, words], what may be admitted at once: the bits of the tokens of at most
     0, 1, .. ``MOST_SHORT`` characters, and of all of them. A character is what the machine reads
-    until it is at its start again. ``having``: uint32[k, words], the bits of those that have a
-    character; first, by their bytes, those of one byte, then any longer one. Without a machine
-    there are neither.
+    until it is at its start again. ``characters``: uint64[m, 2], those of each token, a bit for
+    each by its number. ``number``: uint8[256], that of the character that begins with a byte,
+    ``NO_NUMBER`` without one; those of several bytes share numbers by their first. ``sets``:
+    uint64[k, 2], sets of characters by these numbers, and ``below``: uint16[n], the one with those
+    below each node; set 0 has all, and stands for any other where few tokens are. ``longer``:
+    uint16[n], the characters of several bytes on the way to a node or below it, from the first of
+    their numbers on. Without a machine there are none of these.
 
     ``fronts``: uint32[k, words], the bits of the first 0, 1, 2, .. times ``run`` tokens in the
     order of the trie; what is between two tokens is the difference of two fronts.
@@ -58,7 +74,11 @@ class Slice(NamedTuple):
 
     part: Part
     blocks: Bitmask
-    having: Bitmask
+    characters: npt.NDArray[np.uint64]
+    number: npt.NDArray[np.uint8]
+    sets: npt.NDArray[np.uint64]
+    below: npt.NDArray[np.uint16]
+    longer: npt.NDArray[np.uint16]
     fronts: Bitmask
     run: int
     machine: Machine | None
@@ -96,11 +116,28 @@ def _slice(
 ) -> Slice:
     part = part_of(trie, chosen)
     reading = _reading(part.trie, machine) if machine is not None else np.zeros(0, np.uint8)
-    blocks = having = np.zeros((0, (size + 31) // 32), np.uint32)
+    blocks = np.zeros((0, (size + 31) // 32), np.uint32)
+    found = _Characters.none()
     if machine is not None:
-        blocks, having = _blocks(part.trie, reading, size), _having(part.trie, machine, size)
-    fronts = _fronts(part.trie, size)
-    return Slice(part, blocks, having, fronts, RUN, machine, reading, _heights(part.trie))
+        blocks = _blocks(part.trie, reading, size)
+        found = _characters(part.trie, machine)
+    fronts, heights = _fronts(part.trie, size), _heights(part.trie)
+    return Slice(part, blocks, *found, fronts, RUN, machine, reading, heights)
+
+
+class _Characters(NamedTuple):
+    """See ``Slice``."""
+
+    characters: npt.NDArray[np.uint64]
+    number: npt.NDArray[np.uint8]
+    sets: npt.NDArray[np.uint64]
+    below: npt.NDArray[np.uint16]
+    longer: npt.NDArray[np.uint16]
+
+    @classmethod
+    def none(cls) -> "_Characters":
+        sets, nodes = np.zeros((0, 2), np.uint64), np.zeros(0, np.uint16)
+        return cls(sets, np.full(256, NO_NUMBER, np.uint8), sets, nodes, nodes)
 
 
 def _fronts(trie: TokenTrie, size: int) -> Bitmask:
@@ -121,17 +158,48 @@ def _blocks(trie: TokenTrie, reading: npt.NDArray[np.uint8], size: int) -> Bitma
     return np.bitwise_or.accumulate([*added, pack(trie.token_ids, size)])
 
 
-def _having(trie: TokenTrie, machine: Machine, size: int) -> Bitmask:
-    """Return the bits of the tokens that have each character."""
+def numbers_of(machine: Machine) -> npt.NDArray[np.uint8]:
+    """Return the number of the character that begins with each byte."""
+    number = np.full(256, NO_NUMBER, np.uint8)
     single = np.flatnonzero(machine[1] == 1)
-    number = np.full(256, len(single))
+    longer = np.flatnonzero(machine[1] > 1)
     number[single] = np.arange(len(single))
-    has = np.zeros((trie.node_count, len(single) + 1), np.bool_)
-    for nodes in _levels(trie):
-        has[nodes] = has[trie.parent[nodes]]
-        has[nodes, number[trie.byte[nodes]]] = True
-    of_tokens = np.repeat(has, np.diff(trie.token_start), axis=0)
-    return np.stack([pack(trie.token_ids[column], size) for column in of_tokens.T])
+    number[longer] = len(single) + np.searchsorted(_FIRST_BYTES, longer, "right") - 1
+    return number
+
+
+def _characters(trie: TokenTrie, machine: Machine) -> _Characters:
+    number = numbers_of(machine)
+    levels = _levels(trie)
+    own = [_bits(number[trie.byte], first) for first in (0, 64)]
+    path, under = [each.copy() for each in own], [np.zeros_like(each) for each in own]
+    for before, after, here in zip(path, under, own, strict=True):
+        for nodes in levels:
+            before[nodes] |= before[trie.parent[nodes]]
+        for nodes in reversed(levels):
+            np.bitwise_or.at(after, trie.parent[nodes], after[nodes] | here[nodes])
+    large = np.flatnonzero(trie.token_start[trie.skip] - trie.token_start[:-1] >= LEAST_BELOW)
+    sets, which = np.unique(np.stack(under, axis=1)[large], axis=0, return_inverse=True)
+    below = np.zeros(trie.node_count, np.uint16)
+    # So many sets are not met; the others stand for all characters.
+    below[large] = np.where(which < 2**16 - 1, which + 1, 0)
+    singles = np.count_nonzero(machine[1] == 1)
+    low, high = (before | after for before, after in zip(path, under, strict=True))
+    longer = high >> np.uint64(singles - 64) if singles >= 64 else low >> np.uint64(singles)
+    return _Characters(
+        np.repeat(np.stack(path, axis=1), np.diff(trie.token_start), axis=0),
+        number,
+        np.concatenate((np.full((1, 2), ~np.uint64(0)), sets)),
+        below,
+        longer.astype(np.uint16),
+    )
+
+
+def _bits(number: npt.NDArray[np.uint8], first: int) -> npt.NDArray[np.uint64]:
+    """Return a bit for each number, from the first on; none for what is not within 64."""
+    place = number.astype(np.int64) - first
+    fits = (place >= 0) & (place < 64) & (number != NO_NUMBER)
+    return np.where(fits, np.uint64(1) << np.where(fits, place, 0).astype(np.uint64), np.uint64(0))
 
 
 def _levels(trie: TokenTrie) -> list[npt.NDArray[np.int64]]:

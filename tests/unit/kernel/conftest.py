@@ -6,8 +6,7 @@ from typing import cast
 
 import pytest
 
-from kbnf_core.kernel import numpy_kernel
-from kbnf_core.kernel import kernel_name
+from kbnf_core.kernel import kernel_name, numpy_kernel
 from kbnf_core.kernel.interface import Kernel
 
 NUMPY = cast(Kernel, numpy_kernel)

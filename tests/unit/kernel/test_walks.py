@@ -11,7 +11,7 @@ from kbnf_core import Grammar, Vocabulary
 from kbnf_core.kernel import numpy_kernel
 from kbnf_core.kernel.interface import Kernel
 from kbnf_core.mask.masks import Masks
-from kbnf_core.mask.slices import slices_of
+from kbnf_core.mask.slices import numbers_of, slices_of
 from kbnf_core.recognise.states import UNKNOWN, StateTable
 
 NUMPY = cast(Kernel, numpy_kernel)
@@ -151,7 +151,7 @@ def test_a_machine_is_covered_for_as_long_as_all_it_reads_can_come(
     for letters in (b"a", b"ab", b"[", b"x", b"[1"):
         machine = np.zeros((2, 256), np.int32)
         machine[1, list(letters)] = 1
-        reader = kernel.reader(table, machine)
+        reader = kernel.reader(table, machine, numbers_of(machine))
         for state in reached(table):
             expected = next(n for n in range(6) if n == 5 or not free(table, state, letters, n + 1))
             assert reader.covered(state, 1, 5) == expected

@@ -19,6 +19,8 @@ from kbnf_core.vocab.stored import from_arrays, pack_tokens, to_arrays
 from kbnf_core.vocab.trie import TokenTrie
 from kbnf_core.vocab.vocabulary import Token, Vocabulary
 
+NAMES = [field.name for field in fields(TokenTrie)]
+
 VOCABULARIES = {
     "bytes": Vocabulary.bytes(),
     "none": Vocabulary({}),
@@ -64,7 +66,7 @@ def assert_same(one: Vocabulary, other: Vocabulary) -> None:
     for data in (b"", b"absent", *one.tokens.values()):
         assert one.token_ids(data) == other.token_ids(data)
         assert one.token_id(data) == other.get_token_id(Token(data))
-    for name in (field.name for field in fields(TokenTrie)):
+    for name in NAMES:
         np.testing.assert_array_equal(getattr(one.trie, name), getattr(other.trie, name))
 
 
@@ -141,7 +143,10 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
     "kind of depth": (replace("trie.depth", lambda a: a.astype(np.int32)), "other kinds"),
     "fewer skips": (replace("trie.skip", lambda a: a[:-1]), "unequal"),
     "no nodes": (
-        lambda arrays: [replace(f"trie.{n}", lambda a: a[:0])(arrays) for n in (field.name for field in fields(TokenTrie))],
+        lambda arrays: [
+            replace(f"trie.{n}", lambda a: a[:0])(arrays)
+            for n in (field.name for field in fields(TokenTrie))
+        ],
         "unequal",
     ),
     "token starts": (put("trie.token_start", 3, 10**6), "ends outside"),
