@@ -96,6 +96,7 @@ def determinise(
         i += 1
     subsets.close_alone()
     subsets.weigh(False)
+    subsets.find_pumps(<int32_t> symbols)
     for start in starts:
         subset.clear()
         for state in start:

@@ -41,7 +41,9 @@ class Automata(Protocol):
         """Return the deterministic automaton of one without free edges, not trimmed.
 
         ``moves[state]`` maps symbols, below ``symbols``, to sorted states; starts are sorted
-        states. A subset whose tags meet ``stop`` counts as dead and is not followed. None where
+        states. A subset whose tags meet ``stop`` counts as dead and is not followed. Subsets are
+        one where whatever comes leads back to all tags, as behind a match that is searched for:
+        such a subset holds a state that each symbol leads back to, and to all tags. None where
         there are more than ``limit`` states, or ten times as many elements in all subsets, or
         where more than ``work`` steps would be taken. The number is that of the steps taken: one
         for each subset, and for each edge that leaves one of its states; ``work + 1`` where

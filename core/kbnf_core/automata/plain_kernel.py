@@ -3,8 +3,9 @@
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from itertools import chain
-from operator import itemgetter
+from operator import itemgetter, or_
 
 from kbnf_core.automata.kernel import (
     DEAD,
@@ -44,8 +45,28 @@ def determinise(
 ) -> tuple[Table | None, int]:
     """See ``kernel.Automata``."""
     weights = [sum(map(len, row.values())) for row in moves]
-    subsets = _Subsets(tags, weights, limit, stop, work)
+    subsets = _Subsets(tags, weights, limit, stop, work, _pumps(moves, tags, symbols))
     return _determinise(moves, starts, symbols, subsets), subsets.steps
+
+
+def _pumps(
+    moves: Sequence[Mapping[int, tuple[int, ...]]], tags: Sequence[int], symbols: int
+) -> frozenset[int]:
+    """Return the states that one is back in with all tags, whichever of the symbols comes."""
+    all_tags = _united(tags)
+    return frozenset(
+        state
+        for state, row in enumerate(moves)
+        if len(row) == symbols
+        and all(
+            state in targets and _united(tags[target] for target in targets) == all_tags
+            for targets in row.values()
+        )
+    )
+
+
+def _united(tags: Iterable[int]) -> int:
+    return reduce(or_, tags, 0)
 
 
 def _determinise(
@@ -91,8 +112,17 @@ class _Subsets:
     """The subsets met so far, numbered; ``members`` grows while it is iterated."""
 
     def __init__(
-        self, state_tags: Sequence[int], weights: Sequence[int], limit: int, stop: int, work: int
+        self,
+        state_tags: Sequence[int],
+        weights: Sequence[int],
+        limit: int,
+        stop: int,
+        work: int,
+        pumps: frozenset[int] = frozenset(),
     ) -> None:
+        self._pumps = pumps
+        self._all_tags = _united(state_tags)
+        self._universal: int | None = None
         self.members: list[tuple[int, ...]] = []
         self.tags: list[int] = []
         self._state_tags = state_tags
@@ -115,12 +145,19 @@ class _Subsets:
 
     def number(self, subset: tuple[int, ...]) -> int:
         known = self._numbers.get(subset)
-        return self._add(subset) if known is None else known
+        if known is not None:
+            return known
+        if self._pumps.isdisjoint(subset) or self._tag(subset) != self._all_tags:
+            return self._add(subset)
+        if self._universal is None:
+            self._universal = self._add(subset)
+        return self._universal
+
+    def _tag(self, subset: tuple[int, ...]) -> int:
+        return _united(map(self._state_tags.__getitem__, subset))
 
     def _add(self, subset: tuple[int, ...]) -> int:
-        tag = 0
-        for state in subset:
-            tag |= self._state_tags[state]
+        tag = self._tag(subset)
         if tag & self._stop:
             self._numbers[subset] = DEAD
             return DEAD

@@ -22,6 +22,12 @@ cdef class _Subsets:
     cdef Ints slots
     cdef Ints alone
     cdef Edges rows
+    # By state: whether it is entered again with all tags, whatever comes; whether any state is.
+    cdef vector[uint8_t] pumps
+    cdef bint has_pumps
+    cdef uint64_t all_tags
+    # The number of subsets with all tags that hold such a state: they accept whatever comes.
+    cdef int32_t universal
     cdef uint64_t stop
     cdef int64_t limit, closure_limit, closure_elements, work, spent
     cdef vector[int64_t] weights
@@ -49,6 +55,7 @@ cdef class _Subsets:
         self.known.assign(states, UNKNOWN)
         self.entered.resize(states)
         self.slots.assign(64, UNKNOWN)
+        self.universal = UNKNOWN
         self.first.reserve(states + 1)
         self.first.push_back(0)
         self.closed.reserve(states)
@@ -97,6 +104,38 @@ cdef class _Subsets:
             self.closure_first[state], self.closure_end[state] = state, state + 1
             self.closed.push_back(state)
 
+    cdef void find_pumps(self, int32_t symbols) noexcept nogil:
+        """Find the states that one is back in with all tags, whichever of the symbols comes."""
+        cdef size_t state
+        for state in range(self.state_tags.size()):
+            self.all_tags |= self.state_tags[state]
+        for state in range(self.state_tags.size()):
+            self.pumps.push_back(self.is_pump(<int32_t> state, symbols))
+            self.has_pumps |= self.pumps[state]
+
+    cdef bint is_pump(self, int32_t state, int32_t symbols) noexcept nogil:
+        cdef int32_t i = self.edges.first[state], last = self.edges.first[state + 1], symbol
+        cdef uint64_t tags
+        cdef bint is_back
+        for symbol in range(symbols):
+            tags, is_back = 0, False
+            while i < last and <int32_t> (self.moves[i] >> 32) == symbol:
+                is_back |= <int32_t> self.moves[i] == state
+                tags |= self.state_tags[<int32_t> self.moves[i]]
+                i += 1
+            if not is_back or tags != self.all_tags:
+                return False
+        return True
+
+    cdef bint is_universal(self, const int32_t* subset, size_t count) noexcept nogil:
+        cdef uint64_t tags = 0
+        cdef bint has_pump = False
+        cdef size_t i
+        for i in range(count):
+            has_pump |= self.pumps[subset[i]]
+            tags |= self.state_tags[subset[i]]
+        return has_pump and tags == self.all_tags
+
     cdef bint is_spent(self) noexcept nogil:
         return self.spent > self.work
 
@@ -121,6 +160,10 @@ cdef class _Subsets:
         cdef int32_t found
         if count == 0:
             return DEAD
+        if self.has_pumps and self.is_universal(subset, count):
+            if self.universal == UNKNOWN:
+                self.universal = self.add(subset, count, 0)
+            return self.universal
         if count == 1:
             if self.alone[subset[0]] == UNKNOWN:
                 self.alone[subset[0]] = self.add(subset, count, 0)

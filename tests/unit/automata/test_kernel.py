@@ -144,6 +144,23 @@ def test_a_start_without_a_row_is_dead(name: str, request: pytest.FixtureRequest
 
 
 @pytest.mark.parametrize("kernel", ["plain", "compiled"])
+def test_nothing_is_followed_behind_what_is_searched_for(
+    kernel: str, request: pytest.FixtureRequest
+) -> None:
+    automata: Automata = PLAIN if kernel == "plain" else request.getfixturevalue("compiled")
+    # Words with b, or with a(a|b){9}a, in them: a subset for each count of a, one behind them.
+    again, end = 11, 12
+    moves: list[dict[int, tuple[int, ...]]] = [{0: (0, 1), 1: (0, again, end)}]
+    moves += [{0: (i + 1,), 1: (i + 1,)} for i in range(1, 10)]
+    moves += [{0: (again, end)}, {0: (again, end), 1: (again, end)}, {}]
+    tags = [*([0] * end), 1]
+    found, _ = automata.determinise(moves, tags, [(0,)], 2, 1_000, 0, 10_000)
+    assert found is not None
+    assert len(found[0]) == 12
+    assert sum(found[1]) == 1
+
+
+@pytest.mark.parametrize("kernel", ["plain", "compiled"])
 def test_what_passes_a_limit_has_no_result(kernel: str, request: pytest.FixtureRequest) -> None:
     automata: Automata = PLAIN if kernel == "plain" else request.getfixturevalue("compiled")
     # (a|b)*a(a|b){3}: 16 subsets.

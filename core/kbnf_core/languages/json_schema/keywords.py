@@ -20,13 +20,14 @@ MEMBERS = frozenset({"properties", "patternProperties", "additionalProperties"})
 """What says which members come where."""
 CONTENTS = frozenset({"contentEncoding", "contentMediaType", "contentSchema"})
 """Annotations of strings, which no validator enforces."""
-TYPE_ALONE = frozenset(
+ANNOTATIONS = frozenset(
     {
-        "type", "title", "description", "default", "examples", "$comment", "deprecated",
-        "readOnly", "writeOnly",
+        "title", "description", "default", "examples", "$comment", "deprecated", "readOnly",
+        "writeOnly",
     }
 )  # fmt: skip
-"""``type``, and what says nothing about values in any draft."""
+"""What says nothing about values in any draft."""
+TYPE_ALONE = ANNOTATIONS | {"type"}
 LOCAL = STRINGS | NUMBERS | ARRAYS | OBJECTS | {"type"}
 """What restricts values of a type, and is read together."""
 

@@ -82,7 +82,8 @@ _REFERENCE = re.compile(r"""'\$ref': (?:'([^'\\]*)'|[^{])""")
 def key_of(at: Ref, document: Document, settings: str) -> str | None:
     """Return what the rules of a schema depend on; None where that is more than texts.
 
-    ``settings`` are what else the conversion depends on.
+    None, too, where a schema is less than what it refers to: others of the document may refer to
+    that as well, and would write it again. ``settings`` are what else the conversion depends on.
     """
     if at.scope or not document.has_plain_references:
         return None
@@ -97,7 +98,7 @@ def key_of(at: Ref, document: Document, settings: str) -> str | None:
     size = 0
     for text in pending:
         size += len(text)
-        if size > LARGEST:
+        if size > min(LARGEST, 2 * len(pending[0])):
             return None
         for found in _REFERENCE.finditer(text):
             target = found[1]

@@ -28,6 +28,7 @@ from kbnf_core.languages.json_schema.prelude import Prelude
 from kbnf_core.languages.json_schema.problems import ProblemError
 from kbnf_core.languages.json_schema.quoted import quoted
 from kbnf_core.languages.json_schema.schemas import Schemas
+from kbnf_core.languages.json_schema.shared_document import SharedDocument
 from kbnf_core.languages.json_schema.value_sets import Restricted
 from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
 from kbnf_core.languages.json_schema.writer import Writer, called, reachable
@@ -40,6 +41,8 @@ _NOWHERE = Span(0, 0)
 
 class RunWriter(Writer):
     """Writes rules for a program to run; alternatives that are known are not written again."""
+
+    reads = SharedDocument
 
     def __init__(
         self,

@@ -13,7 +13,6 @@ from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError, WorkLimitError
 from kbnf_core.languages.json_schema.build_tree import document as as_document
 from kbnf_core.languages.json_schema.document import (
-    Document,
     Json,
     check_schema,
     read_json,
@@ -100,8 +99,10 @@ def json_schema_grammar(
     text = Source(source)
     embedded = _convert(text, options, RunWriter)
     if embedded.losses and not (options and options.lossy):
-        # Losses of ``lenient`` in the schema would otherwise go unreported.
-        raise GrammarError([_diagnostic(loss, text) for loss in embedded.losses])
+        # Losses of ``lenient`` in the schema would otherwise go unreported. Schemas to be read by
+        # someone are not shared, so each is named.
+        losses = _readable(text, options).losses
+        raise GrammarError([_diagnostic(loss, text) for loss in losses])
     grammar, analysis = _meaning(embedded, text)
 
     def write() -> str:
@@ -166,7 +167,7 @@ def embed_json_schema(
     ``schema`` is as ``document.read_json`` returns it: numbers are decimals.
     """
     options = guided(schema, options or Options())
-    document = Document(schema, options.limits, options.standard)
+    document = writer.reads(schema, options.limits, options.standard)
     rules = writer(document, options, prefix)
     root = document.root()
     try:

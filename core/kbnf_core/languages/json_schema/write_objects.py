@@ -169,6 +169,8 @@ class _Counted:
             raise unsupported("too many members that must be there", layout.writer.pointer())
         self._most = max(self._part.low, self._part.high or 0, 1)
         self._all_met = (1 << len(self._part.present)) - 1
+        # The same in all states.
+        self._known: dict[int | None, list[tuple[Form, int]]] = {}
 
     def write(self) -> Form | None:
         """Return the members."""
@@ -202,22 +204,30 @@ class _Counted:
                 continue
             # In the declared order, whatever is passed over is done with.
             now = done | 1 << place if self._any else (2 << place) - 1
-            for fits in range(self._all_met + 1):
-                form = self._named(place, fits)
-                if form is not None:
-                    yield form, now, fits
+            for form, fits in self._forms(place):
+                yield form, now, fits
             if required and not self._any:
                 return
         everything = (1 << len(self._layout.members)) - 1
-        for fits in range(self._all_met + 1):
-            form = self._layout.unnamed(self._chosen(fits))
-            if form is not None:
-                yield form, done if self._any else everything, fits
+        for form, fits in self._forms(None):
+            yield form, done if self._any else everything, fits
+
+    def _forms(self, place: int | None) -> list[tuple[Form, int]]:
+        """Return the forms of a named member, or of the others, and which of ``present`` fit."""
+        known = self._known.get(place)
+        if known is None:
+            every = range(self._all_met + 1)
+            forms = [(self._fitting(place, fits), fits) for fits in every]
+            known = [(form, fits) for form, fits in forms if form is not None]
+            self._known[place] = known
+        return known
 
     def _chosen(self, fits: int) -> list[Region]:
         return [region for i, region in enumerate(self._part.present) if fits >> i & 1]
 
-    def _named(self, place: int, fits: int) -> Form | None:
+    def _fitting(self, place: int | None, fits: int) -> Form | None:
+        if place is None:
+            return self._layout.unnamed(self._chosen(fits))
         if not fits:
             return self._layout.members[place][0]
         name = self._layout.names[place]

@@ -85,7 +85,9 @@ def reachable(start: str, rules: Mapping[str, Form]) -> list[tree.Definition]:
 
 
 class Writer:
-    """Writes the rules that one document needs."""
+    """Writes the rules that one document needs, which it reads as a ``reads``."""
+
+    reads: type[Document] = Document
 
     def __init__(
         self,

@@ -1,9 +1,14 @@
 """What schemas share is as good as what is made for one: rules of the prelude, types alone."""
 
+import json
+from typing import Any
+
 import pytest
 
 from kbnf_core import Grammar, ir
 from kbnf_core.automata.operations import is_equal
+from kbnf_core.errors import GrammarError
+from kbnf_core.languages.json_schema import json_schema_grammar
 from kbnf_core.languages.json_schema.build_tree import definition, document
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.expressions import Ref
@@ -11,6 +16,7 @@ from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.options import Escapes, Options, Standard, Whitespace
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.schemas import Schemas
+from kbnf_core.languages.json_schema.shared_document import SharedDocument
 from kbnf_core.lower.regular import Regulars
 from kbnf_core.source import Span
 from kbnf_core.syntax.printer import print_document
@@ -77,3 +83,43 @@ def test_a_document_has_one_reference_to_each_schema() -> None:
     assert isinstance(root, Ref)
     place = read.place(root)
     assert read.inside(place, "properties", "a") is read.inside(place, "properties", "a")
+
+
+def _one(contents: dict[str, Any], number: int) -> dict[str, Any]:
+    return {**contents, "title": f"number {number}"}
+
+
+@pytest.mark.parametrize(
+    ("contents", "are_one"),
+    [
+        ({"minLength": 2}, True),
+        ({"items": {"enum": [1]}, "type": "array"}, True),
+        ({"$ref": "#/definitions/x"}, True),
+        ({"$id": "https://example.org/", "minLength": 2}, False),
+    ],
+)
+def test_schemas_with_the_same_contents_are_one(contents: dict[str, Any], are_one: bool) -> None:
+    schema = {"properties": {str(number): _one(contents, number) for number in range(2)}}
+    read = SharedDocument(schema, Options().limits)
+    root = read.root()
+    assert isinstance(root, Ref)
+    first, second = (read.inside(read.place(root), "properties", name) for name in "01")
+    assert (first is second) is are_one
+
+
+def test_schemas_with_the_same_contents_are_one_rule() -> None:
+    inner = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    held = {str(number): _one(inner, number) for number in range(20)}
+    few, many = (
+        json_schema_grammar(json.dumps({"properties": each, "required": list(each)}))
+        for each in ({"0": inner}, held)
+    )
+    assert len(many.rules.rules) == len(few.rules.rules)
+
+
+def test_what_is_lost_in_schemas_with_the_same_contents_is_named_for_each() -> None:
+    lost = {"type": "array", "uniqueItems": True, "items": {"type": "string"}}
+    schema = {"x-guidance": {"lenient": True}, "properties": {"a": lost, "b": lost}}
+    with pytest.raises(GrammarError) as caught:
+        json_schema_grammar(json.dumps(schema), Options(standard=Standard.LLGUIDANCE))
+    assert len(caught.value.diagnostics) == 2
