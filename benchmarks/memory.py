@@ -3,12 +3,14 @@
 import json
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 from benchmarks.engines import Ours
 from benchmarks.vocabulary import read_setting
 from benchmarks.workloads import WORKLOADS
 from kbnf_core.mask.slices import parts_of
+from kbnf_core.vocab.trie import TokenTrie
 
 
 def measure_memory(tokens: int) -> dict[str, float]:
@@ -42,10 +44,10 @@ def _main(tokens: int) -> None:
     print(json.dumps({"slices": before - alone} | figures))
 
 
-def _touch(trie: object) -> None:
+def _touch(trie: TokenTrie) -> None:
     """Read every page of the mapped vocabulary, so that it counts as the vocabulary's."""
-    for name in type(trie).__slots__:  # type: ignore[attr-defined]
-        getattr(trie, name).sum()
+    for field in fields(trie):
+        getattr(trie, field.name).sum()
 
 
 def _resident() -> float:

@@ -23,7 +23,7 @@ cdef class Forced:
     cdef bint ends_at_bytes
     cdef bint ends_at_tokens
     cdef bint takes_eos
-    # The state before the first byte where the start is nullable.
+    # The state before the first byte where the text may end there.
     cdef int32_t complete_at_once
     # By byte class: the byte that it is, ``_OPEN`` where it holds several.
     cdef vector[int32_t] only_byte
@@ -40,7 +40,8 @@ cdef class Forced:
         self.ends_at_tokens = automaton.rule.ends_at_tokens
         self.takes_eos = automaton.rule.takes_eos(True)
         states = automaton.masks.states
-        self.complete_at_once = states.initial if states.tables.start_is_nullable else DEAD
+        is_complete = self.takes_eos and states.tables.start_is_nullable
+        self.complete_at_once = states.initial if is_complete else DEAD
         self.written = _Written()
         self._find_only_bytes()
         self._begin()
@@ -169,7 +170,7 @@ cdef class Forced:
         return front.first == _STATE and self._completes(front.second)
 
     cdef inline bint _completes(self, int32_t state) noexcept:
-        """Whether a text that leads to a state is complete; see ``Masks.is_complete``."""
+        """Whether a text that leads to a state is over, or may end."""
         return self.explorer.completions[state] or state == self.complete_at_once
 
     cdef bint _expects_tokens(self, Pair front) except -1:

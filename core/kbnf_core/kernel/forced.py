@@ -129,8 +129,8 @@ class PlainForced:
         data, states = bytearray(), list[int]()
         while state >= 0 and len(data) < limit:
             values = self._values(state)
-            is_open = len(values) != 1 or self._automaton.masks.is_complete(state)
-            if is_open or self._table.token_terminals(state):
+            over = self._table.has_completions[state] or self._automaton.can_finish(state)
+            if len(values) != 1 or over or self._table.token_terminals(state):
                 break
             state = self._step(state, values[0])
             data.append(values[0])
