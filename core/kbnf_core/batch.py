@@ -1,7 +1,7 @@
 """Batches: the masks of many engines in the rows of one bitmask.
 
 A bitmask has a row a text and a bit a token id: int32 words, bit ``id % 32`` of word ``id // 32``,
-the layout of XGrammar and LLGuidance. ``mask.logits.apply_bitmask`` puts it on logits.
+the layout of XGrammar and LLGuidance. ``mask.bits.apply_bitmask`` puts it on logits.
 """
 
 from collections.abc import Iterable, Sequence
