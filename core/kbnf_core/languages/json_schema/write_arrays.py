@@ -28,13 +28,16 @@ from kbnf_core.languages.json_schema.normal_form import Part, Plain
 from kbnf_core.languages.json_schema.problems import unsupported
 from kbnf_core.languages.json_schema.value_sets import STEPS, Restricted
 from kbnf_core.languages.json_schema.values import Constant, constant
-from kbnf_core.languages.json_schema.writer import Writer
+
+if TYPE_CHECKING:
+    from kbnf_core.languages.json_schema.schemas import Schemas
+    from kbnf_core.languages.json_schema.writer import Writer
 
 _State = tuple[int, tuple[int, ...], tuple[int, ...]]
 """Items so far (as far as it matters), how many fit each ``contains``, which values are left."""
 
 
-def write_array(part: Arrays, writer: Writer, wish: str) -> Form | None:
+def write_array(part: Arrays, writer: "Writer", wish: str) -> Form | None:
     """Return the JSON texts of a set of arrays; None if there is none."""
     contains = [each for each in part.contains if each.low or each.high is not None]
     if part.unique and part.high != 0 and part.high != 1:
@@ -44,7 +47,7 @@ def write_array(part: Arrays, writer: Writer, wish: str) -> Form | None:
     return _plain(part, writer, wish)
 
 
-def _plain(part: Arrays, writer: Writer, wish: str) -> Form | None:
+def _plain(part: Arrays, writer: "Writer", wish: str) -> Form | None:
     """Write prefix items, each but the first behind a comma, and then the rest."""
     comma, items = writer.prelude.comma, f"{wish.removesuffix('_value')}_item"
     count = len(part.prefix)
@@ -65,7 +68,7 @@ def _plain(part: Arrays, writer: Writer, wish: str) -> Form | None:
     return writer.prelude.enclosed("[", "]", whole)
 
 
-def _rest(part: Arrays, writer: Writer, wish: str) -> Form | None:
+def _rest(part: Arrays, writer: "Writer", wish: str) -> Form | None:
     """Return what comes behind the prefix; None where it must come and cannot."""
     count = len(part.prefix)
     low = max(part.low - count, 0)
@@ -89,7 +92,7 @@ class _Counted:
     Of many different values each comes or not, in their order: every subset would be a state.
     """
 
-    def __init__(self, part: Arrays, writer: Writer, wish: str) -> None:
+    def __init__(self, part: Arrays, writer: "Writer", wish: str) -> None:
         self._part = part
         self._writer = writer
         self._wish = wish
@@ -174,9 +177,6 @@ class _Counted:
             found.append(min(n + one, top))
         return tuple(found)
 
-
-if TYPE_CHECKING:
-    from kbnf_core.languages.json_schema.schemas import Schemas
 
 MOST_INTEGERS = 100
 """Integers between two bounds that are listed one by one."""

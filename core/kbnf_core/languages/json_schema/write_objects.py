@@ -1,6 +1,7 @@
 """Writes sets of objects: the named members in their order, then all others."""
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
@@ -17,7 +18,9 @@ from kbnf_core.languages.json_schema.objects import Objects, Region, without
 from kbnf_core.languages.json_schema.options import Order, Standard
 from kbnf_core.languages.json_schema.problems import unsupported
 from kbnf_core.languages.json_schema.value_sets import STEPS, Restricted
-from kbnf_core.languages.json_schema.writer import Writer
+
+if TYPE_CHECKING:
+    from kbnf_core.languages.json_schema.writer import Writer
 
 FEW = 3
 """Optional members, none of them required, that are written without rules of their own."""
@@ -26,7 +29,7 @@ Member = tuple[Form, bool]
 """A named member, and whether it must be there."""
 
 
-def write_object(part: Objects, writer: Writer, wish: str) -> Form | None:
+def write_object(part: Objects, writer: "Writer", wish: str) -> Form | None:
     """Return the JSON texts of a set of objects; None if there is none."""
     layout = _Layout(part, writer, wish)
     if layout.impossible:
@@ -42,7 +45,7 @@ def write_object(part: Objects, writer: Writer, wish: str) -> Form | None:
 class _Layout:
     """The members of an object as forms."""
 
-    def __init__(self, part: Objects, writer: Writer, wish: str) -> None:
+    def __init__(self, part: Objects, writer: "Writer", wish: str) -> None:
         self.part = part
         self.writer = writer
         self.wish = wish

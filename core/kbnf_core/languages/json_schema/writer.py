@@ -49,6 +49,8 @@ from kbnf_core.languages.json_schema.problems import (
 )
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import STEPS, Restricted
+from kbnf_core.languages.json_schema.write_arrays import write_array
+from kbnf_core.languages.json_schema.write_objects import write_object
 from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
 from kbnf_core.syntax import tree
 
@@ -262,13 +264,9 @@ class Writer:
             case Arrays():
                 return self._array(part, wish)
             case Objects():
-                from kbnf_core.languages.json_schema.write_objects import write_object
-
                 return write_object(part, self, wish)
 
     def _array(self, part: Arrays, wish: str) -> Form | None:
-        from kbnf_core.languages.json_schema.write_arrays import write_array
-
         try:
             return write_array(part, self, wish)
         except ProblemError as error:
