@@ -38,11 +38,13 @@ cdef class _Part:
     # Sets of characters, and by node the one with those below.
     cdef const uint64_t[:, ::1] sets
     cdef const uint16_t[::1] below
-    # The number of the character that begins with each byte, and of the first of several bytes.
+    # The number of the character that begins with each byte; and how many have one byte alone,
+    # which come first.
     cdef object numbers
     cdef int32_t singles
     # By node: characters of several bytes before or below, by their numbers from ``singles`` on.
     cdef const uint16_t[::1] longer
+    # Its place among the slices, and what of it may be admitted at once.
     cdef int32_t number
     cdef const uint32_t[:, ::1] blocks
     # The bits of the first 0, 1, 2, .. runs of tokens; none for the whole trie.

@@ -63,7 +63,7 @@ cdef class Pool:
     cdef object sparse_of(self, vector[int32_t]& numbers):
         """See ``sparse``."""
         cdef vector[Pair] words
-        cdef vector[Taken] taken = vector[Taken](<size_t> self.head)
+        cdef vector[Taken] taken = vector[Taken](<size_t> len(self.parts.slices))
         cdef vector[int32_t]* content
         cdef size_t i, j, count = 0
         cdef bint is_any = False

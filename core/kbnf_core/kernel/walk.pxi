@@ -63,7 +63,8 @@ cdef class Walker:
         self.parts, self.whole = parts, parts.whole
         self.inclusions = []
         for part in parts.slices:
-            self.inclusions.append(Inclusion(table, part.machine, part.numbers) if part.reads else None)
+            inclusion = Inclusion(table, part.machine, part.numbers) if part.reads else None
+            self.inclusions.append(inclusion)
 
     def walk(self, int32_t start, const int32_t[::1] roots, uint32_t[::1] words):
         """See ``interface.Walker``."""

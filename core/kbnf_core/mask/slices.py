@@ -1,12 +1,14 @@
-"""Slices: token subsets admitted as a block where the state accepts the slice's whole language.
+r"""Slices: token subsets admitted as a block where the state accepts the slice's whole language.
 
 Where free text is expected nearly all tokens are viable, and walking them all to find that out
 dominates the cost of a cold mask. So the tokens accepted by one small automaton (say, characters
 special in no format) form a *slice*, with a trie of its own. Where everything that the automaton
 accepts is viable for as many bytes as the longest token below a trie node has, a walk admits all
 tokens below the node at once: they are a range in the order of the trie. A string of any length
-then costs one inclusion check; one with a bound or with excluded values costs what differs: where
-all is viable for n bytes, the tokens of so many bytes are admitted, and the longer ones walked.
+then costs one inclusion check; one with a bound or a pattern costs what differs, in characters:
+where any n characters are viable, the tokens of so many are admitted, and the longer ones walked;
+where some characters are refused, the tokens without them; and where of several bytes only some
+are (``\s``, ``.``), tokens with such a first byte are walked. The check itself is in ``kernel``.
 
 Each token is in one slice; the last one has the tokens that no automaton accepts, and is walked.
 The idea is that of LLGuidance's slicer; its containment check works on regular expressions, this
@@ -21,7 +23,7 @@ import numpy.typing as npt
 
 from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.kernel.interface import Parts
-from kbnf_core.mask.bits import Bitmask, pack
+from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.vocab.trie import Part, TokenTrie, part_of
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -116,7 +118,7 @@ def _slice(
 ) -> Slice:
     part = part_of(trie, chosen)
     reading = _reading(part.trie, machine) if machine is not None else np.zeros(0, np.uint8)
-    blocks = np.zeros((0, (size + 31) // 32), np.uint32)
+    blocks = np.zeros((0, word_count(size)), np.uint32)
     found = _Characters.none()
     if machine is not None:
         blocks = _blocks(part.trie, reading, size)
@@ -169,6 +171,7 @@ def numbers_of(machine: Machine) -> npt.NDArray[np.uint8]:
 
 
 def _characters(trie: TokenTrie, machine: Machine) -> _Characters:
+    """Return the characters of tokens and nodes: from the root down, and from the leaves up."""
     number = numbers_of(machine)
     levels = _levels(trie)
     own = [_bits(number[trie.byte], first) for first in (0, 64)]

@@ -119,9 +119,6 @@ def _dependencies(place: Place, document: Document, keyword: str) -> Expression:
     return both(found)
 
 
-if TYPE_CHECKING:
-    from kbnf_core.languages.json_schema.schemas import Schemas
-
 Signs = frozenset[Hashable]
 """What two alternatives have in common if they share a value."""
 
