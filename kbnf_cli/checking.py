@@ -1,7 +1,7 @@
 """The check of one file by ``kbnf check``: find, select, fix."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from kbnf_cli.config import Settings, SettingsFor
 from kbnf_cli.console import Console, Verbosity
 from kbnf_cli.files import STDIN, read_source
-from kbnf_cli.inputs import is_artifact, language_name, open_text, read_vocabulary
+from kbnf_cli.inputs import is_artifact, language_for, open_text, read_vocabulary
 from kbnf_cli.results import Entry, Recording, Results, open_results
 from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.errors import SourceError
-from kbnf_core.source import Source, Span
+from kbnf_core.source import Source
 
 if TYPE_CHECKING:
     from kbnf_cli.check import CheckOptions
@@ -99,7 +99,7 @@ class FileCheck:
 
         after, fixed = before, tuple[Diagnostic, ...]()
         language = _language_of(before, path, name)
-        if language is not None and (asked.fix or asked.show_diff):
+        if language.takes_fixes and (asked.fix or asked.show_diff):
             from kbnf_core.lint.check import fix_text
 
             result = fix_text(before, find, unsafe=asked.unsafe_fixes, language=language)
@@ -134,7 +134,7 @@ class FileCheck:
         language, defaults = subject.language, subject.settings.defaults
         vocabulary = options.vocabulary
         settings = [
-            language and language.name,
+            language.name,
             self._asked.start,
             self._asked.finish,
             (defaults.start, defaults.finish and defaults.finish.value),
@@ -150,8 +150,6 @@ class FileCheck:
         from kbnf_core.lint.check import check
 
         text, name = subject.source.text, subject.source.name
-        if subject.language is None:
-            return _findings_of_converting(text, name, options)
         return check(
             text,
             name,
@@ -192,8 +190,8 @@ class _Subject:
     settings: Settings
 
     @property
-    def language(self) -> "Language | None":
-        """The language of the text; None if it is one that only converting reads."""
+    def language(self) -> "Language":
+        """The language of the text."""
         return _language_of(self.source.text, self.file, self.source.name)
 
 
@@ -207,40 +205,10 @@ def _text_of(path: Path, name: str) -> "tuple[Source, Diagnostic | None]":
     return read_source(path, name)
 
 
-def _language_of(text: str, path: Path, name: str) -> "Language | None":
-    from kbnf_core.languages import KBNF, LANGUAGES
+def _language_of(text: str, path: Path, name: str) -> "Language":
+    from kbnf_core.languages import KBNF
 
-    if is_artifact(path):
-        return KBNF
-    wanted = language_name(text, name)
-    return next((each for each in LANGUAGES if each.name == wanted), None)
-
-
-def _findings_of_converting(text: str, name: str, options: "LintOptions") -> tuple[Diagnostic, ...]:
-    """Return what is wrong with a text without rules, such as a JSON Schema, or lost in KBNF."""
-    from kbnf_core.convert import to_kbnf
-    from kbnf_core.errors import GrammarError
-
-    try:
-        conversion = to_kbnf(language_name(text, name), text, path=name)
-    except GrammarError as error:
-        return error.diagnostics
-    source = Source(text, name)
-    losses = (loss.diagnostic(source) for loss in conversion.losses)
-    found = (*losses, *conversion.notes, *_costs(conversion.text, source, options))
-    return tuple(sorted(found, key=Diagnostic.sort_key))
-
-
-def _costs(converted: str, source: Source, options: "LintOptions") -> Iterator[Diagnostic]:
-    """Yield what the grammar that a text became takes, as findings about the text's beginning."""
-    from kbnf_core.lint.check import check
-    from kbnf_core.lint.rules.cost import RULES
-
-    if options.reports_cost or options.max_states is not None or options.counts_work:
-        codes = {rule.code for rule in RULES}
-        for each in check(converted, options=options):
-            if each.code in codes:
-                yield replace(each, source=source, span=Span(0, 0), label="", labels=())
+    return KBNF if is_artifact(path) else language_for(text, name)
 
 
 def _selected(

@@ -57,7 +57,7 @@ class _Task:
 
         vocabulary = self.vocabulary(Console())
         opened = self._inputs.grammar(grammar, vocabulary)
-        compile_artifact(opened.grammar, vocabulary, out, progress=progress)
+        compile_artifact(opened, vocabulary, out, progress=progress)
         return opened.losses
 
     def vocabulary(self, console: Console) -> "Vocabulary | None":
@@ -83,7 +83,7 @@ class _TableTask(_Task):
         vocabulary = self.vocabulary(Console())
         assert vocabulary is not None  # noqa: S101 - the command asks for one
         opened = self._inputs.grammar(grammar, vocabulary)
-        TokenTable.build(opened.grammar, vocabulary, max_states=self._states).save(out)
+        TokenTable.build(opened, vocabulary, max_states=self._states).save(out)
         return opened.losses
 
 

@@ -24,7 +24,7 @@ from kbnf_cli.inputs import read_vocabulary
 from kbnf_cli.models import is_model_name, schema_of_model
 from kbnf_cli.options import as_value, common_options, together, vocabulary_options
 from kbnf_core import convert
-from kbnf_core.imports import ANYWHERE, BELOW
+from kbnf_core.imports import ANYWHERE
 from kbnf_core.languages import ABNF, BNF, GBNF, KBNF, LANGUAGES, LARK, STRUCTURAL_TAG, Language
 from kbnf_core.source import Source
 
@@ -111,12 +111,12 @@ def _command_of(language: Language) -> click.Command:
     ) -> int:
         vocabulary = read_vocabulary(console, vocab, eos) if vocab else None
 
-        own = {} if lexing is None else {"lexing": lexing}
+        own: dict[str, Any] = {} if lexing is None else {"lexing": lexing}
 
         def to_kbnf(text: str, path: str) -> "Conversion":
-            return convert.to_kbnf(
-                language.name,
+            return convert.convert(
                 text,
+                language,
                 path=path,
                 start=start,
                 imports=ANYWHERE,
@@ -134,7 +134,7 @@ def _command_of(language: Language) -> click.Command:
     )
     options = together(
         _FILES,
-        *([] if language.from_kbnf is None else [to]),
+        *([] if language.write is None else [to]),
         click.option("--start", metavar="NAME", help=details.start),
         *details.options,
         common_options,
@@ -150,8 +150,7 @@ def _ways(
 
     Without ``to``, a name in lower case, a file becomes what it is not.
     """
-    back = language.from_kbnf
-    if back is None:
+    if language.write is None:
 
         def forth(file: Path) -> Direction:
             refuse_another(file, language.name, (language.extension,))
@@ -160,7 +159,7 @@ def _ways(
         return (language.extension,), forth
 
     def from_kbnf(text: str, name: str) -> "Conversion":
-        return back(text, path=name, start=start, imports=BELOW)
+        return convert.convert(text, KBNF, language, path=name, start=start)
 
     def direction(file: Path) -> Direction:
         refuse_another(file, language.name, (language.extension, KBNF.extension))
@@ -176,7 +175,7 @@ def _ways(
 COMMANDS = {
     f"convert-{language.name.lower()}": _command_of(language)
     for language in LANGUAGES
-    if language.to_kbnf is not None and language is not STRUCTURAL_TAG
+    if language.extension and language not in (KBNF, STRUCTURAL_TAG)
 }
 
 
@@ -201,17 +200,17 @@ def convert_json_schema(
     model or another type that pydantic knows; this runs the module.
     """
 
-    def convert(text: str, name: str) -> "Conversion":
-        from kbnf_core.languages.json_schema import from_json_schema
-        from kbnf_core.languages.json_schema import schema_options as options_of
+    def converted(text: str, name: str) -> "Conversion":
+        from kbnf_core.languages import JSON_SCHEMA
 
-        options = options_of(lossy=delivery.lossy, **given(own))
-        conversion = from_json_schema(text, options, path=name)
+        conversion = convert.convert(
+            text, JSON_SCHEMA, path=name, lossy=delivery.lossy, **given(own)
+        )
         # `kbnf check` does not read schemas, so what there is to remark is said here.
         console.diagnostics(conversion.notes)
         return replace(conversion, notes=())
 
-    to_kbnf = Direction(convert, ".kbnf")
+    to_kbnf = Direction(converted, ".kbnf")
     if len(paths) == 1 and is_model_name(str(paths[0])) and not paths[0].exists():
         name = str(paths[0])
         source = Source(schema_of_model(name), name)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,9 +11,7 @@ import click
 
 from kbnf_cli.console import Console
 from kbnf_cli.converting import (
-    FORMATS,
     READ,
-    REGEX,
     WRITTEN,
     Delivery,
     Direction,
@@ -24,17 +22,24 @@ from kbnf_cli.converting import (
     listing,
     schema_options,
 )
-from kbnf_cli.converting import NAMES as OF_SCHEMAS
 from kbnf_cli.files import read_text
 from kbnf_cli.inputs import read_vocabulary
 from kbnf_cli.models import GRAMMAR_OR_CLASS, schema_of_model
 from kbnf_cli.options import as_value, common_options, examples, together, vocabulary_options
-from kbnf_core.convert import JSON_SCHEMA, detect
-from kbnf_core.languages import EXTENSIONS, KBNF, LANGUAGES, LARK, STRUCTURAL_TAG, Language
-from kbnf_core.source import Source, Span
+from kbnf_core.languages import (
+    EXTENSIONS,
+    JSON_SCHEMA,
+    KBNF,
+    LANGUAGES,
+    STRUCTURAL_TAG,
+    Language,
+    detect,
+    named,
+)
+from kbnf_core.source import Source
 
 if TYPE_CHECKING:
-    from kbnf_core.convert import Conversion, Loss
+    from kbnf_core.convert import Conversion
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 
@@ -113,10 +118,6 @@ def _tools(text: str, name: str) -> list[Any]:
 
 
 _TAG = "structural-tag"
-_OWNER = {"lexing": LARK.name, **dict.fromkeys(OF_SCHEMAS, JSON_SCHEMA)}
-"""The language whose option it is."""
-
-_BY_NAME = {each.name: each for each in FORMATS}
 
 
 def _list_formats(context: click.Context, _: click.Parameter, value: bool) -> None:
@@ -193,8 +194,7 @@ def convert_any(
     models = [each for each in sources if isinstance(each, str)]
     _check_usage(sources, models, to, calls)
     vocabulary = read_vocabulary(console, vocab, eos) if vocab else None
-    wished = (to or KBNF.name).lower().replace("-", " ")
-    target = next(each for each in LANGUAGES if each.name.lower() == wished)
+    target = named(to or KBNF.name) or KBNF
     conversion = _Conversion(target, to is not None, from_, start, vocabulary, given(own))
     paths = [each for each in sources if isinstance(each, Path)]
     if calls.tool_calls is None and not models:
@@ -204,7 +204,7 @@ def convert_any(
     if models:
         source, language = Source(schema_of_model(models[0]), models[0]), JSON_SCHEMA
     else:
-        source, language = read_tag(calls, next(iter(paths), None)), STRUCTURAL_TAG.name
+        source, language = read_tag(calls, next(iter(paths), None)), STRUCTURAL_TAG
     direction = Direction(partial(conversion.convert_from, language), target.extension)
     return deliver(console, source, direction, delivery, delivery.output)
 
@@ -234,49 +234,30 @@ class _Conversion:
     source: str | None
     start: str | None
     vocabulary: "Vocabulary | None"
-    own: Mapping[str, str | bool]
+    own: Mapping[str, Any]
 
     def convert(self, text: str, name: str) -> "Conversion":
-        """Return the converted text; in two steps where neither end is KBNF."""
-        given = None if self.source is None else _BY_NAME[self.source].language
-        language = given or detect(text, name)
-        if language == self.target.name:
+        """Return the converted text, whose language is the one that was named, or detected."""
+        language = None if self.source is None else named(self.source)
+        language = language or detect(text, name)
+        if language is self.target:
             raise click.UsageError(self._why_not(name, language))
         return self.convert_from(language, text, name)
 
-    def convert_from(self, language: str, text: str, name: str) -> "Conversion":
+    def convert_from(self, language: Language, text: str, name: str) -> "Conversion":
         """Return the converted text, whose language is known."""
-        if language == self.target.name:
-            from kbnf_core.convert import Conversion
-
-            return Conversion(text, True, ())
-        first = self._to_kbnf(language, text, name)
-        if self.target is KBNF:
-            return first
-        from kbnf_core.imports import BELOW
-
-        back = self.target.from_kbnf
-        if back is None:
-            raise click.UsageError(f"nothing is converted to {self.target.name}")
-        if language == KBNF.name:
-            return back(text, path=name, start=self.start, imports=BELOW)
-        second = back(first.text, path=f"{name} (as KBNF)", start=None, imports=BELOW)
-        losses = (*first.losses, *map(_in_between, second.losses))
-        return replace(second, exact=not losses, losses=losses, notes=first.notes)
-
-    def _to_kbnf(self, language: str, text: str, name: str) -> "Conversion":
-        from kbnf_core.convert import Conversion, to_kbnf
+        from kbnf_core.convert import convert
         from kbnf_core.imports import ANYWHERE
 
         for option in self.own:
-            if language != _OWNER[option]:
+            if option not in language.options:
                 flag = option.replace("_", "-")
-                raise click.UsageError(f"--{flag} is for {_OWNER[option]}; {name} is {language}")
-        if language == REGEX:
-            return Conversion(_of_regex(text), True, ())
-        return to_kbnf(
-            language,
+                owner = next(each.name for each in LANGUAGES if option in each.options)
+                raise click.UsageError(f"--{flag} is for {owner}; {name} is {language.name}")
+        return convert(
             text,
+            language,
+            self.target,
             path=name,
             start=self.start,
             imports=ANYWHERE,
@@ -284,23 +265,8 @@ class _Conversion:
             **self.own,
         )
 
-    def _why_not(self, name: str, language: str) -> str:
+    def _why_not(self, name: str, language: Language) -> str:
         if self.is_named:
-            return f"{name} is written in {language} already"
+            return f"{name} is written in {language.name} already"
         others = ", ".join(each for each in WRITTEN if each != KBNF.name.lower())
-        return f"{name} is written in {language}: say what to convert it to, --to {others}"
-
-
-def _in_between(loss: "Loss") -> "Loss":
-    """Return a loss of the second step, whose place is not in the original, at its beginning."""
-    return replace(loss, span=Span(0, 0))
-
-
-def _of_regex(text: str) -> str:
-    """Return the grammar of a regular expression; raises ``GrammarError`` for a wrong one."""
-    from kbnf_core import Grammar
-    from kbnf_core.syntax.printer import spell_regex
-
-    pattern = text.removesuffix("\n").removesuffix("\r")
-    grammar = f"(* kbnf: finish=eos *)\nstart ::= {spell_regex(pattern)};\n"
-    return Grammar(grammar).source.text
+        return f"{name} is written in {language.name}: say what to convert it to, --to {others}"

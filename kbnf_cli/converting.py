@@ -15,11 +15,10 @@ from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import find_grammars, read_text, write_text
 from kbnf_cli.inputs import FileInputs, name_of
 from kbnf_cli.options import config_options, file_options, format_option, stdin_option, together
-from kbnf_core.convert import JSON_SCHEMA
 from kbnf_core.diagnostics.formats import span_value
 from kbnf_core.diagnostics.text import count_of
 from kbnf_core.errors import GrammarError
-from kbnf_core.languages import KBNF, LANGUAGES
+from kbnf_core.languages import JSON_SCHEMA, KBNF, LANGUAGES, Language
 from kbnf_core.lint import TARGETS
 from kbnf_core.source import Source
 from kbnf_core.syntax.conversion import OF_CONVERSION
@@ -28,19 +27,17 @@ if TYPE_CHECKING:
     from kbnf_core.convert import Conversion
 
 
-REGEX = "regex"
 MODEL = "model"
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format: its name in options, what the library calls it, and its files.
+    """A format: its name in options, and its files.
 
-    ``is_written`` tells whether KBNF can be converted to it.
+    ``is_written`` tells whether something can be converted to it.
     """
 
     name: str
-    language: str
     files: str
     what: str
     is_written: bool = False
@@ -53,22 +50,30 @@ _ABOUT = {
     "Lark": "Lark, LLGuidance's too, JSON lists",
     "ABNF": "the grammars of RFCs",
     "Structural tag": "XGrammar's structural tags",
+    "JSON Schema": "JSON Schema",
+    "regex": "a regular expression",
+    "choice": "a JSON list of texts",
 }
+
+_FILES = {JSON_SCHEMA: "*.json"}
+
+
+def _files_of(language: Language) -> str:
+    named = f"*{language.extension}" if language.extension else f"--from {language.name}"
+    return _FILES.get(language, named)
+
 
 FORMATS = (
     *(
         Format(
             each.name.lower().replace(" ", "-"),
-            each.name,
-            f"*{each.extension}",
+            _files_of(each),
             _ABOUT.get(each.name, each.name),
-            each.from_kbnf is not None or each.to_kbnf is None,
+            each.write is not None,
         )
         for each in LANGUAGES
     ),
-    Format("json-schema", JSON_SCHEMA, "*.json", "JSON Schema"),
-    Format(REGEX, REGEX, "--from regex", "a regular expression"),
-    Format(MODEL, MODEL, "module:Class", "a pydantic model, a dataclass, ..."),
+    Format(MODEL, "module:Class", "a pydantic model, a dataclass, ..."),
 )
 
 READ = tuple(each.name for each in FORMATS if each.name != MODEL)

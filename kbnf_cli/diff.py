@@ -10,13 +10,14 @@ import click
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import STDIN, read_text
-from kbnf_cli.inputs import Inputs, is_artifact, language_name
+from kbnf_cli.inputs import Inputs, is_artifact, language_for
 from kbnf_cli.models import GRAMMAR_OR_CLASS, schema_of_model
 from kbnf_cli.options import as_value, common_options, config_options, format_option, stdin_option
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.diagnostics.formats import render_github, render_sarif
 from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
 from kbnf_core.diagnostics.text import count_of
+from kbnf_core.languages import JSON_SCHEMA
 from kbnf_core.source import Source, Span
 
 if TYPE_CHECKING:
@@ -257,11 +258,11 @@ def _open(console: Console, inputs: Inputs, path: str | Path) -> _Side:
     # What comes from stdin is read once, and its content is not asked for its language.
     if (path != STDIN and not is_artifact(path)) or Path(name).suffix == ".json":
         source = read_text(path, name)
-        if path == STDIN or language_name(source.text, name) == "JSON Schema":
+        if path == STDIN or language_for(source.text, name) is JSON_SCHEMA:
             return _Side(source)
-    opened = inputs.grammar(path, Vocabulary.bytes())
-    console.diagnostics(opened.losses)
-    return _Side(Source(opened.grammar.source.text, name), opened.grammar)
+    grammar = inputs.grammar(path, Vocabulary.bytes())
+    console.diagnostics(grammar.losses)
+    return _Side(grammar.source, grammar)
 
 
 def _compare(sides: list[_Side], mode: str, breaking: str | None, allow_unknown: bool) -> Compared:

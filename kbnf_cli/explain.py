@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -280,11 +280,9 @@ def _shortest(found: Readable, name: str) -> tuple[bytes, ...] | None:
 
     try:
         reading = read_whole(found, name)
-        if reading.grammar is None or reading.analysis is None or reading.is_endless:
+        if reading.is_endless:
             return None
-        text = found.source.text
-        rules = reading.grammar
-        grammar = Grammar.of_rules(rules, reading.analysis, Finish.EOS, lambda: text)
+        grammar = Grammar.of(replace(reading, finish=Finish.EOS))
         # Without any, each has a token that is named.
         return Engine(grammar, Vocabulary.bytes()).shortest_texts(_TEXTS).texts or None
     except KbnfError:

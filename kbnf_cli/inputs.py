@@ -18,11 +18,11 @@ from kbnf_cli.config import Settings, SettingsFor, settings_source
 from kbnf_cli.console import Console
 from kbnf_cli.files import STDIN, FileChoice, Patterns, read_text
 from kbnf_core.config import NO_DEFAULTS, Defaults
-from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import ConfigError, GrammarError, SourceError
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Grammar, Vocabulary
+    from kbnf_core.diagnostics import Diagnostic
     from kbnf_core.frontend import Reading
     from kbnf_core.languages import Language
     from kbnf_core.source import Source
@@ -125,30 +125,22 @@ def name_of(path: Path, stdin_filename: Path | None) -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """A grammar, and what was lost where it was converted to be one."""
-
-    grammar: "Grammar"
-    losses: tuple[Diagnostic, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Readable:
     """A text that ``read_grammar`` takes as one of ``language``."""
 
     source: "Source"
     language: "Language"
-    losses: tuple[Diagnostic, ...] = ()
+    losses: "tuple[Diagnostic, ...]" = ()
 
 
-def language_name(text: str, name: str) -> str:
-    """Return the name of the language of a text, as ``convert.detect`` does.
+def language_for(text: str, name: str) -> "Language":
+    """Return the language of a text, as ``languages.detect`` does.
 
     Stdin is KBNF, unless it was given a name: what it looks like is a finding then.
     """
-    from kbnf_core.convert import detect
+    from kbnf_core.languages import KBNF, detect
 
-    return "KBNF" if name == UNNAMED else detect(text, name)
+    return KBNF if name == UNNAMED else detect(text, name)
 
 
 def open_any_grammar(
@@ -158,44 +150,50 @@ def open_any_grammar(
     finish: str | None,
     defaults: Defaults = NO_DEFAULTS,
     vocabulary: "Vocabulary | None" = None,
-) -> Opened:
-    """Return a usable grammar, which messages call ``name``.
+) -> "Grammar":
+    """Return a usable grammar, which messages call ``name``; its ``losses`` are to be told.
 
-    What is not in KBNF is converted first; what a text says of tokens, it says of those of
-    ``vocabulary``. Raises ``GrammarError`` for a text that is none, ``ArtifactError`` for a damaged
-    artifact, ``SourceError`` for a file that cannot be read.
+    What a text says of tokens, it says of those of ``vocabulary``. Raises ``GrammarError`` for a
+    text that is none, ``ArtifactError`` for a damaged artifact, ``SourceError`` for a file that
+    cannot be read.
     """
     from kbnf_core import Grammar
+    from kbnf_core.imports import ANYWHERE
 
     if is_artifact(path):
-        return Opened(_open_artifact(path, start, finish))
+        return _open_artifact(path, start, finish)
     source = read_text(path, name)
-    language = language_name(source.text, name)
-    if language == "KBNF":
-        grammar = Grammar(source.text, start=start, finish=finish, path=name, defaults=defaults)
-        return Opened(grammar)
-    text, losses = _converted(source, language, start, vocabulary)
-    return Opened(Grammar(text, finish=finish, path=f"{name} (converted)"), losses)
+    return Grammar.read(
+        source.text,
+        language_for(source.text, name),
+        path=name,
+        start=start,
+        finish=finish,
+        defaults=defaults,
+        imports=ANYWHERE,
+        vocabulary=vocabulary,
+        lossy=True,
+    )
 
 
 def open_text(path: Path, name: str, start: str | None) -> Readable:
-    """Return the text of a grammar and its language; converted only where it has no rules.
+    """Return the text of a grammar and its language; of an artifact, what it was made of.
 
-    Raises what ``open_any_grammar`` raises.
+    A schema has no rules to be shown, so it is written as KBNF. Raises what ``open_any_grammar``
+    raises.
     """
-    from kbnf_core.languages import KBNF, LANGUAGES
-
-    if is_artifact(path):
-        return Readable(_open_artifact(path, start, None).source, KBNF)
-    source = read_text(path, name)
-    language = language_name(source.text, name)
-    read = next((each for each in LANGUAGES if each.name == language), None)
-    if read is not None:
-        return Readable(source, read)
+    from kbnf_core.languages import JSON_SCHEMA, KBNF
     from kbnf_core.source import Source
 
-    text, losses = _converted(source, language, start, None)
-    return Readable(Source(text, f"{name} (converted)"), KBNF, losses)
+    if is_artifact(path):
+        grammar = _open_artifact(path, start, None)
+        return Readable(grammar.source, grammar.language)
+    source = read_text(path, name)
+    language = language_for(source.text, name)
+    if language is not JSON_SCHEMA:
+        return Readable(source, language)
+    grammar = open_any_grammar(path, name, start, None)
+    return Readable(Source(grammar.to_kbnf(), f"{name} (as KBNF)"), KBNF, grammar.losses)
 
 
 def read_whole(found: Readable, start: str | None) -> "Reading":
@@ -214,23 +212,6 @@ def is_artifact(path: Path) -> bool:
     from kbnf_core.artifact import SUFFIX
 
     return path.suffix == SUFFIX
-
-
-def _converted(
-    source: "Source", language: str, start: str | None, vocabulary: "Vocabulary | None"
-) -> tuple[str, tuple[Diagnostic, ...]]:
-    from kbnf_core.convert import to_kbnf
-    from kbnf_core.imports import ANYWHERE
-
-    conversion = to_kbnf(
-        language,
-        source.text,
-        path=source.path,
-        start=start,
-        imports=ANYWHERE,
-        vocabulary=vocabulary,
-    )
-    return conversion.text, tuple(loss.diagnostic(source) for loss in conversion.losses)
 
 
 def _open_artifact(path: Path, start: str | None, finish: str | None) -> "Grammar":
@@ -298,7 +279,7 @@ class Inputs:
         """Return where settings come from; raises what ``config.settings_source`` raises."""
         return settings_source(self.config_file, self.isolated)
 
-    def grammar(self, path: Path, vocabulary: "Vocabulary | None") -> Opened:
+    def grammar(self, path: Path, vocabulary: "Vocabulary | None") -> "Grammar":
         """Return the grammar in a file; raises what ``open_any_grammar`` raises."""
         return open_any_grammar(path, *self._named(path), vocabulary)
 
@@ -321,9 +302,9 @@ def open_engine(console: Console, inputs: Inputs, grammar: Path) -> "Engine":
 
     settings = inputs.settings_source()(inputs.name_of(grammar))
     vocabulary = read_vocabulary(console, *inputs.vocabulary(settings))
-    opened = inputs.grammar(grammar, vocabulary)
-    console.diagnostics(opened.losses)
-    return Engine(opened.grammar, vocabulary)
+    grammar_ = inputs.grammar(grammar, vocabulary)
+    console.diagnostics(grammar_.losses)
+    return Engine(grammar_, vocabulary)
 
 
 def read_vocabulary(console: Console, name: str, eos: Sequence[int]) -> "Vocabulary":

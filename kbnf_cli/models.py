@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from kbnf_cli.inputs import GrammarOr
-from kbnf_core.convert import schema_text
 from kbnf_core.errors import KbnfError
+from kbnf_core.languages import JSON_SCHEMA
 
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
@@ -38,7 +38,7 @@ def schema_of_model(name: str) -> str:
         # Whatever the module does wrong is the answer to the one who named it.
         raise click.ClickException(f"cannot import {name}: {_sentence(error)}") from error
     try:
-        return json.dumps(json.loads(schema_text(found)), indent=2) + "\n"
+        return json.dumps(json.loads(JSON_SCHEMA.text_of(found)), indent=2) + "\n"
     except (KbnfError, ValueError) as error:
         raise click.ClickException(f"{name}: {error}") from error
 

@@ -179,15 +179,15 @@ def _recipes(
 
 
 def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) -> "Recipe":
-    from kbnf_core.convert import JSON_SCHEMA, detect
     from kbnf_core.imports import ANYWHERE
+    from kbnf_core.languages import JSON_SCHEMA, KBNF, detect
     from kbnf_core.store.keys import recipe_of
 
     language = None
     if path.suffix == LINES:
         # The content of a line says what it is; one that is no JSON is a schema with an error.
         found = detect(text, f"{name}.json")
-        language = JSON_SCHEMA if found == "KBNF" else found
+        language = (JSON_SCHEMA if found is KBNF else found).name
     recipe = recipe_of(
         text,
         path=name,

@@ -101,11 +101,10 @@ def run_suite(
     """
     name = inputs.name_of(path).as_posix()
     try:
-        opened = inputs.grammar(path, vocabulary)
+        grammar = inputs.grammar(path, vocabulary)
     except GrammarError as error:
         return Suite(name, errors=error.diagnostics)
-    grammar = opened.grammar
-    console.diagnostics(opened.losses)
+    console.diagnostics(grammar.losses)
     outcomes = _outcomes(grammar, path, vocabulary)
     cases = [*map(_case, outcomes), *_plays(console, path, name)]
     covered = _cover(grammar, outcomes) if with_coverage else None
@@ -175,10 +174,10 @@ def _play(console: Console, file: Path, path: Path, name: str) -> Case:
     chosen = chosen if chosen == BUILT_IN else str(file.parent / chosen)
     vocabulary = read_vocabulary(console, chosen, setting.eos or ())
     try:
-        opened = open_any_grammar(path, name, setting.start, setting.finish, vocabulary=vocabulary)
+        grammar = open_any_grammar(path, name, setting.start, setting.finish, vocabulary=vocabulary)
     except GrammarError as error:
         return Case("play", file.name, "", "", "failed", str(error))
-    divergences = replay(play, Engine(opened.grammar, vocabulary)).divergences
+    divergences = replay(play, Engine(grammar, vocabulary)).divergences
     message = "; ".join(f"line {each.event + 2}: {each.message}" for each in divergences)
     return Case("play", file.name, "", "", "failed" if divergences else "passed", message)
 

@@ -1,58 +1,39 @@
-"""Conversions between KBNF and other grammar languages: text in, ``Conversion`` out.
+"""Conversions between grammar languages: text in, ``Conversion`` out.
 
-Each raises ``GrammarError`` for a text with errors, and says of everything that it could not
-keep what is lost; nothing changes silently.
+A text is read in its language and written in the other. Each function raises ``GrammarError`` for a
+text with errors, and says of everything that it could not keep what is lost; nothing changes
+silently.
 """
 
-import json
-import sys
-from collections.abc import Mapping
-from importlib import import_module
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from kbnf_core.errors import GrammarError
-from kbnf_core.languages import EXTENSIONS, language_of
+from kbnf_core import languages
+from kbnf_core.errors import ConfigError
+from kbnf_core.frontend import Language, read_grammar
+from kbnf_core.imports import BELOW, Imports
+from kbnf_core.languages import (
+    ABNF,
+    BNF,
+    GBNF,
+    JSON_SCHEMA,
+    KBNF,
+    LARK,
+    STRUCTURAL_TAG,
+    is_structural_tag,
+)
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.source import Source
 from kbnf_core.syntax.conversion import Conversion, Example, Loss
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from kbnf_core.imports import Imports
-    from kbnf_core.languages.abnf.to_kbnf import from_abnf
-    from kbnf_core.languages.bnf.to_kbnf import from_bnf
-    from kbnf_core.languages.gbnf.to_kbnf import from_gbnf
-    from kbnf_core.languages.gbnf.writer.from_kbnf import to_gbnf
-    from kbnf_core.languages.json_schema import (
-        from_json_schema,
-        json_schema_grammar,
-        schema_options,
-        schema_text,
-    )
-    from kbnf_core.languages.lark.read import from_lark
-    from kbnf_core.languages.lark.writer.from_kbnf import to_lark
-    from kbnf_core.languages.structural_tag.to_kbnf import from_structural_tag
+    from kbnf_core.languages.json_schema import Options
     from kbnf_core.vocab.vocabulary import Vocabulary
-
-_HOMES = {
-    "from_abnf": "kbnf_core.languages.abnf.to_kbnf",
-    "from_bnf": "kbnf_core.languages.bnf.to_kbnf",
-    "from_gbnf": "kbnf_core.languages.gbnf.to_kbnf",
-    "from_json_schema": "kbnf_core.languages.json_schema",
-    "json_schema_grammar": "kbnf_core.languages.json_schema",
-    "schema_options": "kbnf_core.languages.json_schema",
-    "schema_text": "kbnf_core.languages.json_schema",
-    "from_lark": "kbnf_core.languages.lark.read",
-    "from_structural_tag": "kbnf_core.languages.structural_tag.to_kbnf",
-    "to_lark": "kbnf_core.languages.lark.writer.from_kbnf",
-    "to_gbnf": "kbnf_core.languages.gbnf.writer.from_kbnf",
-}
 
 __all__ = [
     "Conversion",
     "Example",
     "Loss",
-    "converted",
+    "convert",
     "detect",
     "from_abnf",
     "from_bnf",
@@ -60,117 +41,171 @@ __all__ = [
     "from_json_schema",
     "from_lark",
     "from_structural_tag",
-    "json_schema_grammar",
-    "schema_options",
-    "schema_text",
+    "is_structural_tag",
     "to_gbnf",
-    "to_kbnf",
     "to_lark",
 ]
 
 
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-JSON_SCHEMA = "JSON Schema"
-
-_READERS = {
-    "ABNF": "from_abnf",
-    "GBNF": "from_gbnf",
-    "BNF": "from_bnf",
-    "Lark": "from_lark",
-    "Structural tag": "from_structural_tag",
-    JSON_SCHEMA: "from_json_schema",
-}
-"""The converters to KBNF, by the names that ``detect`` returns."""
-
-_WITH_VOCABULARY = ("BNF", "GBNF", "Structural tag")
-"""Languages that can name tokens of a vocabulary."""
-
-
-def converted(language: str, text: str, lossy: bool, **options: Any) -> str:
-    """Return the KBNF for a text. Raises ``GrammarError`` for losses unless ``lossy``."""
-    from kbnf_core.source import Source
-
-    conversion = _reader(language)(text, **options)
-    if conversion.losses and not lossy:
-        source = Source(text, options.get("path"))
-        raise GrammarError([loss.diagnostic(source) for loss in conversion.losses])
-    return conversion.text
-
-
-def to_kbnf(
-    language: str,
+def convert(
     text: str,
+    language: Language,
+    target: Language = KBNF,
     *,
     path: str | None = None,
     start: str | None = None,
-    imports: "Imports | None" = None,
+    imports: Imports = BELOW,
     vocabulary: "Vocabulary | None" = None,
-    **own: Any,
+    limits: Limits = DEFAULT_LIMITS,
+    lossy: bool = True,
+    **options: Any,
 ) -> Conversion:
-    """Return the KBNF for a text in a language that ``detect`` names, with what is lost.
+    """Return a text of ``language`` in ``target``, with what is lost.
 
-    ``own``: the language's own options, by the names that its ``from_*`` function has for them.
-
-    ``imports`` and ``vocabulary`` are for the languages that have a use for them, ``start`` for
-    those that have rules. Raises ``GrammarError`` for a text with errors.
+    ``path`` names the text in messages and is where its imports are looked for, as ``imports``
+    permits; ``start`` is its start rule, by default the one that the text or the language says.
+    What the text says of tokens, it says of those of ``vocabulary``. Without ``lossy`` a JSON
+    Schema with a keyword that cannot be kept is an error. ``options`` are those of the language.
+    Raises ``GrammarError`` with all findings for a text with errors, and ``ConfigError`` where
+    nothing is converted to ``target``.
     """
-    if language == "KBNF":
+    if target.write is None:
+        raise ConfigError(f"nothing is converted to {target.name}")
+    if language is target:
         return Conversion(text, True, ())
-    read = _reader(language)
-    if language == JSON_SCHEMA:
-        from kbnf_core.languages.json_schema import schema_options
+    reading = read_grammar(
+        Source(text, path),
+        start,
+        limits=limits,
+        language=language,
+        imports=imports,
+        vocabulary=vocabulary,
+        lossy=lossy,
+        options=options,
+    )
+    return target.write(reading, limits)
 
-        return read(text, schema_options(lossy=True, **own), path=path)
-    options: dict[str, Any] = {"path": path, "start": start, **own}
-    if language == "Lark" and imports is not None:
-        options["imports"] = imports
-    if language in _WITH_VOCABULARY:
-        options["vocabulary"] = vocabulary
-    return read(text, **options)
+
+def from_gbnf(
+    source: str,
+    *,
+    path: str | None = None,
+    start: str | None = None,
+    vocabulary: "Vocabulary | None" = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Conversion:
+    """Return the KBNF for a GBNF text, with llama.cpp's meaning.
+
+    ``start`` is the rule that becomes ``start``, ``root`` if not given. ``!<text>`` is exact with a
+    ``vocabulary`` that has the token.
+    """
+    return convert(source, GBNF, path=path, start=start, vocabulary=vocabulary, limits=limits)
 
 
-def _reader(language: str) -> "Callable[..., Conversion]":
-    read: Callable[..., Conversion] = getattr(sys.modules[__name__], _READERS[language])
-    return read
+def from_bnf(
+    source: str,
+    *,
+    path: str | None = None,
+    start: str | None = None,
+    vocabulary: "Vocabulary | None" = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Conversion:
+    """Return the KBNF for a text of bnf_sampler, whose generation ends with a token.
+
+    Exact with a ``vocabulary``, or where the text asks for none.
+    """
+    return convert(source, BNF, path=path, start=start, vocabulary=vocabulary, limits=limits)
+
+
+def from_abnf(
+    source: str,
+    *,
+    path: str | None = None,
+    start: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Conversion:
+    """Return the KBNF for an ABNF text; its start is the first rule if nobody says."""
+    return convert(source, ABNF, path=path, start=start, limits=limits)
+
+
+def from_lark(
+    source: str,
+    *,
+    path: str | None = None,
+    start: str | None = None,
+    lexing: str | None = None,
+    imports: Imports = BELOW,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Conversion:
+    """Return the KBNF for a Lark text, or for a list of grammars in LLGuidance's JSON form.
+
+    ``lexing`` (``llguidance``, ``earley``, ``lalr``, ``scannerless``) says how text is cut into
+    lexemes; without it files that use LLGuidance's constructs are read as LLGuidance does, others
+    as Lark's default parser does, and a text that defines all its rules with ``::=``, ``root``
+    among them, is GBNF, or what LLGuidance once read as such: Lark with ``::=``. Raises
+    ``ConfigError`` for an unknown ``lexing``.
+    """
+    options: dict[str, Any] = {} if lexing is None else {"lexing": lexing}
+    return convert(source, LARK, path=path, start=start, imports=imports, limits=limits, **options)
+
+
+def from_structural_tag(
+    source: str,
+    *,
+    path: str | None = None,
+    start: str | None = None,
+    vocabulary: "Vocabulary | None" = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Conversion:
+    """Return the KBNF for a structural tag of XGrammar's, a JSON text, also in its older form.
+
+    With a ``vocabulary`` tokens that are named by their texts become ids, which all that excludes
+    tokens needs. Each finding begins with the JSON Pointer of its place.
+    """
+    del start  # there is but one; all converters take it
+    return convert(source, STRUCTURAL_TAG, path=path, vocabulary=vocabulary, limits=limits)
+
+
+def from_json_schema(
+    source: str, options: "Options | None" = None, *, path: str | None = None
+) -> Conversion:
+    """Return a KBNF grammar for the JSON texts that a schema, itself a JSON text, allows.
+
+    A schema that is malformed, cannot be satisfied, passes a limit or, unless ``options.lossy``,
+    holds a keyword that no grammar can honour is refused; each finding names the JSON Pointer.
+    """
+    from kbnf_core.languages.json_schema.options import as_mapping
+
+    wanted = as_mapping(options)
+    lossy = bool(wanted.pop("lossy", False))
+    return convert(source, JSON_SCHEMA, path=path, lossy=lossy, **wanted)
+
+
+def to_gbnf(
+    source: str,
+    *,
+    path: str | None = None,
+    start: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Conversion:
+    """Return the GBNF for a KBNF text; ``start`` wins over its pragma and becomes ``root``.
+
+    Raises ``GrammarError`` also where nothing of the text can be kept.
+    """
+    return convert(source, KBNF, GBNF, path=path, start=start, limits=limits)
+
+
+def to_lark(
+    source: str,
+    *,
+    path: str | None = None,
+    start: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Conversion:
+    """Return LLGuidance's Lark for a KBNF text; ``start`` wins over its pragma."""
+    return convert(source, KBNF, LARK, path=path, start=start, limits=limits)
 
 
 def detect(text: str, path: str) -> str:
     """Return the name of the language of a file: by its extension, or by its content."""
-    if PurePath(path).suffix.lower() in EXTENSIONS:
-        return language_of(path).name
-    if text.lstrip().startswith(("{", "true", "false")):
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            value = None
-        if isinstance(value, dict) and "grammars" in value:
-            return "Lark"
-        if isinstance(value, dict) and is_structural_tag(value):
-            return "Structural tag"
-        if value is None and _by_signs(text) == "Lark":
-            return "Lark"
-        if isinstance(value, dict | bool) or PurePath(path).suffix.lower() == ".json":
-            return JSON_SCHEMA
-    return _by_signs(text)
-
-
-def is_structural_tag(value: Mapping[str, Any]) -> bool:
-    """Tell whether a JSON object is a structural tag, in its present form or the older one."""
-    if value.get("type") == "structural_tag":
-        return True
-    older = isinstance(value.get("structures"), list) and "triggers" in value
-    return older or (isinstance(value.get("format"), dict) and "type" not in value)
-
-
-def _by_signs(text: str) -> str:
-    from kbnf_core.languages.kbnf.detect import other_name
-    from kbnf_core.source import Source
-
-    return other_name(Source(text)) or "KBNF"
+    return languages.detect(text, path).name

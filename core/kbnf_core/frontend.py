@@ -1,26 +1,35 @@
-"""From text to grammar IR: the passes that every command and the engine begin with."""
+"""From text to grammar IR: the passes that every command and the engine begin with.
 
-from collections.abc import Mapping, Sequence
+A ``Language`` is a value with a reader and, where it has one, a writer; a ``Reading`` is what is
+known of a text in any of them. So converting is writing what was read: ``b.write(a.read(text))``.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kbnf_core.budget import Budget
 from kbnf_core.collecting import without_collecting
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.diagnostics import Diagnostic, Severity
-from kbnf_core.errors import WorkLimitError
+from kbnf_core.diagnostics import too_large as source_too_large
+from kbnf_core.errors import ConfigError, WorkLimitError
 from kbnf_core.imports import BELOW, Imports
 from kbnf_core.ir import Grammar
-from kbnf_core.languages.kbnf.language import KBNF
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import Analysis, analyse
 from kbnf_core.lower.regular import Regulars
 from kbnf_core.lower.translate import translate
 from kbnf_core.source import Source, Span
-from kbnf_core.syntax.language import Language
+from kbnf_core.syntax.conversion import Conversion, Loss
+from kbnf_core.syntax.parsed import NO_OPTIONS, Parsed, Reader, Request, Rules
 from kbnf_core.syntax.pragmas import Pragmas, read_pragmas
 from kbnf_core.syntax.tree import Document, Expression
+
+if TYPE_CHECKING:
+    from kbnf_core.syntax.outline import Outline
+    from kbnf_core.vocab.vocabulary import Vocabulary
 
 ENDLESS = "W308"
 """The finding that no text of a grammar ever ends."""
@@ -29,13 +38,89 @@ EFFORT = replace(DEFAULT_LIMITS, regex_states=1_000)
 """Automata of whole parts beyond this are left alone: questions about them stay unanswered."""
 
 
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A grammar language.
+
+    ``extension`` is that of its files, empty where files have none. ``start`` and ``finish`` hold
+    where the text does not say otherwise; ``options`` are the names of further options of its
+    reader. Functions import what they need when they are called, so that a value costs nothing;
+    ``write`` is None for a language that nothing is converted to, ``dump`` makes a text of what a
+    program has instead of one. A language that ``is_converted``
+    has another structure than KBNF: its reader leaves out all to which the start does not lead, and
+    its tree has places of the text, but not its form; so it has an ``outliner`` of its own. Fixes
+    of lints are for languages that have KBNF's operators (``takes_fixes``).
+    """
+
+    name: str
+    extension: str
+    start: str
+    finish: Finish
+    reader: Reader
+    write: "Callable[[Reading, Limits], Conversion] | None" = None
+    options: tuple[str, ...] = ()
+    is_converted: bool = False
+    takes_fixes: bool = True
+    outliner: "Callable[[Source, Limits], Outline] | None" = None
+    dump: Callable[[Any], str] | None = None
+
+    def text_of(self, source: Any) -> str:
+        """Return what a program gives as a text. Raises ``ConfigError`` for what is none."""
+        if isinstance(source, str):
+            return source
+        if self.dump is None:
+            raise ConfigError(f"{self.name} is read from a text, not from {source!r:.60}")
+        return self.dump(source)
+
+    def outline(self, source: Source, limits: Limits) -> "Outline":
+        """Return where names are defined and used; never raises."""
+        if self.outliner is not None:
+            return self.outliner(source, limits)
+        # Only editors ask.
+        from kbnf_core.syntax.outline import outline_document
+
+        return outline_document(self.parse(source, Request(limits=limits)).document)
+
+    def parse(self, source: Source, request: Request) -> Parsed:
+        """Parse ``source``; findings are in the result.
+
+        Raises ``ConfigError`` for options that the language has not.
+        """
+        strange = sorted(request.options.keys() - set(self.options))
+        if strange:
+            known = ", ".join(sorted(self.options)) or "none"
+            raise ConfigError(f"{self.name} has no option `{strange[0]}`; there are {known}")
+        if len(source.text) > request.limits.source_bytes:
+            finding = source_too_large(source, request.limits.source_bytes)
+            return Parsed(Document(source, (), ()), (finding,))
+        return self.reader(source, request)
+
+
+def _read_kbnf(source: Source, request: Request) -> Parsed:
+    from kbnf_core.languages.kbnf.parse import parse_kbnf
+
+    return parse_kbnf(source, request.limits)
+
+
+def _write_kbnf(reading: "Reading", limits: Limits) -> Conversion:
+    from kbnf_core.languages.conversion.to_kbnf import write_kbnf
+
+    return write_kbnf(reading, limits)
+
+
+KBNF = Language("KBNF", ".kbnf", "start", Finish.EAGER, _read_kbnf, _write_kbnf)
+
+
 @dataclass(frozen=True, eq=False)
 class Reading:
     """What is known of a grammar text after reading it.
 
-    ``grammar`` and ``analysis`` are None where errors leave none. ``start`` and ``finish`` are
-    the settings in force: given ones, else the pragmas', else the defaults of the project (which
-    ``finish_is_default`` tells of ``finish``), else those of the language.
+    ``document`` is its tree of KBNF, empty in a language without rules, whose ``meaning`` is known
+    instead; spans are in the author's text. ``losses`` are what the grammar does not keep of the
+    text, which are among the findings, too; ``remark`` is what a person who reads the grammar as
+    KBNF should know. ``grammar`` and ``analysis`` are None where errors leave none. ``start`` and
+    ``finish`` are the settings in force: given ones, else the pragmas', else the defaults of the
+    project (which ``finish_is_default`` tells of ``finish``), else those of the language.
     """
 
     language: Language
@@ -47,6 +132,9 @@ class Reading:
     analysis: Analysis | None
     diagnostics: tuple[Diagnostic, ...]
     finish_is_default: bool = False
+    losses: tuple[Loss, ...] = ()
+    remark: str = ""
+    meaning: Rules | None = None
 
     @property
     def is_endless(self) -> bool:
@@ -90,39 +178,53 @@ def read_grammar(
     language: Language = KBNF,
     imports: Imports = BELOW,
     defaults: Defaults = NO_DEFAULTS,
+    *,
+    vocabulary: "Vocabulary | None" = None,
+    lossy: bool = True,
+    options: Mapping[str, Any] = NO_OPTIONS,
 ) -> Reading:
-    """Parse and translate ``source``; never raises, findings are in the result.
+    """Parse and translate ``source``; findings are in the result.
 
-    ``defaults`` are for KBNF, whose files can say what differs.
+    ``defaults`` are for KBNF, whose files can say what differs; the rest is that of ``Request``.
+    Raises ``ConfigError`` for options that the language has not, nothing else.
     """
-    parsed = language.read(source, limits, start, imports)
-    pragmas, oddities = read_pragmas(parsed.document)
+    request = Request(start, limits, imports, vocabulary, lossy, options)
+    parsed = language.parse(source, request)
+    document, meaning = parsed.document, parsed.meaning
+    pragmas, oddities = read_pragmas(document)
     if language is not KBNF:
         defaults = NO_DEFAULTS
     start = parsed.start or start or pragmas.start or defaults.start or language.start
-    found = [*parsed.diagnostics, *oddities]
+    lost = [loss.diagnostic(source) for loss in parsed.losses]
+    found = [*sorted([*parsed.diagnostics, *lost], key=Diagnostic.sort_key), *oddities]
     grammar, analysis = None, None
     budget = Budget(limits.work)
     try:
-        grammar, problems = translate(parsed.document, start, limits, budget=budget)
-        found.extend(problems)
+        if meaning is None:
+            grammar, problems = translate(document, start, limits, budget=budget)
+            found.extend(problems)
+        else:
+            grammar = Grammar(start, meaning.rules)
         if any(d.severity is Severity.ERROR for d in found):
             grammar = None
         if grammar is not None:
             analysis = analyse(grammar, budget)
             if not analysis.facts[start].filled:
-                grammar, analysis, finding = _without_finite_texts(
-                    parsed.document, grammar, analysis, budget
-                )
+                if meaning is None:
+                    grammar, analysis, finding = _without_finite_texts(
+                        document, grammar, analysis, budget
+                    )
+                else:
+                    grammar, analysis, finding = None, None, meaning.empty
                 found.append(finding)
     except WorkLimitError as error:
-        found.append(too_much_work(parsed.document, error))
+        found.append(too_much_work(document, error))
         grammar = analysis = None
     own = finish or (Finish(pragmas.finish) if pragmas.finish else None)
-    in_force = own or defaults.finish or language.finish
+    in_force = own or defaults.finish or parsed.finish or language.finish
     return Reading(
         language,
-        parsed.document,
+        document,
         pragmas,
         start,
         in_force,
@@ -130,6 +232,9 @@ def read_grammar(
         analysis,
         tuple(found),
         finish_is_default=own is None and defaults.finish is not None,
+        losses=parsed.losses,
+        remark=parsed.remark,
+        meaning=meaning,
     )
 
 

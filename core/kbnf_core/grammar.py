@@ -1,6 +1,5 @@
 """A grammar ready to recognise: read, lowered to tables, and with its caches."""
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from pathlib import Path
@@ -10,14 +9,25 @@ from kbnf_core import ir
 from kbnf_core.collecting import without_collecting
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.diagnostics import Diagnostic, Severity, decode
-from kbnf_core.errors import ConfigError, EmptyGrammarError, GrammarError, WorkLimitError
+from kbnf_core.errors import EmptyGrammarError, GrammarError, WorkLimitError
 from kbnf_core.files import read_file
-from kbnf_core.frontend import Reading, read_grammar, too_large, too_much_work
+from kbnf_core.frontend import KBNF, Language, Reading, read_grammar, too_large, too_much_work
+from kbnf_core.imports import BELOW, Imports
+from kbnf_core.languages import (
+    ABNF,
+    BNF,
+    CHOICE,
+    GBNF,
+    JSON_SCHEMA,
+    LARK,
+    REGEX,
+    STRUCTURAL_TAG,
+    detect,
+)
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.build import PlainTables, build_plain_tables, build_tables
 from kbnf_core.lower.nfa import TooManyStatesError
 from kbnf_core.source import Source
-from kbnf_core.syntax.printer import quote
 
 if TYPE_CHECKING:
     from kbnf_core.lower.analyse import Analysis
@@ -30,15 +40,14 @@ T = TypeVar("T")
 
 
 class Grammar:
-    """A KBNF grammar, immutable but for its caches; engines and threads may share one.
+    """A grammar, immutable but for its caches; engines and threads may share one.
 
+    ``text`` is KBNF; the ``from_*`` methods read other languages, whose places messages name.
     ``start`` and ``finish`` win over the grammar's pragmas, and these over ``defaults``; ``path``
     is for messages only.
     Raises ``GrammarError`` with all findings, ``EmptyGrammarError`` where no text, or only the
     empty one, matches.
     """
-
-    _write: Callable[[], str]
 
     def __init__(
         self,
@@ -50,14 +59,63 @@ class Grammar:
         limits: Limits = DEFAULT_LIMITS,
         defaults: Defaults = NO_DEFAULTS,
     ) -> None:
-        self.__dict__["source"] = Source(text, path)
+        wanted = None if finish is None else Finish.parse(finish)
+        self._hold(
+            read_grammar(Source(text, path), start, wanted, limits, defaults=defaults), limits
+        )
+
+    _read: Callable[[], Reading]
+
+    def _hold(self, reading: Reading, limits: Limits) -> None:
+        _usable(reading)
+        self.__dict__["reading"] = reading
+        self.source = reading.document.source
+        self.language = reading.language
+        self.start = reading.start
+        self.finish = reading.finish
         self._limits = limits
-        self._wanted = (start, None if finish is None else Finish.parse(finish))
-        self._defaults = defaults
-        _usable(self.reading)
-        self.start = self.reading.start
-        self.finish = self.reading.finish
         self._stored: StoredMemo | None = None
+
+    @classmethod
+    def read(
+        cls,
+        text: str,
+        language: Language,
+        *,
+        path: str | None = None,
+        start: str | None = None,
+        finish: Finish | str | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+        imports: Imports = BELOW,
+        defaults: Defaults = NO_DEFAULTS,
+        vocabulary: "Vocabulary | None" = None,
+        lossy: bool = False,
+        **options: Any,
+    ) -> "Grammar":
+        """Return the grammar of a text in any language of ``kbnf_core.languages``.
+
+        ``path`` names the text in messages and is where its imports are looked for, as ``imports``
+        permits. What the text says of tokens, it says of those of ``vocabulary``. ``options`` are
+        those of the language. Raises ``GrammarError`` with all findings for a text with errors and,
+        unless ``lossy``, for one that cannot be kept as a whole.
+        """
+        wanted = None if finish is None else Finish.parse(finish)
+        reading = read_grammar(
+            Source(text, path),
+            start,
+            wanted,
+            limits,
+            language,
+            imports,
+            defaults,
+            vocabulary=vocabulary,
+            lossy=lossy,
+            options=options,
+        )
+        grammar = cls.of(reading, limits)
+        if grammar.losses and not lossy:
+            raise GrammarError(grammar.losses)
+        return grammar
 
     @classmethod
     def from_regex(cls, pattern: str, *, limits: Limits = DEFAULT_LIMITS) -> "Grammar":
@@ -66,7 +124,7 @@ class Grammar:
         The expression is one of KBNF's; the model ends the text. Raises ``GrammarError`` for one
         that cannot be used.
         """
-        return cls(f"start ::= #{quote(pattern)};\n", finish=Finish.EOS, limits=limits)
+        return cls.read(pattern, REGEX, limits=limits)
 
     @classmethod
     def from_choice(cls, choices: Iterable[str], *, limits: Limits = DEFAULT_LIMITS) -> "Grammar":
@@ -74,10 +132,14 @@ class Grammar:
 
         Raises ``GrammarError`` for texts that cannot be used, ``ConfigError`` for none.
         """
-        texts = [quote(choice) for choice in dict.fromkeys(choices)]
-        if not texts:
-            raise ConfigError("a choice is between texts: give one at least")
-        return cls(f"start ::= {' | '.join(texts)};\n", finish=Finish.EOS, limits=limits)
+        return cls.read(CHOICE.text_of(choices), CHOICE, limits=limits)
+
+    @classmethod
+    def of(cls, reading: Reading, limits: Limits = DEFAULT_LIMITS) -> "Grammar":
+        """Return the grammar of a text that was read. Raises what the constructor raises."""
+        grammar = object.__new__(cls)
+        grammar._hold(reading, limits)
+        return grammar
 
     @classmethod
     def restore(
@@ -88,44 +150,24 @@ class Grammar:
         tables: "Tables",
         stored: "StoredMemo | None",
         limits: Limits = DEFAULT_LIMITS,
+        *,
+        language: Language = KBNF,
+        read: Callable[[], Reading] | None = None,
     ) -> "Grammar":
         """Return a grammar that was compiled earlier; its text is read only when it is asked for.
 
-        For loaders of artifacts: ``tables`` and ``stored`` are taken as they are.
+        ``tables`` and ``stored`` are taken as they are. ``read`` reads the text; without it that is
+        KBNF.
         """
         grammar = object.__new__(cls)
-        grammar.__dict__["source"] = source
+        grammar.source = source
+        grammar.language = language
         grammar.start = start
         grammar.finish = finish
         grammar._limits = limits
-        grammar._wanted = (start, finish)
-        grammar._defaults = NO_DEFAULTS
         grammar._stored = stored
+        grammar._read = read or partial(read_grammar, source, start, finish, limits)
         grammar.__dict__["tables"] = tables
-        return grammar
-
-    @classmethod
-    def of_rules(
-        cls,
-        rules: ir.Grammar,
-        analysis: "Analysis",
-        finish: Finish,
-        write: Callable[[], str],
-        limits: Limits = DEFAULT_LIMITS,
-    ) -> "Grammar":
-        """Return a grammar that was made by a program; ``write`` returns its text when needed.
-
-        The text must have the language of ``rules``, and ``start`` and ``finish`` for settings.
-        """
-        grammar = object.__new__(cls)
-        grammar.start = rules.start
-        grammar.finish = finish
-        grammar._limits = limits
-        grammar._wanted = (rules.start, finish)
-        grammar._defaults = NO_DEFAULTS
-        grammar._stored = None
-        grammar._write = write
-        grammar.__dict__["_rules"] = (rules, analysis)
         return grammar
 
     @classmethod
@@ -148,19 +190,18 @@ class Grammar:
         ``kbnf_core.languages.json_schema``. Raises ``GrammarError`` for a schema that is
         malformed, cannot be satisfied or, unless ``lossy``, kept as a whole.
         """
-        from kbnf_core.convert import json_schema_grammar, schema_options, schema_text
-
-        wanted = {**options, "whitespace": whitespace, "order": order, "lossy": lossy}
-        return json_schema_grammar(schema_text(schema), schema_options(**wanted))
+        text = JSON_SCHEMA.text_of(schema)
+        wanted = {"whitespace": whitespace, "order": order, **options}
+        return cls.read(text, JSON_SCHEMA, lossy=lossy, **wanted)
 
     @classmethod
     def from_gbnf(cls, text: str, *, lossy: bool = False, **options: Any) -> "Grammar":
-        """Return the grammar of a GBNF text; ``options`` are those of ``convert.from_gbnf``.
+        """Return the grammar of a GBNF text; ``options`` are those of ``Grammar.read``.
 
         Raises ``GrammarError`` for a text with errors and, unless ``lossy``, for one that cannot
         be kept as a whole.
         """
-        return cls._from("GBNF", text, lossy, options)
+        return cls.read(text, GBNF, lossy=lossy, **options)
 
     @classmethod
     def from_bnf(cls, text: str, *, lossy: bool = False, **options: Any) -> "Grammar":
@@ -168,12 +209,20 @@ class Grammar:
 
         With ``vocabulary``, ``<any!>`` and ``<except!(..)>`` stand for its tokens.
         """
-        return cls._from("BNF", text, lossy, options)
+        return cls.read(text, BNF, lossy=lossy, **options)
+
+    @classmethod
+    def from_abnf(cls, text: str, *, lossy: bool = False, **options: Any) -> "Grammar":
+        """Return the grammar of an ABNF text, as ``from_gbnf`` does."""
+        return cls.read(text, ABNF, lossy=lossy, **options)
 
     @classmethod
     def from_lark(cls, text: str, *, lossy: bool = False, **options: Any) -> "Grammar":
-        """Return the grammar of a Lark text, or of LLGuidance's list of grammars."""
-        return cls._from("Lark", text, lossy, options)
+        """Return the grammar of a Lark text, or of LLGuidance's list of grammars.
+
+        ``lexing`` among the ``options`` says how text is cut into lexemes.
+        """
+        return cls.read(text, LARK, lossy=lossy, **options)
 
     @classmethod
     def from_structural_tag(
@@ -181,13 +230,11 @@ class Grammar:
     ) -> "Grammar":
         """Return the grammar of a structural tag: a dict, a text of JSON, or an object of XGrammar.
 
-        ``options`` are those of ``convert.from_structural_tag``, ``vocabulary`` among them. Raises
+        ``options`` are those of ``Grammar.read``, ``vocabulary`` among them. Raises
         ``GrammarError`` for a tag with errors and, unless ``lossy``, one that cannot be kept.
         """
-        dump = getattr(tag, "model_dump_json", None)
-        written = dump() if callable(dump) else tag
-        text = written if isinstance(written, str) else json.dumps(written)
-        return cls._from("Structural tag", text, lossy, options)
+        text = STRUCTURAL_TAG.text_of(tag)
+        return cls.read(text, STRUCTURAL_TAG, lossy=lossy, **options)
 
     @classmethod
     def from_file(
@@ -197,18 +244,12 @@ class Grammar:
 
         The language is that of the extension, or what the content says.
         """
-        from kbnf_core.convert import detect
-
         content = read_file(path, limits.source_bytes)
         text, invalid = decode(content, str(path), limits.source_bytes)
         if invalid is not None:
             raise GrammarError([invalid])
         language = detect(text.text, str(path))
-        if language == "KBNF":
-            return cls(text.text, path=str(path), limits=limits)
-        if language == "JSON Schema":
-            return cls.from_json_schema(text.text, lossy=lossy)
-        return cls._from(language, text.text, lossy, {"path": str(path), "limits": limits})
+        return cls.read(text.text, language, path=str(path), lossy=lossy, limits=limits)
 
     @classmethod
     def from_store(
@@ -225,13 +266,6 @@ class Grammar:
 
         return grammar_from_store(url, source, vocabulary, **options)
 
-    @classmethod
-    def _from(cls, language: str, text: str, lossy: bool, options: dict[str, Any]) -> "Grammar":
-        from kbnf_core.convert import converted
-
-        limits = options.get("limits", DEFAULT_LIMITS)
-        return cls(converted(language, text, lossy, **options), limits=limits)
-
     def __copy__(self) -> "Grammar":
         return self
 
@@ -240,24 +274,38 @@ class Grammar:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the text and the settings in force; caches are not carried."""
-        text, path = self.source.text, self.source.path
-        return _restore, (type(self), text, self.start, self.finish, path, self._limits)
+        """Pickle KBNF and the settings in force; caches are not carried."""
+        path = self.source.path
+        parts = (type(self), self.to_kbnf(), self.start_in_kbnf, self.finish, path, self._limits)
+        return _restore, parts
 
     @property
     def limits(self) -> Limits:
         """The limits in force."""
         return self._limits
 
-    @cached_property
-    def source(self) -> Source:
-        """The text."""
-        return Source(self._write())
+    def to_kbnf(self) -> str:
+        """Return the grammar as KBNF: its own text, or what is written of another one."""
+        if self.language is KBNF or KBNF.write is None:
+            return self.source.text
+        return KBNF.write(self.reading, self._limits).text
+
+    @property
+    def start_in_kbnf(self) -> str:
+        """The start nonterminal in the text that ``to_kbnf`` returns."""
+        keeps_names = self.language is KBNF or self.language.is_converted
+        return self.start if keeps_names else KBNF.start
 
     @cached_property
     def reading(self) -> Reading:
         """The text as it was read, with all findings."""
-        return read_grammar(self.source, *self._wanted, self._limits, defaults=self._defaults)
+        return self._read()
+
+    @property
+    def losses(self) -> tuple[Diagnostic, ...]:
+        """What the grammar does not keep of its text."""
+        source = self.source
+        return tuple(loss.diagnostic(source) for loss in self.reading.losses)
 
     @cached_property
     def _rules(self) -> tuple[ir.Grammar, "Analysis | None"]:

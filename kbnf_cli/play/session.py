@@ -12,7 +12,6 @@ from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import read_bytes, write_text
 from kbnf_cli.inputs import (
     BUILT_IN,
-    Opened,
     open_any_grammar,
     read_vocabulary,
     shown_path,
@@ -22,7 +21,7 @@ from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.diagnostics.segments import Segment, Segments
 
 if TYPE_CHECKING:
-    from kbnf_core import Engine, Vocabulary
+    from kbnf_core import Engine, Grammar, Vocabulary
     from kbnf_core.recordings import Assertion, What
     from kbnf_core.vocab.load import Encoder
 
@@ -91,7 +90,7 @@ class World:
         start: str | None,
         finish: str | None,
         vocabulary: "Vocabulary | None" = None,
-    ) -> Opened:
+    ) -> "Grammar":
         """Open a grammar; raises ``KbnfError``."""
         defaults = self._settings_for(path).defaults
         name = shown_path(path).as_posix()
@@ -229,7 +228,7 @@ def cold_engine(engine: "Engine") -> "Engine":
     from kbnf_core import Config, Engine, Grammar
 
     old = engine.grammar
-    fresh = Grammar(old.source.text, start=old.start, finish=engine.finish, path=old.source.path)
+    fresh = Grammar.of(old.reading, old.limits)
     return Engine(fresh, engine.vocabulary, Config(finish=engine.finish))
 
 
@@ -242,9 +241,9 @@ def open_session(files: Files, world: World, vocabulary: "Vocabulary | None" = N
 
     if vocabulary is None:
         vocabulary = world.vocabulary(files.vocabulary, files.eos)
-    opened = world.grammar(files.grammar, files.start, files.finish, vocabulary)
-    engine = Engine(opened.grammar, vocabulary, Config(finish=files.finish))
-    return Session(files, engine, losses=opened.losses)
+    grammar = world.grammar(files.grammar, files.start, files.finish, vocabulary)
+    engine = Engine(grammar, vocabulary, Config(finish=files.finish))
+    return Session(files, engine, losses=grammar.losses)
 
 
 def with_engine(session: Session, engine: "Engine") -> Session:

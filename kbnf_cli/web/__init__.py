@@ -108,7 +108,7 @@ def _begin(inputs: Inputs, grammar: Path | None) -> dict[str, str]:
             start = start or (told.start if told.start != bare.start else "")
             finish = finish or (told.finish.value if told.finish is not bare.finish else "")
         else:
-            text, start = inputs.grammar(grammar, None).grammar.source.text, ""
+            text, start = inputs.grammar(grammar, None).to_kbnf(), ""
     if len(text) > LIMITS.source_bytes:
         raise ConfigError(f"the page takes {LIMITS.source_bytes:,} characters of a grammar")
     return {"grammar": text, "start": start, "finish": finish}

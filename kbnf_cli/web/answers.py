@@ -167,8 +167,7 @@ def _open(text: str, start: str, finish: str) -> _Opened:
     names = list(dict.fromkeys(each.name.value for each in reading.document.definitions))
     opened = _Opened(source, findings, names, reading.start, reading.finish, None, None)
     if not reading.errors:
-        grammar = Grammar(text, start=start or None, finish=wanted, path=source.path, limits=LIMITS)
-        opened.grammar = grammar
+        grammar = opened.grammar = Grammar.of(reading, LIMITS)
         is_small = grammar.tables.state_count <= _MAX_STATES
         if reading.grammar is not None and is_small and not reading.is_endless:
             opened.derivations = Derivations(reading.grammar)

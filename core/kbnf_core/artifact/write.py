@@ -85,7 +85,7 @@ def write_artifact(
     """Write what ``states`` and ``masks`` of ``grammar`` know now."""
     sections: dict[str, Arrays] = {
         "tables": {
-            "source": np.frombuffer(grammar.source.text.encode("utf-8"), np.uint8),
+            "source": np.frombuffer(grammar.to_kbnf().encode("utf-8"), np.uint8),
             **pack_tables(grammar.tables),
         },
         "states": pack_states(states),
@@ -117,11 +117,10 @@ def pack_tables(tables: Tables) -> dict[str, npt.NDArray[Any]]:
 def manifest(grammar: Grammar, masks: Masks | None, finish: Finish) -> Mapping[str, object]:
     """Return the manifest without its sections; see the package's documentation."""
     tables = grammar.tables
-    source = grammar.source
     return {
         "format": FORMAT,
         "tool": __version__,
-        "start": grammar.start,
+        "start": grammar.start_in_kbnf,
         "finish": finish.value,
         "nonterminals": list(tables.names),
         "start_is_nullable": tables.start_is_nullable,
@@ -129,8 +128,8 @@ def manifest(grammar: Grammar, masks: Masks | None, finish: Finish) -> Mapping[s
             {"name": each.name, "ranges": [list(r) for r in each.ranges], "negated": each.negated}
             for each in tables.token_terminals
         ],
-        "source_path": source.path,
-        "source_hash": hash_of(source.text.encode("utf-8")),
+        "source_path": grammar.source.path,
+        "source_hash": hash_of(grammar.to_kbnf().encode("utf-8")),
         "unicode": REGEX_VERSION,
         "vocabulary": _describe(masks.vocabulary) if masks else None,
     }

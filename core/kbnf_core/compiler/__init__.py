@@ -6,7 +6,6 @@ the work is done in processes of their own (``compiler.worker``), which send bac
 server's loop goes on meanwhile, since nothing here holds the interpreter for long.
 """
 
-import json
 import pickle
 import struct
 import subprocess
@@ -24,13 +23,13 @@ from typing import Any, BinaryIO, cast
 
 from kbnf_core.config import Finish
 from kbnf_core.errors import ConfigError, KbnfError
+from kbnf_core.frontend import KBNF
 from kbnf_core.grammar import Grammar
+from kbnf_core.languages import LANGUAGES, named
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.tables import Tables
 from kbnf_core.source import Source
 from kbnf_core.vocab.vocabulary import Vocabulary
-
-LANGUAGES = ("kbnf", "gbnf", "lark", "bnf")
 
 ENTRY_BYTES = 4_096
 """What an entry takes besides its text and arrays."""
@@ -62,55 +61,44 @@ def receive(stream: BinaryIO) -> object:
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be compiled: the kind of source, the source, and settings in a fixed order."""
+    """What is to be compiled: a text, its language, and settings in a fixed order."""
 
-    kind: str
-    source: str | tuple[str, ...]
+    language: str
+    text: str
     options: tuple[tuple[str, Any], ...] = ()
     limits: Limits = DEFAULT_LIMITS
 
     def grammar(self) -> Grammar:
         """Compile here; raises ``GrammarError`` and what else is wrong with the source."""
-        return _MAKERS[self.kind](self)
+        language = named(self.language) or KBNF
+        return Grammar.read(self.text, language, limits=self.limits, **dict(self.options))
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A grammar as it is sent between processes, with its automata."""
+    """What is sent of a grammar between processes: its automata, and how texts end."""
 
-    text: str
     start: str
     finish: Finish
     tables: Tables
-    limits: Limits
 
     @classmethod
     def of(cls, grammar: Grammar) -> "Compiled":
         """Return a grammar for travelling; raises ``GrammarError`` where a limit is passed."""
-        text = grammar.source.text
-        return cls(text, grammar.start, grammar.finish, grammar.tables, grammar.limits)
+        return cls(grammar.start, grammar.finish, grammar.tables)
 
-    def restored(self) -> Grammar:
-        """Return the grammar."""
-        source = Source(self.text)
-        return Grammar.restore(source, self.start, self.finish, self.tables, None, self.limits)
-
-
-def _text(job: Job) -> Grammar:
-    options = dict(job.options)
-    language = options.pop("language")
-    make = Grammar if language == "kbnf" else getattr(Grammar, f"from_{language}")
-    grammar: Grammar = make(str(job.source), limits=job.limits, **options)
-    return grammar
-
-
-_MAKERS: dict[str, Callable[[Job], Grammar]] = {
-    "json_schema": lambda job: Grammar.from_json_schema(str(job.source), **dict(job.options)),
-    "regex": lambda job: Grammar.from_regex(str(job.source), limits=job.limits),
-    "choice": lambda job: Grammar.from_choice(job.source, limits=job.limits),
-    "structural_tag": lambda job: Grammar.from_structural_tag(job.source, limits=job.limits),
-    "grammar": _text,
-}
+    def restored(self, job: Job) -> Grammar:
+        """Return the grammar of ``job``, whose text is read here only when it is asked for."""
+        return Grammar.restore(
+            Source(job.text),
+            self.start,
+            self.finish,
+            self.tables,
+            None,
+            job.limits,
+            language=named(job.language) or KBNF,
+            read=lambda: job.grammar().reading,
+        )
 
 
 @dataclass(slots=True)
@@ -205,12 +193,12 @@ class Compiler:
         return self.submit("structural_tag", tag).result()
 
     def grammar(self, text: str, language: str | None = None, **options: Any) -> Grammar:
-        """Return the grammar of a text in KBNF or another language: ``gbnf``, ``lark``, ``bnf``.
+        """Return the grammar of a text in KBNF or the language that is named, ``gbnf`` for one.
 
-        ``options`` are those of ``Grammar``, or of ``Grammar.from_gbnf`` and so on. Raises
-        ``ConfigError`` for another language.
+        ``options`` are those of ``Grammar.read``. Raises ``ConfigError`` for a language that
+        ``kbnf_core.languages`` does not know.
         """
-        return self.submit("grammar", text, language=language or "kbnf", **options).result()
+        return self.submit("grammar", text, language=language or KBNF.name, **options).result()
 
     def submit(
         self, kind: str | Callable[..., Grammar], source: Any, **options: Any
@@ -241,20 +229,19 @@ class Compiler:
             self._bytes -= self._kept.pop(job).bytes
         else:
             self._to_measure.append(job)
-        size = ENTRY_BYTES + _source_bytes(job.source)
+        size = ENTRY_BYTES + len(job.text)
         entry = self._kept[job] = _Entry(Future(), size, size)
         self._bytes += size
         return entry.grammar
 
     def _job(self, kind: str, source: Any, options: dict[str, Any]) -> Job:
-        if kind not in _MAKERS:
-            raise ConfigError(f"a compiler makes {', '.join(_MAKERS)}, not {kind}")
-        if kind == "grammar":
-            options = {"language": "kbnf", **options}
-            if options["language"] not in LANGUAGES:
-                raise ConfigError(f"a language is one of {', '.join(LANGUAGES)}")
-        text = tuple(source) if kind == "choice" else _as_text(kind, source)
-        return Job(kind, text, tuple(sorted(options.items())), self._limits)
+        wanted = options.pop("language", KBNF.name) if kind == "grammar" else kind
+        language = named(wanted)
+        if language is None:
+            known = ", ".join(each.name for each in LANGUAGES)
+            raise ConfigError(f"a compiler reads {known}, not {wanted}")
+        text = language.text_of(source)
+        return Job(language.name, text, tuple(sorted(options.items())), self._limits)
 
     def _trim(self, done: Job) -> None:
         """Forget what was not used for longest, until the rest is within the bound.
@@ -288,18 +275,6 @@ def _has_failed(future: Future[Grammar]) -> bool:
     return future.cancelled() or isinstance(future.exception(), WorkerError)
 
 
-def _as_text(kind: str, source: Any) -> str:
-    if isinstance(source, str):
-        return source
-    if kind == "structural_tag" and hasattr(source, "model_dump_json"):
-        return str(source.model_dump_json())
-    if kind == "json_schema":
-        from kbnf_core.convert import schema_text
-
-        return schema_text(source)
-    return json.dumps(source)
-
-
 def _settle(future: Future[Grammar], job: Job) -> None:
     if not future.set_running_or_notify_cancel():
         return
@@ -309,10 +284,6 @@ def _settle(future: Future[Grammar], job: Job) -> None:
         future.set_result(grammar)
     except Exception as error:
         future.set_exception(error)
-
-
-def _source_bytes(source: str | tuple[str, ...]) -> int:
-    return len(source) if isinstance(source, str) else sum(map(len, source))
 
 
 def _grammar_bytes(future: Future[Grammar]) -> int:
@@ -370,7 +341,7 @@ class Worker:
         try:
             answer = self._ask(job)
             if isinstance(answer, Compiled):
-                future.set_result(answer.restored())
+                future.set_result(answer.restored(job))
             else:
                 future.set_exception(cast(KbnfError, answer))
         except (OSError, EOFError):

@@ -1,33 +1,90 @@
-"""The grammar languages: a folder each, which defines its value in ``language.py``."""
+"""The grammar languages: a folder or a file each, which defines its value, and the list of them.
 
+What reads, converts, detects or keeps grammars takes the languages from here. So a language is its
+folder and a line.
+"""
+
+import json
+from collections.abc import Mapping
 from pathlib import PurePath
+from typing import Any
 
+from kbnf_core.frontend import KBNF, Language
 from kbnf_core.languages.abnf.language import ABNF
 from kbnf_core.languages.bnf.language import BNF
+from kbnf_core.languages.choice import CHOICE
 from kbnf_core.languages.gbnf.language import GBNF
-from kbnf_core.languages.kbnf.language import KBNF
+from kbnf_core.languages.json_schema.language import JSON_SCHEMA
 from kbnf_core.languages.lark.language import LARK
+from kbnf_core.languages.regex import REGEX
 from kbnf_core.languages.structural_tag.language import STRUCTURAL_TAG
-from kbnf_core.syntax.language import Language
 
-LANGUAGES = (KBNF, GBNF, BNF, LARK, ABNF, STRUCTURAL_TAG)
-EXTENSIONS = tuple(language.extension for language in LANGUAGES)
+LANGUAGES = (KBNF, GBNF, BNF, LARK, ABNF, STRUCTURAL_TAG, JSON_SCHEMA, REGEX, CHOICE)
+EXTENSIONS = tuple(language.extension for language in LANGUAGES if language.extension)
 
 __all__ = [
     "ABNF",
     "BNF",
+    "CHOICE",
     "EXTENSIONS",
     "GBNF",
+    "JSON_SCHEMA",
     "KBNF",
     "LANGUAGES",
     "LARK",
+    "REGEX",
     "STRUCTURAL_TAG",
     "Language",
+    "detect",
+    "is_structural_tag",
     "language_of",
+    "named",
 ]
+
+
+def named(name: str) -> Language | None:
+    """Return the language called ``name``, in any case, with ``-`` or ``_`` for blanks."""
+    plain = name.lower().replace("-", " ").replace("_", " ")
+    return next((each for each in LANGUAGES if each.name.lower() == plain), None)
 
 
 def language_of(path: str | None) -> Language:
     """Return the language of a file by its extension; KBNF where that says nothing."""
     extension = PurePath(path or "").suffix.lower()
-    return next((each for each in LANGUAGES if each.extension == extension), KBNF)
+    return next((each for each in LANGUAGES if extension and each.extension == extension), KBNF)
+
+
+def detect(text: str, path: str) -> Language:
+    """Return the language of a file: by its extension, or by its content."""
+    suffix = PurePath(path).suffix.lower()
+    if suffix in EXTENSIONS:
+        return language_of(path)
+    if text.lstrip().startswith(("{", "true", "false")):
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            value = None
+        if isinstance(value, dict) and "grammars" in value:
+            return LARK
+        if isinstance(value, dict) and is_structural_tag(value):
+            return STRUCTURAL_TAG
+        if value is None and _by_signs(text) is LARK:
+            return LARK
+        if isinstance(value, dict | bool) or suffix == ".json":
+            return JSON_SCHEMA
+    return _by_signs(text)
+
+
+def is_structural_tag(value: Mapping[str, Any]) -> bool:
+    """Tell whether a JSON object is a structural tag, in its present form or the older one."""
+    if value.get("type") == "structural_tag":
+        return True
+    older = isinstance(value.get("structures"), list) and "triggers" in value
+    return older or (isinstance(value.get("format"), dict) and "type" not in value)
+
+
+def _by_signs(text: str) -> Language:
+    from kbnf_core.languages.kbnf.detect import other_name
+    from kbnf_core.source import Source
+
+    return named(other_name(Source(text)) or KBNF.name) or KBNF

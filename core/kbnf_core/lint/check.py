@@ -6,13 +6,13 @@ that would lose a comment.
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
 from kbnf_core.frontend import Reading, read_grammar
 from kbnf_core.imports import BELOW, Imports
-from kbnf_core.languages import BNF, KBNF, Language, language_of
+from kbnf_core.languages import KBNF, Language, language_of
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lint import NO_OPTIONS, LintOptions
 from kbnf_core.lint.rules import (
@@ -41,10 +41,8 @@ from kbnf_core.lint.rules import (
 )
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.source import Source, Span
+from kbnf_core.syntax.parsed import Request
 from kbnf_core.syntax.pragmas import Ignore
-
-if TYPE_CHECKING:
-    from kbnf_core.vocab.vocabulary import Vocabulary
 
 
 def check(
@@ -70,40 +68,23 @@ def check(
     """
     wanted = None if finish is None else Finish.parse(finish)
     language = language or language_of(path)
-    reading = read_grammar(Source(text, path), start, wanted, limits, language, imports, defaults)
+    reading = read_grammar(
+        Source(text, path),
+        start,
+        wanted,
+        limits,
+        language,
+        imports,
+        defaults,
+        vocabulary=options.vocabulary,
+    )
     return findings_of(reading, options)
 
 
 def findings_of(reading: Reading, options: LintOptions = NO_OPTIONS) -> list[Diagnostic]:
     """Return all findings about a grammar that was read, in order of position."""
-    said = list(reading.diagnostics)
-    lacking = any(each.code == _NO_VOCABULARY for each in said) and not reading.errors
-    if reading.language is BNF and options.vocabulary is not None and lacking:
-        said = [each for each in said if each.code != _NO_VOCABULARY]
-        found = [*said, *_lints_over(reading, options.vocabulary, options)]
-    else:
-        found = [*said, *run_lints(reading, options)]
+    found = [*reading.diagnostics, *run_lints(reading, options)]
     return sorted(_apply_ignores(found, reading), key=Diagnostic.sort_key)
-
-
-_NO_VOCABULARY = "W405"
-
-
-def _lints_over(
-    reading: Reading, vocabulary: "Vocabulary", options: LintOptions
-) -> Iterator[Diagnostic]:
-    """Yield what lints find in a text of which ``vocabulary`` says what it means.
-
-    Findings about the tokens that a part stands for are left out: nobody wrote these.
-    """
-    from kbnf_core.languages.bnf.to_kbnf import read_over
-    from kbnf_core.languages.bnf.vocabulary import is_vocabulary
-
-    yield from run_lints(reading, options, (Needs.DOCUMENT,))
-    filled = read_over(reading, vocabulary, DEFAULT_LIMITS)
-    made = {each.span for each in filled.document.definitions if is_vocabulary(each.name.value)}
-    rest = run_lints(filled, options, tuple(set(Needs) - {Needs.DOCUMENT}))
-    yield from (each for each in rest if each.span not in made)
 
 
 def _apply_ignores(found: list[Diagnostic], reading: Reading) -> Iterator[Diagnostic]:
@@ -191,7 +172,9 @@ def run_lints(
 
 
 def _run(subject: Subject, needs: Collection[Needs]) -> Iterator[Diagnostic]:
-    for lint in LINTS:
+    # A schema has no rules that somebody wrote: of its grammar only the cost is a finding.
+    lints = LINTS if subject.reading.meaning is None else (cost,)
+    for lint in lints:
         if lint.NEEDS in needs and subject.has(lint.NEEDS):
             yield from lint.check(subject)
     if subject.obstacle is not None:
@@ -253,7 +236,7 @@ def _choose(
 
 
 def _comments(source: Source, language: Language) -> list[Span]:
-    parsed = language.read(source, DEFAULT_LIMITS)
+    parsed = language.parse(source, Request())
     return [comment.span for comment in parsed.document.comments]
 
 

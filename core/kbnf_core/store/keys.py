@@ -18,11 +18,13 @@ from typing import TYPE_CHECKING, Any
 from kbnf_core.artifact import FORMAT
 from kbnf_core.automata.regex.tables import REGEX_VERSION
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
-from kbnf_core.convert import JSON_SCHEMA, converted, detect, json_schema_grammar, schema_options
 from kbnf_core.diagnostics import decode
 from kbnf_core.errors import ConfigError, GrammarError
 from kbnf_core.files import read_file
+from kbnf_core.frontend import KBNF
 from kbnf_core.grammar import Grammar
+from kbnf_core.imports import BELOW
+from kbnf_core.languages import JSON_SCHEMA, LARK, detect, named
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.version import __version__
 
@@ -31,9 +33,6 @@ if TYPE_CHECKING:
 
 DIGITS = 32
 """Hexadecimal digits of keys and of digests."""
-
-_OVER_TOKENS = ("BNF", "GBNF")
-"""Languages that can name tokens of a vocabulary."""
 
 
 def is_name(text: str) -> bool:
@@ -71,7 +70,7 @@ class Recipe:
 
     def _identity(self) -> str:
         """Return what of the text decides what is compiled: of a schema, all but its layout."""
-        if self.language != JSON_SCHEMA:
+        if self.language != JSON_SCHEMA.name:
             return self.text
         try:
             value = json.loads(
@@ -83,28 +82,17 @@ class Recipe:
 
     def grammar(self, vocabulary: "Vocabulary | None") -> Grammar:
         """Compile; raises ``GrammarError`` and what else is wrong with the source."""
-        if self.language == "KBNF":
-            return Grammar(
-                self.text,
-                start=self.start,
-                finish=self.finish,
-                limits=self.limits,
-                defaults=self.defaults,
-            )
-        if self.language == JSON_SCHEMA:
-            return self._of_schema()
-        options: dict[str, Any] = {"start": self.start}
-        if self.language in _OVER_TOKENS:
-            options["vocabulary"] = vocabulary
-        text = converted(self.language, self.text, self.lossy, **options)
-        return Grammar(text, finish=self.finish, limits=self.limits)
-
-    def _of_schema(self) -> Grammar:
-        options = schema_options(**dict(self.options), lossy=self.lossy)
-        grammar = json_schema_grammar(self.text, options, self.limits)
-        if self.finish is not None:
-            grammar.finish = Finish.parse(self.finish)
-        return grammar
+        return Grammar.read(
+            self.text,
+            named(self.language) or KBNF,
+            start=self.start,
+            finish=self.finish,
+            limits=self.limits,
+            defaults=self.defaults,
+            vocabulary=vocabulary,
+            lossy=self.lossy,
+            **dict(self.options),
+        )
 
 
 def recipe_of(
@@ -131,9 +119,9 @@ def recipe_of(
         path = str(source)
         source = _text_of(source, limits)
     if not isinstance(source, str):
-        language, source = JSON_SCHEMA, json.dumps(source)
-    language = language or detect(source, path)
-    if options and language != JSON_SCHEMA:
+        language, source = JSON_SCHEMA.name, json.dumps(source)
+    language = language or detect(source, path).name
+    if options and language != JSON_SCHEMA.name:
         raise ConfigError(f"only schemas have options: {', '.join(sorted(options))}")
     recipe = Recipe(
         source,
@@ -143,15 +131,21 @@ def recipe_of(
         lossy,
         tuple(sorted(options.items())),
         limits,
-        defaults if language == "KBNF" else NO_DEFAULTS,
+        defaults if language == KBNF.name else NO_DEFAULTS,
     )
-    if language != "Lark" or "%import" not in source:
+    if language != LARK.name or "%import" not in source:
         return recipe
-    wanted = {"path": path or None, "start": start}
-    if imports is not None:
-        wanted["imports"] = imports
-    text = converted("Lark", source, lossy, **wanted)
-    return replace(recipe, text=text, language="KBNF", start=None, defaults=NO_DEFAULTS)
+    grammar = Grammar.read(
+        source,
+        LARK,
+        path=path or None,
+        start=start,
+        limits=limits,
+        imports=imports or BELOW,
+        lossy=lossy,
+    )
+    text = grammar.to_kbnf()
+    return replace(recipe, text=text, language=KBNF.name, start=None, defaults=NO_DEFAULTS)
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

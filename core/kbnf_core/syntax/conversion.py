@@ -41,18 +41,20 @@ class Loss:
     """Something that the target language cannot say: ``span`` points into the original.
 
     ``code`` is one of the catalogue's; ``example`` is a shortest text that shows the difference,
-    None where none was found.
+    None where none was found. ``notes`` and ``helps`` are those of the finding.
     """
 
     code: str
     message: str
     span: Span
     example: Example | None = None
+    notes: tuple[str, ...] = ()
+    helps: tuple[str, ...] = ()
 
     def diagnostic(self, source: Source) -> Diagnostic:
         """Return the loss as a finding about ``source``, the original."""
-        notes = () if self.example is None else (f"{self.example}",)
-        return Diagnostic(self.code, self.message, source, self.span, notes=notes)
+        notes = self.notes if self.example is None else (*self.notes, f"{self.example}")
+        return Diagnostic(self.code, self.message, source, self.span, notes=notes, helps=self.helps)
 
 
 @dataclass(frozen=True, slots=True)

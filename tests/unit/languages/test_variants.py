@@ -4,7 +4,7 @@ import pytest
 
 from kbnf_core.imports import BELOW
 from kbnf_core.languages.conversion.rewrite import merge_variants
-from kbnf_core.languages.kbnf.language import KBNF
+from kbnf_core.frontend import KBNF
 from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.source import Source
 from kbnf_core.syntax.printer import print_expression

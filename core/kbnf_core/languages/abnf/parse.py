@@ -19,8 +19,8 @@ from kbnf_core.languages.conversion.build_tree import pattern
 from kbnf_core.languages.conversion.rewrite import rewrite
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
-from kbnf_core.syntax.language import Parsed
 from kbnf_core.syntax.mistake import Mistake
+from kbnf_core.syntax.parsed import Parsed
 from kbnf_core.syntax.pragmas import read_pragmas
 from kbnf_core.syntax.statements import Metasyntax, Statement, parse_statements, too_deep
 from kbnf_core.syntax.tree import Definition, Document, Leaf, Name, Reference, postorder

@@ -7,20 +7,28 @@ take a token of the vocabulary, have the definitions of ``vocabulary``.
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lark import Lark, Token
 
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.languages.bnf.build import BnfBuilder
 from kbnf_core.languages.bnf.escapes import pieces
-from kbnf_core.languages.bnf.vocabulary import define_vocabulary, is_vocabulary
+from kbnf_core.languages.bnf.vocabulary import (
+    define_vocabulary,
+    fill_vocabulary,
+    is_vocabulary,
+)
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
-from kbnf_core.syntax.language import Parsed
 from kbnf_core.syntax.mistake import Mistake, shown, span_of
+from kbnf_core.syntax.parsed import Parsed
 from kbnf_core.syntax.parser import Lexer, load_parser
 from kbnf_core.syntax.statements import Metasyntax, Statement, parse_statements
 from kbnf_core.syntax.tree import Definition, Document
+
+if TYPE_CHECKING:
+    from kbnf_core.vocab.vocabulary import Vocabulary
 
 _OPEN = {"OPEN_STRING": "this text is never closed", "OPEN_NAME": "this name is never closed"}
 
@@ -31,17 +39,27 @@ def bnf_parser() -> Lark:
     return load_parser(Path(__file__).parent, BnfBuilder())
 
 
-def parse_bnf(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
-    """Parse ``source``; productions with mistakes are left out, as in ``parse_kbnf``."""
+def parse_bnf(
+    source: Source, limits: Limits = DEFAULT_LIMITS, vocabulary: "Vocabulary | None" = None
+) -> Parsed:
+    """Parse ``source``; productions with mistakes are left out, as in ``parse_kbnf``.
+
+    ``vocabulary`` has the tokens that ``<any!>`` and ``<except!(..)>`` take.
+    """
     read = parse_statements(_split(source.text), _Bnf(source, limits))
     definitions = [each for each in read.trees if not is_vocabulary(each.name.value)]
     findings = read.findings
     if not (definitions or findings):
         findings.append(Diagnostic("E010", "this file defines no rule", source, Span(0, 0)))
-    made, losses = define_vocabulary(source, definitions)
-    findings.extend(losses)
+    made, losses, wrong = define_vocabulary(source, definitions)
+    findings.extend(wrong)
+    if vocabulary is not None and not findings:
+        rough = Document(source, (*definitions, *made), ())
+        made = fill_vocabulary(rough, made, vocabulary, limits)
+        losses = []
     document = Document(source, (*definitions, *made), (), frozenset(read.broken))
-    return Parsed(document, tuple(sorted(findings, key=Diagnostic.sort_key)))
+    found = tuple(sorted(findings, key=Diagnostic.sort_key))
+    return Parsed(document, found, losses=tuple(losses))
 
 
 class _Bnf(Metasyntax[Definition]):

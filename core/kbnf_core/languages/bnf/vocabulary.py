@@ -1,19 +1,35 @@
 """``<any!>`` and ``<except!(..)>`` of bnf_sampler, which take one token of the vocabulary.
 
-Without a vocabulary they stand for any text, and any text without the excluded one: both may
-span several tokens. A conversion that has the vocabulary puts its tokens in their place.
+With the vocabulary they are the texts of its tokens, or those without the excluded text; KBNF then
+takes such a text by whatever tokens spell it. Without a vocabulary they stand for any text, and any
+text without the excluded one: both may span several tokens, which is a loss.
 """
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Sequence as Sequence_
+from typing import TYPE_CHECKING
 
+from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.languages.bnf.build import ANY, EXCEPT
 from kbnf_core.languages.bnf.escapes import decode
-from kbnf_core.languages.conversion.build_tree import escaped, pattern, terminal, text_of
-from kbnf_core.source import Source
+from kbnf_core.languages.conversion.build_tree import (
+    escaped,
+    nothing,
+    pattern,
+    terminal,
+    text_of,
+    text_or_bytes,
+)
+from kbnf_core.limits import Limits
+from kbnf_core.lower.analyse import analyse
+from kbnf_core.lower.translate import translate
+from kbnf_core.source import Source, Span
+from kbnf_core.syntax.conversion import Loss
 from kbnf_core.syntax.tree import (
+    Alternation,
     Definition,
+    Document,
     Exception_,
     Expression,
     Name,
@@ -24,6 +40,9 @@ from kbnf_core.syntax.tree import (
     Terminal,
     postorder,
 )
+
+if TYPE_CHECKING:
+    from kbnf_core.vocab.vocabulary import Vocabulary
 
 _ANY_TEXT = "(?s:.)+"
 
@@ -52,11 +71,11 @@ def excluded_rule(name: str) -> str | None:
 
 def define_vocabulary(
     source: Source, definitions: list[Definition]
-) -> tuple[list[Definition], list[Diagnostic]]:
-    """Return a definition for every such name that is used, and a finding for each.
+) -> tuple[list[Definition], list[Loss], list[Diagnostic]]:
+    """Return a definition for every such name that is used, and what is to be said of each.
 
-    That is a W405, the E101 of an excluded name that is not defined, or the E103 of one that is
-    made of what excludes it.
+    That is a loss (W405), the E101 of an excluded name that is not defined, or the E103 of one
+    that is made of what excludes it.
     """
     uses: dict[str, Name] = {}
     called: dict[str, set[str]] = {}
@@ -67,8 +86,63 @@ def define_vocabulary(
                 calls.add(node.name.value)
                 if is_vocabulary(node.name.value):
                     uses.setdefault(node.name.value, node.name)
-    found = [Definition(name, _body(name, definitions), name.span) for name in uses.values()]
-    return found, [_finding(source, name, called) for name in uses.values()]
+    made = [Definition(name, _body(name, definitions), name.span) for name in uses.values()]
+    wrong = [_mistake(source, name, called) for name in uses.values()]
+    return made, [_loss(name) for name in uses.values()], [each for each in wrong if each]
+
+
+def fill_vocabulary(
+    rough: Document, made: list[Definition], vocabulary: "Vocabulary", limits: Limits
+) -> list[Definition]:
+    """Return ``made`` with the tokens of ``vocabulary`` for bodies.
+
+    ``rough`` is the whole text without them, of which the first tokens of excluded rules are asked.
+    """
+    filled = []
+    for each in made:
+        texts = _tokens(rough, each.name.value, vocabulary, limits)
+        filled.append(Definition(each.name, _any_of(texts, each.span), each.span))
+    return filled
+
+
+def _tokens(rough: Document, name: str, vocabulary: "Vocabulary", limits: Limits) -> list[bytes]:
+    """Return the texts of the tokens that ``name`` stands for, in order."""
+    excluded: tuple[bytes, ...] = ()
+    if name != ANY:
+        text = excluded_text(name)
+        rule = excluded_name(name)
+        excluded = _first_tokens(rough, rule, vocabulary, limits) if text is None else (text,)
+    return sorted(
+        data
+        for data in set(vocabulary.tokens.values())
+        if data and not any(word in data for word in excluded)
+    )
+
+
+def _first_tokens(
+    rough: Document, name: str, vocabulary: "Vocabulary", limits: Limits
+) -> tuple[bytes, ...]:
+    """Return the tokens that may come first in a rule, as bnf_sampler lists them."""
+    from kbnf_core.lower.build import build_tables
+    from kbnf_core.mask.bits import ids_of
+    from kbnf_core.mask.masks import Masks
+    from kbnf_core.mask.token_automaton import TokenAutomaton
+    from kbnf_core.recognise.states import StateTable
+
+    grammar = translate(rough, name, limits).grammar
+    if grammar is None or not analyse(grammar).facts[name].filled:
+        return ()
+    masks = Masks(StateTable(build_tables(grammar, limits)), vocabulary, limits)
+    automaton = TokenAutomaton(masks, Finish.EOS, limits)
+    ids = ids_of(automaton.mask(automaton.beginning), vocabulary.size)
+    return tuple(data for each in ids.tolist() if (data := vocabulary.token(each)))
+
+
+def _any_of(texts: Iterable[bytes], span: Span) -> Expression:
+    leaves = tuple(text_or_bytes(data, span) for data in texts)
+    if not leaves:
+        return nothing(span)
+    return leaves[0] if len(leaves) == 1 else Alternation(leaves, span)
 
 
 def _excludes_itself(name: str, called: Mapping[str, set[str]]) -> bool:
@@ -128,7 +202,7 @@ def _words(name: str, definitions: Sequence_[Definition]) -> list[str]:
     return words
 
 
-def _finding(source: Source, name: Name, called: Mapping[str, set[str]]) -> Diagnostic:
+def _mistake(source: Source, name: Name, called: Mapping[str, set[str]]) -> Diagnostic | None:
     inner = excluded_name(name.value)
     if name.value != ANY and excluded_text(name.value) is None and inner not in called:
         message = f"the nonterminal `{inner}` is not defined"
@@ -137,10 +211,13 @@ def _finding(source: Source, name: Name, called: Mapping[str, set[str]]) -> Diag
         message = f"`<{inner}>` is made of `<{name.value}>`, which excludes it"
         helps = ("exclude a nonterminal that does not lead back here, or a text",)
         return Diagnostic("E103", message, source, name.span, helps=helps)
-    return Diagnostic(
+    return None
+
+
+def _loss(name: Name) -> Loss:
+    return Loss(
         "W405",
         f"`<{name.value}>` takes one token of a vocabulary that is not known",
-        source,
         name.span,
         notes=("without it any text is taken that fits, of several tokens too",),
         helps=("commands that take `--vocab FILE` read it over that vocabulary",),

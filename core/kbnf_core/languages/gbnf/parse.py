@@ -3,17 +3,19 @@
 The tree has the names and spans of the GBNF text, and the meaning that llama.cpp gives it: of
 several definitions of a name the last one holds. Time is linear in the length of the text.
 
-``!<text>`` is any one token but the one that ``text`` is: KBNF needs the number of that token.
-Such a reference is the use of a nonterminal, whose definition is what can be said without a
-vocabulary: any token. A conversion that has one puts the right definition in its place.
+``!<text>`` is any one token but the one that ``text`` is: KBNF needs the number of that token,
+which a vocabulary knows. Without one it is any token, and that is a loss.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain, pairwise
+from typing import TYPE_CHECKING
 
 from lark import Lark
 
 from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.languages.conversion.rewrite import rewrite
 from kbnf_core.languages.gbnf import explain as about
 from kbnf_core.languages.gbnf.build import EXCLUDED_NAME, MAX_TOKEN_ID
 from kbnf_core.languages.gbnf.left_recursion import check_left_recursion
@@ -21,14 +23,20 @@ from kbnf_core.languages.gbnf.lexer import gbnf_parser, split
 from kbnf_core.languages.gbnf.validate import check_definition, check_names, check_words
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source
-from kbnf_core.syntax.language import Parsed
+from kbnf_core.syntax.conversion import Loss
 from kbnf_core.syntax.mistake import Mistake
+from kbnf_core.syntax.parsed import Parsed
 from kbnf_core.syntax.statements import Metasyntax, Statement, parse_statements, too_deep
-from kbnf_core.syntax.tree import Definition, Document, Name, Reference, TokenSet, postorder
+from kbnf_core.syntax.tree import Definition, Document, Leaf, Name, Reference, TokenSet
+
+if TYPE_CHECKING:
+    from kbnf_core.vocab.vocabulary import Vocabulary
 
 
-def parse_gbnf(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
-    """Parse ``source``.
+def parse_gbnf(
+    source: Source, limits: Limits = DEFAULT_LIMITS, vocabulary: "Vocabulary | None" = None
+) -> Parsed:
+    """Parse ``source``; ``vocabulary`` tells the numbers of excluded tokens.
 
     Rules with mistakes are left out of the document, and their names are kept in its
     ``broken_names``, as are names that are used and not defined at all.
@@ -41,12 +49,13 @@ def parse_gbnf(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
     if not (read.trees or findings):
         findings.append(about.no_rules(source))
     definitions = tuple(d for d in read.trees if kept[d.name.value] is d)
-    excluded, losses = define_excluded(source, definitions)
+    definitions, losses = _with_excluded(source, definitions, vocabulary)
     found = sorted(
-        chain(findings, check_left_recursion(source, definitions), losses), key=Diagnostic.sort_key
+        chain(findings, check_left_recursion(source, definitions)), key=Diagnostic.sort_key
     )
     broken = frozenset(read.broken | missing)
-    return Parsed(Document(source, (*definitions, *excluded), comments, broken), tuple(found))
+    document = Document(source, definitions, comments, broken)
+    return Parsed(document, tuple(found), losses=losses)
 
 
 class _Gbnf(Metasyntax[Definition]):
@@ -81,30 +90,40 @@ def _check_last_lines(source: Source, statements: list[Statement]) -> Iterator[D
             yield about.reads_on(source, last)
 
 
-def define_excluded(
-    source: Source, definitions: tuple[Definition, ...]
-) -> tuple[list[Definition], list[Diagnostic]]:
-    """Return a definition for every ``!<text>``, and a W402 for each."""
-    uses: dict[str, Name] = {}
-    for definition in definitions:
-        for node in postorder(definition.body):
-            if isinstance(node, Reference) and node.name.value.startswith(EXCLUDED_NAME):
-                uses.setdefault(node.name.value, node.name)
-    found = [_any_token(name) for name in uses.values()]
-    return found, [_unknown_token(source, name) for name in uses.values()]
+def _with_excluded(
+    source: Source, definitions: tuple[Definition, ...], vocabulary: "Vocabulary | None"
+) -> tuple[tuple[Definition, ...], tuple[Loss, ...]]:
+    """Return the rules with a set of tokens for every ``!<text>``, and the unknown tokens."""
+    losses: dict[str, Loss] = {}
+
+    def change(leaf: Leaf) -> Leaf:
+        if not (isinstance(leaf, Reference) and leaf.name.value.startswith(EXCLUDED_NAME)):
+            return leaf
+        ids = _ids(leaf.name.value.removeprefix(EXCLUDED_NAME), vocabulary)
+        if ids:
+            return TokenSet(tuple((each, each) for each in ids), True, leaf.span)
+        losses.setdefault(leaf.name.value, _unknown_token(leaf.name))
+        return TokenSet(((0, MAX_TOKEN_ID),), False, leaf.span)
+
+    if "!<" not in source.text:
+        return definitions, ()
+    changed = tuple(replace(each, body=rewrite(each.body, change)) for each in definitions)
+    return changed, tuple(losses.values())
 
 
-def _any_token(name: Name) -> Definition:
-    anything = TokenSet(((0, MAX_TOKEN_ID),), False, name.span)
-    return Definition(name, anything, name.span)
+def _ids(text: str, vocabulary: "Vocabulary | None") -> tuple[int, ...]:
+    """Return the numbers of the tokens that are spelled ``text``, a special one first."""
+    if vocabulary is None:
+        return ()
+    special = vocabulary.special_id(text)
+    return vocabulary.token_ids(text.encode()) if special is None else (special,)
 
 
-def _unknown_token(source: Source, name: Name) -> Diagnostic:
+def _unknown_token(name: Name) -> Loss:
     text = name.value.removeprefix(EXCLUDED_NAME)
-    return Diagnostic(
+    return Loss(
         "W402",
         f"`{name.value}` excludes a token whose number is not known",
-        source,
         name.span,
         notes=(f"without a vocabulary it stands for any token, `{text}` too",),
         helps=("`kbnf convert-gbnf --vocab FILE` finds the number",),

@@ -17,12 +17,8 @@ from kbnf_core.languages.json_schema.options import (
     Whitespace,
     schema_options,
 )
+from kbnf_core.languages.json_schema.parse import embed_json_schema, parse_json_schema
 from kbnf_core.languages.json_schema.sources import schema_text
-from kbnf_core.languages.json_schema.to_kbnf import (
-    embed_json_schema,
-    from_json_schema,
-    json_schema_grammar,
-)
 
 __all__ = [
     "Escapes",
@@ -34,8 +30,7 @@ __all__ = [
     "Standard",
     "Whitespace",
     "embed_json_schema",
-    "from_json_schema",
-    "json_schema_grammar",
+    "parse_json_schema",
     "schema_options",
     "schema_text",
 ]

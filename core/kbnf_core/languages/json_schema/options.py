@@ -135,6 +135,15 @@ _CHOICES: dict[str, type[enum.Enum]] = {
 }
 
 
+def as_mapping(options: Options | None) -> dict[str, Any]:
+    """Return options by their names, those that are not the default."""
+    if options is None:
+        return {}
+    usual = Options()
+    values = {each.name: getattr(options, each.name) for each in fields(Options)}
+    return {name: value for name, value in values.items() if value != getattr(usual, name)}
+
+
 def schema_options(**wanted: Any) -> Options:
     """Return options of which choices may be given by their words. Raises ConfigError."""
     for name, value in wanted.items():

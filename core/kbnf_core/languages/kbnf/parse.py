@@ -15,8 +15,8 @@ from kbnf_core.languages.kbnf.lexer import DEFINITION_LINE, Words, kbnf_parser
 from kbnf_core.languages.kbnf.validate import NUMBERED, check_definition, check_words
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source
-from kbnf_core.syntax.language import Parsed
 from kbnf_core.syntax.mistake import Mistake, span_of
+from kbnf_core.syntax.parsed import Parsed
 from kbnf_core.syntax.statements import (
     NAMES,
     SIGNS,

@@ -5,20 +5,21 @@ unused, or unreachable) are said of what was written.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from kbnf_core.diagnostics import Diagnostic, Label
-from kbnf_core.imports import BELOW, Imports
+from kbnf_core.diagnostics import Diagnostic, Label, Severity
 from kbnf_core.ir.analysis import reachable
-from kbnf_core.languages.lark.read import Setting, read_lark
+from kbnf_core.languages.gbnf.language import GBNF
+from kbnf_core.languages.gbnf.parse import parse_gbnf
+from kbnf_core.languages.lark.read import Setting, lexing_of, read_lark
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.parse import comments, is_gbnf, parse_lark
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
-from kbnf_core.syntax.language import Parsed
 from kbnf_core.syntax.outline import Outline, Symbol, Use
+from kbnf_core.syntax.parsed import Parsed, Request
 from kbnf_core.syntax.pragmas import read_pragmas
 
 
@@ -62,27 +63,39 @@ def _finding(
     return Diagnostic("W102", message, document.source, name.span, labels=(label,))
 
 
-def parse_as_kbnf(
-    source: Source, limits: Limits, start: str | None = None, imports: Imports = BELOW
-) -> Parsed:
-    """Read ``source`` from ``start`` on; never raises.
+def parse_as_kbnf(source: Source, request: Request) -> Parsed:
+    """Read ``source`` from its start on, ``start`` or the first rule if nobody names one.
 
-    Without a start it is the one that a pragma names, else ``start``, else the first rule.
+    A text that defines all its rules with ``::=``, ``root`` among them, is GBNF, or what LLGuidance
+    once read as such: Lark with ``::=``. Raises ``ConfigError`` for an unknown ``lexing``.
     """
+    lexing = lexing_of(request.options.get("lexing"))
+    looks_like_gbnf = is_gbnf(source.text)
+    written = parse_lark(source, request.limits)
+    if lexing is None and looks_like_gbnf:
+        gbnf = parse_gbnf(source, request.limits)
+        if written.diagnostics or not _has_errors(gbnf.diagnostics):
+            return gbnf._replace(start=request.start or GBNF.start)
     remarks = tuple(tree.Comment(text, span) for text, span in comments(source.text))
-    written = parse_lark(source, limits).document
-    wanted = start or read_pragmas(tree.Document(source, (), remarks))[0].start or _start(written)
-    outcome = read_lark(source, Setting(imports, None, wanted, limits))
+    pragmas = read_pragmas(tree.Document(source, (), remarks))[0]
+    wanted = request.start or pragmas.start or _start(written.document)
+    outcome = read_lark(source, Setting(request.imports, lexing, wanted, request.limits))
     report = outcome.report
-    losses = [loss.diagnostic(source) for loss in report.losses]
-    found = [*report.errors, *report.notes, *losses]
+    found = [*report.errors, *report.notes]
+    start = wanted if looks_like_gbnf else None
     if outcome.document is None or report.errors:
         document = tree.Document(source, (), remarks, frozenset((wanted or "start",)))
     else:
         document = replace(outcome.document, comments=remarks)
-        found += find_unused(written, wanted or "start")
-    known = wanted if is_gbnf(source.text) else None
-    return Parsed(document, tuple(sorted(found, key=Diagnostic.sort_key)), known)
+        start = document.definitions[0].name.value
+        found += find_unused(written.document, wanted or "start")
+    losses = tuple(sorted(report.losses, key=lambda loss: loss.span))
+    found.sort(key=Diagnostic.sort_key)
+    return Parsed(document, tuple(found), start, losses=losses, remark=report.remark)
+
+
+def _has_errors(found: Iterable[Diagnostic]) -> bool:
+    return any(each.severity is Severity.ERROR for each in found)
 
 
 def _start(document: lark.Document) -> str | None:

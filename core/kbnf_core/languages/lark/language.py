@@ -3,33 +3,26 @@
 from typing import TYPE_CHECKING
 
 from kbnf_core.config import Finish
-from kbnf_core.imports import Imports
+from kbnf_core.frontend import Language, Reading
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source
 from kbnf_core.syntax.conversion import Conversion
-from kbnf_core.syntax.language import Language, Parsed
+from kbnf_core.syntax.parsed import Parsed, Request
 
 if TYPE_CHECKING:
     from kbnf_core.syntax.outline import Outline
 
 
-def _read(source: Source, limits: Limits, start: str | None, imports: Imports) -> Parsed:
+def _read(source: Source, request: Request) -> Parsed:
     from kbnf_core.languages.lark.check import parse_as_kbnf
 
-    return parse_as_kbnf(source, limits, start, imports)
+    return parse_as_kbnf(source, request)
 
 
-def _to_kbnf(source: str, *, path: str | None, start: str | None, imports: Imports) -> Conversion:
-    from kbnf_core.languages.lark.read import from_lark
+def _write(reading: Reading, limits: Limits) -> Conversion:
+    from kbnf_core.languages.lark.writer.from_kbnf import write_lark
 
-    return from_lark(source, path=path, start=start, imports=imports)
-
-
-def _from_kbnf(source: str, *, path: str | None, start: str | None, imports: Imports) -> Conversion:
-    del imports
-    from kbnf_core.languages.lark.writer.from_kbnf import to_lark
-
-    return to_lark(source, path=path, start=start)
+    return write_lark(reading, limits)
 
 
 def _outline(source: Source, limits: Limits) -> "Outline":
@@ -44,8 +37,8 @@ LARK = Language(
     "start",
     Finish.EOS,
     _read,
-    _to_kbnf,
-    _from_kbnf,
+    _write,
+    options=("lexing",),
     is_converted=True,
     takes_fixes=False,
     outliner=_outline,

@@ -1,27 +1,16 @@
-"""Reads Lark, in either dialect: parses, resolves and converts it to a tree of KBNF, or its text.
-
-Lark's and LLGuidance's grammars let generation go on as long as they can, so the text says
-``finish=eos``.
-"""
+"""Reads Lark, in either dialect: parses, resolves and converts it to a tree of KBNF."""
 
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from textwrap import wrap
 from typing import Any
 
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.budget import Budget
-from kbnf_core.collecting import without_collecting
-from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.errors import ConfigError, GrammarError, WorkLimitError
-from kbnf_core.imports import BELOW, Imports
+from kbnf_core.errors import ConfigError, WorkLimitError
+from kbnf_core.imports import Imports
 from kbnf_core.ir import Repeat
 from kbnf_core.languages.conversion.names import Names
-from kbnf_core.languages.conversion.to_kbnf import lay_out_kbnf
-from kbnf_core.languages.conversion.verify import verified
-from kbnf_core.languages.gbnf.to_kbnf import from_gbnf
-from kbnf_core.languages.kbnf.language import KBNF
 from kbnf_core.languages.lark.lexer.ignore import make_skipped
 from kbnf_core.languages.lark.lexer.lark_terminals import LarkFactory, LarkTerminals
 from kbnf_core.languages.lark.lexer.llguidance_terminals import (
@@ -49,15 +38,13 @@ from kbnf_core.languages.lark.reader.modules import (
     Gathered,
     gather,
 )
-from kbnf_core.languages.lark.reader.parse import comments, is_gbnf, parse_lark
+from kbnf_core.languages.lark.reader.parse import is_gbnf, parse_lark
 from kbnf_core.languages.lark.reader.report import INVALID, Report
 from kbnf_core.languages.lark.reader.rules import Factory, RuleBuilder
 from kbnf_core.languages.lark.reader.tree import Document, Use
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
-from kbnf_core.syntax.conversion import Conversion
-from kbnf_core.syntax.tree import Comment
 
 _MOST_NESTED = 16
 """Grammars inside one another."""
@@ -268,57 +255,11 @@ def _ignored(gathered: Gathered, factory: Factory) -> Iterator[Terminal]:
             yield node.terminal
 
 
-_LONGEST = 120
-"""Columns of a line that people read."""
+def lexing_of(lexing: Lexing | str | None) -> Lexing | None:
+    """Return how text is cut into lexemes, by its word; None for the default of the dialect.
 
-
-@without_collecting()
-def from_lark(
-    source: str,
-    *,
-    path: str | None = None,
-    start: str | None = None,
-    lexing: Lexing | str | None = None,
-    imports: Imports = BELOW,
-    limits: Limits = DEFAULT_LIMITS,
-) -> Conversion:
-    """Return the KBNF for a Lark text, or for a list of grammars in LLGuidance's JSON form.
-
-    ``path`` names the text and is where its imports are looked for, as ``imports`` permits;
-    ``start`` is the start rule, ``start`` if not given. ``lexing`` (``llguidance``, ``earley``,
-    ``lalr``, ``scannerless``) says how text is cut into lexemes; without it files that use
-    LLGuidance's constructs are read as LLGuidance does, others as Lark's default parser does, and a
-    text that defines all its rules with ``::=``, ``root`` among them, is GBNF, or what LLGuidance
-    once read as such: Lark with ``::=``. Raises ``GrammarError`` with all findings for a text with
-    errors, ``ConfigError`` for an unknown ``lexing``.
+    Raises ``ConfigError`` for an unknown one.
     """
-    text = Source(source, path)
-    setting = Setting(imports, _parsed(lexing), start, limits)
-    if lexing is None and is_gbnf(source):
-        try:
-            return from_gbnf(source, path=path, start=start, limits=limits)
-        except GrammarError:
-            if parse_lark(text, limits).diagnostics:
-                raise
-    outcome = read_lark(text, setting)
-    report = outcome.report
-    if outcome.document is None or report.errors:
-        errors = sorted(report.errors, key=Diagnostic.sort_key)
-        raise GrammarError([*errors, *report.notes])
-    document = outcome.document
-    remarks = [Comment(value, span) for value, span in comments(source)]
-    body = lay_out_kbnf(text, document.definitions, remarks)
-    top = document.definitions[0].name.value
-    settings = "finish=eos" if top == KBNF.start else f"finish=eos start={top}"
-    head = f"(* kbnf: {settings} *)\n{_comment(report.remark)}"
-    converted = _short_lines(f"{head}\n{body}")
-    spans = {each.name.value: each.span for each in document.definitions}
-    verified(converted, KBNF, limits, text, spans)
-    losses = tuple(sorted(report.losses, key=lambda loss: loss.span))
-    return Conversion(converted, not losses, losses, tuple(report.notes))
-
-
-def _parsed(lexing: Lexing | str | None) -> Lexing | None:
     if lexing is None:
         return None
     try:
@@ -326,19 +267,3 @@ def _parsed(lexing: Lexing | str | None) -> Lexing | None:
     except ValueError:
         known = ", ".join(each.value for each in Lexing)
         raise ConfigError(f"lexing must be one of {known}, not {lexing!r}") from None
-
-
-def _short_lines(text: str) -> str:
-    """Return a text laid out anew where a line of it is too long to be read."""
-    if max(map(len, text.splitlines())) <= _LONGEST:
-        return text
-    from kbnf_core.format.document import format_kbnf
-
-    return format_kbnf(Source(text)).text or text
-
-
-def _comment(text: str) -> str:
-    """Return a comment on as many lines as it needs; nothing for no text."""
-    if not text:
-        return ""
-    return "\n   ".join(wrap(f"(* {text.replace('*)', '* )')} *)", 96)) + "\n"

@@ -11,16 +11,16 @@ from kbnf_core.automata.regex import compile_regex
 from kbnf_core.diagnostics import Severity
 from kbnf_core.frontend import read_grammar
 from kbnf_core.languages.conversion.rewrite import rename
-from kbnf_core.languages.conversion.to_kbnf import LOSSES
+from kbnf_core.languages.conversion.to_kbnf import is_loss
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.json_schema.build_tree import EMPTY, Form, call, definition
 from kbnf_core.languages.json_schema.document import Document, check_schema
 from kbnf_core.languages.json_schema.names import Names
 from kbnf_core.languages.json_schema.options import Escapes, Options, Order, Standard, Whitespace
+from kbnf_core.languages.json_schema.parse import embed_json_schema
 from kbnf_core.languages.json_schema.patterns import to_whole
 from kbnf_core.languages.json_schema.prelude import NAMES
 from kbnf_core.languages.json_schema.problems import ProblemError
-from kbnf_core.languages.json_schema.to_kbnf import embed_json_schema
 from kbnf_core.languages.json_schema.values import constant
 from kbnf_core.languages.structural_tag.read import Report
 from kbnf_core.limits import Limits
@@ -94,7 +94,7 @@ class Contents:
             told = f"line {place.line}, column {place.column}: {finding.message}"
             if finding.severity is Severity.ERROR:
                 self.report.error(pointer, told, *finding.helps, code=finding.code)
-            elif finding.code in LOSSES:
+            elif is_loss(finding, reading):
                 self.report.loss(pointer, told, *finding.helps, code=finding.code)
         if reading.errors:
             return EMPTY

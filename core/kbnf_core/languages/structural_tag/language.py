@@ -1,25 +1,23 @@
 """XGrammar's structural tags as one of the grammar languages."""
 
+import json
+from typing import Any
+
 from kbnf_core.config import Finish
-from kbnf_core.imports import Imports
-from kbnf_core.limits import Limits
+from kbnf_core.frontend import Language
 from kbnf_core.source import Source
-from kbnf_core.syntax.conversion import Conversion
-from kbnf_core.syntax.language import Language, Parsed
+from kbnf_core.syntax.parsed import Parsed, Request
 
 
-def _read(source: Source, limits: Limits, start: str | None, imports: Imports) -> Parsed:
-    del start, imports
-    from kbnf_core.languages.structural_tag.to_kbnf import parse_structural_tag
+def _read(source: Source, request: Request) -> Parsed:
+    from kbnf_core.languages.structural_tag.parse import parse_structural_tag
 
-    return parse_structural_tag(source, limits)
+    return parse_structural_tag(source, request.limits, request.vocabulary)
 
 
-def _to_kbnf(source: str, *, path: str | None, start: str | None, imports: Imports) -> Conversion:
-    del start, imports
-    from kbnf_core.languages.structural_tag.to_kbnf import from_structural_tag
-
-    return from_structural_tag(source, path=path)
+def _dump(tag: Any) -> str:
+    dump = getattr(tag, "model_dump_json", None)
+    return str(dump()) if callable(dump) else json.dumps(tag)
 
 
 STRUCTURAL_TAG = Language(
@@ -28,7 +26,7 @@ STRUCTURAL_TAG = Language(
     "start",
     Finish.EOS,
     _read,
-    _to_kbnf,
     is_converted=True,
     takes_fixes=False,
+    dump=_dump,
 )

@@ -15,7 +15,6 @@ from kbnf_core.ir import Grammar
 from kbnf_core.languages.conversion.evidence import example_of_loss, going_on
 from kbnf_core.languages.conversion.layout import Style, Written, lay_out
 from kbnf_core.languages.conversion.names import TABLE_HEAD, gbnf_names
-from kbnf_core.languages.conversion.verify import verified
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.gbnf.writer.eliminate_left_recursion import eliminate_left_recursion
 from kbnf_core.languages.gbnf.writer.expression import Node, Rules, prune
@@ -30,35 +29,28 @@ from kbnf_core.syntax.conversion import Conversion, Loss
 from kbnf_core.syntax.tree import Comment, Document
 
 
-def to_gbnf(
-    source: str,
-    *,
-    path: str | None = None,
-    start: str | None = None,
-    limits: Limits = DEFAULT_LIMITS,
-) -> Conversion:
-    """Return the GBNF for a KBNF text.
+def write_gbnf(reading: Reading, limits: Limits = DEFAULT_LIMITS) -> Conversion:
+    """Return the GBNF for a reading, whose start becomes ``root``.
 
-    ``path`` names the text in messages; ``start`` wins over its pragma and becomes ``root``.
     Raises ``GrammarError`` with all findings for a text with errors, and where nothing of it can
     be kept.
     """
-    reading = read_grammar(Source(source, path), start, limits=limits)
     if reading.grammar is None or reading.is_endless:
         raise GrammarError(not_converted(reading))
     rules, lost = _rules(reading, reading.grammar, limits)
     text = _print(reading, rules)
-    converted = verified(text, GBNF, limits)
-    losses = _with_example(lost, reading.grammar, converted, limits)
+    losses = _with_example(lost, reading.grammar, text, limits)
     losses += _finish_losses(reading, reading.grammar, limits)
+    losses = [*reading.losses, *losses]
     return Conversion(text, not losses, tuple(losses), reading.diagnostics)
 
 
-def _with_example(
-    losses: list[Loss], grammar: Grammar, converted: Reading, limits: Limits
-) -> list[Loss]:
+def _with_example(losses: list[Loss], grammar: Grammar, text: str, limits: Limits) -> list[Loss]:
     """Return ``losses``, each with a shortest text on which the grammars are found to differ."""
-    if not losses or converted.grammar is None:
+    if not losses:
+        return losses
+    converted = read_grammar(Source(text), limits=limits, language=GBNF)
+    if converted.grammar is None:
         return losses
     example = example_of_loss(grammar, converted.grammar, limits)
     return [replace(loss, example=example) for loss in losses]

@@ -20,14 +20,12 @@ from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError
-from kbnf_core.frontend import Reading, name_span, not_converted, read_grammar
+from kbnf_core.frontend import Reading, name_span, not_converted
 from kbnf_core.languages.conversion.build_tree import is_written
 from kbnf_core.languages.conversion.evidence import going_on
-from kbnf_core.languages.conversion.verify import ConversionError
-from kbnf_core.languages.lark.reader.parse import parse_lark
 from kbnf_core.languages.lark.writer.lexeme_forms import Forms, choose_forms
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.source import Source, Span
+from kbnf_core.source import Span
 from kbnf_core.syntax import tree
 from kbnf_core.syntax.conversion import Conversion, Loss
 from kbnf_core.traversal import fold
@@ -40,27 +38,16 @@ _MOST_STATES = 5_000
 _TEXTS = compile_regex("(?s:.)*").dfa or operations.empty()
 
 
-def to_lark(
-    source: str,
-    *,
-    path: str | None = None,
-    start: str | None = None,
-    limits: Limits = DEFAULT_LIMITS,
-) -> Conversion:
-    """Return LLGuidance's Lark for a KBNF text.
+def write_lark(reading: Reading, limits: Limits = DEFAULT_LIMITS) -> Conversion:
+    """Return LLGuidance's Lark for a reading, whose start becomes ``start``.
 
-    ``path`` names the text in messages; ``start`` wins over its pragma and becomes ``start``.
     Raises ``GrammarError`` with all findings for a text with errors.
     """
-    reading = read_grammar(Source(source, path), start, limits=limits)
     if reading.grammar is None or reading.is_endless:
         raise GrammarError(not_converted(reading))
     writer = _Writer(reading, reading.grammar, limits)
     text = writer.write()
-    wrong = parse_lark(Source(text), limits).diagnostics
-    if wrong:
-        raise ConversionError(f"the converted grammar is wrong: {wrong[0].message}")
-    losses = (*writer.losses, *_finish(reading))
+    losses = (*reading.losses, *writer.losses, *_finish(reading))
     return Conversion(text, not losses, losses, reading.diagnostics)
 
 

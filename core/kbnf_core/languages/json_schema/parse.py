@@ -1,13 +1,11 @@
-"""The entry points of the conversion: to text, to a grammar, to rules inside another grammar."""
+"""The reader of JSON Schemas: to rules, by themselves or inside another grammar."""
 
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from kbnf_core import ir
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.collecting import without_collecting
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError, WorkLimitError
@@ -20,9 +18,8 @@ from kbnf_core.languages.json_schema.document import (
 from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref
 from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.normal_form import Type
-from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema.options import Options, schema_options
 from kbnf_core.languages.json_schema.problems import (
-    NARROWED,
     UNSATISFIABLE,
     Problem,
     ProblemError,
@@ -32,16 +29,14 @@ from kbnf_core.languages.json_schema.problems import (
 from kbnf_core.languages.json_schema.run_writer import RunWriter
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.writer import Writer
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.lower.analyse import Analysis, analyse
 from kbnf_core.lower.translate import translate
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
-from kbnf_core.syntax.conversion import Conversion, Loss
+from kbnf_core.syntax.conversion import Loss
+from kbnf_core.syntax.parsed import Parsed, Request, Rules
 from kbnf_core.syntax.printer import print_document
 
-if TYPE_CHECKING:
-    from kbnf_core.grammar import Grammar
+START = "start"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,52 +58,50 @@ class Embedded:
     bodies: Mapping[str, ir.Node]
 
 
-def from_json_schema(
-    source: str, options: Options | None = None, *, path: str | None = None
-) -> Conversion:
-    """Return a KBNF grammar for the JSON texts that a schema, itself a JSON text, allows.
+def parse_json_schema(source: Source, request: Request) -> Parsed:
+    """Read a schema, a JSON text, to the rules of the JSON texts that it allows.
 
-    Raises ``GrammarError`` for a schema that is malformed, cannot be satisfied, passes a limit or,
-    unless ``options.lossy``, holds a keyword that no grammar can honour; each finding names the
-    JSON Pointer.
+    A schema that is malformed, cannot be satisfied, passes a limit or, unless ``request.lossy``,
+    holds a keyword that no grammar can honour has errors; each finding names the JSON Pointer.
+    Raises ``ConfigError`` for options that are none.
     """
-    text = Source(source, path)
-    embedded = _readable(text, options)
-    _meaning(embedded, text)
-    losses = tuple(
-        Loss(problem.code, _message(problem), locate(source, problem.pointer))
-        for problem in embedded.losses
+    options = schema_options(**{"lossy": request.lossy, **request.options})
+    document = tree.Document(source, (), (), frozenset((START,)))
+    try:
+        embedded = _convert(source, options, RunWriter)
+        if embedded.losses and not options.lossy:
+            # Losses of ``lenient`` in the schema would otherwise go unreported. Schemas to be read
+            # by someone are not shared, so each is named.
+            losses = _readable(source, options).losses
+            return Parsed(document, tuple(_diagnostic(loss, source) for loss in losses))
+    except GrammarError as error:
+        return Parsed(document, tuple(error.diagnostics))
+    found = translate(
+        as_document(embedded.definitions),
+        embedded.start,
+        automata=embedded.automata,
+        bodies=embedded.bodies,
     )
-    notes = tuple(_diagnostic(problem, text) for problem in embedded.notes)
-    exact = not losses and not any(note.code == NARROWED for note in embedded.notes)
-    return Conversion(_written(embedded), exact, losses, notes)
-
-
-@without_collecting()
-def json_schema_grammar(
-    source: str, options: Options | None = None, limits: Limits = DEFAULT_LIMITS
-) -> "Grammar":
-    """Return the grammar that ``from_json_schema`` writes, without writing and reading it.
-
-    ``limits`` are those of the grammar; those of the schema are in ``options``.
-
-    Raises what that raises. The grammar's text is rendered on first access.
-    """
-    from kbnf_core.grammar import Grammar
-
-    text = Source(source)
-    embedded = _convert(text, options, RunWriter)
-    if embedded.losses and not (options and options.lossy):
-        # Losses of ``lenient`` in the schema would otherwise go unreported. Schemas to be read by
-        # someone are not shared, so each is named.
-        losses = _readable(text, options).losses
-        raise GrammarError([_diagnostic(loss, text) for loss in losses])
-    grammar, analysis = _meaning(embedded, text)
+    unsatisfiable = Problem(UNSATISFIABLE, "every value needs another one inside", "")
+    empty = _diagnostic(unsatisfiable, source)
+    if found.grammar is None:
+        return Parsed(document, (empty,))
 
     def write() -> str:
-        return _written(_readable(text, options))
+        return _written(_readable(source, options))
 
-    return Grammar.of_rules(grammar, analysis, _finish(embedded), write, limits)
+    return Parsed(
+        tree.Document(source, (), ()),
+        tuple(_diagnostic(problem, source) for problem in embedded.notes),
+        embedded.start,
+        _finish(embedded),
+        tuple(_loss(problem, source) for problem in embedded.losses),
+        meaning=Rules(found.grammar.rules, write, empty),
+    )
+
+
+def _loss(problem: Problem, source: Source) -> Loss:
+    return Loss(problem.code, _message(problem), locate(source.text, problem.pointer))
 
 
 def _convert(text: Source, options: Options | None, writer: type[Writer]) -> Embedded:
@@ -182,20 +175,6 @@ def embed_json_schema(
     return Embedded(
         start, tuple(definitions), losses, notes, eager, automata, comments, rules.bodies
     )
-
-
-def _meaning(embedded: Embedded, source: Source) -> tuple[ir.Grammar, Analysis]:
-    """Return the grammar; refuse one in which every value holds another one, without an end."""
-    document = as_document(embedded.definitions)
-    grammar = translate(
-        document, embedded.start, automata=embedded.automata, bodies=embedded.bodies
-    ).grammar
-    if grammar is not None:
-        analysis = analyse(grammar)
-        if analysis.facts[grammar.start].filled:
-            return grammar, analysis
-    problem = Problem(UNSATISFIABLE, "every value needs another one inside", "")
-    raise GrammarError([_diagnostic(problem, source)])
 
 
 def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:

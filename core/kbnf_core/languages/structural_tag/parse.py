@@ -1,23 +1,16 @@
-"""The entry points of the conversion: to a tree of KBNF, and to its text.
-
-A structural tag lets generation go on as long as it allows more, so the result says ``finish=eos``.
-"""
+"""The reader of structural tags: from JSON to a tree of KBNF with the places of the tag."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.errors import GrammarError
-from kbnf_core.languages.conversion.verify import verified
-from kbnf_core.languages.kbnf.language import KBNF
 from kbnf_core.languages.structural_tag.read import Report, read_tag
 from kbnf_core.languages.structural_tag.write import START, write_rules
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
-from kbnf_core.syntax.conversion import Conversion, Loss
-from kbnf_core.syntax.language import Parsed
-from kbnf_core.syntax.printer import print_document
+from kbnf_core.syntax.conversion import Loss
+from kbnf_core.syntax.parsed import Parsed
 from kbnf_core.syntax.tree import Definition, Document
 from kbnf_core.traversal import fold
 
@@ -25,44 +18,26 @@ if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 
-def parse_structural_tag(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
-    """Read ``source`` into a tree of KBNF; never raises."""
+def parse_structural_tag(
+    source: Source, limits: Limits = DEFAULT_LIMITS, vocabulary: "Vocabulary | None" = None
+) -> Parsed:
+    """Read a structural tag of XGrammar's, a JSON text, also in its older form; never raises.
+
+    With a ``vocabulary`` tokens that are named by their texts become ids, which all that excludes
+    tokens needs. Each finding begins with the JSON Pointer of its place.
+    """
     report = Report(source)
-    rules = _rules(source, report, limits, None)
+    rules = _rules(source, report, limits, vocabulary)
     broken = frozenset((START,)) if report.errors else frozenset[str]()
     kept = () if report.errors else tuple(placed(each, each.span) for each in rules)
     document = Document(source, kept, (), broken)
-    found = [*report.errors, *report.losses, *report.notes]
-    return Parsed(document, tuple(sorted(found, key=Diagnostic.sort_key)))
-
-
-def from_structural_tag(
-    source: str,
-    *,
-    path: str | None = None,
-    start: str | None = None,
-    vocabulary: "Vocabulary | None" = None,
-    limits: Limits = DEFAULT_LIMITS,
-) -> Conversion:
-    """Return the KBNF for a structural tag of XGrammar's, a JSON text, also in its older form.
-
-    ``path`` names the text in messages. With a ``vocabulary`` tokens that are named by their texts
-    become ids, which all that excludes tokens needs. Raises ``GrammarError`` with all findings for
-    a tag with errors; each finding begins with the JSON Pointer of its place.
-    """
-    del start  # there is but one; all converters take it
-    text = Source(source, path)
-    report = Report(text)
-    rules = _rules(text, report, limits, vocabulary)
-    if report.errors:
-        errors = sorted(report.errors, key=Diagnostic.sort_key)
-        raise GrammarError([*errors, *report.losses, *report.notes])
-    body = print_document(Document(Source(""), rules, ()))
-    converted = f"(* kbnf: finish=eos *)\n\n{body}"
-    verified(converted, KBNF, limits, text)
+    found = sorted([*report.errors, *report.notes], key=Diagnostic.sort_key)
     lost = sorted(report.losses, key=Diagnostic.sort_key)
-    losses = tuple(Loss(each.code, each.message, each.span) for each in lost)
-    return Conversion(converted, not losses, losses, tuple(report.notes))
+    losses = tuple(
+        Loss(each.code, each.message, each.span, notes=each.notes, helps=each.helps)
+        for each in lost
+    )
+    return Parsed(document, tuple(found), losses=losses)
 
 
 def _rules(

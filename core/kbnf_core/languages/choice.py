@@ -1,0 +1,57 @@
+"""A choice as one of the grammar languages: a JSON list of texts, one of which is written."""
+
+import json
+from collections.abc import Iterable, Iterator
+
+from kbnf_core.config import Finish
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.errors import ConfigError
+from kbnf_core.frontend import Language
+from kbnf_core.languages.conversion.build_tree import terminal
+from kbnf_core.source import Source, Span
+from kbnf_core.syntax import tree
+from kbnf_core.syntax.parsed import Parsed, Request
+
+
+def _read(source: Source, request: Request) -> Parsed:
+    del request
+    whole = Span(0, len(source.text))
+    try:
+        texts = json.loads(source.text)
+    except (ValueError, RecursionError):
+        texts = None
+    if not isinstance(texts, list) or not texts or not all(isinstance(t, str) for t in texts):
+        message = "a choice is a JSON list of texts, at least one"
+        document = tree.Document(source, (), (), frozenset(("start",)))
+        return Parsed(document, (Diagnostic("E001", message, source, whole),))
+    branches = {text: terminal(text, span) for text, span in _places(source.text)}
+    body: tree.Expression = tree.Alternation(tuple(branches.values()), whole)
+    if len(branches) == 1:
+        (body,) = branches.values()
+    start = tree.Definition(tree.Name("start", Span(0, 0)), body, whole)
+    return Parsed(tree.Document(source, (start,), ()), ())
+
+
+def _places(text: str) -> Iterator[tuple[str, Span]]:
+    """Yield each text of a list with its place in the JSON."""
+    decoder = json.JSONDecoder()
+    end = text.index("[") + 1
+    while (begin := _next(text, end)) < len(text) and text[begin] != "]":
+        value, end = decoder.raw_decode(text, begin)
+        yield value, Span(begin, end)
+
+
+def _next(text: str, begin: int) -> int:
+    while text[begin : begin + 1] in {" ", "\t", "\n", "\r", ","}:
+        begin += 1
+    return begin
+
+
+def _dump(choices: Iterable[str]) -> str:
+    texts = list(choices)
+    if not texts:
+        raise ConfigError("a choice is between texts: give one at least")
+    return json.dumps(texts, ensure_ascii=False)
+
+
+CHOICE = Language("choice", "", "start", Finish.EOS, _read, takes_fixes=False, dump=_dump)
