@@ -21,13 +21,12 @@ from typing import Any
 
 import click
 
-from benchmarks.maskbench import Case, read_case
+from benchmarks.maskbench import Case, grammar_of, read_case
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.errors import EmptyGrammarError, EngineError, KbnfError
 from kbnf_core.languages.json_schema import (
     Options,
     Order,
-    json_schema_grammar,
     schema_options,
 )
 
@@ -72,7 +71,7 @@ def judge(case: Case, options: Options) -> Outcome:
     began = time.perf_counter()
     grammar: Grammar | None = None
     try:
-        grammar = json_schema_grammar(json.dumps(case.schema), options)
+        grammar = grammar_of(json.dumps(case.schema), options)
         Engine(grammar, BYTES).get_allowed_token_ids_from_last_computation()
     except EmptyGrammarError:
         pass

@@ -34,7 +34,8 @@ from benchmarks.maskbench import Build, Case, RefusedError, Session, read_case
 from benchmarks.measure import CLOCK
 from benchmarks.schema_engines import LLGUIDANCE, OURS, make_builds
 from benchmarks.vocabulary import Setting, read_setting
-from kbnf_core.languages.json_schema import Options, Standard, Whitespace, from_json_schema
+from kbnf_core.convert import from_json_schema
+from kbnf_core.languages.json_schema import Options, Standard, Whitespace
 
 SUITE = Path(__file__).resolve().parents[1] / "tests/data/json-schema-test-suite"
 TOOLS = (8, 32, 128, 500)

@@ -23,11 +23,18 @@ import numpy.typing as npt
 
 from benchmarks.engines import LLGuidance
 from benchmarks.vocabulary import Setting, read_setting
-from kbnf_core import Engine, Vocabulary
+from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.errors import EngineError, KbnfError
-from kbnf_core.languages.json_schema import Options, Standard, Whitespace, json_schema_grammar
+from kbnf_core.languages import JSON_SCHEMA
+from kbnf_core.languages.json_schema import Options, Standard, Whitespace
+from kbnf_core.languages.json_schema.options import as_mapping
 
 PASS_BAR, BUILD_BAR, MASK_BAR = 0.95, 5.0, 1.0
+
+
+def grammar_of(text: str, options: Options | None = None) -> Grammar:
+    """Return the grammar of a schema, read with these options."""
+    return Grammar.read(text, JSON_SCHEMA, options=as_mapping(options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +110,7 @@ def ours(vocabulary: Vocabulary, standard: Standard = Standard.JSON_SCHEMA) -> B
 
     def build(schema: Any) -> Callable[[], Session]:
         try:
-            grammar = json_schema_grammar(json.dumps(schema), options)
+            grammar = grammar_of(json.dumps(schema), options)
             _ = grammar.tables
         except KbnfError as error:
             raise RefusedError(str(error)) from None

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import FrameType
 
+from benchmarks.maskbench import grammar_of
 from kbnf_core import Grammar, GrammarError, check
-from kbnf_core.convert import from_json_schema, from_lark, json_schema_grammar
+from kbnf_core.convert import from_json_schema, from_lark
 
 
 def _lines(count: int, write: Callable[[int], str]) -> str:
@@ -117,7 +118,7 @@ ACTIONS: Mapping[str, Callable[[str], object]] = {"check": check, "build": build
 
 SCHEMA_ACTIONS: Mapping[str, Callable[[str], object]] = {
     "text": from_json_schema,
-    "direct": lambda text: json_schema_grammar(text).tables,
+    "direct": lambda text: grammar_of(text).tables,
 }
 """To the text of a grammar, and to its tables without one."""
 

@@ -121,7 +121,7 @@ def _command_of(language: Language) -> click.Command:
                 start=start,
                 imports=ANYWHERE,
                 vocabulary=vocabulary,
-                **own,
+                options=own,
             )
 
         extensions, directions = _ways(language, to, start, to_kbnf)
@@ -204,7 +204,7 @@ def convert_json_schema(
         from kbnf_core.languages import JSON_SCHEMA
 
         conversion = convert.convert(
-            text, JSON_SCHEMA, path=name, lossy=delivery.lossy, **given(own)
+            text, JSON_SCHEMA, path=name, lossy=delivery.lossy, options=given(own)
         )
         # `kbnf check` does not read schemas, so what there is to remark is said here.
         console.diagnostics(conversion.notes)

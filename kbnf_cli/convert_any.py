@@ -262,7 +262,7 @@ class _Conversion:
             start=self.start,
             imports=ANYWHERE,
             vocabulary=self.vocabulary,
-            **self.own,
+            options=self.own,
         )
 
     def _why_not(self, name: str, language: Language) -> str:

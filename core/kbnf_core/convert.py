@@ -5,6 +5,7 @@ text with errors, and says of everything that it could not keep what is lost; no
 silently.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core import languages
@@ -24,6 +25,7 @@ from kbnf_core.languages import (
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source
 from kbnf_core.syntax.conversion import Conversion, Example, Loss
+from kbnf_core.syntax.parsed import NO_OPTIONS
 
 if TYPE_CHECKING:
     from kbnf_core.languages.json_schema import Options
@@ -58,7 +60,7 @@ def convert(
     vocabulary: "Vocabulary | None" = None,
     limits: Limits = DEFAULT_LIMITS,
     lossy: bool = True,
-    **options: Any,
+    options: Mapping[str, Any] = NO_OPTIONS,
 ) -> Conversion:
     """Return a text of ``language`` in ``target``, with what is lost.
 
@@ -146,7 +148,9 @@ def from_lark(
     ``ConfigError`` for an unknown ``lexing``.
     """
     options: dict[str, Any] = {} if lexing is None else {"lexing": lexing}
-    return convert(source, LARK, path=path, start=start, imports=imports, limits=limits, **options)
+    return convert(
+        source, LARK, path=path, start=start, imports=imports, limits=limits, options=options
+    )
 
 
 def from_structural_tag(
@@ -178,7 +182,7 @@ def from_json_schema(
 
     wanted = as_mapping(options)
     lossy = bool(wanted.pop("lossy", False))
-    return convert(source, JSON_SCHEMA, path=path, lossy=lossy, **wanted)
+    return convert(source, JSON_SCHEMA, path=path, lossy=lossy, options=wanted)
 
 
 def to_gbnf(

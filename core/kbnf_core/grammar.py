@@ -28,6 +28,7 @@ from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.build import PlainTables, build_plain_tables, build_tables
 from kbnf_core.lower.nfa import TooManyStatesError
 from kbnf_core.source import Source
+from kbnf_core.syntax.parsed import NO_OPTIONS
 
 if TYPE_CHECKING:
     from kbnf_core.lower.analyse import Analysis
@@ -37,6 +38,11 @@ if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 T = TypeVar("T")
+
+_OF_READ = frozenset(
+    ("path", "start", "finish", "limits", "imports", "defaults", "vocabulary", "lossy")
+)
+"""Names of the options of ``Grammar.read`` that every language has."""
 
 
 class Grammar:
@@ -90,7 +96,7 @@ class Grammar:
         defaults: Defaults = NO_DEFAULTS,
         vocabulary: "Vocabulary | None" = None,
         lossy: bool = False,
-        **options: Any,
+        options: Mapping[str, Any] = NO_OPTIONS,
     ) -> "Grammar":
         """Return the grammar of a text in any language of ``kbnf_core.languages``.
 
@@ -116,6 +122,13 @@ class Grammar:
         if grammar.losses and not lossy:
             raise GrammarError(grammar.losses)
         return grammar
+
+    @classmethod
+    def read_with(cls, text: str, language: Language, **options: Any) -> "Grammar":
+        """Return what ``read`` does, with the language's own options beside those of ``read``."""
+        names = (options.keys() - _OF_READ) | (options.keys() & set(language.options))
+        own = {name: options.pop(name) for name in names}
+        return cls.read(text, language, options=own, **options)
 
     @classmethod
     def from_regex(cls, pattern: str, *, limits: Limits = DEFAULT_LIMITS) -> "Grammar":
@@ -191,8 +204,10 @@ class Grammar:
         malformed, cannot be satisfied or, unless ``lossy``, kept as a whole.
         """
         text = JSON_SCHEMA.text_of(schema)
+        if "limits" in options:
+            options["schema_limits"] = options.pop("limits")
         wanted = {"whitespace": whitespace, "order": order, **options}
-        return cls.read(text, JSON_SCHEMA, lossy=lossy, **wanted)
+        return cls.read(text, JSON_SCHEMA, lossy=lossy, options=wanted)
 
     @classmethod
     def from_gbnf(cls, text: str, *, lossy: bool = False, **options: Any) -> "Grammar":
@@ -201,7 +216,7 @@ class Grammar:
         Raises ``GrammarError`` for a text with errors and, unless ``lossy``, for one that cannot
         be kept as a whole.
         """
-        return cls.read(text, GBNF, lossy=lossy, **options)
+        return cls.read_with(text, GBNF, lossy=lossy, **options)
 
     @classmethod
     def from_bnf(cls, text: str, *, lossy: bool = False, **options: Any) -> "Grammar":
@@ -209,12 +224,12 @@ class Grammar:
 
         With ``vocabulary``, ``<any!>`` and ``<except!(..)>`` stand for its tokens.
         """
-        return cls.read(text, BNF, lossy=lossy, **options)
+        return cls.read_with(text, BNF, lossy=lossy, **options)
 
     @classmethod
     def from_abnf(cls, text: str, *, lossy: bool = False, **options: Any) -> "Grammar":
         """Return the grammar of an ABNF text, as ``from_gbnf`` does."""
-        return cls.read(text, ABNF, lossy=lossy, **options)
+        return cls.read_with(text, ABNF, lossy=lossy, **options)
 
     @classmethod
     def from_lark(cls, text: str, *, lossy: bool = False, **options: Any) -> "Grammar":
@@ -222,7 +237,7 @@ class Grammar:
 
         ``lexing`` among the ``options`` says how text is cut into lexemes.
         """
-        return cls.read(text, LARK, lossy=lossy, **options)
+        return cls.read_with(text, LARK, lossy=lossy, **options)
 
     @classmethod
     def from_structural_tag(
@@ -234,7 +249,7 @@ class Grammar:
         ``GrammarError`` for a tag with errors and, unless ``lossy``, one that cannot be kept.
         """
         text = STRUCTURAL_TAG.text_of(tag)
-        return cls.read(text, STRUCTURAL_TAG, lossy=lossy, **options)
+        return cls.read_with(text, STRUCTURAL_TAG, lossy=lossy, **options)
 
     @classmethod
     def from_file(

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.convert import from_lark
+from kbnf_core.convert import from_json_schema, from_lark
 from kbnf_core.errors import EngineError, GrammarError
-from kbnf_core.languages.json_schema import Options, Standard, from_json_schema
+from kbnf_core.languages.json_schema import Options, Standard
 
 pytestmark = pytest.mark.skipif(
     find_spec("llguidance") is None, reason="llguidance is not installed (extra `bench`)"

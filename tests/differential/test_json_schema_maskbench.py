@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
+from kbnf_core.convert import from_json_schema
 from kbnf_core.errors import EngineError, GrammarError
-from kbnf_core.languages.json_schema import from_json_schema
 from kbnf_testing.data import OUTSIDE
 
 FILES = sorted((OUTSIDE / "maskbench").glob("*.json")) if OUTSIDE else []

@@ -17,6 +17,7 @@ from kbnf_core.languages.lark.reader import tree as lark_tree
 from kbnf_core.languages.lark.reader.parse import parse_lark
 from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.source import Source, Span
+from kbnf_core.syntax.parsed import Request
 from kbnf_core.syntax.tree import Pattern, PatternKind, Terminal, postorder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,7 +46,7 @@ def _errors(language: Language, path: Path) -> bool:
     source = Source(path.read_bytes().decode(), str(path))
     if language is LARK:
         return bool(parse_lark(source).diagnostics)
-    return bool(language.read(source, DEFAULT_LIMITS).diagnostics)
+    return bool(language.parse(source, Request()).diagnostics)
 
 
 @cache
@@ -101,7 +102,7 @@ def _of_lark(source: Source) -> Iterator[tuple[str, Span]]:
 
 
 def _of_document(language: Language, source: Source) -> Iterator[tuple[str, Span]]:
-    document = language.read(source, DEFAULT_LIMITS).document
+    document = language.parse(source, Request()).document
     for comment in document.comments:
         yield "comment", comment.span
     for definition in document.definitions:

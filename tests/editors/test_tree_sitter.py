@@ -18,6 +18,7 @@ from kbnf_core.languages.kbnf.lexer import Words
 from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.source import Source
 from kbnf_core.syntax.mistake import span_of
+from kbnf_core.syntax.parsed import Request
 from kbnf_core.syntax.tree import Pattern as KbnfPattern
 from kbnf_core.syntax.tree import PatternKind, postorder
 
@@ -52,7 +53,7 @@ def parse(language: Language, text: str) -> Tree:
 
 def refuses(text: str) -> bool:
     """Tell whether our own reader finds errors."""
-    found = KBNF.read(Source(text), DEFAULT_LIMITS).diagnostics
+    found = KBNF.parse(Source(text), Request()).diagnostics
     return any(each.severity.name == "ERROR" for each in found)
 
 
@@ -117,7 +118,7 @@ def test_highlights_are_those_of_the_reader(language: Language, text: str) -> No
     }
     source = Source(text)
     outline = KBNF.outline(source, DEFAULT_LIMITS)
-    document = KBNF.read(source, DEFAULT_LIMITS).document
+    document = KBNF.parse(source, Request()).document
     nodes = [node for each in document.definitions for node in postorder(each.body)]
     patterns = [
         node.span

@@ -71,7 +71,7 @@ class Job:
     def grammar(self) -> Grammar:
         """Compile here; raises ``GrammarError`` and what else is wrong with the source."""
         language = named(self.language) or KBNF
-        return Grammar.read(self.text, language, limits=self.limits, **dict(self.options))
+        return Grammar.read_with(self.text, language, limits=self.limits, **dict(self.options))
 
 
 @dataclass(frozen=True, slots=True)

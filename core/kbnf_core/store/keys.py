@@ -91,7 +91,7 @@ class Recipe:
             defaults=self.defaults,
             vocabulary=vocabulary,
             lossy=self.lossy,
-            **dict(self.options),
+            options=dict(self.options),
         )
 
 

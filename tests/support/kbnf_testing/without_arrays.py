@@ -57,7 +57,7 @@ def operations(name: str, text: str) -> Iterable[tuple[str, Callable[[], object]
         yield "to_gbnf", lambda: converted(lambda: convert.to_gbnf(text, path=name))
         yield "to_lark", lambda: converted(lambda: convert.to_lark(text, path=name))
     else:
-        yield "to_kbnf", lambda: converted(lambda: convert.to_kbnf(language.name, text, path=name))
+        yield "to_kbnf", lambda: converted(lambda: convert.convert(text, language, path=name))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from kbnf_core.convert import detect, from_structural_tag
 from kbnf_core.languages import STRUCTURAL_TAG
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source
+from kbnf_core.syntax.parsed import Request
 from kbnf_testing.membership import Language
 
 HEAD = "(* kbnf: finish=eos *)\n\n"
@@ -366,4 +367,4 @@ def test_no_text_makes_the_reader_raise() -> None:
         start = random.randrange(len(whole))
         end = min(len(whole), start + random.randrange(12))
         text = whole[:start] + random.choice(["", *values]) + whole[end:]
-        STRUCTURAL_TAG.read(Source(text), Limits())
+        STRUCTURAL_TAG.parse(Source(text), Request())

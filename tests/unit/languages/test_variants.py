@@ -2,17 +2,16 @@
 
 import pytest
 
-from kbnf_core.imports import BELOW
-from kbnf_core.languages.conversion.rewrite import merge_variants
 from kbnf_core.frontend import KBNF
-from kbnf_core.limits import DEFAULT_LIMITS
+from kbnf_core.languages.conversion.rewrite import merge_variants
 from kbnf_core.source import Source
+from kbnf_core.syntax.parsed import Request
 from kbnf_core.syntax.printer import print_expression
 
 
 def merged(text: str, *families: str) -> str:
     """Return the rules that are left; a family is the names of its variants."""
-    document = KBNF.read(Source(text), DEFAULT_LIMITS, None, BELOW).document
+    document = KBNF.parse(Source(text), Request()).document
     owners = {name: names.split()[0] for names in families for name in names.split()}
     left = merge_variants(document.definitions, owners)
     return " ".join(f"{each.name.value} ::= {print_expression(each.body)};" for each in left)

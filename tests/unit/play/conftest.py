@@ -6,7 +6,6 @@ from typing import cast
 
 import pytest
 
-from kbnf_cli.inputs import Opened
 from kbnf_cli.play.session import Files, Session, World, open_session
 from kbnf_core import Grammar, Vocabulary
 from kbnf_core.errors import SourceError
@@ -28,11 +27,11 @@ class MemoryWorld:
         start: str | None,
         finish: str | None,
         vocabulary: "Vocabulary | None" = None,
-    ) -> Opened:
+    ) -> Grammar:
         """Open a grammar among the files; none of them asks for a vocabulary."""
         del vocabulary
         text = self.read(path).decode()
-        return Opened(Grammar(text, start=start, finish=finish, path=str(path)))
+        return Grammar(text, start=start, finish=finish, path=str(path))
 
     def vocabulary(self, name: str, eos: tuple[int, ...] | None) -> Vocabulary:
         """Return the one vocabulary there is."""

@@ -29,7 +29,7 @@ JSON_SCHEMA = Language(
         "order",
         "additional_properties",
         "escapes",
-        "limits",
+        "schema_limits",
         "standard",
         "formats",
         "whitespace_pattern",

@@ -136,12 +136,15 @@ _CHOICES: dict[str, type[enum.Enum]] = {
 
 
 def as_mapping(options: Options | None) -> dict[str, Any]:
-    """Return options by their names, those that are not the default."""
+    """Return options that are not the default by their names as a language's."""
     if options is None:
         return {}
     usual = Options()
     values = {each.name: getattr(options, each.name) for each in fields(Options)}
-    return {name: value for name, value in values.items() if value != getattr(usual, name)}
+    named = {name: value for name, value in values.items() if value != getattr(usual, name)}
+    if "limits" in named:
+        named["schema_limits"] = named.pop("limits")
+    return named
 
 
 def schema_options(**wanted: Any) -> Options:

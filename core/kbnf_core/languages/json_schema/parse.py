@@ -65,7 +65,10 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
     holds a keyword that no grammar can honour has errors; each finding names the JSON Pointer.
     Raises ``ConfigError`` for options that are none.
     """
-    options = schema_options(**{"lossy": request.lossy, **request.options})
+    own = dict(request.options)
+    if "schema_limits" in own:
+        own["limits"] = own.pop("schema_limits")
+    options = schema_options(lossy=request.lossy, **own)
     document = tree.Document(source, (), (), frozenset((START,)))
     try:
         embedded = _convert(source, options, RunWriter)

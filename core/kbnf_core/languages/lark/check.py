@@ -78,16 +78,19 @@ def parse_as_kbnf(source: Source, request: Request) -> Parsed:
             return gbnf._replace(start=request.start or GBNF.start)
     remarks = tuple(tree.Comment(text, span) for text, span in comments(source.text))
     pragmas = read_pragmas(tree.Document(source, (), remarks))[0]
-    wanted = request.start or pragmas.start or _start(written.document)
+    chosen = request.start or pragmas.start
+    first = None if chosen or looks_like_gbnf else _start(written.document)
+    wanted = chosen or first
     outcome = read_lark(source, Setting(request.imports, lexing, wanted, request.limits))
     report = outcome.report
     found = [*report.errors, *report.notes]
-    start = wanted if looks_like_gbnf else None
+    start = None
     if outcome.document is None or report.errors:
         document = tree.Document(source, (), remarks, frozenset((wanted or "start",)))
     else:
         document = replace(outcome.document, comments=remarks)
-        start = document.definitions[0].name.value
+        # What is read from the first rule is for findings: it is no start that somebody chose.
+        start = document.definitions[0].name.value if first is None else None
         found += find_unused(written.document, wanted or "start")
     losses = tuple(sorted(report.losses, key=lambda loss: loss.span))
     found.sort(key=Diagnostic.sort_key)

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
+from kbnf_core.convert import from_json_schema
 from kbnf_core.errors import EngineError
-from kbnf_core.languages.json_schema import Options, from_json_schema
+from kbnf_core.languages.json_schema import Options
 
 Judge = Callable[[str], bool]
 

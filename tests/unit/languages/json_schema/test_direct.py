@@ -14,11 +14,10 @@ from kbnf_core.automata.operations import is_equal
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_expression
 from kbnf_core.budget import Budget
+from kbnf_core.convert import from_json_schema
 from kbnf_core.errors import GrammarError
 from kbnf_core.languages.json_schema import (
     Options,
-    from_json_schema,
-    json_schema_grammar,
     normal_form,
     write_scalars,
 )
@@ -34,6 +33,7 @@ from kbnf_core.languages.json_schema.quoted import quoted
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
 from kbnf_core.languages.json_schema.write_counts import MOST_BRANCHES, is_looped
+from kbnf_testing.schemas import json_schema_grammar
 
 SCHEMAS: dict[str, Any] = {
     "closed": {"type": "object", "properties": {"a": {}}, "additionalProperties": False},

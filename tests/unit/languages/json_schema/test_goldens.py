@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.languages.json_schema import from_json_schema
+from kbnf_core.convert import from_json_schema
 from kbnf_testing.data import DATA
 
 FOLDER = DATA / "json-schemas"

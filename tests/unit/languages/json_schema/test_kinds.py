@@ -13,7 +13,7 @@ import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.errors import EngineError
-from kbnf_core.languages.json_schema import json_schema_grammar
+from kbnf_testing.schemas import json_schema_grammar
 
 KINDS: list[dict[str, Any]] = json.loads(
     (Path(__file__).with_name("kinds.json")).read_text(encoding="utf-8")

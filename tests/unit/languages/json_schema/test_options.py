@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 from kbnf_core import Grammar, check
-from kbnf_core.convert import from_json_schema as by_the_package
+from kbnf_core.convert import from_json_schema
 from kbnf_core.languages.json_schema import (
     Escapes,
     Options,
     Order,
     Whitespace,
     embed_json_schema,
-    from_json_schema,
 )
 
 Prepare = Callable[..., Callable[[str], bool]]
@@ -99,10 +98,6 @@ def test_embedded_rules_all_begin_with_the_prefix() -> None:
     assert embedded.start == "json_1_start"
     assert all(name.startswith("json_1_") for name in names)
     assert embedded.eager
-
-
-def test_the_package_offers_the_conversion() -> None:
-    assert by_the_package is from_json_schema
 
 
 def test_a_bound_beyond_what_is_counted_is_narrowed() -> None:

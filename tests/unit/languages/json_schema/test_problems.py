@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft4Validator
 
+from kbnf_core.convert import from_json_schema
 from kbnf_core.errors import GrammarError
-from kbnf_core.languages.json_schema import Options, SchemaLimits, from_json_schema
+from kbnf_core.languages.json_schema import Options, SchemaLimits
 from kbnf_core.languages.json_schema.document import check_schema, read_json
 from kbnf_testing.counted import growth
 

@@ -10,9 +10,9 @@ from kbnf_core.automata.expression import Builder, print_expression
 from kbnf_core.automata.operations import difference, is_equal
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_expression
+from kbnf_core.convert import from_json_schema
 from kbnf_core.format.document import format_kbnf
 from kbnf_core.grammar import Grammar
-from kbnf_core.languages.json_schema import from_json_schema
 from kbnf_core.languages.json_schema.atoms import Length, Matching
 from kbnf_core.languages.json_schema.bounded_formats import bounded_format
 from kbnf_core.languages.json_schema.build_tree import EMPTY, call, sequence, text

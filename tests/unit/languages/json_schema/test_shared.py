@@ -8,7 +8,6 @@ import pytest
 from kbnf_core import Grammar, ir
 from kbnf_core.automata.operations import is_equal
 from kbnf_core.errors import GrammarError
-from kbnf_core.languages.json_schema import json_schema_grammar
 from kbnf_core.languages.json_schema.build_tree import definition, document
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.expressions import Ref
@@ -20,6 +19,7 @@ from kbnf_core.languages.json_schema.shared_document import SharedDocument
 from kbnf_core.lower.regular import Regulars
 from kbnf_core.source import Span
 from kbnf_core.syntax.printer import print_document
+from kbnf_testing.schemas import json_schema_grammar
 
 HOLD_VALUES = {"value", "object", "array", "member"}
 

@@ -13,8 +13,8 @@ import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.errors import EmptyGrammarError, EngineError, GrammarError
-from kbnf_core.languages.json_schema import json_schema_grammar
 from kbnf_testing.data import DATA
+from kbnf_testing.schemas import json_schema_grammar
 
 SUITE = DATA / "json-schema-test-suite" / "draft2020-12"
 HERE = Path(__file__).resolve().parent
