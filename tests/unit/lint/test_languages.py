@@ -20,7 +20,7 @@ TEXTS = {
 }
 
 TEXTS["JSON Schema"] = '{"type": "strng"}'
-TEXTS["regex"] = "a|a++"
+TEXTS["regex"] = "(a"
 TEXTS["choice"] = "[1]"
 TEXTS["Structural tag"] = """{"type": "structural_tag", "format": {"type": "or", "elements": [
   {"type": "const_string", "value": "a", "values": []}, {"type": "const_string", "value": "a"}]}}

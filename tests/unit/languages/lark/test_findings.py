@@ -13,7 +13,7 @@ from kbnf_testing.lark_subject import accepts_of
 
 ERRORS = [
     ("start: x", "E101", "x"),
-    ('other: "a"', "E102", "o"),
+    ('other: "a"', "E102", "other"),
     ('start: "a"\nstart: "b"', "E421", "start"),
     ('start: A\nA: b\nb: "x"', "E421", "b"),
     ('start: A\nA: A "x"', "E421", "A"),
