@@ -252,7 +252,7 @@ def convert_all(
 def refuse_another(file: Path, language: str, extensions: Sequence[str]) -> None:
     """Raise ``UsageError`` for a file whose extension is that of another language."""
     suffix = file.suffix.lower()
-    other = next((each for each in LANGUAGES if each.extension == suffix), None)
+    other = next((each for each in LANGUAGES if suffix and each.extension == suffix), None)
     if other is not None and suffix not in extensions:
         raise click.UsageError(
             f"{file} is written in {other.name}, not in {language}: `kbnf convert {file}`"

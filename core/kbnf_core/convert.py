@@ -6,9 +6,11 @@ silently.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core import languages
+from kbnf_core.config import Finish
 from kbnf_core.errors import ConfigError
 from kbnf_core.frontend import Language, read_grammar
 from kbnf_core.imports import BELOW, Imports
@@ -23,7 +25,7 @@ from kbnf_core.languages import (
     is_structural_tag,
 )
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.source import Source
+from kbnf_core.source import Source, Span
 from kbnf_core.syntax.conversion import Conversion, Example, Loss
 from kbnf_core.syntax.parsed import NO_OPTIONS
 
@@ -71,10 +73,10 @@ def convert(
     Raises ``GrammarError`` with all findings for a text with errors, and ``ConfigError`` where
     nothing is converted to ``target``.
     """
-    if target.write is None:
-        raise ConfigError(f"nothing is converted to {target.name}")
     if language is target:
         return Conversion(text, True, ())
+    if target.write is None:
+        raise ConfigError(f"nothing is converted to {target.name}")
     reading = read_grammar(
         Source(text, path),
         start,
@@ -85,7 +87,14 @@ def convert(
         lossy=lossy,
         options=options,
     )
-    return target.write(reading, limits)
+    if reading.meaning is None or reading.errors or target is KBNF:
+        return target.write(reading, limits)
+    # It has no rules to be rewritten, so its text is. That a text ends with its value was proved,
+    # so nothing can follow where generation goes on as long as it can.
+    written = Source(reading.meaning.write())
+    found = target.write(read_grammar(written, finish=Finish.EOS, limits=limits), limits)
+    losses = (*reading.losses, *(replace(loss, span=Span(0, 0)) for loss in found.losses))
+    return Conversion(found.text, not losses, losses, reading.diagnostics)
 
 
 def from_gbnf(

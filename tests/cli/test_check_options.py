@@ -46,7 +46,7 @@ def test_what_a_json_schema_takes_is_told_too(kbnf: Kbnf, write: Write) -> None:
     assert codes(kbnf(*CONCISE, "--max-states", "5", file).out) == ["E703"]
     out = " ".join(kbnf("check", "--cost", file).out.split())
     assert "a.schema.json:1:1" in out
-    assert "(called by `start`, `a`) can nest without end" in out
+    assert "since `value`, `member` (called by `start`) can nest without end" in out
 
 
 def test_settings_of_the_new_options(kbnf: Kbnf, write: Write) -> None:
