@@ -14,7 +14,7 @@ from kbnf_core.collecting import without_collecting
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.diagnostics import too_large as source_too_large
-from kbnf_core.errors import ConfigError, WorkLimitError
+from kbnf_core.errors import ConfigError, GrammarError, WorkLimitError
 from kbnf_core.imports import BELOW, Imports
 from kbnf_core.ir import Grammar
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
@@ -102,10 +102,34 @@ def _read_kbnf(source: Source, request: Request) -> Parsed:
     return parse_kbnf(source, request.limits)
 
 
-def _write_kbnf(reading: "Reading", limits: Limits) -> Conversion:
-    from kbnf_core.languages.conversion.to_kbnf import write_kbnf
+NARROWED = "W808"
+"""The finding that a text is kept in part, though nothing of it was dropped."""
 
-    return write_kbnf(reading, limits)
+
+def _write_kbnf(reading: "Reading", limits: Limits) -> Conversion:
+    """Return a reading as KBNF. Raises ``GrammarError`` where the reading has errors."""
+    from kbnf_core.languages.conversion.to_kbnf import print_kbnf
+
+    del limits
+    if reading.errors:
+        raise GrammarError(reading.diagnostics)
+    if reading.meaning is not None:
+        text = reading.meaning.write()
+    else:
+        text = print_kbnf(
+            reading.document,
+            reading.start,
+            None if reading.pragmas.finish else reading.finish.value,
+            reading.remark,
+            keeps_names=reading.language.is_converted,
+        )
+    losses = tuple(
+        replace(loss, message="; ".join((loss.message, *loss.notes)), notes=())
+        for loss in reading.losses
+    )
+    notes = tuple(each for each in reading.diagnostics if not reading.is_loss(each))
+    exact = not losses and not any(note.code == NARROWED for note in notes)
+    return Conversion(text, exact, losses, notes)
 
 
 KBNF = Language("KBNF", ".kbnf", "start", Finish.EAGER, _read_kbnf, _write_kbnf)
@@ -145,6 +169,10 @@ class Reading:
     def errors(self) -> list[Diagnostic]:
         """The findings that make the grammar unusable."""
         return [d for d in self.diagnostics if d.severity is Severity.ERROR]
+
+    def is_loss(self, finding: Diagnostic) -> bool:
+        """Tell whether a finding says what the grammar does not keep of the text."""
+        return any((finding.code, finding.span) == (loss.code, loss.span) for loss in self.losses)
 
     @cached_property
     def regulars(self) -> Regulars:

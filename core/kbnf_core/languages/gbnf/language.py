@@ -17,7 +17,7 @@ def _read(source: Source, request: Request) -> Parsed:
 def _write(reading: Reading, limits: Limits) -> Conversion:
     from kbnf_core.languages.gbnf.writer.from_kbnf import write_gbnf
 
-    return write_gbnf(reading, limits)
+    return write_gbnf(reading, GBNF, limits)
 
 
 GBNF = Language("GBNF", ".gbnf", "root", Finish.EOS, _read, _write)

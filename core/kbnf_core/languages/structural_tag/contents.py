@@ -11,7 +11,6 @@ from kbnf_core.automata.regex import compile_regex
 from kbnf_core.diagnostics import Severity
 from kbnf_core.frontend import read_grammar
 from kbnf_core.languages.conversion.rewrite import rename
-from kbnf_core.languages.conversion.to_kbnf import is_loss
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.json_schema.build_tree import EMPTY, Form, call, definition
 from kbnf_core.languages.json_schema.document import Document, check_schema
@@ -94,7 +93,7 @@ class Contents:
             told = f"line {place.line}, column {place.column}: {finding.message}"
             if finding.severity is Severity.ERROR:
                 self.report.error(pointer, told, *finding.helps, code=finding.code)
-            elif is_loss(finding, reading):
+            elif reading.is_loss(finding):
                 self.report.loss(pointer, told, *finding.helps, code=finding.code)
         if reading.errors:
             return EMPTY

@@ -10,12 +10,11 @@ from dataclasses import replace
 from kbnf_core.config import Finish
 from kbnf_core.errors import GrammarError
 from kbnf_core.expression import Choice
-from kbnf_core.frontend import Reading, name_span, not_converted, read_grammar
+from kbnf_core.frontend import Language, Reading, name_span, not_converted, read_grammar
 from kbnf_core.ir import Grammar
 from kbnf_core.languages.conversion.evidence import example_of_loss, going_on
 from kbnf_core.languages.conversion.layout import Style, Written, lay_out
 from kbnf_core.languages.conversion.names import TABLE_HEAD, gbnf_names
-from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.gbnf.writer.eliminate_left_recursion import eliminate_left_recursion
 from kbnf_core.languages.gbnf.writer.expression import Node, Rules, prune
 from kbnf_core.languages.gbnf.writer.llama_limits import keep_limits
@@ -29,7 +28,7 @@ from kbnf_core.syntax.conversion import Conversion, Loss
 from kbnf_core.syntax.tree import Comment, Document
 
 
-def write_gbnf(reading: Reading, limits: Limits = DEFAULT_LIMITS) -> Conversion:
+def write_gbnf(reading: Reading, gbnf: Language, limits: Limits = DEFAULT_LIMITS) -> Conversion:
     """Return the GBNF for a reading, whose start becomes ``root``.
 
     Raises ``GrammarError`` with all findings for a text with errors, and where nothing of it can
@@ -38,22 +37,15 @@ def write_gbnf(reading: Reading, limits: Limits = DEFAULT_LIMITS) -> Conversion:
     if reading.grammar is None or reading.is_endless:
         raise GrammarError(not_converted(reading))
     rules, lost = _rules(reading, reading.grammar, limits)
-    text = _print(reading, rules)
-    losses = _with_example(lost, reading.grammar, text, limits)
-    losses += _finish_losses(reading, reading.grammar, limits)
-    losses = [*reading.losses, *losses]
-    return Conversion(text, not losses, tuple(losses), reading.diagnostics)
-
-
-def _with_example(losses: list[Loss], grammar: Grammar, text: str, limits: Limits) -> list[Loss]:
-    """Return ``losses``, each with a shortest text on which the grammars are found to differ."""
-    if not losses:
-        return losses
-    converted = read_grammar(Source(text), limits=limits, language=GBNF)
-    if converted.grammar is None:
-        return losses
-    example = example_of_loss(grammar, converted.grammar, limits)
-    return [replace(loss, example=example) for loss in losses]
+    text = _print(reading, rules, gbnf.start)
+    if lost:
+        # What was written is read again, for a text on which the two grammars differ.
+        converted = read_grammar(Source(text), limits=limits, language=gbnf)
+        if converted.grammar is not None:
+            example = example_of_loss(reading.grammar, converted.grammar, limits)
+            lost = [replace(loss, example=example) for loss in lost]
+    losses = (*reading.losses, *lost, *_finish_losses(reading, reading.grammar, limits))
+    return Conversion(text, not losses, losses, reading.diagnostics)
 
 
 def _rules(reading: Reading, grammar: Grammar, limits: Limits) -> tuple[Rules, list[Loss]]:
@@ -98,9 +90,9 @@ def _finish_losses(reading: Reading, grammar: Grammar, limits: Limits) -> list[L
     return [Loss("W403", message, span, found.example)]
 
 
-def _print(reading: Reading, rules: Rules) -> str:
+def _print(reading: Reading, rules: Rules, start: str) -> str:
     document = reading.document
-    names = gbnf_names(rules, {reading.start: GBNF.start})
+    names = gbnf_names(rules, {reading.start: start})
     places = _places(document)
     written: list[Written] = []
     span = Span(0, 0)
