@@ -26,7 +26,7 @@ cdef enum:
     # of ``After``.
     _CALLING = 16
     _AMBIGUOUS = 32
-    # The position after any character: none can come; there is not one position.
+    # The position after any character: none can begin; there is not one position.
     _NONE = -0x7FFFFFFF
     _SEVERAL = -0x7FFFFFFE
     # Characters for which leaving out the others is less work than walking.
@@ -279,7 +279,10 @@ cdef class Inclusion:
                     after = reached.first
                 elif after != reached.first:
                     return _SEVERAL
-        if after != _NONE and _is_any(found_out.refused) and _size(taken) < _LEAST_TAKEN:
+        if _is_any(taken) and (
+            after == _NONE or (_is_any(found_out.refused) and _size(taken) < _LEAST_TAKEN)
+        ):
+            # No position was found after what begins, or too little begins.
             return _SEVERAL
         # Those that share a number may differ.
         taken.low &= found_out.refused.low
