@@ -43,6 +43,8 @@ GRAMMARS = {
     "few of one byte, at the end": "start ::= #'[^ -~]{0,3}';",
     "of a called character": r"start ::= x+; x ::= #'[^\\x00-\\x7f]';",
     "bytes that end no character": rf"start ::= ({FIRST_BYTES}) #b'\xff';",
+    "a limit in bytes": """start ::= except!('"', 5) '"';""",
+    "until longer characters": "start ::= except!('漢字') '漢字';",
 }
 
 WIDE = ["é", "漢", "字", "🙂", "ê", "€", "\u2028", "\u00a0", "😀"]
