@@ -136,10 +136,12 @@ def read_grammar(
 def _without_finite_texts(
     document: Document, grammar: Grammar, analysis: Analysis, budget: Budget
 ) -> tuple[Grammar | None, Analysis | None, Diagnostic]:
-    """Return what is left of a grammar without finite texts, and the finding that says so."""
+    """Return what is left of a grammar without finite texts to generate, and the finding for it."""
     from kbnf_core.lower.endless import endless_grammar
 
-    endless = endless_grammar(grammar, analysis, budget)
+    # The empty text is a finite one: beside it, what never ends is cut, and nothing is left.
+    is_empty_text = analysis.facts[grammar.start].nullable
+    endless = None if is_empty_text else endless_grammar(grammar, analysis, budget)
     if endless is None:
         return None, None, _empty_language(document, grammar.start, analysis)
     finding = _endless_language(document, grammar.start)
@@ -158,14 +160,16 @@ def _endless_language(document: Document, start: str) -> Diagnostic:
 
 
 def _empty_language(document: Document, start: str, analysis: Analysis) -> Diagnostic:
-    what = "only the empty text matches" if analysis.facts[start].nullable else "no text matches"
+    what, alternatives = "no text matches", "matches nothing"
+    if analysis.facts[start].nullable:
+        what, alternatives = "only the empty text matches", "is empty, never ends"
     return Diagnostic(
         "E105",
         f"{what} the start nonterminal `{start}`",
         document.source,
         name_span(document, start),
         label="nothing can be generated from here",
-        notes=("every alternative is empty, or calls itself before anything else can come",),
+        notes=(f"every alternative {alternatives}, or calls itself before anything else can come",),
         helps=("give it an alternative that ends in terminals",),
     )
 
