@@ -94,7 +94,7 @@ def test_a_pair_is_a_character() -> None:
 def test_a_text_that_is_too_large_is_refused_alike() -> None:
     """Also by the converters, which read what was not decoded here."""
     limits = Limits(source_bytes=10)
-    for read, text in [(Grammar.from_lark, 'start: "aaaaaa"'), (Grammar.from_regex, "a" * 11)]:
-        with pytest.raises(GrammarError) as caught:
-            read(text, limits=limits)
-        assert [each.code for each in caught.value.diagnostics] == ["E017"]
+    with pytest.raises(GrammarError, match="E017"):
+        Grammar.from_lark('start: "aaaaaa"', limits=limits)
+    with pytest.raises(GrammarError, match="E017"):
+        Grammar.from_regex("a" * 11, limits=limits)
