@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kbnf_core import ir
 from kbnf_core.collecting import without_collecting
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
-from kbnf_core.diagnostics import Diagnostic, Severity, decode
+from kbnf_core.diagnostics import Diagnostic, Severity, decode, unreadable
 from kbnf_core.errors import ConfigError, EmptyGrammarError, GrammarError, WorkLimitError
 from kbnf_core.files import read_file
 from kbnf_core.frontend import Reading, read_grammar, too_large, too_much_work
@@ -64,20 +64,25 @@ class Grammar:
         """Return the grammar of the texts that a regular expression matches as a whole.
 
         The expression is one of KBNF's; the model ends the text. Raises ``GrammarError`` for one
-        that cannot be used.
+        that cannot be used, ``ConfigError`` for what is no text.
         """
+        if not isinstance(pattern, str):
+            raise ConfigError(f"a regular expression is a text, not {pattern!r}"[:200])
+        _refuse_unreadable(pattern, limits)
         return cls(f"start ::= #{quote(pattern)};\n", finish=Finish.EOS, limits=limits)
 
     @classmethod
     def from_choice(cls, choices: Iterable[str], *, limits: Limits = DEFAULT_LIMITS) -> "Grammar":
         """Return the grammar of some texts, one of which is written; the model ends it.
 
-        Raises ``GrammarError`` for texts that cannot be used, ``ConfigError`` for none.
+        Raises ``GrammarError`` for texts that cannot be used, ``ConfigError`` for none, and for
+        what is no list of texts.
         """
-        texts = [quote(choice) for choice in dict.fromkeys(choices)]
-        if not texts:
-            raise ConfigError("a choice is between texts: give one at least")
-        return cls(f"start ::= {' | '.join(texts)};\n", finish=Finish.EOS, limits=limits)
+        texts = choice_texts(choices)
+        for text in texts:
+            _refuse_unreadable(text, limits)
+        body = " | ".join(map(quote, texts))
+        return cls(f"start ::= {body};\n", finish=Finish.EOS, limits=limits)
 
     @classmethod
     def restore(
@@ -184,10 +189,7 @@ class Grammar:
         ``options`` are those of ``convert.from_structural_tag``, ``vocabulary`` among them. Raises
         ``GrammarError`` for a tag with errors and, unless ``lossy``, one that cannot be kept.
         """
-        dump = getattr(tag, "model_dump_json", None)
-        written = dump() if callable(dump) else tag
-        text = written if isinstance(written, str) else json.dumps(written)
-        return cls._from("Structural tag", text, lossy, options)
+        return cls._from("Structural tag", tag_text(tag), lossy, options)
 
     @classmethod
     def from_file(
@@ -312,6 +314,36 @@ class Grammar:
         from kbnf_core.mask.token_automaton import TokenAutomata
 
         return TokenAutomata(lambda: self.tables, self._limits, self._stored)
+
+
+def tag_text(tag: Mapping[str, Any] | str | Any) -> str:
+    """Return the JSON text of a structural tag. Raises ``ConfigError`` for what is not JSON."""
+    dump = getattr(tag, "model_dump_json", None)
+    written = dump() if callable(dump) else tag
+    try:
+        return written if isinstance(written, str) else json.dumps(written)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ConfigError(f"a structural tag is JSON: {error}"[:200]) from None
+
+
+def choice_texts(choices: Iterable[str]) -> tuple[str, ...]:
+    """Return the texts of a choice, each once. Raises ``ConfigError`` where these are none."""
+    if isinstance(choices, str | bytes) or not isinstance(choices, Iterable):
+        raise ConfigError(f"a choice is a list of texts, not {choices!r}"[:200])
+    texts = tuple(choices)
+    for text in texts:
+        if not isinstance(text, str):
+            raise ConfigError(f"a choice is a list of texts, and {text!r} is none"[:200])
+    if not texts:
+        raise ConfigError("a choice is between texts: give one at least")
+    return tuple(dict.fromkeys(texts))
+
+
+def _refuse_unreadable(text: str, limits: Limits) -> None:
+    """Raise ``GrammarError`` for a text that no grammar can contain."""
+    finding = unreadable(Source(text), limits.source_bytes)
+    if finding is not None:
+        raise GrammarError([finding])
 
 
 def _restore(

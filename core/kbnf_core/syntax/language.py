@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from kbnf_core.config import Finish
-from kbnf_core.diagnostics import Diagnostic, too_large
+from kbnf_core.diagnostics import Diagnostic, unreadable
 from kbnf_core.imports import BELOW, Imports
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source
@@ -86,7 +86,7 @@ class Language:
 
         ``start`` None is the text's own choice; ``imports`` says which files may be imported.
         """
-        if len(source.text) > limits.source_bytes:
-            finding = too_large(source, limits.source_bytes)
+        finding = unreadable(source, limits.source_bytes)
+        if finding is not None:
             return Parsed(Document(source, (), ()), (finding,))
         return self.reader(source, limits, start, imports)

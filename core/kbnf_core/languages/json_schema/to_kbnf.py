@@ -11,12 +11,9 @@ from kbnf_core.collecting import without_collecting
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError, WorkLimitError
+from kbnf_core.json_text import Json
 from kbnf_core.languages.json_schema.build_tree import document as as_document
-from kbnf_core.languages.json_schema.document import (
-    Json,
-    check_schema,
-    read_json,
-)
+from kbnf_core.languages.json_schema.document import check_schema, read_json
 from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref
 from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.normal_form import Type
@@ -35,7 +32,7 @@ from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import Analysis, analyse
 from kbnf_core.lower.translate import translate
-from kbnf_core.source import Source, Span
+from kbnf_core.source import Source
 from kbnf_core.syntax import tree
 from kbnf_core.syntax.conversion import Conversion, Loss
 from kbnf_core.syntax.printer import print_document
@@ -228,8 +225,5 @@ def _diagnostic(problem: Problem, source: Source) -> Diagnostic:
     helps: tuple[str, ...] = (problem.help,) if problem.help else ()
     if problem.can_be_dropped:
         helps += ("`--lossy` (in Python `Options(lossy=True)`) drops the keyword and says so",)
-    span = locate(source.text, problem.pointer)
-    if problem.offset is not None:
-        end = len(source.text)
-        span = Span(min(problem.offset, end), min(problem.offset + 1, end))
+    span = problem.span or locate(source.text, problem.pointer)
     return Diagnostic(problem.code, _message(problem), source, span, helps=helps)
