@@ -1,6 +1,8 @@
 """Errors that the library raises: one family, with attributes rather than only words."""
 
+import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
 from kbnf_core.diagnostics import Diagnostic
 
@@ -67,6 +69,21 @@ class WorkLimitError(KbnfError, RuntimeError):
         self.part = part
         where = f" in `{part}`" if part else ""
         super().__init__(f"this takes more than {limit:,} steps of work{where} (`Limits.work`)")
+
+
+class InternalError(KbnfError, RuntimeError):
+    """A bug in this library: an exception that nothing here means to raise, as a value.
+
+    What it says names the exception, and the line that raised it.
+    """
+
+    def __init__(self, error: Exception) -> None:
+        frames = traceback.extract_tb(error.__traceback__)
+        where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+        super().__init__(
+            f"internal error: {type(error).__name__}: {str(error)[:200]}{where}; this is a bug in"
+            " kbnf, please report it with the source"
+        )
 
 
 class EngineError(KbnfError, ValueError):

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 from kbnf_core.budget import Budget
 from kbnf_core.collecting import without_collecting
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
-from kbnf_core.diagnostics import Diagnostic, Severity
-from kbnf_core.diagnostics import too_large as source_too_large
+from kbnf_core.diagnostics import Diagnostic, Severity, unreadable
 from kbnf_core.errors import ConfigError, GrammarError, WorkLimitError
 from kbnf_core.imports import BELOW, Imports
 from kbnf_core.ir import Grammar
@@ -69,7 +68,7 @@ class Language:
         if isinstance(source, str):
             return source
         if self.dump is None:
-            raise ConfigError(f"{self.name} is read from a text, not from {source!r:.60}")
+            raise ConfigError(f"{self.name} is read from a text, not from {source!r}"[:200])
         return self.dump(source)
 
     def outline(self, source: Source, limits: Limits) -> "Outline":
@@ -90,8 +89,8 @@ class Language:
         if strange:
             known = ", ".join(sorted(self.options)) or "none"
             raise ConfigError(f"{self.name} has no option `{strange[0]}`; there are {known}")
-        if len(source.text) > request.limits.source_bytes:
-            finding = source_too_large(source, request.limits.source_bytes)
+        finding = unreadable(source, request.limits.source_bytes)
+        if finding is not None:
             return Parsed(Document(source, (), ()), (finding,))
         return self.reader(source, request)
 
@@ -269,10 +268,12 @@ def read_grammar(
 def _without_finite_texts(
     document: Document, grammar: Grammar, analysis: Analysis, budget: Budget
 ) -> tuple[Grammar | None, Analysis | None, Diagnostic]:
-    """Return what is left of a grammar without finite texts, and the finding that says so."""
+    """Return what is left of a grammar without finite texts to generate, and the finding for it."""
     from kbnf_core.lower.endless import endless_grammar
 
-    endless = endless_grammar(grammar, analysis, budget)
+    # The empty text is a finite one: beside it, what never ends is cut, and nothing is left.
+    is_empty_text = analysis.facts[grammar.start].nullable
+    endless = None if is_empty_text else endless_grammar(grammar, analysis, budget)
     if endless is None:
         return None, None, _empty_language(document, grammar.start, analysis)
     finding = _endless_language(document, grammar.start)
@@ -291,14 +292,16 @@ def _endless_language(document: Document, start: str) -> Diagnostic:
 
 
 def _empty_language(document: Document, start: str, analysis: Analysis) -> Diagnostic:
-    what = "only the empty text matches" if analysis.facts[start].nullable else "no text matches"
+    what, alternatives = "no text matches", "matches nothing"
+    if analysis.facts[start].nullable:
+        what, alternatives = "only the empty text matches", "is empty, never ends"
     return Diagnostic(
         "E105",
         f"{what} the start nonterminal `{start}`",
         document.source,
         name_span(document, start),
         label="nothing can be generated from here",
-        notes=("every alternative is empty, or calls itself before anything else can come",),
+        notes=(f"every alternative {alternatives}, or calls itself before anything else can come",),
         helps=("give it an alternative that ends in terminals",),
     )
 

@@ -9,7 +9,7 @@ from kbnf_core import ir
 from kbnf_core.collecting import without_collecting
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.diagnostics import Diagnostic, Severity, decode
-from kbnf_core.errors import EmptyGrammarError, GrammarError, WorkLimitError
+from kbnf_core.errors import ConfigError, EmptyGrammarError, GrammarError, WorkLimitError
 from kbnf_core.files import read_file
 from kbnf_core.frontend import KBNF, Language, Reading, read_grammar, too_large, too_much_work
 from kbnf_core.imports import BELOW, Imports
@@ -135,16 +135,19 @@ class Grammar:
         """Return the grammar of the texts that a regular expression matches as a whole.
 
         The expression is one of KBNF's; the model ends the text. Raises ``GrammarError`` for one
-        that cannot be used.
+        that cannot be used, ``ConfigError`` for what is no text.
         """
-        return cls.read(pattern, REGEX, limits=limits)
+        return cls.read(REGEX.text_of(pattern), REGEX, limits=limits)
 
     @classmethod
     def from_choice(cls, choices: Iterable[str], *, limits: Limits = DEFAULT_LIMITS) -> "Grammar":
         """Return the grammar of some texts, one of which is written; the model ends it.
 
-        Raises ``GrammarError`` for texts that cannot be used, ``ConfigError`` for none.
+        Raises ``GrammarError`` for texts that cannot be used, ``ConfigError`` for none, and for
+        what is no list of texts.
         """
+        if isinstance(choices, str):
+            raise ConfigError(f"a choice is a list of texts, not {choices!r}"[:200])
         return cls.read(CHOICE.text_of(choices), CHOICE, limits=limits)
 
     @classmethod

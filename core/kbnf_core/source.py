@@ -4,6 +4,7 @@ Everything else speaks of spans: half-open ranges of code points in ``Source.tex
 Line, column and byte offset are computed here, when a span is displayed.
 """
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,6 +32,15 @@ class Position(NamedTuple):
     offset: int
     line: int
     column: int
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def half_of_pair(text: str) -> Span | None:
+    """Return where a text has half of a surrogate pair, which UTF-8 does not have."""
+    found = None if text.isascii() else _HALF.search(text)
+    return None if found is None else Span(*found.span())
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,8 @@ import pytest
 from kbnf_testing.command import Kbnf, Write
 
 _GRAMMAR = "start ::= 'a';"
+_TAG = {"type": "tag", "begin": "<b>", "end": "</b>"}
+_MISTYPED = {"type": "object", "properties": {}, "required": [{}]}
 _TOKENS = json.dumps({0: "a", 1: "b"})
 
 FILES: dict[str, str | bytes] = {
@@ -22,6 +24,12 @@ FILES: dict[str, str | bytes] = {
     "undefined.kbnf": "start ::= b;",
     "none/readme.txt": "no grammar here",
     "tokens.json": _TOKENS,
+    "half.json": r'{"const": "\ud800"}',
+    "half_name.json": r'{"properties": {"\udfff": {}}}',
+    "half.structural_tag": r'{"format": {"type": "const_string", "value": "\ud800"}}',
+    "mistyped.structural_tag": json.dumps(
+        {"format": {**_TAG, "content": {"type": "qwen_xml_parameter", "json_schema": _MISTYPED}}}
+    ),
     "gguf.bin": b"GGUF\x03\x00\x00\x00\xff",
     "truncated.json": '{"0": "a", ',
     "words.txt": "not a vocabulary\n",
@@ -65,6 +73,18 @@ CASES = [
             ("deep.kbnf", 1, "E012"),
         )
     ),
+    *(
+        (f"{command} {file}", b"", 1, f"error[{code}]")
+        for command in ("check", "convert", "sample", "diff good.kbnf", "mask", "match", "explain")
+        for file, code in (
+            ("half.json", "E802"),
+            ("half_name.json", "E802"),
+            ("half.structural_tag", "E441"),
+            ("mistyped.structural_tag", "E802"),
+        )
+    ),
+    ("convert-json-schema half.json", b"", 1, "error[E802]"),
+    ("compile --store s . --vocab bytes", b"", 1, "half of a surrogate pair"),
     ("explain good.kbnf x", b"", 2, "the grammar has no rule `x`"),
     ("convert - --from json-schema", b"{", 1, "E8"),
     ("convert - --from regex", b"(", 1, "E201"),

@@ -9,16 +9,18 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
-from kbnf_core import KbnfError
+from kbnf_core import Grammar, KbnfError
 from kbnf_core.convert import (
     from_abnf,
     from_bnf,
     from_gbnf,
     from_json_schema,
     from_lark,
+    from_structural_tag,
     to_gbnf,
     to_lark,
 )
@@ -80,12 +82,75 @@ SCHEMAS = (
     },
 )  # fmt: skip
 
+ARGUMENTS = {
+    "type": "object",
+    "properties": {
+        "a": {"type": "string", "minLength": 2, "pattern": "[a-z]+"},
+        "b": {"type": ["integer", "null"]},
+        "c": {"enum": ["x", 1, None]},
+        "d": {"$ref": "#/$defs/list"},
+        "e": {"anyOf": [{"type": "boolean"}, {"const": 2}]},
+    },
+    "required": ["a", "d"],
+    "additionalProperties": {"type": "number"},
+    "$defs": {"list": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 3}},
+}
+STYLES = (
+    "json", "qwen_xml", "minimax_xml", "minimax_m3_xml", "deepseek_xml", "deepseek_v4_1_xml",
+    "glm_xml", "cohere_xml", "kimi_k3_xml",
+)  # fmt: skip
+TAGS = (
+    *(
+        {
+            "type": "tag",
+            "begin": "<call>",
+            "content": {"type": "json_schema", "json_schema": ARGUMENTS, "style": style},
+            "end": ["</call>", "\n"],
+        }
+        for style in STYLES
+    ),
+    {
+        "type": "triggered_tags",
+        "triggers": ["<f"],
+        "tags": [
+            {"type": "tag", "begin": "<f=a>", "content": {"type": "any_text"}, "end": "</f>"},
+            {"begin": "<f=b>", "content": {"type": "regex", "pattern": "[0-9]+"}, "end": "</f>"},
+        ],
+        "at_least_one": True,
+    },
+    {
+        "type": "sequence",
+        "elements": [
+            {"type": "const_string", "value": "a"},
+            {
+                "type": "repeat",
+                "min": 1,
+                "max": 3,
+                "content": {"type": "grammar", "grammar": GBNF[0]},
+            },
+            {"type": "or", "elements": [{"type": "token", "token": 3}, {"type": "any_text"}]},
+            {"type": "qwen_xml_parameter", "json_schema": ARGUMENTS},
+        ],
+    },
+)
+CHOICES = (["yes", "no", "é"], ['a"\\b', "", "\n"])
+REGEXES = (r"[a-z]+\d{2}(?:é|\u{1f600})?", r"(?i)a|b{2,5}[^\x00-\x1f]*", r"\p{Lu}{1,9}(?s:.)$")
+
 PIECES = (
     "", "(", ")", "[", "]", "{", "}", "{0,65536}", "~9999", "*", "+", "?", "|", "::=", ":", ";",
     '"', "'", "#'", "\\", "\\u{110000}", "\\xff", "\0", "\u202e", "\U0001f600", "é", "\r", "\n\n",
     "#token[1]", "<[7]>", "except!(", "&", "~", "%import", "%ignore", "(* kbnf: finish=eos *)",
     "$ref", "allOf", "1e400", "-0", "null", "true", "[]", "{}", "start", "#ex'a*'", "#substrs'ab'",
+    "\ud800", "\udc00", "\\ud800", "\\uDFFF", '"\\ud800"', '"\\\\udc00\\ud83d"', "\u2066", "\u2069",
+    "\u200f", "[{}]", '{"a": {}}', "1.5", '"x"', "NaN",
 )  # fmt: skip
+
+VALUES: tuple[Any, ...] = (
+    None, True, 0, -1, 1.5, 10**30, "", "x", "object", "\ud800", "\udc00x", "\u202ea", "\u2066",
+    "(", "#/type", [], [[]], [{}], ["x"], [1, 1.0], {}, {"": {}}, {"\ud800": {}}, {"type": []},
+    {"$ref": "#"}, {"const": []},
+)  # fmt: skip
+"""Values of JSON of all types: what a member may be given in the place of the right one."""
 
 Subject = Callable[[str], object]
 
@@ -109,6 +174,12 @@ def languages() -> dict[str, tuple[tuple[str, ...], tuple[Subject, ...]]]:
             tuple(map(json.dumps, SCHEMAS)),
             (from_json_schema, lambda text: from_json_schema(text, Options(lossy=True))),
         ),
+        "tag": (
+            tuple(json.dumps({"type": "structural_tag", "format": each}) for each in TAGS),
+            (from_structural_tag,),
+        ),
+        "regex": (REGEXES, (Grammar.from_regex,)),
+        "choice": (tuple(map(json.dumps, CHOICES)), (lambda text: Grammar.from_choice([text]),)),
     }
 
 
@@ -136,6 +207,28 @@ def mutate(random: Random, text: str, others: Iterable[str]) -> str:
     return text
 
 
+def mistyped(random: Random, text: str) -> str:
+    """Return a JSON text in which some values are others, of any type."""
+    root = [json.loads(text)]
+    for _ in range(random.choice((1, 1, 2, 4))):
+        places: list[tuple[Any, Any]] = [(root, 0)]
+        for owner, key in places:
+            value = owner[key]
+            keys = (
+                value
+                if isinstance(value, dict)
+                else range(len(value) if isinstance(value, list) else 0)
+            )
+            places += [(value, each) for each in keys]
+        owner, key = random.choice(places[1:] or places)
+        value = json.loads(json.dumps(random.choice(VALUES)))
+        if isinstance(owner, dict) and random.random() < 0.2:
+            owner[random.choice(("\ud800", "required", "type", "properties", "items", key))] = value
+        else:
+            owner[key] = value
+    return json.dumps(root[0], ensure_ascii=random.random() < 0.5)
+
+
 def use(language: str, text: str) -> None:
     """Do with the text what its language is for; documented errors are answers."""
     for subject in languages()[language][1]:
@@ -149,7 +242,10 @@ def drawn(language: str, case: int) -> str:
     """Return the text of one case."""
     random = robustness.generator(f"{SURFACE} {language}", case)
     seeds = languages()[language][0]
-    return mutate(random, random.choice(seeds), seeds)
+    seed = random.choice(seeds)
+    if language in ("json", "tag") and random.random() < 0.5:
+        return mistyped(random, seed)
+    return mutate(random, seed, seeds)
 
 
 @pytest.mark.parametrize("language", languages())

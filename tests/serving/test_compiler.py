@@ -7,13 +7,25 @@ import sys
 import textwrap
 import threading
 import time
+from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
 
 import pytest
 
+import kbnf_core.compiler
 from kbnf_core import Compiler, Engine, Grammar, GrammarError, KbnfError, Limits, Vocabulary
-from kbnf_core.errors import ConfigError
+from kbnf_core.compiler import (
+    STRIKES,
+    Compiled,
+    Job,
+    QuarantinedError,
+    WorkerError,
+    pack,
+    unpack,
+    worker,
+)
+from kbnf_core.errors import ConfigError, InternalError
 
 VOCABULARY = Vocabulary.bytes()
 SCHEMA = {"type": "object", "properties": {"b": {"type": "integer"}}, "required": ["b"]}
@@ -162,6 +174,177 @@ def test_a_worker_that_dies_is_replaced() -> None:
         process.kill()
         process.wait()
         assert takes(compiler.regex("b"), "b")
+
+
+POISON = r'{"const": "\ud800"}'
+
+
+class Fatal:
+    """An option that ends the process which reads it."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os._exit, (9,)
+
+
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list to which the processes are added that are begun from now on."""
+    begin, found = kbnf_core.compiler._begin, list[int]()
+
+    def count() -> "subprocess.Popen[bytes]":
+        process = begin()
+        found.append(process.pid)
+        return process
+
+    monkeypatch.setattr("kbnf_core.compiler._begin", count)
+    return found
+
+
+def test_a_request_with_half_of_a_surrogate_pair_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    processes = begun(monkeypatch)
+    with Compiler(VOCABULARY, workers=1) as compiler:
+        for kind, source in [
+            ("json_schema", POISON),
+            ("json_schema", POISON),
+            ("regex", "a\ud800"),
+            ("choice", ["\ud800"]),
+            ("grammar", "(* \ud800 *) start ::= 'a';"),
+            ("structural_tag", {"format": {"type": "const_string", "value": "\ud800"}}),
+        ]:
+            error = compiler.submit(kind, source).exception()
+            assert isinstance(error, GrammarError)
+            assert "surrogate" in str(error)
+    assert len(processes) == 1
+
+
+def test_an_exception_is_a_value_and_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def fail(*source: object, **_: object) -> Grammar:
+        calls.append(source)
+        raise TypeError("unhashable type: 'dict'")
+
+    monkeypatch.setattr(Grammar, "read_with", fail)
+    compiler = Compiler(VOCABULARY)
+    for _ in range(3):
+        error = compiler.submit("regex", "a").exception()
+        assert isinstance(error, InternalError)
+        assert "TypeError: unhashable type: 'dict' at test_compiler.py:" in str(error)
+        assert "a bug in kbnf" in str(error)
+    assert len(calls) == 1
+
+
+def test_a_worker_answers_every_exception(monkeypatch: pytest.MonkeyPatch) -> None:
+    def answered(make: Callable[..., Any]) -> object:
+        monkeypatch.setattr(Grammar, "read_with", make)
+        return unpack(worker.answer(pack(Job("regex", "a"))))
+
+    def fail(error: Exception) -> Callable[..., Any]:
+        def make(*_: object, **options: object) -> Any:
+            raise error
+
+        return make
+
+    unsendable = ConfigError("x")
+    unsendable.__dict__["lock"] = threading.Lock()
+    for error in (KeyError("x"), UnicodeEncodeError("utf-8", "a", 0, 1, "x"), unsendable):
+        assert isinstance(answered(fail(error)), InternalError)
+    assert isinstance(answered(fail(RecursionError())), KbnfError)
+    assert isinstance(answered(lambda *_, **__: None), InternalError)
+    assert isinstance(unpack(worker.answer(b"no pickle")), InternalError)
+    assert isinstance(answered(lambda *_, **__: Grammar("start ::= 'a';")), Compiled)
+
+
+def test_a_source_that_ends_its_process_twice_is_refused_from_then_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    processes = begun(monkeypatch)
+    fatal = Fatal()
+    with Compiler(VOCABULARY, workers=1) as compiler:
+        compiler.regex("a")
+        for _ in range(3):
+            error = compiler.submit("grammar", "start ::= 'a';", path=fatal).exception()
+            assert isinstance(error, QuarantinedError)
+        assert len(processes) == STRIKES
+        assert takes(compiler.regex("b"), "b")
+    assert len(processes) == STRIKES + 1
+
+
+def test_a_process_that_cannot_be_started_is_no_fault_of_the_source(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with Compiler(VOCABULARY, workers=1) as compiler:
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "executable", "/bin/false")
+            error = compiler.submit("regex", "a").exception()
+            assert isinstance(error, WorkerError)
+            assert not isinstance(error, QuarantinedError)
+        assert takes(compiler.regex("a"), "a")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_is_told_to_make_its_own_and_harms_none() -> None:
+    program = """
+        import os
+        from kbnf_core import Compiler, Vocabulary
+        from kbnf_core.errors import ConfigError
+        with Compiler(Vocabulary.bytes(), workers=1) as compiler:
+            compiler.regex("a")
+            child = os.fork()
+            if child == 0:
+                try:
+                    compiler.regex("b")
+                except ConfigError as error:
+                    compiler.close()
+                    os.write(1, str(error).encode())
+                    os._exit(3)
+                os._exit(4)
+            status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            compiler.regex("c")
+            print(status, compiler._workers[0]._process.poll())
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert "make one in each process after forking" in done.stdout
+    assert done.stdout.endswith("3 None\n")
+
+
+@pytest.mark.parametrize(
+    ("kind", "source", "options"),
+    [
+        ("regex", None, {}),
+        ("regex", b"a", {}),
+        ("regex", "a", {"flags": "i"}),
+        ("choice", "abc", {}),
+        ("choice", [1], {}),
+        ("choice", ["a", None], {}),
+        ("choice", None, {}),
+        ("choice", [], {}),
+        ("grammar", None, {}),
+        ("grammar", "start ::= 'a';", {"finish": []}),
+        ("grammar", "start ::= 'a';", {"lossy": True}),
+        ("grammar", 'root ::= "a"', {"language": "gbnf", "finish": "eos"}),
+        ("structural_tag", b"", {}),
+        ("structural_tag", {"format": {1, 2}}, {}),
+        ("structural_tag", {}, {"lossy": True}),
+        ("json_schema", {}, {"whitespace": []}),
+        ("json_schema", {}, {"whitespace": {}}),
+        ("json_schema", {}, {"whitespace": 3}),
+        ("json_schema", {}, {"lossy": "yes"}),
+        ("json_schema", {}, {"whitespace_pattern": 3}),
+        ("json_schema", {}, {"limits": 3}),
+        ("json_schema", {}, {"bogus": 3}),
+        ("json_schema", {1: {2, 3}}, {}),
+    ],
+)
+def test_arguments_of_other_types_are_refused_by_name(
+    compiler: Compiler, kind: str, source: Any, options: dict[str, Any]
+) -> None:
+    with pytest.raises(ConfigError, match=" "):
+        compiler.submit(kind, source, **options)
 
 
 def test_a_job_whose_worker_dies_is_refused_and_can_be_tried_again() -> None:

@@ -24,6 +24,7 @@ BASE = {
     "collecting",
     "expression",
     "traversal",
+    "json_text",
 }
 FRONT = BASE | {"syntax", "automata", "ir", "config", "lower"}
 BACK = FRONT | {"frontend", "recognise", "vocab", "mask", "grammar"}
@@ -37,6 +38,7 @@ ALLOWED: dict[str, set[str]] = {
     "traversal": set(),
     "collecting": set(),
     "expression": {"traversal"},
+    "json_text": {"source"},
     "diagnostics": {"source", "limits", "version"},
     "errors": {"diagnostics"},
     "limits": set(),

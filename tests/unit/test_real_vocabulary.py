@@ -2,33 +2,13 @@
 
 from pathlib import Path
 
-import mistral_common
 import pytest
 
-from kbnf_core import Config, Engine, Grammar, Vocabulary, load_vocabulary
-from kbnf_core.errors import RejectedError
+from kbnf_core import Config, Engine, Grammar
+from kbnf_testing.acceptance import accepted_by
+from kbnf_testing.real_vocabulary import real_vocabulary
 
 GRAMMARS = Path(__file__).resolve().parents[2] / "grammars"
-
-
-@pytest.fixture(scope="module")
-def tekken() -> Vocabulary:
-    folder = Path(mistral_common.__file__).parent / "data"
-    return load_vocabulary(max(folder.glob("tekken*.json")))
-
-
-def accepted(engine: Engine, vocabulary: Vocabulary) -> list[int]:
-    """Return the ids of nonempty tokens that the engine accepts, tried one by one."""
-    found = []
-    for token_id in range(vocabulary.size):
-        try:
-            engine.try_accept_new_token(token_id)
-        except RejectedError:
-            continue
-        engine.rollback()
-        if vocabulary.token(token_id) != b"":
-            found.append(token_id)
-    return found
 
 
 @pytest.mark.parametrize(
@@ -43,13 +23,12 @@ def accepted(engine: Engine, vocabulary: Vocabulary) -> list[int]:
         ("reasoned_answer", None, "<think>so"),
     ],
 )
-def test_mask_is_what_accepting_says(
-    tekken: Vocabulary, grammar: str, finish: str | None, prefix: str
-) -> None:
+def test_mask_is_what_accepting_says(grammar: str, finish: str | None, prefix: str) -> None:
     text = (GRAMMARS / f"{grammar}.kbnf").read_text(encoding="utf-8")
-    engine = Engine(Grammar(text), tekken, Config(finish=finish))
+    vocabulary = real_vocabulary()
+    engine = Engine(Grammar(text), vocabulary, Config(finish=finish))
     engine.try_accept_new_bytes(prefix.encode())
     engine.compute_allowed_token_ids()
     allowed = engine.get_allowed_token_ids_from_last_computation()
     assert allowed
-    assert allowed == accepted(engine, tekken)
+    assert allowed == accepted_by(engine, range(vocabulary.size))

@@ -15,6 +15,8 @@ from kbnf_core.mask.bits import unpack
 from kbnf_core.mask.slices import MACHINES, slices_of
 from kbnf_core.vocab.trie import TokenTrie, build_trie, part_of
 
+FIRST_BYTES = " | ".join(rf"#b'\x{byte:02x}'" for byte in range(0xC2, 0xE0))
+
 GRAMMARS = {
     "string": r"""start ::= '"' #'[^"\\\\\\x00-\\x1f]*' '"' ',' '"' #'[a-z]*' '"';""",
     "counted": """start ::= '"' #'[^"]{0,30}' '"' ';';""",
@@ -37,6 +39,12 @@ GRAMMARS = {
     "one first byte": "start ::= '\"' #'[a-z ]' #'[^\"€🙂]*' '\"';",
     "counted, some of a first byte": "start ::= '\"' #'[^\"€é]{0,30}' '\"';",
     "by two first bytes": "start ::= #'[^漢-龥🙂]*' ';';",
+    "only longer ones, at the end": r"start ::= #'[^\\x00-\\x7f]+';",
+    "few of one byte, at the end": "start ::= #'[^ -~]{0,3}';",
+    "of a called character": r"start ::= x+; x ::= #'[^\\x00-\\x7f]';",
+    "bytes that end no character": rf"start ::= ({FIRST_BYTES}) #b'\xff';",
+    "a limit in bytes": """start ::= except!('"', 5) '"';""",
+    "until longer characters": "start ::= except!('漢字') '漢字';",
 }
 
 WIDE = ["é", "漢", "字", "🙂", "ê", "€", "\u2028", "\u00a0", "😀"]

@@ -6,15 +6,15 @@ the work is done in processes of their own (``compiler.worker``), which send bac
 server's loop goes on meanwhile, since nothing here holds the interpreter for long.
 """
 
+import os
 import pickle
 import struct
 import subprocess
 import sys
 from collections import OrderedDict, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, fields
-from os import environ, pathsep
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock, Thread
@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, cast
 
 from kbnf_core.config import Finish
-from kbnf_core.errors import ConfigError, KbnfError
+from kbnf_core.errors import ConfigError, InternalError, KbnfError
 from kbnf_core.frontend import KBNF
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import LANGUAGES, named
@@ -43,20 +43,32 @@ _ARRAYS = tuple(field.name for field in fields(Tables))
 _LENGTH = struct.Struct("<Q")
 
 
-def send(stream: BinaryIO, message: object) -> None:
+def pack(message: object) -> bytes:
+    """Return a message as it is sent between this process and a worker."""
+    return pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+
+
+def unpack(data: bytes) -> object:
+    """Return the message that ``pack`` made ``data`` of."""
+    return pickle.loads(data)  # noqa: S301 - what our own process wrote
+
+
+def send(stream: BinaryIO, data: bytes) -> None:
     """Write one message."""
-    data = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
     stream.write(_LENGTH.pack(len(data)) + data)
     stream.flush()
 
 
-def receive(stream: BinaryIO) -> object:
+def receive(stream: BinaryIO) -> bytes:
     """Return the next message; raise ``EOFError`` where the other side is gone."""
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         raise EOFError
-    data = stream.read(_LENGTH.unpack(head)[0])
-    return pickle.loads(data)  # noqa: S301 - what our own process wrote
+    length = _LENGTH.unpack(head)[0]
+    data = stream.read(length)
+    if len(data) < length:
+        raise EOFError
+    return data
 
 
 @dataclass(frozen=True)
@@ -69,9 +81,21 @@ class Job:
     limits: Limits = DEFAULT_LIMITS
 
     def grammar(self) -> Grammar:
-        """Compile here; raises ``GrammarError`` and what else is wrong with the source."""
+        """Compile here, automata and all; raises ``KbnfError``, whatever goes wrong."""
         language = named(self.language) or KBNF
-        return Grammar.read_with(self.text, language, limits=self.limits, **dict(self.options))
+        try:
+            grammar = Grammar.read_with(
+                self.text, language, limits=self.limits, **dict(self.options)
+            )
+            grammar.tables  # noqa: B018 - what passes a limit is refused here
+        except KbnfError:
+            raise
+        except (RecursionError, MemoryError) as error:
+            message = f"compiling took more than this process has: {error!r}"
+            raise KbnfError(message) from error
+        except Exception as error:
+            raise InternalError(error) from error
+        return grammar
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +142,9 @@ class _Entry:
 class Compiler:
     """Makes grammars for one vocabulary and keeps them, the last used, within ``memory`` bytes.
 
-    With ``workers``, that many processes do the work; they end with ``close`` or this process.
+    With ``workers``, that many processes do the work; they end with ``close`` or this process, and
+    serve no other: a forked child makes a compiler of its own. A source that ends its process
+    ``STRIKES`` times is refused from then on (``QuarantinedError``).
     ``limits`` bound the work of a grammar (``Limits.work``), counted, so that the same source is
     always refused alike. Threads may share a compiler. A grammar that is in use stays usable when
     it is forgotten here.
@@ -141,6 +167,7 @@ class Compiler:
         self._to_measure: deque[Job] = deque()
         self._jobs: SimpleQueue[tuple[Job, Future[Grammar]] | None] = SimpleQueue()
         self._closed = False
+        self._process_id = os.getpid()
         self._workers = [Worker(self._jobs, self._trim) for _ in range(workers)]
 
     def __enter__(self) -> "Compiler":
@@ -163,6 +190,8 @@ class Compiler:
 
     def close(self) -> None:
         """End the workers, whatever they are doing; what they had not done is cancelled."""
+        if self._belongs_to_parent():
+            return
         with self._lock:
             self._closed = True
         for worker in self._workers:
@@ -208,12 +237,17 @@ class Compiler:
         ``kind``: a method of the compiler, or its name. Without workers it is done when this
         returns.
         """
+        if self._belongs_to_parent():
+            raise ConfigError(
+                "a compiler with workers serves the process that made it; make one in each"
+                " process after forking"
+            )
         job = self._job(str(getattr(kind, "__name__", kind)), source, options)
         with self._lock:
             if self._closed:
                 raise ConfigError("this compiler is closed")
             entry = self._kept.get(job)
-            if entry is not None and not _has_failed(entry.grammar):
+            if entry is not None and not _may_succeed(entry.grammar):
                 self._kept.move_to_end(job)
                 return entry.grammar
             future = self._keep(job)
@@ -223,6 +257,10 @@ class Compiler:
         _settle(future, job)
         self._trim(job)
         return future
+
+    def _belongs_to_parent(self) -> bool:
+        """Tell whether this process was forked off: it has the workers' pipes, and no thread."""
+        return bool(self._workers) and os.getpid() != self._process_id
 
     def _keep(self, job: Job) -> Future[Grammar]:
         if job in self._kept:
@@ -236,10 +274,13 @@ class Compiler:
 
     def _job(self, kind: str, source: Any, options: dict[str, Any]) -> Job:
         wanted = options.pop("language", KBNF.name) if kind == "grammar" else kind
-        language = named(wanted)
+        language = named(wanted) if isinstance(wanted, str) else None
         if language is None:
             known = ", ".join(each.name for each in LANGUAGES)
             raise ConfigError(f"a compiler reads {known}, not {wanted}")
+        for name, value in options.items():
+            if not isinstance(value, Hashable):
+                raise ConfigError(f"`{name}` cannot be {value!r}"[:200])
         text = language.text_of(source)
         return Job(language.name, text, tuple(sorted(options.items())), self._limits)
 
@@ -268,21 +309,22 @@ class Compiler:
         return False
 
 
-def _has_failed(future: Future[Grammar]) -> bool:
-    """Tell whether it is worth trying again: it was given up, not refused."""
+def _may_succeed(future: Future[Grammar]) -> bool:
+    """Tell whether it is worth trying again: the source had no part in the failure."""
     if not future.done():
         return False
-    return future.cancelled() or isinstance(future.exception(), WorkerError)
+    if future.cancelled():
+        return True
+    error = future.exception()
+    return isinstance(error, WorkerError) and not isinstance(error, QuarantinedError)
 
 
 def _settle(future: Future[Grammar], job: Job) -> None:
     if not future.set_running_or_notify_cancel():
         return
     try:
-        grammar = job.grammar()
-        grammar.tables  # noqa: B018 - what passes a limit is refused here
-        future.set_result(grammar)
-    except Exception as error:
+        future.set_result(job.grammar())
+    except KbnfError as error:
         future.set_exception(error)
 
 
@@ -296,8 +338,19 @@ def _grammar_bytes(future: Future[Grammar]) -> int:
     return size + (known.known_bytes if known else 0)
 
 
+STRIKES = 2
+"""Processes that a source may end before it is refused."""
+
+
 class WorkerError(KbnfError, RuntimeError):
-    """A worker process has ended, by itself or killed."""
+    """A worker process cannot be started, or was ended by ``close``: try again."""
+
+
+class QuarantinedError(WorkerError):
+    """A source that ended its process ``STRIKES`` times: a refusal, which is remembered."""
+
+    def __init__(self) -> None:
+        super().__init__(f"compiling this ended its process {STRIKES} times; it is not tried again")
 
 
 class Worker:
@@ -344,48 +397,58 @@ class Worker:
                 future.set_result(answer.restored(job))
             else:
                 future.set_exception(cast(KbnfError, answer))
-        except (OSError, EOFError):
-            future.set_exception(WorkerError("the process that compiled this has ended"))
-        except Exception as error:
+        except KbnfError as error:
             future.set_exception(error)
+        except Exception as error:
+            future.set_exception(InternalError(error))
 
     def _ask(self, job: Job) -> object:
-        """Return the answer of a process, of a second one if the first has ended."""
+        """Return the answer of a process. Raises ``WorkerError``."""
         try:
-            return self._ask_once(job)
-        except (OSError, EOFError):
-            return self._ask_once(job)
-
-    def _ask_once(self, job: Job) -> object:
-        process = self._running()
-        try:
-            send(cast(BinaryIO, process.stdin), job)
-            return receive(cast(BinaryIO, process.stdout))
-        except (OSError, EOFError):
-            process.kill()
-            process.wait()
-            raise
+            data = pack(job)
+        except Exception as error:
+            raise ConfigError(f"this cannot be sent to a worker: {error}") from None
+        for _ in range(STRIKES):
+            process = self._running()
+            try:
+                send(cast(BinaryIO, process.stdin), data)
+                return unpack(receive(cast(BinaryIO, process.stdout)))
+            except (OSError, EOFError):
+                process.kill()
+                process.wait()
+        with self._lock:
+            self._refuse_ended()
+        raise QuarantinedError
 
     def _running(self) -> "subprocess.Popen[bytes]":
         with self._lock:
-            if self._ended:
-                raise EOFError
+            self._refuse_ended()
             if self._process is None or self._process.poll() is not None:
                 if self._process is not None:
                     _close(self._process)
                 self._process = _begin()
             return self._process
 
+    def _refuse_ended(self) -> None:
+        if self._ended:
+            raise WorkerError("this compiler is closed")
+
 
 def _begin() -> "subprocess.Popen[bytes]":
+    """Return a process that has begun to listen: one that cannot is no fault of a source."""
     here = str(Path(__file__).resolve().parents[2])
-    paths = [here, *filter(None, [environ.get("PYTHONPATH")])]
-    return subprocess.Popen(
-        [sys.executable, "-P", "-m", "kbnf_core.compiler.worker"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**environ, "PYTHONPATH": pathsep.join(paths)},
-    )
+    paths = [here, *filter(None, [os.environ.get("PYTHONPATH")])]
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "kbnf_core.compiler.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        )
+        receive(cast(BinaryIO, process.stdout))
+    except (OSError, EOFError) as error:
+        raise WorkerError(f"a worker process cannot be started: {error!r}") from None
+    return process
 
 
 def _close(process: "subprocess.Popen[bytes]") -> None:

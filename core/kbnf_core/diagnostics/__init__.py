@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from kbnf_core.diagnostics.catalogue import CATALOGUE, Rule, Severity
 from kbnf_core.limits import DEFAULT_LIMITS
-from kbnf_core.source import Source, Span
+from kbnf_core.source import Source, Span, half_of_pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def decode(
     """
     if len(data) > largest:
         empty = Source("", path)
-        return empty, too_large(empty, largest)
+        return empty, _too_large(empty, largest)
     try:
         return Source(data.decode("utf-8"), path), None
     except UnicodeDecodeError as error:
@@ -96,8 +96,19 @@ def decode(
         return source, _invalid_utf8(data, source, error)
 
 
-def too_large(source: Source, largest: int) -> Diagnostic:
-    """Return the finding that a text is larger than ``largest``."""
+def unreadable(source: Source, largest: int) -> Diagnostic | None:
+    """Return why a text that was not decoded here is not read: E009, or E017; None if it is."""
+    if len(source.text) > largest:
+        return _too_large(source, largest)
+    half = half_of_pair(source.text)
+    if half is None:
+        return None
+    number = ord(source.text[half.start])
+    message = f"U+{number:04X} is half of a surrogate pair: no UTF-8 text has it"
+    return Diagnostic("E009", message, source, half)
+
+
+def _too_large(source: Source, largest: int) -> Diagnostic:
     return Diagnostic(
         "E017",
         f"the text is larger than {largest:,} bytes",

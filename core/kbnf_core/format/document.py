@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
-from kbnf_core.diagnostics import Diagnostic, Severity
+from kbnf_core.diagnostics import Diagnostic, Severity, unreadable
 from kbnf_core.format.layout import lay_out
 from kbnf_core.format.printer import print_pieces
 from kbnf_core.format.words import Contents, Gap, KeptWords, Statement, contents_of
@@ -39,6 +39,9 @@ def format_kbnf(source: Source, width: int = WIDTH, limits: Limits = DEFAULT_LIM
     A definition in which another layout would change what an ``ignore[...]`` pragma silences
     keeps the lines that it has.
     """
+    finding = unreadable(source, limits.source_bytes)
+    if finding is not None:
+        return Formatted(None, (finding,))
     words = KeptWords(source.text)
     parsed = parse_kbnf(source, limits, words)
     errors = tuple(d for d in parsed.diagnostics if d.severity is Severity.ERROR)

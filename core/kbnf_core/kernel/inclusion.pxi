@@ -13,7 +13,7 @@ cdef enum:
     _NODES_PER_PAIR = 16
     _LEAST_PAIRS = 64
     _MOST_PAIRS = 1024
-    # Bytes; few tokens are longer, and they would make every check longer.
+    # Characters; few tokens are longer, and they would make every check longer.
     _LONGEST = 64
     # What is known of an automaton state, with any state of the machine, which 0 stands for: that
     # nothing completes from there on, that something may; that one character leads from there to
@@ -26,7 +26,7 @@ cdef enum:
     # of ``After``.
     _CALLING = 16
     _AMBIGUOUS = 32
-    # The position after any character: none can come; there is not one position.
+    # The position after any character: none can begin; there is not one position.
     _NONE = -0x7FFFFFFF
     _SEVERAL = -0x7FFFFFFE
     # Characters for which leaving out the others is less work than walking.
@@ -40,7 +40,7 @@ cdef struct Known:
     int32_t search
     # How many pairs were visited to prove the length; ``_MOST_PAIRS`` where that is final.
     uint16_t effort
-    # A lower bound, in bytes, up to which inclusion is proved.
+    # A lower bound, in characters, up to which inclusion is proved; one that is begun is one.
     uint8_t length
     uint8_t flags
 
@@ -279,7 +279,10 @@ cdef class Inclusion:
                     after = reached.first
                 elif after != reached.first:
                     return _SEVERAL
-        if after != _NONE and _is_any(found_out.refused) and _size(taken) < _LEAST_TAKEN:
+        if _is_any(taken) and (
+            after == _NONE or (_is_any(found_out.refused) and _size(taken) < _LEAST_TAKEN)
+        ):
+            # No position was found after what begins, or too little begins.
             return _SEVERAL
         # Those that share a number may differ.
         taken.low &= found_out.refused.low
@@ -437,19 +440,35 @@ cdef class Inclusion:
         return known.length
 
     cdef int _look(self, int32_t start, int32_t start_reading, int32_t pairs) except -1:
-        """Search breadth first, until a byte is refused or no pair is new."""
+        """Search breadth first, by characters, until a byte is refused or no pair is new.
+
+        A pair is as far away as characters were read before it. So many may have several bytes
+        each: a length in bytes says less.
+        """
         cdef vector[Pair] found = vector[Pair](1, Pair(start, start_reading))
-        # How many pairs were found within 0, 1, 2, .. bytes.
-        cdef vector[size_t] within = vector[size_t](1, 1)
+        # Pairs that are one character further away, and how many are within 0, 1, 2, .. of them.
+        cdef vector[Pair] later
+        cdef vector[size_t] within
         cdef vector[Pair]* moves
         cdef Pair reached, last
         cdef Known* known
         cdef int32_t limit = _FREE, most = _farthest(start), length = 0, i_length
-        cdef bint refused = False
+        cdef bint refused = False, is_closed = False
         cdef size_t i = 0, j
         self.search += 1
         self._known(start, start_reading).search = self.search
-        while i < found.size() and length < min(limit, most) and <int32_t> i <= pairs:
+        while length < min(limit, most):
+            if i == found.size():
+                within.push_back(i)
+                is_closed = later.empty()
+                if is_closed:
+                    break
+                found.insert(found.end(), later.begin(), later.end())
+                later.clear()
+                length += 1
+                continue
+            if <int32_t> i > pairs:
+                break
             moves = &self.moves[found[i].second]
             last = Pair(DEAD, DEAD)
             for j in range(moves.size()):
@@ -468,25 +487,22 @@ cdef class Inclusion:
                 if known.search == self.search:
                     continue
                 known.search = self.search
-                if known.effort < _MOST_PAIRS:
+                if known.effort < _MOST_PAIRS and reached.second == 1:
+                    later.push_back(reached)
+                elif known.effort < _MOST_PAIRS:
                     found.push_back(reached)
                 elif known.length != _FREE:
-                    limit = min(limit, length + 1 + known.length)
+                    limit = min(limit, length + (reached.second == 1) + known.length)
             if refused:
                 break
             i += 1
-            if i == within.back():
-                length += 1
-                within.push_back(found.size())
-        if not refused and i == found.size() and limit == _FREE:
+        if is_closed and limit == _FREE:
             # The visited pairs are closed: inclusion holds for any length.
             for reached in found:
                 known = self._known(reached.first, reached.second)
                 known.length, known.effort = _FREE, _MOST_PAIRS
             return 0
-        if not refused and i == found.size():
-            length = limit
-        length = min(length, limit)
+        length = limit if is_closed else min(length, limit)
         for i_length in range(min(length, <int32_t> within.size())):
             for i in range(within[i_length - 1] if i_length else 0, within[i_length]):
                 known = self._known(found[i].first, found[i].second)

@@ -7,6 +7,7 @@ from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import ConfigError
 from kbnf_core.frontend import Language
+from kbnf_core.json_text import NoJsonError, parse_json
 from kbnf_core.languages.conversion.build_tree import terminal
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
@@ -16,14 +17,14 @@ from kbnf_core.syntax.parsed import Parsed, Request
 def _read(source: Source, request: Request) -> Parsed:
     del request
     whole = Span(0, len(source.text))
+    message, place = "a choice is a JSON list of texts, at least one", whole
     try:
-        texts = json.loads(source.text)
-    except (ValueError, RecursionError):
-        texts = None
+        texts = parse_json(source.text)
+    except NoJsonError as error:
+        texts, message, place = None, f"this list is not JSON: {error.reason}", error.span
     if not isinstance(texts, list) or not texts or not all(isinstance(t, str) for t in texts):
-        message = "a choice is a JSON list of texts, at least one"
         document = tree.Document(source, (), (), frozenset(("start",)))
-        return Parsed(document, (Diagnostic("E001", message, source, whole),))
+        return Parsed(document, (Diagnostic("E001", message, source, place),))
     branches = {text: terminal(text, span) for text, span in _places(source.text)}
     body: tree.Expression = tree.Alternation(tuple(branches.values()), whole)
     if len(branches) == 1:
@@ -47,8 +48,13 @@ def _next(text: str, begin: int) -> int:
     return begin
 
 
-def _dump(choices: Iterable[str]) -> str:
+def _dump(choices: object) -> str:
+    if isinstance(choices, bytes) or not isinstance(choices, Iterable):
+        raise ConfigError(f"a choice is a list of texts, not {choices!r}"[:200])
     texts = list(choices)
+    for text in texts:
+        if not isinstance(text, str):
+            raise ConfigError(f"a choice is a list of texts, and {text!r} is none"[:200])
     if not texts:
         raise ConfigError("a choice is between texts: give one at least")
     return json.dumps(texts, ensure_ascii=False)

@@ -5,6 +5,7 @@ endless part behind parts that have finite texts, and consumes something again a
 way. (Going round without consuming anything is no text: ``start ::= start 'a';`` is not endless.)
 
 Where the start has no finite text but is endless, its infinite texts are what the grammar means.
+(One text is enough, be it the empty one, for what never ends beside it to be cut.)
 The passes behind this one know finite texts only, so each endless part gets finite ones: what has
 come so far, and then ``NEVER``, a terminal that matches no token. A text is viable if it begins one
 of those; and as nothing matches ``NEVER``, none is ever complete.
@@ -20,7 +21,6 @@ from kbnf_core.ir import (
     Call,
     Choice,
     Grammar,
-    Literal,
     Node,
     Regular,
     Repeat,
@@ -39,7 +39,8 @@ _SUFFIX = "#endless"
 def endless_grammar(grammar: Grammar, analysis: Analysis, budget: Budget) -> Grammar | None:
     """Return a grammar whose texts, up to ``NEVER``, begin the infinite texts of ``grammar``.
 
-    None where the start has none. Raises WorkLimitError where ``budget`` is used up.
+    Its start has no finite text, not even the empty one. None where it has no infinite one.
+    Raises WorkLimitError where ``budget`` is used up.
     """
     return _Endless(grammar, analysis, budget).rewrite()
 
@@ -54,21 +55,17 @@ class _Endless:
     def rewrite(self) -> Grammar | None:
         """Return the grammar of what begins infinite texts, if the start has any."""
         endless = self._endless()
-        start = self._grammar.start
-        if start not in endless:
+        if self._grammar.start not in endless:
             return None
         rules = dict(self._grammar.rules)
         for name in sorted(endless):
             body = rules[name]
             ways = [self._prefixes(name, endless), Token(NEVER, body.span)]
-            if name == start and self._analysis.facts[name].nullable:
-                ways.append(Literal(b"", body.span))
             rules[self._renamed(name)] = Choice(tuple(way for way in ways if way), body.span)
-        return Grammar(start, rules)
+        return Grammar(self._grammar.start, rules)
 
     def _renamed(self, name: str) -> str:
-        keeps = name == self._grammar.start or not self._analysis.facts[name].productive
-        return name if keeps else name + _SUFFIX
+        return name + _SUFFIX if self._analysis.facts[name].productive else name
 
     def _endless(self) -> frozenset[str]:
         """Return the nonterminals that have an infinite text."""

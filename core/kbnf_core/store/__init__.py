@@ -52,7 +52,10 @@ class StoreWarning(UserWarning):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a source has no artifact: ``kind`` is ``refused``, ``memory`` or ``killed``."""
+    """Why a source has no artifact.
+
+    ``kind`` is ``refused``, ``memory``, ``killed`` or ``internal`` (a bug here).
+    """
 
     kind: str
     message: str

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from kbnf_core.artifact.manifest import ArtifactError
 from kbnf_core.artifact.read import load_artifact
 from kbnf_core.artifact.write import compile_artifact
-from kbnf_core.errors import GrammarError, KbnfError, SourceError
+from kbnf_core.errors import GrammarError, InternalError, KbnfError, SourceError
 from kbnf_core.grammar import Grammar
 from kbnf_core.store import ArtifactStore, Failure, StoredFailureError, open_store
 from kbnf_core.store.backend import StoreError
@@ -121,6 +121,13 @@ def _compile(
     except KbnfError as error:
         store.put_failure(key, Failure("refused", _text_of(error)))
         raise
+    except OSError:
+        # The disk's fault.
+        raise
+    except Exception as error:
+        found = InternalError(error)
+        store.put_failure(key, Failure("internal", str(found)))
+        raise found from error
 
 
 def _text_of(error: KbnfError) -> str:

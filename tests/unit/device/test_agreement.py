@@ -2,17 +2,16 @@
 
 import json
 import random
-from pathlib import Path
 from typing import Any
 
 import jsonschema
-import mistral_common
 import numpy as np
 import pytest
 
-from kbnf_core import Config, Engine, Finish, Grammar, Vocabulary, load_vocabulary
+from kbnf_core import Config, Engine, Finish, Grammar, Vocabulary
 from kbnf_core.device import TokenTable
 from kbnf_core.mask.bits import unpack
+from kbnf_testing.real_vocabulary import real_vocabulary
 
 SCHEMAS: dict[str, Any] = {
     "flat": {
@@ -54,8 +53,7 @@ TEXTS = {
 
 @pytest.fixture(scope="module")
 def tekken() -> Vocabulary:
-    folder = Path(mistral_common.__file__).parent / "data"
-    return load_vocabulary(max(folder.glob("tekken*.json")))
+    return real_vocabulary()
 
 
 def grammar_of(name: str, whitespace: str = "flexible") -> Grammar:

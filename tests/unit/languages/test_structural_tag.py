@@ -105,6 +105,15 @@ WRITTEN = [
 ]
 
 
+WRONG_SCHEMAS: list[tuple[dict[str, Any], str]] = [
+    ({"required": [{}]}, "/required/0"),
+    ({"required": "a"}, "/required"),
+    ({"properties": {"a": {"minLength": "x"}}}, "/properties/a/minLength"),
+    ({"properties": {"a": {"type": [{}]}}}, "/properties/a/type/0"),
+    ({"properties": {"a": {"prefixItems": 3}}}, "/properties/a/prefixItems"),
+]
+
+
 @pytest.mark.parametrize(("fmt", "kbnf"), WRITTEN, ids=lambda each: str(each)[:60])
 def test_a_format_is_written_as_rules(fmt: Any, kbnf: str) -> None:
     conversion = from_structural_tag(of(fmt))
@@ -116,7 +125,7 @@ def test_a_format_is_written_as_rules(fmt: Any, kbnf: str) -> None:
 INVALID: list[tuple[str, str, str]] = [
     ("{", "E441", "this is none: Expecting property name"),
     ("[]", "E441", "is an object"),
-    ('{"format": NaN}', "E441", "it holds `NaN`"),
+    ('{"format": NaN}', "E441", "it contains `NaN`"),
     ("{}", "E441", "the whole text: a structural tag has a field `format`"),
     ('{"type": "tag", "format": {}}', "E441", "/type: the type of a structural tag is"),
     (of([]), "E441", "/format: a format is an object"),
@@ -197,6 +206,15 @@ INVALID: list[tuple[str, str, str]] = [
         "E442",
         "/format/json_schema/patternProperties: ",
     ),
+    *(
+        (
+            of({"type": "json_schema", "json_schema": {"properties": {}, **wrong}, "style": style}),
+            "E802",
+            f"/format/json_schema{pointer}: ",
+        )
+        for style in ("json", "qwen_xml", "cohere_xml", "minimax_m3_xml")
+        for wrong, pointer in WRONG_SCHEMAS
+    ),
     ('{"structures": [{"begin": "a", "end": "b"}], "triggers": ["a"]}', "E441", "/structures/0: "),
     ('{"structures": 1, "triggers": ["a"]}', "E441", "/structures: `structures` is a list"),
     ('{"structures": [], "triggers": ["a"]}', "E441", "`tags` is a list that is not empty"),
@@ -210,6 +228,19 @@ def test_what_is_wrong_is_told_with_its_pointer(text: str, code: str, message: s
     finding = caught.value.diagnostics[0]
     assert finding.code == code
     assert message in finding.message
+
+
+@pytest.mark.parametrize("style", ["qwen_xml", "cohere_xml", "minimax_m3_xml"])
+@pytest.mark.parametrize(
+    "wrong", [{"type": "object", "required": [{}]}, {"type": "array", "minItems": "x"}]
+)
+def test_a_reference_to_what_is_no_schema_is_wrong(style: str, wrong: object) -> None:
+    """The meta-schema takes what it leads to for a value."""
+    schema = {"properties": {"a": {"$ref": "#/default"}}, "default": wrong}
+    with pytest.raises(GrammarError) as caught:
+        from_structural_tag(of({"type": "json_schema", "json_schema": schema, "style": style}))
+    found = [each.message for each in caught.value.diagnostics if each.code == "E802"]
+    assert any(message.startswith("/format/json_schema/default/") for message in found)
 
 
 def test_a_finding_stands_where_its_pointer_leads() -> None:

@@ -3,6 +3,7 @@
 import os
 import signal
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import active_children
 from pathlib import Path
 
@@ -10,12 +11,12 @@ import pytest
 
 from kbnf_cli import executors
 from kbnf_cli.executors import Processes
-from kbnf_core import Vocabulary
+from kbnf_core import Grammar, Vocabulary
 from kbnf_core.errors import KbnfError
-from kbnf_core.store import open_store
+from kbnf_core.store import Failure, open_store
 from kbnf_core.store.backend import DirectoryStore
 from kbnf_core.store.cache import memory_limit
-from kbnf_core.store.keys import recipe_of
+from kbnf_core.store.keys import Recipe, recipe_of
 from kbnf_core.store.making import KNOWN, MADE, QUARANTINED, Outcome, Task, run_task, run_tasks
 from kbnf_testing.farm import DEADLY, Counting, content, killer
 
@@ -81,6 +82,26 @@ def test_a_source_that_kills_its_worker_is_quarantined(tmp_path: Path) -> None:
     assert (failure.kind, failure.message) == ("killed", outcomes[DEADLY].message)
     assert "3 times" in failure.message
     assert run_task(deadly).status == "refused"
+
+
+def test_a_bug_is_reported_for_its_source_and_the_others_are_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(recipe: Recipe, vocabulary: Vocabulary | None) -> Grammar:
+        if "key1" in recipe.text:
+            raise TypeError("unhashable type: 'dict'")
+        return compiled(recipe, vocabulary)
+
+    compiled = Recipe.grammar
+    monkeypatch.setattr(Recipe, "grammar", fail)
+    url = tmp_path / "store"
+    tasks = [task for task in tasks_for(url, 3) if task.fingerprint == BYTES.fingerprint]
+    with ThreadPoolExecutor(1) as here:
+        outcomes = {each.name: each for each in run_tasks(tasks, here, (), 1)}
+    assert Counter(each.status for each in outcomes.values()) == {MADE: 2, "refused": 1}
+    message = outcomes["schema 1"].message
+    assert "internal error: TypeError: unhashable type: 'dict' at test_farm.py:" in message
+    assert open_store(url).failure(tasks[1].key) == Failure("internal", message)
 
 
 def test_processes_that_cannot_start_are_no_fault_of_a_source(

@@ -13,8 +13,8 @@ from kbnf_core.source import Span
 _SIMPLE = {"t": b"\t", "n": b"\n", "r": b"\r"}
 
 _PIECE = re.compile(
-    r"""(?P<plain>[^\\\ud800-\udfff]+)
-      | \\(?:x(?P<byte>[0-9A-Fa-f]{2}) | u(?P<four>(?![dD][89abAB])[0-9A-Fa-f]{4})
+    r"""(?P<plain>[^\\]+)
+      | \\(?:x(?P<byte>[0-9A-Fa-f]{2}) | u(?P<four>(?![dD][89a-fA-F])[0-9A-Fa-f]{4})
       | (?P<simple>[^xu\x80-\U0010ffff]))
       | (?P<bad>\\.|.)""",
     re.VERBOSE | re.DOTALL,

@@ -1,30 +1,32 @@
 """What running grammars shows of a conversion: texts that are lost, and texts that go on.
 
-Running takes tables. Where there are none (``lower.available``), nothing is shown: losses come
-without examples, and one that could not be ruled out counts as one.
+Running takes tables. Where there are none (``lower.available``), or those of a grammar take more
+than its limits allow, nothing is shown: losses come without examples, and one that could not be
+ruled out counts as one.
 """
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from kbnf_core.errors import WorkLimitError
 from kbnf_core.ir import Grammar
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.available import has_tables
 from kbnf_core.syntax.conversion import Example
+
+if TYPE_CHECKING:
+    from kbnf_core.recognise.states import StateTable
 
 
 def example_of_loss(
     grammar: Grammar, converted: Grammar, limits: Limits = DEFAULT_LIMITS
 ) -> Example | None:
     """Return a shortest text that only one of two grammars takes; None if none was found."""
-    if not has_tables():
+    one, other = _states(grammar, limits), _states(converted, limits)
+    if one is None or other is None:
         return None
     from kbnf_core.languages.conversion.running import shortest_difference
-    from kbnf_core.lower.build import build_tables
-    from kbnf_core.recognise.states import StateTable
 
-    difference = shortest_difference(
-        StateTable(build_tables(grammar, limits)), StateTable(build_tables(converted, limits))
-    )
+    difference = shortest_difference(one, other)
     return None if difference is None else Example(*difference)
 
 
@@ -37,14 +39,26 @@ class GoingOn(NamedTuple):
 
 def going_on(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> GoingOn:
     """Return what could be shown of the texts that begin with a complete one."""
-    if not has_tables():
+    states = _states(grammar, limits)
+    if states is None:
         return GoingOn(True, None)
     from kbnf_core.languages.conversion.running import MOST_STATES, is_prefix_free, shortest_longer
-    from kbnf_core.lower.build import build_tables
-    from kbnf_core.recognise.states import StateTable
 
-    states = StateTable(build_tables(grammar, limits))
     if is_prefix_free(states.tables):
         return GoingOn(False, None)
     longer = shortest_longer(states, MOST_STATES)
     return GoingOn(True, None if longer is None else Example(longer, kept_out=False))
+
+
+def _states(grammar: Grammar, limits: Limits) -> "StateTable | None":
+    """Return the states of a grammar; None where nothing can be run."""
+    if not has_tables():
+        return None
+    from kbnf_core.lower.build import build_tables
+    from kbnf_core.lower.nfa import TooManyStatesError
+    from kbnf_core.recognise.states import StateTable
+
+    try:
+        return StateTable(build_tables(grammar, limits))
+    except (TooManyStatesError, WorkLimitError):
+        return None

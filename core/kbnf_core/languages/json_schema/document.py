@@ -7,11 +7,11 @@ must be one of the meta-schemas, which come with the library.
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import cache, cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
+from kbnf_core.json_text import Json, NoJsonError, parse_json
 from kbnf_core.languages.json_schema.dynamic import RECURSIVE, Marks, Scope, has_marks
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, Ref
 from kbnf_core.languages.json_schema.keywords import APPLICATORS, LOCAL, TYPE_ALONE, UNEVALUATED
@@ -27,6 +27,7 @@ from kbnf_core.languages.json_schema.problems import (
 )
 from kbnf_core.languages.json_schema.quick_validate import is_sound
 from kbnf_core.languages.json_schema.values import key_of
+from kbnf_core.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,26 +36,16 @@ if TYPE_CHECKING:
     from referencing import Registry, Specification
     from referencing._core import Resolver
 
-Json: TypeAlias = Any
-"""JSON as ``read_json`` returns it: numbers are decimals."""
-
 
 def read_json(text: str) -> Json:
     """Return the value of a JSON text; raises ProblemError where it is none."""
     try:
-        return json.loads(
-            text, parse_float=Decimal, parse_int=Decimal, parse_constant=_refuse_constant
-        )
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        found = invalid(f"the schema is not JSON: {error.msg} at {where}", "")
-        raise ProblemError(replace(found.problem, offset=error.pos)) from None
-    except RecursionError:
-        raise invalid("the schema is nested too deeply", "") from None
-
-
-def _refuse_constant(name: str) -> Json:
-    raise invalid(f"the schema is not JSON: it holds `{name}`", "")
+        return parse_json(text)
+    except NoJsonError as error:
+        place = Source(text).position(error.span.start)
+        where = f"line {place.line}, column {place.column}"
+        found = invalid(f"the schema is not JSON: {error.reason} at {where}", "")
+        raise ProblemError(replace(found.problem, span=error.span)) from None
 
 
 def escape(name: str) -> str:

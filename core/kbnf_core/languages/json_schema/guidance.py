@@ -9,8 +9,9 @@ from functools import lru_cache
 from typing import Any
 
 from kbnf_core.automata.regex import compile_regex
+from kbnf_core.json_text import Json
 from kbnf_core.languages.json_schema.characters import LETTERS
-from kbnf_core.languages.json_schema.document import Json, escape
+from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.options import Escapes, Options, Standard, Whitespace
 from kbnf_core.languages.json_schema.problems import ProblemError, invalid
 

@@ -2,7 +2,7 @@
 
 import enum
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, get_type_hints
 
 from kbnf_core.errors import ConfigError
 from kbnf_core.limits import DEFAULT_LIMITS
@@ -134,6 +134,8 @@ _CHOICES: dict[str, type[enum.Enum]] = {
     "strict": Service,
 }
 
+_TYPES: dict[str, Any] = get_type_hints(Options)
+
 
 def as_mapping(options: Options | None) -> dict[str, Any]:
     """Return options that are not the default by their names as a language's."""
@@ -150,13 +152,13 @@ def as_mapping(options: Options | None) -> dict[str, Any]:
 def schema_options(**wanted: Any) -> Options:
     """Return options of which choices may be given by their words. Raises ConfigError."""
     for name, value in wanted.items():
+        if name not in _TYPES:
+            listed = ", ".join(sorted(_TYPES))
+            raise ConfigError(f"there is no option `{name}` for schemas; there are {listed}")
         if name in _CHOICES and isinstance(value, str):
             wanted[name] = _choice(name, value)
-    known = {field.name for field in fields(Options)}
-    strange = [name for name in wanted if name not in known]
-    if strange:
-        listed = ", ".join(sorted(known))
-        raise ConfigError(f"there is no option `{strange[0]}` for schemas; there are {listed}")
+        elif not isinstance(value, _TYPES[name]):
+            raise ConfigError(f"`{name}` must be {_wanted(name)}, not {value!r}"[:200])
     return Options(**wanted)
 
 
@@ -164,5 +166,13 @@ def _choice(name: str, value: str) -> enum.Enum:
     try:
         return _CHOICES[name](value)
     except ValueError:
-        listed = ", ".join(repr(each.value) for each in _CHOICES[name])
-        raise ConfigError(f"`{name}` must be one of {listed}, not {value!r}") from None
+        raise ConfigError(f"`{name}` must be {_wanted(name)}, not {value!r}") from None
+
+
+def _wanted(name: str) -> str:
+    """Return what an option may be, in words."""
+    if name in _CHOICES:
+        return "one of " + ", ".join(repr(each.value) for each in _CHOICES[name])
+    if name == "limits":
+        return "a SchemaLimits"
+    return "a text" if isinstance("", _TYPES[name]) else "true or false"

@@ -9,12 +9,9 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError, WorkLimitError
+from kbnf_core.json_text import Json
 from kbnf_core.languages.json_schema.build_tree import document as as_document
-from kbnf_core.languages.json_schema.document import (
-    Json,
-    check_schema,
-    read_json,
-)
+from kbnf_core.languages.json_schema.document import check_schema, read_json
 from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref
 from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.normal_form import Type
@@ -30,7 +27,7 @@ from kbnf_core.languages.json_schema.run_writer import RunWriter
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.translate import translate
-from kbnf_core.source import Source, Span
+from kbnf_core.source import Source
 from kbnf_core.syntax import tree
 from kbnf_core.syntax.conversion import Loss
 from kbnf_core.syntax.parsed import Parsed, Request, Rules
@@ -210,8 +207,5 @@ def _diagnostic(problem: Problem, source: Source) -> Diagnostic:
     helps: tuple[str, ...] = (problem.help,) if problem.help else ()
     if problem.can_be_dropped:
         helps += ("`--lossy` (in Python `Options(lossy=True)`) drops the keyword and says so",)
-    span = locate(source.text, problem.pointer)
-    if problem.offset is not None:
-        end = len(source.text)
-        span = Span(min(problem.offset, end), min(problem.offset + 1, end))
+    span = problem.span or locate(source.text, problem.pointer)
     return Diagnostic(problem.code, _message(problem), source, span, helps=helps)

@@ -27,7 +27,7 @@ class Problem:
     """One finding: the catalogue's code, what, the JSON Pointer of where, and what to do.
 
     ``can_be_dropped`` tells whether the conversion can go on without the keyword. A text that is
-    not JSON has no pointers: ``offset`` is where it goes wrong.
+    not JSON has no pointers: ``span`` is where it goes wrong.
     """
 
     code: str
@@ -35,7 +35,7 @@ class Problem:
     pointer: str
     help: str = ""
     can_be_dropped: bool = False
-    offset: int | None = None
+    span: Span | None = None
 
 
 class ProblemError(KbnfError):

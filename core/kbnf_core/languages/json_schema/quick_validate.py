@@ -7,11 +7,9 @@ So every rule here holds in all drafts from 4 on, or checks the draft.
 import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
-from typing import Any, TypeAlias
 
+from kbnf_core.json_text import Json
 from kbnf_core.languages.json_schema.values import key_of
-
-Json: TypeAlias = Any
 
 _DRAFT = re.compile(r"https?://json-schema\.org/draft-0([3467])/schema#?")
 _MODERN = 2020

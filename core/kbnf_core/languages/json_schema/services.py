@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kbnf_core.languages.json_schema.document import Json, escape
+from kbnf_core.json_text import Json
+from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.json_schema.problems import NOT_FOR_SERVICE, Problem
 

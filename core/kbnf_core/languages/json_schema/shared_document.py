@@ -7,7 +7,8 @@ alone; annotations, which may differ from place to place, say nothing.
 
 from collections.abc import Hashable
 
-from kbnf_core.languages.json_schema.document import Document, Json, Place
+from kbnf_core.json_text import Json
+from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
 from kbnf_core.languages.json_schema.keywords import ANNOTATIONS
 from kbnf_core.languages.json_schema.options import SchemaLimits, Standard

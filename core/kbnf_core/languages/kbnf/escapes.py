@@ -15,7 +15,7 @@ _SIMPLE = {"t": "\t", "n": "\n", "r": "\r", "b": "\b", "f": "\f"}
 # Octal: three digits only where the first is 0 to 3, so that one byte is never exceeded.
 # Two halves of a surrogate pair are one piece, because they are one mistake.
 _PIECE = re.compile(
-    r"""(?P<plain>[^\\\ud800-\udfff]+)
+    r"""(?P<plain>[^\\]+)
       | (?P<pair>\\u[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2})
       | \\(?:(?P<simple>[tnrbf/\\'"])
       | x(?P<byte>[0-9A-Fa-f]{2})
@@ -25,7 +25,6 @@ _PIECE = re.compile(
       | (?P<bad>\\.|.)""",
     re.VERBOSE | re.DOTALL,
 )
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _MAX_BRACED_DIGITS = 6
 
 
@@ -49,12 +48,6 @@ def pieces(raw: str, start: int) -> Iterator[Piece]:
         kind = match.lastgroup or "bad"
         written = match[kind]
         yield Piece(_value(kind, written), span, int(written, 16) if kind == "byte" else None)
-
-
-def surrogates(raw: str, start: int) -> Iterator[Piece]:
-    """Yield the halves of surrogate pairs in a text without escapes that stands at ``start``."""
-    for match in _SURROGATE.finditer(raw):
-        yield Piece(None, Span(start + match.start(), start + match.end()))
 
 
 def decode(raw: str, start: int) -> tuple[str, Sequence[int]]:
@@ -82,7 +75,7 @@ def decode_raw(raw: str, start: int) -> tuple[str, Sequence[int]]:
         origins.append(index)
         index += 1 + (raw[index] == quote)
     value = "".join(raw[i] for i in origins)
-    return _SURROGATE.sub("\ufffd", value), (*(start + i for i in origins), start + end)
+    return value, (*(start + i for i in origins), start + end)
 
 
 def decode_bytes(raw: str, start: int) -> bytes:

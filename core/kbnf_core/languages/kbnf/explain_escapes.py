@@ -5,7 +5,7 @@ import re
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.languages.kbnf.escapes import Piece
 from kbnf_core.source import Source, Span
-from kbnf_core.syntax.mistake import character, shown
+from kbnf_core.syntax.mistake import shown
 
 _PAIR = re.compile(r"\\u(?P<first>[0-9a-fA-F]{4})\\u(?P<second>[0-9a-fA-F]{4})")
 _HALF = re.compile(r"\\u\{?0*[dD][89a-fA-F][0-9a-fA-F]{2}\}?")
@@ -22,8 +22,6 @@ def bad_escape(source: Source, piece: Piece, in_regex: bool) -> Diagnostic:
     """Return the finding (E007) for a piece of a quoted text that spells nothing."""
     span, written = piece.span, source.slice(piece.span)
     pair = _PAIR.fullmatch(written)
-    if not written.startswith("\\"):
-        return _finding(source, span, f"{character(written)} is half of a surrogate pair", "")
     if pair is not None:
         return _pair(source, span, int(pair["first"], 16), int(pair["second"], 16))
     if _HALF.fullmatch(written):

@@ -1,11 +1,11 @@
 """Checks what the grammar of KBNF does not say: words that are nearly right, and numbers."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from lark import Token
 
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix
-from kbnf_core.languages.kbnf.escapes import Piece, pieces, surrogates
+from kbnf_core.languages.kbnf.escapes import pieces
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax.mistake import character, shown, span_of
@@ -27,8 +27,6 @@ def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
             yield _lacking_mark(source, words[index - 1])
         elif word.type == "STRING":
             yield from _check_string(source, word, words[index - 1].type in _REGEXES)
-        elif word.type == "RAW" and not word.value.isascii():
-            yield from _bad_pieces(source, surrogates(word.value, span_of(word).start), True)
         elif word.type == "BAD_NAME":
             yield _bad_name(source, word)
     if words[1].type == "WRONG_SIGN":
@@ -40,16 +38,13 @@ def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
 
 
 def _check_string(source: Source, word: Token, in_regex: bool) -> Iterator[Diagnostic]:
-    if "\\" in word.value or not word.value.isascii():
-        found = pieces(word.value, span_of(word).start)
-        yield from _bad_pieces(source, (piece for piece in found if piece.value is None), in_regex)
+    if "\\" not in word.value:
+        return
+    for piece in pieces(word.value, span_of(word).start):
+        if piece.value is None:
+            from kbnf_core.languages.kbnf.explain_escapes import bad_escape
 
-
-def _bad_pieces(source: Source, bad: Iterable[Piece], in_regex: bool) -> Iterator[Diagnostic]:
-    for piece in bad:
-        from kbnf_core.languages.kbnf.explain_escapes import bad_escape
-
-        yield bad_escape(source, piece, in_regex)
+            yield bad_escape(source, piece, in_regex)
 
 
 def _lacks_mark(words: list[Token], index: int) -> bool:

@@ -7,9 +7,11 @@ from typing import Any
 
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.budget import Budget
+from kbnf_core.diagnostics import unreadable
 from kbnf_core.errors import ConfigError, WorkLimitError
 from kbnf_core.imports import Imports
 from kbnf_core.ir import Repeat
+from kbnf_core.json_text import NoJsonError, refuse_halves
 from kbnf_core.languages.conversion.names import Names
 from kbnf_core.languages.lark.lexer.ignore import make_skipped
 from kbnf_core.languages.lark.lexer.lark_terminals import LarkFactory, LarkTerminals
@@ -83,6 +85,10 @@ class Outcome:
 def read_lark(source: Source, setting: Setting) -> Outcome:
     """Read a Lark file, or a list of grammars as JSON. Never raises."""
     report = Report(source)
+    finding = unreadable(source, setting.limits.source_bytes)
+    if finding is not None:
+        report.errors.append(finding)
+        return Outcome(None, report)
     if source.text.lstrip().startswith("{"):
         return Outcome(_read_list(source, setting, report), report)
     return Outcome(_read(source, setting, report, {}), report)
@@ -99,10 +105,14 @@ def _read_list(source: Source, setting: Setting, report: Report) -> _Found:
     whole = Span(0, len(source.text))
     try:
         grammars = json.loads(source.text)["grammars"]
+        refuse_halves(source.text)
         texts = [(each.get("name"), _text_of(each)) for each in grammars]
     except json.JSONDecodeError as error:
         place = Span(min(error.pos, len(source.text)), min(error.pos + 1, len(source.text)))
         report.error("E001", f"this list of grammars is not JSON: {error.msg}", place)
+        return None
+    except NoJsonError as error:
+        report.error("E001", f"this list of grammars is not JSON: {error.reason}", error.span)
         return None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         report.error("E001", "this is neither Lark nor a list of grammars", whole)

@@ -13,15 +13,14 @@ from kbnf_core.frontend import read_grammar
 from kbnf_core.languages.conversion.rewrite import rename
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.json_schema.build_tree import EMPTY, Form, call, definition
-from kbnf_core.languages.json_schema.document import Document, check_schema
 from kbnf_core.languages.json_schema.names import Names
 from kbnf_core.languages.json_schema.options import Escapes, Options, Order, Standard, Whitespace
 from kbnf_core.languages.json_schema.parse import embed_json_schema
 from kbnf_core.languages.json_schema.patterns import to_whole
 from kbnf_core.languages.json_schema.prelude import NAMES
 from kbnf_core.languages.json_schema.problems import ProblemError
-from kbnf_core.languages.json_schema.values import constant
 from kbnf_core.languages.structural_tag.read import Report
+from kbnf_core.languages.structural_tag.schemas import is_sound, report_problem
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source
 from kbnf_core.syntax.printer import print_expression
@@ -68,16 +67,12 @@ class Contents:
 
     def schema(self, schema: Any, options: Options, pointer: str, wish: str) -> Form:
         """Return the JSON texts that a schema allows; nothing where it cannot be used."""
+        if not is_sound(schema, pointer, self.report):
+            return EMPTY
         try:
-            Document(schema, options.limits)
-            problems = check_schema(schema, constant(schema).text, options.limits)
-            if problems:
-                raise ProblemError(problems[0])
             embedded = embed_json_schema(schema, options)
         except ProblemError as error:
-            problem = error.problem
-            helps = (problem.help,) if problem.help else ()
-            self.report.error(pointer + problem.pointer, problem.message, *helps, code=problem.code)
+            report_problem(self.report, error.problem, pointer)
             return EMPTY
         for loss in embedded.losses:
             self.report.loss(pointer + loss.pointer, loss.message, code=loss.code)

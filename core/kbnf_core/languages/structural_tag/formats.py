@@ -62,10 +62,6 @@ def text(value: Any) -> str:
     """Check a text."""
     if not isinstance(value, str):
         raise WrongError("a text")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise WrongError("a text without halves of surrogate pairs") from None
     return value
 
 

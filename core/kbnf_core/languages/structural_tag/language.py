@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from kbnf_core.config import Finish
+from kbnf_core.errors import ConfigError
 from kbnf_core.frontend import Language
 from kbnf_core.source import Source
 from kbnf_core.syntax.parsed import Parsed, Request
@@ -17,7 +18,10 @@ def _read(source: Source, request: Request) -> Parsed:
 
 def _dump(tag: Any) -> str:
     dump = getattr(tag, "model_dump_json", None)
-    return str(dump()) if callable(dump) else json.dumps(tag)
+    try:
+        return str(dump()) if callable(dump) else json.dumps(tag)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ConfigError(f"a structural tag is JSON: {error}"[:200]) from None
 
 
 STRUCTURAL_TAG = Language(

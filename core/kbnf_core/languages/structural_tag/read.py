@@ -4,14 +4,13 @@ The older form, ``{"structures": [...], "triggers": [...]}``, is read as the ``t
 it stands for.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from functools import cached_property
 from typing import Any, TypeAlias
 
 from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.json_text import NoJsonError, parse_json
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.problems import pointers
 from kbnf_core.languages.structural_tag.formats import (
@@ -87,27 +86,16 @@ class Report:
 def read_tag(source: Source, report: Report, limits: Limits) -> list[Node]:
     """Return the nodes of a structural tag, outer ones first; none where there are errors."""
     try:
-        value = json.loads(
-            source.text, parse_float=Decimal, parse_int=Decimal, parse_constant=_refuse
-        )
-    except json.JSONDecodeError as error:
-        message = f"a structural tag is JSON, and this is none: {error.msg}"
-        span = Span(error.pos, min(error.pos + 1, len(source.text)))
-        report.errors.append(Diagnostic(INVALID, message, source, span))
-        return []
-    except (RecursionError, ValueError) as error:
-        why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        report.errors.append(Diagnostic(INVALID, f"this is no JSON: {why}", source, Span(0, 0)))
+        value = parse_json(source.text)
+    except NoJsonError as error:
+        message = f"a structural tag is JSON, and this is none: {error.reason}"
+        report.errors.append(Diagnostic(INVALID, message, source, error.span))
         return []
     top = _top(value, report)
     if top is None:
         return []
     nodes = _Reader(report, limits).read(*top)
     return [] if report.errors else nodes
-
-
-def _refuse(name: str) -> Any:
-    raise ValueError(f"it holds `{name}`")
 
 
 def _top(value: Any, report: Report) -> tuple[Any, str] | None:
@@ -158,8 +146,8 @@ class _Older:
         schema = self.schema
         if isinstance(schema, str):
             try:
-                schema = json.loads(schema, parse_float=Decimal, parse_int=Decimal)
-            except (ValueError, RecursionError):
+                schema = parse_json(schema)
+            except NoJsonError:
                 raise WrongError("a JSON Schema, or a text of one") from None
         return {"type": "json_schema", "json_schema": schema}
 

@@ -7,9 +7,11 @@ alternatives taken apart, until each schema is one of a kind.
 from collections.abc import Iterator
 from typing import Any
 
-from kbnf_core.languages.json_schema.document import escape
+from kbnf_core.languages.json_schema.document import check_schema, escape, refuse_deep
 from kbnf_core.languages.json_schema.formats import formats_of
-from kbnf_core.languages.json_schema.options import Standard
+from kbnf_core.languages.json_schema.options import SchemaLimits, Standard
+from kbnf_core.languages.json_schema.problems import Problem, ProblemError
+from kbnf_core.languages.json_schema.values import constant
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Report
 
 MOST_CASES = 1_000
@@ -24,13 +26,33 @@ _NO_CONSTRAINTS = frozenset(
 )  # fmt: skip
 
 
+def is_sound(schema: Any, pointer: str, report: Report) -> bool:
+    """Report what the meta-schema refuses in a schema; tell whether there is nothing."""
+    limits = SchemaLimits()
+    try:
+        refuse_deep(schema, limits.depth)
+        problems = check_schema(schema, constant(schema).text, limits)
+    except ProblemError as error:
+        problems = [error.problem]
+    for problem in problems:
+        report_problem(report, problem, pointer)
+    return not problems
+
+
+def report_problem(report: Report, problem: Problem, pointer: str) -> None:
+    """Report a problem of the schema at ``pointer``."""
+    helps = (problem.help,) if problem.help else ()
+    report.error(pointer + problem.pointer, problem.message, *helps, code=problem.code)
+
+
 class Schemas:
-    """Takes apart the schemas in ``root``, which stands at ``pointer``."""
+    """Takes apart the schemas in ``root``, which is sound, at ``pointer``."""
 
     def __init__(self, root: Any, pointer: str, report: Report) -> None:
         self._root = root
         self._pointer = pointer
         self._report = report
+        self._known = {id(root): True}
 
     def cases(self, schema: Any, pointer: str) -> list[tuple[Any, str]]:
         """Return the schemas one of which a value has, without recursion, with their pointers."""
@@ -54,7 +76,11 @@ class Schemas:
                 name = step.replace("~1", "/").replace("~0", "~")
                 found = found.get(name) if isinstance(found, dict) else None
             if isinstance(found, dict | bool):
-                return found, f"{self._pointer}{reference[1:]}"
+                where = f"{self._pointer}{reference[1:]}"
+                # A reference may lead to what the meta-schema takes for a plain value.
+                if id(found) not in self._known:
+                    self._known[id(found)] = is_sound(found, where, self._report)
+                return (found, where) if self._known[id(found)] else (False, where)
         self._report.error(pointer, f"`{reference}` leads nowhere in this schema", code="E805")
         return False, pointer
 
@@ -64,9 +90,6 @@ class Schemas:
         """Return the properties of an object, and the names of those that must be there."""
         properties = schema.get("properties", {})
         required = schema.get("required", [])
-        if not isinstance(properties, dict) or not isinstance(required, list):
-            self._report.error(pointer, "`properties` is an object, `required` a list", code="E802")
-            return {}, frozenset()
         for name in required:
             if name not in properties:
                 where = f"{pointer}/required"
@@ -76,7 +99,7 @@ class Schemas:
             name: (each, f"{pointer}/properties/{escape(name)}")
             for name, each in properties.items()
         }
-        return found, frozenset(map(str, required))
+        return found, frozenset(required)
 
     def refuses(self, schema: dict[str, Any], pointer: str, known: frozenset[str]) -> bool:
         """Report the keywords that are not ``known``; tell whether there are any."""

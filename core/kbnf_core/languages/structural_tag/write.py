@@ -27,6 +27,7 @@ from kbnf_core.languages.structural_tag.formats import Token
 from kbnf_core.languages.structural_tag.minimax_m3 import MiniMaxM3Arguments
 from kbnf_core.languages.structural_tag.nested_xml import NestedArguments
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Node, Report
+from kbnf_core.languages.structural_tag.schemas import is_sound
 from kbnf_core.languages.structural_tag.tokens import TokenForms, joined
 from kbnf_core.languages.structural_tag.xml import Arguments
 from kbnf_core.limits import Limits
@@ -104,11 +105,13 @@ class _Writer:
         self._losses_of_schema(node)
         fields = {"style": "qwen_xml", **node.fields}
         options, wish = options_of(fields), self._wishes[id(node)]
-        if fields["style"] != "json":
-            write = _NESTED.get(fields["style"], Arguments)
-            return write(self._contents, fields, options, node.pointer).write(wish)
         schema, pointer = fields["json_schema"], f"{node.pointer}/json_schema"
-        return self._contents.schema(schema, options, pointer, wish)
+        if fields["style"] == "json":
+            return self._contents.schema(schema, options, pointer, wish)
+        if not is_sound(schema, pointer, self._report):
+            return EMPTY
+        write = _NESTED.get(fields["style"], Arguments)
+        return write(self._contents, fields, options, node.pointer).write(wish)
 
     def _losses_of_schema(self, node: Node) -> None:
         if node.fields["any_order"]:

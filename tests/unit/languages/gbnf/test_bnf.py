@@ -86,6 +86,7 @@ def test_real_file(path: Path) -> None:
         ("<x>::='a'", "E102", 1),
         ("", "E010", 1),
         ("<start>::='\\ud800'", "E007", 1),
+        ("<start>::='\\uDFFF'", "E007", 1),
     ],
 )
 def test_mistake(text: str, code: str, line: int) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kbnf_core import GrammarError
+from kbnf_core import GrammarError, Limits
 from kbnf_core.convert import from_gbnf, to_gbnf
 from kbnf_testing.membership import Language
 
@@ -43,6 +43,23 @@ LOSSES = [
     (EOS + "start ::= #token[^1-5];", "W402", None, None),
     (EOS + "start ::= 'x' #token'[INST]';", "W402", None, None),
 ]
+
+
+# What it becomes is large: each nullable part that is repeated is written without the empty text.
+LARGE = r"""
+start ::= n1{2}, #"(?:[bc]){2,}|(?:a)*" | n1 | start start{3};
+n1 ::= [#substrs"abc"* | "aaa", (#"[a]" except!('a',1) | start n2 n2{2,})] | n1, n2
+     | {#"ab", #"(?:cb){2,3}bc" | {n1{2,} | n1{0,4} #"[bc][a]ac|[a]|[bc]"{0,4} | #ex"[b]"* n2}*
+       {"a"}{0,4} [n1 #e"(?:cb)+" | "c" n2?]};
+n2 ::= "b" "a"{0,4} | start | "b" "a";
+"""
+
+
+@pytest.mark.parametrize("finish", [EOS, ""])
+def test_losses_without_an_example_where_finding_one_takes_too_much_work(finish: str) -> None:
+    conversion = to_gbnf(finish + LARGE, limits=Limits(work=1_000_000))
+    assert {loss.code for loss in conversion.losses} >= {"W401"}
+    assert {loss.example for loss in conversion.losses if loss.code == "W401"} == {None}
 
 
 @pytest.mark.parametrize(("kbnf", "code", "text", "kept_out"), LOSSES)

@@ -3,7 +3,6 @@
 Rules with the attributes ``lazy``, ``suffix``, ``stop`` and others are terminals, too.
 """
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.substrings import chunk_runs, substrings
 from kbnf_core.expression import quantifier
 from kbnf_core.ir import Choice, Repeat, Sequence
+from kbnf_core.json_text import NoJsonError, parse_json
 from kbnf_core.languages.conversion.build_tree import escaped, only_text, pattern, terminal
 from kbnf_core.languages.lark.lexer.lookahead import exits, outside
 from kbnf_core.languages.lark.reader import tree as lark
@@ -132,7 +132,10 @@ class LlguidanceTerminals(NamedTerminals[Language]):
         return None if result.dfa is None else Language(result.dfa, regex)
 
     def _regex_object(self, node: lark.Foreign) -> Language:
-        value = json.loads(node.text)
+        try:
+            value = parse_json(node.text)
+        except NoJsonError as error:
+            raise RefusedError(INVALID, f"this is not JSON: {error.reason}") from None
         if not isinstance(value, dict) or len(value) != 1:
             raise RefusedError(INVALID, "`%regex` takes an object with exactly one key")
         ((key, given),) = value.items()
