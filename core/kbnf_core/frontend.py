@@ -45,7 +45,8 @@ class Language:
     where the text does not say otherwise; ``options`` are the names of further options of its
     reader. Functions import what they need when they are called, so that a value costs nothing;
     ``write`` is None for a language that nothing is converted to, ``dump`` makes a text of what a
-    program has instead of one. A language that ``is_converted``
+    program may give instead of one, and ``check`` raises ``ConfigError`` for values that its options
+    cannot have. A language that ``is_converted``
     has another structure than KBNF: its reader leaves out all to which the start does not lead, and
     its tree has places of the text, but not its form; so it has an ``outliner`` of its own. Fixes
     of lints are for languages that have KBNF's operators (``takes_fixes``).
@@ -62,14 +63,24 @@ class Language:
     takes_fixes: bool = True
     outliner: "Callable[[Source, Limits], Outline] | None" = None
     dump: Callable[[Any], str] | None = None
+    check: Callable[[Mapping[str, Any]], None] | None = None
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Raise ``ConfigError`` for options that the language has not, or not so."""
+        strange = sorted(options.keys() - set(self.options))
+        if strange:
+            known = ", ".join(sorted(self.options)) or "none"
+            raise ConfigError(f"{self.name} has no option `{strange[0]}`; there are {known}")
+        if self.check is not None:
+            self.check(options)
 
     def text_of(self, source: Any) -> str:
         """Return what a program gives as a text. Raises ``ConfigError`` for what is none."""
-        if isinstance(source, str):
-            return source
-        if self.dump is None:
+        if self.dump is not None:
+            return self.dump(source)
+        if not isinstance(source, str):
             raise ConfigError(f"{self.name} is read from a text, not from {source!r}"[:200])
-        return self.dump(source)
+        return source
 
     def outline(self, source: Source, limits: Limits) -> "Outline":
         """Return where names are defined and used; never raises."""
@@ -83,12 +94,9 @@ class Language:
     def parse(self, source: Source, request: Request) -> Parsed:
         """Parse ``source``; findings are in the result.
 
-        Raises ``ConfigError`` for options that the language has not.
+        Raises ``ConfigError`` for options that the language has not, or not so.
         """
-        strange = sorted(request.options.keys() - set(self.options))
-        if strange:
-            known = ", ".join(sorted(self.options)) or "none"
-            raise ConfigError(f"{self.name} has no option `{strange[0]}`; there are {known}")
+        self.check_options(request.options)
         finding = unreadable(source, request.limits.source_bytes)
         if finding is not None:
             return Parsed(Document(source, (), ()), (finding,))
@@ -213,7 +221,7 @@ def read_grammar(
     """Parse and translate ``source``; findings are in the result.
 
     ``defaults`` are for KBNF, whose files can say what differs; the rest is that of ``Request``.
-    Raises ``ConfigError`` for options that the language has not, nothing else.
+    Raises what ``Language.parse`` raises, nothing else.
     """
     request = Request(start, limits, imports, vocabulary, lossy, options)
     parsed = language.parse(source, request)

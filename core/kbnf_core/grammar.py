@@ -9,7 +9,7 @@ from kbnf_core import ir
 from kbnf_core.collecting import without_collecting
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.diagnostics import Diagnostic, Severity, decode
-from kbnf_core.errors import ConfigError, EmptyGrammarError, GrammarError, WorkLimitError
+from kbnf_core.errors import EmptyGrammarError, GrammarError, WorkLimitError
 from kbnf_core.files import read_file
 from kbnf_core.frontend import KBNF, Language, Reading, read_grammar, too_large, too_much_work
 from kbnf_core.imports import BELOW, Imports
@@ -24,6 +24,7 @@ from kbnf_core.languages import (
     STRUCTURAL_TAG,
     detect,
 )
+from kbnf_core.languages.json_schema.language import own_names
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.build import PlainTables, build_plain_tables, build_tables
 from kbnf_core.lower.nfa import TooManyStatesError
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_OF_READ = frozenset(
+OF_READ = frozenset(
     ("path", "start", "finish", "limits", "imports", "defaults", "vocabulary", "lossy")
 )
 """Names of the options of ``Grammar.read`` that every language has."""
@@ -126,8 +127,7 @@ class Grammar:
     @classmethod
     def read_with(cls, text: str, language: Language, **options: Any) -> "Grammar":
         """Return what ``read`` does, with the language's own options beside those of ``read``."""
-        names = (options.keys() - _OF_READ) | (options.keys() & set(language.options))
-        own = {name: options.pop(name) for name in names}
+        own = {name: options.pop(name) for name in options.keys() - OF_READ}
         return cls.read(text, language, options=own, **options)
 
     @classmethod
@@ -146,8 +146,6 @@ class Grammar:
         Raises ``GrammarError`` for texts that cannot be used, ``ConfigError`` for none, and for
         what is no list of texts.
         """
-        if isinstance(choices, str):
-            raise ConfigError(f"a choice is a list of texts, not {choices!r}"[:200])
         return cls.read(CHOICE.text_of(choices), CHOICE, limits=limits)
 
     @classmethod
@@ -207,9 +205,7 @@ class Grammar:
         malformed, cannot be satisfied or, unless ``lossy``, kept as a whole.
         """
         text = JSON_SCHEMA.text_of(schema)
-        if "limits" in options:
-            options["schema_limits"] = options.pop("limits")
-        wanted = {"whitespace": whitespace, "order": order, **options}
+        wanted = own_names({"whitespace": whitespace, "order": order, **options})
         return cls.read(text, JSON_SCHEMA, lossy=lossy, options=wanted)
 
     @classmethod

@@ -24,8 +24,9 @@ from typing import Any, BinaryIO, cast
 from kbnf_core.config import Finish
 from kbnf_core.errors import ConfigError, InternalError, KbnfError
 from kbnf_core.frontend import KBNF
-from kbnf_core.grammar import Grammar
-from kbnf_core.languages import LANGUAGES, named
+from kbnf_core.grammar import OF_READ, Grammar
+from kbnf_core.languages import JSON_SCHEMA, LANGUAGES, named
+from kbnf_core.languages.json_schema.language import own_names
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.tables import Tables
 from kbnf_core.source import Source
@@ -278,8 +279,11 @@ class Compiler:
         if language is None:
             known = ", ".join(each.name for each in LANGUAGES)
             raise ConfigError(f"a compiler reads {known}, not {wanted}")
+        if language is JSON_SCHEMA:
+            options = own_names(options)
+        language.check_options({name: options[name] for name in options.keys() - OF_READ})
         for name, value in options.items():
-            if not isinstance(value, Hashable):
+            if not isinstance(value, bool if name == "lossy" else Hashable):
                 raise ConfigError(f"`{name}` cannot be {value!r}"[:200])
         text = language.text_of(source)
         return Job(language.name, text, tuple(sorted(options.items())), self._limits)

@@ -49,7 +49,7 @@ def _next(text: str, begin: int) -> int:
 
 
 def _dump(choices: object) -> str:
-    if isinstance(choices, bytes) or not isinstance(choices, Iterable):
+    if isinstance(choices, str | bytes) or not isinstance(choices, Iterable):
         raise ConfigError(f"a choice is a list of texts, not {choices!r}"[:200])
     texts = list(choices)
     for text in texts:

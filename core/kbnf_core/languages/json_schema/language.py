@@ -1,9 +1,15 @@
 """JSON Schema as one of the grammar languages: the JSON texts of the values that it allows."""
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 from kbnf_core.config import Finish
 from kbnf_core.frontend import Language
 from kbnf_core.source import Source
 from kbnf_core.syntax.parsed import Parsed, Request
+
+if TYPE_CHECKING:
+    from kbnf_core.languages.json_schema.options import Options
 
 
 def _read(source: Source, request: Request) -> Parsed:
@@ -18,6 +24,28 @@ def _dump(schema: object) -> str:
     return schema_text(schema)
 
 
+def _check(options: Mapping[str, Any]) -> None:
+    if options:
+        options_of(options)
+
+
+def options_of(options: Mapping[str, Any]) -> "Options":
+    """Return the options of a request. Raises ``ConfigError`` for what is none."""
+    from kbnf_core.languages.json_schema.options import schema_options
+
+    own = {"limits" if name == LIMITS else name: value for name, value in options.items()}
+    return schema_options(**own)
+
+
+LIMITS = "schema_limits"
+"""The option with the limits of a schema; ``limits`` are those of the grammar."""
+
+
+def own_names(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is called ``limits`` where a program speaks of schemas alone by its own name."""
+    return {LIMITS if name == "limits" else name: value for name, value in options.items()}
+
+
 JSON_SCHEMA = Language(
     "JSON Schema",
     "",
@@ -29,7 +57,7 @@ JSON_SCHEMA = Language(
         "order",
         "additional_properties",
         "escapes",
-        "schema_limits",
+        LIMITS,
         "standard",
         "formats",
         "whitespace_pattern",
@@ -43,4 +71,5 @@ JSON_SCHEMA = Language(
     is_converted=True,
     takes_fixes=False,
     dump=_dump,
+    check=_check,
 )

@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kbnf_core import ir
 from kbnf_core.automata.dfa import Dfa
@@ -14,8 +14,9 @@ from kbnf_core.languages.json_schema.build_tree import document as as_document
 from kbnf_core.languages.json_schema.document import check_schema, read_json
 from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref
 from kbnf_core.languages.json_schema.guidance import guided
+from kbnf_core.languages.json_schema.language import options_of
 from kbnf_core.languages.json_schema.normal_form import Type
-from kbnf_core.languages.json_schema.options import Options, schema_options
+from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.problems import (
     UNSATISFIABLE,
     Problem,
@@ -62,10 +63,7 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
     holds a keyword that no grammar can honour has errors; each finding names the JSON Pointer.
     Raises ``ConfigError`` for options that are none.
     """
-    own = dict(request.options)
-    if "schema_limits" in own:
-        own["limits"] = own.pop("schema_limits")
-    options = schema_options(lossy=request.lossy, **own)
+    options = replace(options_of(request.options), lossy=request.lossy)
     document = tree.Document(source, (), (), frozenset((START,)))
     try:
         embedded = _convert(source, options, RunWriter)

@@ -17,6 +17,8 @@ def _read(source: Source, request: Request) -> Parsed:
 
 
 def _dump(tag: Any) -> str:
+    if isinstance(tag, str):
+        return tag
     dump = getattr(tag, "model_dump_json", None)
     try:
         return str(dump()) if callable(dump) else json.dumps(tag)
