@@ -43,13 +43,13 @@ class Language:
 
     ``extension`` is that of its files, empty where files have none. ``start`` and ``finish`` hold
     where the text does not say otherwise; ``options`` are the names of further options of its
-    reader. Functions import what they need when they are called, so that a value costs nothing;
-    ``write`` is None for a language that nothing is converted to, ``dump`` makes a text of what a
-    program may give instead of one, and ``check`` raises ``ConfigError`` for values that its options
-    cannot have. A language that ``is_converted``
-    has another structure than KBNF: its reader leaves out all to which the start does not lead, and
-    its tree has places of the text, but not its form; so it has an ``outliner`` of its own. Fixes
-    of lints are for languages that have KBNF's operators (``takes_fixes``).
+    reader, and ``check`` raises ``ConfigError`` for values that they cannot have. ``write`` is None
+    for a language that nothing is converted to; ``dump`` makes a text of what a program may give
+    instead of one. Functions import what they need when they are called, so that a value costs
+    nothing. A language that ``is_converted`` has another structure than KBNF: its reader leaves out
+    all to which the start does not lead, and its tree has places of the text, but not its form; so
+    it has an ``outliner`` of its own. Fixes of lints are for languages that have KBNF's operators
+    (``takes_fixes``).
     """
 
     name: str
