@@ -16,8 +16,10 @@ class Finish(enum.Enum):
 
     ``EAGER``: at the first byte at which the start is complete; a token that goes on behind it is
     rejected (kbnf 0.1 and 0.2). ``TOKEN``: at the first token end at which the start is complete
-    (kbnf 0.3 and later). ``EOS``: never by itself; the end-of-sequence token is allowed exactly
-    where the start is complete (LLGuidance, XGrammar, llama.cpp).
+    (kbnf 0.3 and later). Both take at least one byte, or one token that is named by its id, also
+    where the start matches the empty text. ``EOS``: never by itself; the end-of-sequence token is
+    allowed exactly where the start is complete, before the first byte if the start matches the
+    empty text (LLGuidance, XGrammar, llama.cpp).
     """
 
     EAGER = "eager"

@@ -4,8 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.convert import from_lark
-from kbnf_testing.lark_peers import Accepts, all_texts, lark_accepts, llguidance_accepts
+from kbnf_testing.lark_peers import (
+    Accepts,
+    all_texts,
+    lark_accepts,
+    llguidance_accepts,
+    llguidance_mask,
+)
 from kbnf_testing.lark_subject import accepts_of, converted
 
 BLANKS = '\n%ignore " "'
@@ -192,6 +199,19 @@ def test_only_the_end_of_the_sequence_is_lost_where_something_follows_an_empty_s
 def _assert_texts_agree(grammar: str, converted: str, alphabet: str, length: int) -> None:
     peer, ours = llguidance_accepts(grammar), accepts_of(converted)
     assert [text for text in all_texts(alphabet, length) if ours(text) != peer(text)] == []
+
+
+def test_only_our_masks_have_tokens_that_go_on_behind_a_stop() -> None:
+    grammar, further = 'start: t "c"\nt[stop="b"]: /a*/', [b"ab", b"bc", b"abc"]
+    vocabulary = Vocabulary(dict(enumerate([*(bytes([byte]) for byte in range(256)), *further])))
+    engine = Engine(Grammar.from_lark(grammar), vocabulary)
+    engine.try_accept_new_bytes(b"a")
+    engine.compute_allowed_token_ids()
+    ids = engine.get_allowed_token_ids_from_last_computation()
+    ours, theirs = {vocabulary.tokens[i] for i in ids}, llguidance_mask(grammar, b"a", further)
+    assert ours - theirs == {b"bc", b"abc"}
+    assert theirs <= ours
+    assert llguidance_accepts(grammar)("abc")
 
 
 def test_llguidance_cuts_a_text_off_at_max_tokens_even_where_it_does_not_match() -> None:

@@ -156,7 +156,7 @@ def _draw(random: Random) -> tuple[ClassGrammar, Grammar]:
         try:
             return sample, Grammar(sample.text)
         except GrammarError:
-            # No text at all, or too many states for a regular expression.
+            # Too many states for a regular expression, or nothing but the empty text.
             continue
 
 

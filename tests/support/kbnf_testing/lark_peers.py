@@ -1,19 +1,21 @@
 """The engines whose languages Lark grammars have: llguidance and lark itself."""
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 Accepts = Callable[[str], bool]
 
 
 class _Bytes:
-    """A tokenizer of 256 bytes and an end of sequence, as llguidance wants it."""
+    """A tokenizer as llguidance wants it: of 256 bytes, further tokens, an end of sequence."""
 
-    eos_token_id = 256
     bos_token_id = None
-    tokens = [bytes([byte]) for byte in range(256)] + [b"<|end|>"]
-    special_token_ids = [256]  # noqa: RUF012
+
+    def __init__(self, further: Sequence[bytes] = ()) -> None:
+        self.tokens = [*(bytes([byte]) for byte in range(256)), *further, b"<|end|>"]
+        self.eos_token_id = len(self.tokens) - 1
+        self.special_token_ids = [self.eos_token_id]
 
     def __call__(self, text: str | bytes) -> list[int]:
         return list(text.encode() if isinstance(text, str) else text)
@@ -36,6 +38,25 @@ def llguidance_accepts(grammar: str) -> Accepts:
         )
 
     return accepts
+
+
+def llguidance_mask(grammar: str, text: bytes, further: Sequence[bytes]) -> set[bytes]:
+    """Return the tokens that llguidance allows after ``text``: bytes, and ``further`` ones."""
+    import llguidance
+    import llguidance.numpy
+
+    tokenizer = _Bytes(further)
+    wrapped: Any = llguidance.LLTokenizer(llguidance.TokenizerWrapper(tokenizer))
+    source = llguidance.LLMatcher.grammar_from_lark(grammar)
+    matcher = llguidance.LLMatcher(wrapped, source, log_level=0)
+    assert all(map(matcher.consume_token, text)), matcher.get_error()
+    words = llguidance.numpy.allocate_token_bitmask(1, len(tokenizer.tokens))
+    llguidance.numpy.fill_next_token_bitmask(matcher, words)
+    return {
+        token
+        for token_id, token in enumerate(tokenizer.tokens)
+        if words[0, token_id // 32] >> token_id % 32 & 1
+    }
 
 
 def lark_accepts(

@@ -3,7 +3,9 @@
 LLGuidance hides what ended a lexeme with ``stop``. Where every lexeme that may follow begins with
 just this text, it stands in the text once: the next lexeme is what is left of its words. LLGuidance
 sees a beginning in the expression, not in the language, and up to the first repetition only: behind
-``stop="b"`` it finds that of ``bb*``, and none in ``b+``, ``b{2}`` or an intersection.
+``stop="b"`` it finds that of ``bb*``, and none in ``b+``, ``b{2}`` or an intersection. What
+it hides it takes back from its output with the token that holds it, so its masks have no token that
+goes on behind a stop; the texts are the same, and masks here have such tokens.
 """
 
 from collections.abc import Iterator, Mapping
