@@ -1,19 +1,18 @@
 """The ``kbnf`` process: how it starts, and the one place that errors and interrupts end in.
 
-Little is imported at the top: an interrupt while a module is imported is to be met here, too.
+Nothing is imported at the top that Python has not loaded by itself: an interrupt while a module is
+imported is to be met in ``run``, too.
 """
 
 import gc
 import os
-import signal
 import sys
-from collections.abc import Sequence
 
 _INTERRUPTED = 130
 """``Exit.INTERRUPTED``, which may not have been imported yet."""
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Run the command with ``arguments`` and return its exit status; raises nothing."""
     from kbnf_cli.app import app
     from kbnf_cli.console import Console, Exit
@@ -21,7 +20,7 @@ def main(arguments: Sequence[str]) -> int:
     console = Console()
     try:
         with console.warnings_as_notes():
-            status = app.main(list(arguments), prog_name="kbnf", standalone_mode=False, obj=console)
+            status = app.main(arguments, prog_name="kbnf", standalone_mode=False, obj=console)
         sys.stdout.flush()
     except BaseException as error:
         from kbnf_cli.console import report
@@ -39,6 +38,8 @@ def run() -> None:
             status = main(sys.argv[1:])
             _drop_what_cannot_be_written()
         finally:
+            import signal
+
             # What is done is done: an interrupt while the process ends changes nothing.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
     except KeyboardInterrupt:
@@ -52,7 +53,10 @@ def _prepare() -> None:
     _start_quickly()
     _open_closed_streams()
     _end_with_the_reader()
-    _never_fail_to_encode()
+    sys.unraisablehook = _raise_again
+    prepare_encodings()
+    # Nor do Python processes that this one starts import what the current folder has.
+    os.environ.setdefault("PYTHONSAFEPATH", "1")
 
 
 def _start_quickly() -> None:
@@ -86,14 +90,43 @@ def _drop_what_cannot_be_written() -> None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
 
 
+def _raise_again(lost: "sys.UnraisableHookArgs") -> None:
+    """Have an interrupt raised again that came where Python can only print it, as in imports."""
+    if not issubclass(lost.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+    import signal
+    import threading
+
+    def interrupt() -> None:
+        # To the main thread, whose waiting it ends where that can be asked for.
+        if hasattr(signal, "pthread_kill"):
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        else:
+            signal.raise_signal(signal.SIGINT)
+
+    threading.Timer(0.01, interrupt).start()
+
+
 def _end_with_the_reader() -> None:
     """Let a closed pipe end the process silently, as it ends every other filter."""
+    import signal
+
     if hasattr(signal, "SIGPIPE"):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
 
-def _never_fail_to_encode() -> None:
-    """Escape what the terminal's encoding lacks rather than stopping in the middle."""
+def prepare_encodings() -> None:
+    """Read and write UTF-8 with line feeds, whatever the locale, but where a terminal is.
+
+    What a command writes is read by other programs, and by this one: a grammar in another encoding
+    would be another grammar. On a terminal what its encoding lacks is escaped.
+    """
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    if hasattr(sys.stdout, "reconfigure") and not sys.stdout.isatty():
+        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+    if hasattr(sys.stdin, "reconfigure") and not sys.stdin.isatty():
+        # What is no UTF-8 stays the bytes that it is.
+        sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")

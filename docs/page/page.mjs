@@ -3,6 +3,7 @@
 const WAIT = 300; // milliseconds without a key before the text is looked at
 const LONGEST = 1_000_000; // characters of a text in a link
 const PATIENCE = 30_000; // milliseconds before a run is given up
+const TURN = 3_000; // the same while a newer text waits
 
 const at = (id) => document.getElementById(id);
 const [text, language, target, output, state] =
@@ -11,7 +12,7 @@ let examples = {};
 
 // --- The toolkit, in a worker ---------------------------------------------------------------
 
-let worker, pending, lastId = 0;
+let worker, ready, pending, lastId = 0;
 
 function startWorker() {
   worker = new Worker("worker.mjs", { type: "module" });
@@ -25,6 +26,7 @@ function startWorker() {
   worker.onerror = (event) => {
     for (const { reject } of pending.values()) reject(new Error(event.message || "no worker"));
   };
+  ready = ask("languages");
 }
 
 /** Call a function of kbnf_page.py. */
@@ -36,20 +38,23 @@ function ask(...call) {
   });
 }
 
-/** Give up what runs too long, and begin again. */
+/** Give up what runs too long, sooner while a newer text waits, and begin again. */
 async function askSoon(...call) {
+  await ready;
+  const begun = performance.now();
   let timer;
   const late = new Promise((_, reject) => {
-    timer = setTimeout(() => {
+    timer = setInterval(() => {
+      if (performance.now() - begun < (isStale ? TURN : PATIENCE)) return;
       worker.terminate();
       startWorker();
       reject(new Error("this takes too long here: try the command on your own machine"));
-    }, PATIENCE);
+    }, WAIT);
   });
   try {
     return await Promise.race([ask(...call), late]);
   } finally {
-    clearTimeout(timer);
+    clearInterval(timer);
   }
 }
 
@@ -57,10 +62,25 @@ async function askSoon(...call) {
 
 const tab = () => document.querySelector('input[name="tab"]:checked').value;
 
-let runs = 0;
+let isLooking = false;
+let isStale = false; // the text or a choice has changed since it was looked at
 
+/** Show what the toolkit says of the newest text, one run at a time. */
 async function look() {
-  const run = ++runs;
+  isStale = true;
+  if (isLooking) return;
+  isLooking = true;
+  try {
+    while (isStale) {
+      isStale = false;
+      await lookOnce();
+    }
+  } finally {
+    isLooking = false;
+  }
+}
+
+async function lookOnce() {
   const chosen = tab();
   state.textContent = "working …";
   at("target-row").hidden = chosen !== "converted";
@@ -73,7 +93,7 @@ async function look() {
   } catch (error) {
     [shown, said] = [[], error.message];
   }
-  if (run !== runs) return; // the text has changed since
+  if (isStale) return;
   output.replaceChildren(...shown);
   state.textContent = said;
   await keepLink();
@@ -190,7 +210,7 @@ function choose(list, value) {
 async function begin() {
   startWorker();
   try {
-    const { read, written } = await ask("languages");
+    const { read, written } = await ready;
     examples = await ask("examples");
     language.replaceChildren(...read.map((each) => new Option(each)));
     target.replaceChildren(...["KBNF", ...written].map((each) => new Option(each)));

@@ -4,8 +4,8 @@ All of it is made in a worker process, of plain values. Nothing that a text name
 imported, and files are read only below the folders of the workspace.
 """
 
-from collections.abc import Iterator, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kbnf_cli.config import Settings, settings_source
@@ -20,6 +20,9 @@ from kbnf_core.lint import LintOptions
 from kbnf_core.lint.check import findings_of
 from kbnf_core.source import Source
 from kbnf_core.syntax.outline import NOTHING, Outline
+
+LIMITS = replace(DEFAULT_LIMITS, source_bytes=4 * 2**20)
+"""Those of a text in an editor: a larger one is E017, and is not read."""
 
 _MOST_RANGES = 6
 """Ranges of first bytes that a hint shows."""
@@ -36,7 +39,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What is known of a text.
+    """What was found in a text.
 
     ``begins`` is what the nonterminals can begin with. ``has_examples`` tells of comments that
     ``kbnf test`` runs, in a text without errors. ``trouble`` is what is wrong with the settings.
@@ -59,31 +62,37 @@ class Result:
     text: str
 
 
-def analyse(request: Request) -> Analysis:
-    """Return everything about a text but the results of its examples; never raises."""
+def analyse(request: Request) -> Iterator[Analysis]:
+    """Yield names and errors of a text, then all but the results of its examples; never raises."""
     source = Source(request.text, request.path)
     language = language_of(request.path)
     try:
         settings, trouble = _settings(request), ""
     except KbnfError as error:
         settings, trouble = Settings(), str(error)
-    reading = read_grammar(
-        source, language=language, imports=_imports(request), defaults=settings.defaults
-    )
     selection = settings.selection_for(Path(request.path))
-    found = findings_of(reading, LintOptions(targets=settings.targets or ()))
-    return Analysis(
-        source,
-        tuple(each for each in found if each.code in selection and each.source.text == source.text),
-        language.outline(source, DEFAULT_LIMITS),
-        tuple(_begins(reading)),
-        language is KBNF and not reading.errors and _has_examples(reading),
-        trouble,
+
+    def selected(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+        return tuple(
+            each for each in found if each.code in selection and each.source.text == source.text
+        )
+
+    reading = read_grammar(
+        source, None, None, LIMITS, language, _imports(request), settings.defaults
+    )
+    outline = language.outline(source, LIMITS)
+    known = Analysis(source, selected(reading.errors), outline, trouble=trouble)
+    yield known
+    yield replace(
+        known,
+        findings=selected(findings_of(reading, LintOptions(targets=settings.targets or ()))),
+        begins=tuple(_begins(reading)),
+        has_examples=language is KBNF and not reading.errors and _has_examples(reading),
     )
 
 
-def run_examples(request: Request) -> tuple[Result, ...]:
-    """Return what becomes of the examples in the comments of a text in KBNF; never raises."""
+def run_examples(request: Request) -> Iterator[tuple[Result, ...]]:
+    """Yield what becomes of the examples in the comments of a text in KBNF; never raises."""
     from kbnf_core import Engine, Vocabulary
     from kbnf_core.examples.cases import Status, read_comments
     from kbnf_core.examples.cases import run_examples as outcomes_of
@@ -94,8 +103,8 @@ def run_examples(request: Request) -> tuple[Result, ...]:
         examples = list(read_comments(grammar.reading.document))
         outcomes = list(outcomes_of(Engine(grammar, Vocabulary.bytes()), examples))
     except KbnfError:
-        return ()
-    return tuple(
+        outcomes = []
+    yield tuple(
         Result(
             grammar.source.line_start(int(outcome.example.name.removeprefix("line "))),
             outcome.status is Status.PASSED,
@@ -105,11 +114,11 @@ def run_examples(request: Request) -> tuple[Result, ...]:
     )
 
 
-def format_text(text: str) -> str | None:
-    """Return the canonical layout of a grammar in KBNF; None where errors prevent it."""
+def format_text(text: str) -> Iterator[str | None]:
+    """Yield the canonical layout of a grammar in KBNF; None where errors prevent it."""
     from kbnf_core.format.document import format_kbnf
 
-    return format_kbnf(Source(text)).text
+    yield format_kbnf(Source(text)).text
 
 
 def _settings(request: Request) -> Settings:

@@ -4,7 +4,9 @@ from collections.abc import Iterator
 
 from lsprotocol import types
 
-from kbnf_cli.lsp.navigation import View
+from kbnf_cli.lsp.navigation import Places, View
+from kbnf_cli.lsp.workshop import Entry
+from kbnf_cli.worker import Known, Reason, Unknown
 from kbnf_core.diagnostics import Diagnostic, Fix, Severity
 from kbnf_core.diagnostics.catalogue import read_page
 from kbnf_core.source import Span
@@ -18,23 +20,45 @@ _SEVERITIES = {
 }
 
 
-def diagnostics(view: View, uri: str) -> list[types.Diagnostic]:
-    """Return the findings of the text that was looked at, which must be the newest."""
-    return [_diagnostic(view, uri, each) for each in view.analysis.findings]
+def diagnostics(entry: Entry, encoding: str, uri: str) -> list[types.Diagnostic]:
+    """Return what was found in the newest version of a text, and that this is not all."""
+    found = []
+    if isinstance(entry.analysed, Unknown):
+        is_nothing = entry.analysed.so_far is None
+        what = (
+            "this text was not analysed" if is_nothing else "this text was checked for errors only"
+        )
+        found.append(_notice(what, entry.analysed.reason))
+    if isinstance(entry.tried, Unknown):
+        found.append(_notice("the examples of this text were not run", entry.tried.reason))
+    if entry.analysis is not None and entry.is_current:
+        places = Places(entry.analysis.source, encoding)
+        found += [_diagnostic(places, uri, each) for each in entry.analysis.findings]
+    return found
 
 
-def _diagnostic(view: View, uri: str, finding: Diagnostic) -> types.Diagnostic:
+def _notice(what: str, reason: Reason) -> types.Diagnostic:
+    start = types.Position(0, 0)
+    return types.Diagnostic(
+        types.Range(start, start),
+        f"{what}: {reason.value}\nhelp: it is tried again when the text changes",
+        severity=types.DiagnosticSeverity.Warning,
+        source=SOURCE,
+    )
+
+
+def _diagnostic(places: Places, uri: str, finding: Diagnostic) -> types.Diagnostic:
     first = f"{finding.message}: {finding.label}" if finding.label else finding.message
     notes = [f"note: {note}" for note in finding.notes]
     helps = [f"help: {help_}" for help_ in finding.helps]
     related = [
         types.DiagnosticRelatedInformation(
-            types.Location(uri, view.places.range(label.span)), label.message
+            types.Location(uri, places.range(label.span)), label.message
         )
         for label in finding.labels
     ]
     return types.Diagnostic(
-        view.places.range(finding.span),
+        places.range(finding.span),
         "\n".join((first, *notes, *helps)),
         severity=_SEVERITIES[finding.severity],
         code=finding.code,
@@ -121,7 +145,8 @@ def _fenced(text: str) -> str:
 def lenses(view: View) -> list[types.CodeLens]:
     """Return what became of each example, at its comment."""
     found = []
-    for result in view.entry.results if view.entry.is_current else ():
+    tried = view.entry.tried
+    for result in tried.value if isinstance(tried, Known) and view.entry.is_current else ():
         title = "✓ as expected" if result.passed else f"✗ {result.text}"
         command = types.Command(title, "")
         place = view.places.range(Span(result.index, result.index))

@@ -15,6 +15,7 @@ from functools import cached_property
 from lsprotocol import types
 from lsprotocol.types import Position, PositionEncodingKind, Range
 
+from kbnf_cli.lsp.analysis import Analysis
 from kbnf_cli.lsp.workshop import Entry
 from kbnf_core.languages import KBNF, language_of
 from kbnf_core.source import Source, Span
@@ -123,18 +124,20 @@ _FORMS = {
 """What KBNF writes with signs, for completion."""
 
 _NAME = re.compile(r"[^\W\d][\w-]*")
+_LONGEST_NAME = 1_000
+"""Characters of a name that something is renamed to."""
+_SHOWN = 60
+"""Characters of a name that a message repeats."""
 
 
 class View:
-    """An open text as it is now, with what is known of it, in a client's units."""
+    """An open text as it is now, with what was found in it last, in a client's units."""
 
-    def __init__(self, entry: Entry, encoding: str) -> None:
+    def __init__(self, entry: Entry, analysis: Analysis, encoding: str) -> None:
         self.entry = entry
-        self.analysis = entry.analysis
+        self.analysis = analysis
         self.source = (
-            entry.analysis.source
-            if entry.is_current
-            else Source(entry.wanted.text, entry.wanted.path)
+            analysis.source if entry.is_current else Source(entry.wanted.text, entry.wanted.path)
         )
         self.places = Places(self.source, encoding)
 
@@ -207,10 +210,13 @@ def rename(
     if named is None:
         return None
     old, _ = named
+    shown = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…"
+    if len(name) > _LONGEST_NAME:
+        return f"`{shown}` is too long: a name has at most {_LONGEST_NAME:,} characters here"
     if _NAME.fullmatch(name) is None:
-        return f"`{name}` is no name"
+        return f"`{shown}` is no name"
     if view.definitions(name):
-        return f"`{name}` is defined already"
+        return f"`{shown}` is defined already"
     edits = []
     for span in view.analysis.outline.spans_of(old):
         written = view.source.slice(span)

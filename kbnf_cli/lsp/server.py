@@ -6,20 +6,39 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
+from pygls.protocol.json_rpc import JsonRPCRequestMessage
 from pygls.uris import to_fs_path
 
 from kbnf_cli.lsp import findings, navigation
 from kbnf_cli.lsp.analysis import Request, format_text
-from kbnf_cli.lsp.navigation import View
+from kbnf_cli.lsp.navigation import Places, View
 from kbnf_cli.lsp.workshop import Entry, Workshop
+from kbnf_cli.worker import Unknown
 from kbnf_core.languages import KBNF, language_of
-from kbnf_core.source import Span
+from kbnf_core.source import Source, Span
 from kbnf_core.version import __version__
 
 _REFUSED = -32803
 """The protocol's RequestFailed: the message is for the user."""
+
+
+_MISFIT = "kbnf/misfit"
+"""The method under which a request is answered whose parameters do not fit its own."""
+
+
+class _Protocol(LanguageServerProtocol):
+    """The protocol of pygls, which drops requests that do not fit, answering those, too."""
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        try:
+            return super().structure_message(data)
+        except JsonRpcException:
+            if not isinstance(data.get("id"), int | str) or "method" not in data:
+                raise
+            return JsonRPCRequestMessage(data["id"], _MISFIT, self.VERSION, None)
 
 
 class KbnfServer(LanguageServer):
@@ -28,7 +47,7 @@ class KbnfServer(LanguageServer):
     def __init__(self) -> None:
         # Whole texts: a client and a server that split lines differently cannot drift apart.
         full = types.TextDocumentSyncKind.Full
-        super().__init__("kbnf", __version__, text_document_sync_kind=full)
+        super().__init__("kbnf", __version__, text_document_sync_kind=full, protocol_cls=_Protocol)
         self.workshop = Workshop(self._publish)
 
     def take(self, document: types.TextDocumentIdentifier) -> None:
@@ -40,24 +59,29 @@ class KbnfServer(LanguageServer):
         self.workshop.change(document.uri, Request(text.source, _path(document.uri), folders))
 
     def view(self, document: types.TextDocumentIdentifier) -> View | None:
-        """Return an open text with what is known of it by now."""
+        """Return an open text with what was found in it last, None where nothing was yet."""
         entry = self.workshop.entry(document.uri)
-        return None if entry is None else View(entry, self._encoding)
+        if entry is None or entry.analysis is None:
+            return None
+        return View(entry, entry.analysis, self.encoding)
 
     async def current_view(self, document: types.TextDocumentIdentifier) -> View | None:
-        """Return an open text with all that is known of its newest version."""
+        """Return an open text with what was found in its newest version, None without that."""
         entry = await self.workshop.current(document.uri)
-        return None if entry is None else View(entry, self._encoding)
+        if entry is None or entry.analysis is None or not entry.is_current:
+            return None
+        return View(entry, entry.analysis, self.encoding)
 
     @property
-    def _encoding(self) -> str:
+    def encoding(self) -> str:
+        """The units in which the client counts columns."""
         encoding = self.workspace.position_encoding
         return "utf-16" if encoding is None else str(getattr(encoding, "value", encoding))
 
     async def _publish(self, uri: str, entry: Entry) -> None:
-        found = findings.diagnostics(View(entry, self._encoding), uri)
+        found = findings.diagnostics(entry, self.encoding, uri)
         self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))
-        if entry.analysis.trouble:
+        if entry.analysis is not None and entry.analysis.trouble:
             message = types.LogMessageParams(types.MessageType.Warning, entry.analysis.trouble)
             self.window_log_message(message)
         await self._refresh()
@@ -101,6 +125,11 @@ def _serve_texts(server: KbnfServer) -> None:
         ls.workshop.close(uri)
         ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
+    @server.feature(_MISFIT)
+    def _refuse(ls: KbnfServer, params: None) -> None:
+        del ls, params
+        raise JsonRpcInvalidParams("the parameters do not fit the method")
+
     @server.feature(types.SHUTDOWN)
     def _shutdown(ls: KbnfServer, params: None) -> None:
         del params
@@ -110,15 +139,18 @@ def _serve_texts(server: KbnfServer) -> None:
     async def _format(
         ls: KbnfServer, params: types.DocumentFormattingParams
     ) -> list[types.TextEdit] | None:
-        view = ls.view(params.text_document)
-        if view is None or language_of(view.source.path) is not KBNF:
+        entry = ls.workshop.entry(params.text_document.uri)
+        if entry is None or language_of(entry.wanted.path) is not KBNF:
             return None
-        text = view.source.text
-        formatted = await ls.workshop.run(format_text, text)
-        now = ls.view(params.text_document)
-        if formatted is None or formatted == text or now is None or now.source.text != text:
+        asked = entry.wanted
+        outcome = await ls.workshop.run(format_text, asked.text)
+        if isinstance(outcome, Unknown):
+            raise JsonRpcException(f"the text was not formatted: {outcome.reason.value}", _REFUSED)
+        formatted = outcome.value
+        if formatted is None or formatted == asked.text or entry.wanted is not asked:
             return None
-        return [types.TextEdit(view.places.range(Span(0, len(text))), formatted)]
+        places = Places(Source(asked.text, asked.path), ls.encoding)
+        return [types.TextEdit(places.range(Span(0, len(asked.text))), formatted)]
 
 
 def _serve_views(server: KbnfServer) -> None:
@@ -156,7 +188,7 @@ def _serve_views(server: KbnfServer) -> None:
     async def _rename(ls: KbnfServer, params: types.RenameParams) -> types.WorkspaceEdit | None:
         view = await ls.current_view(params.text_document)
         if view is None:
-            return None
+            raise JsonRpcException("the text was not analysed: its names are not known", _REFUSED)
         uri = params.text_document.uri
         edits = navigation.rename(view, uri, params.position, params.new_name)
         if isinstance(edits, str):

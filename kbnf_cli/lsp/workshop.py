@@ -1,20 +1,27 @@
 """Analyses of open texts: made one after the other in a process, the newest version only.
 
-A version that another follows before its turn is never looked at. A text that ends the process, or
-takes too long, stays without findings until it changes.
+A version that another one follows before its turn is never looked at. An analysis that is stopped
+for the sake of others, or whose process ends, is tried again once, after what waits; then, and
+where it takes too long by itself, the text is given up until it changes. What is published is what
+was found in the newest version, with the reason why that is not all.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from kbnf_cli.executors import Process
 from kbnf_cli.lsp.analysis import Analysis, Request, Result, analyse, run_examples
-from kbnf_core.source import Source
+from kbnf_cli.worker import Known, Reason, Unknown, Worker
 
-PATIENCE = 60.0
+PATIENCE = 30.0
 """Seconds after which a task is given up; ``Limits.work`` ends most before."""
+
+TURN = 3.0
+"""Seconds after which a task is stopped while others wait."""
+
+_TRIES = 2
+"""How often a task is begun that may not be the cause of its end."""
 
 _PAUSE = 0.05
 """Seconds without typing after which a text is looked at."""
@@ -22,80 +29,104 @@ _PAUSE = 0.05
 _Given = TypeVar("_Given")
 _Made = TypeVar("_Made")
 
+_MAY_BE_INNOCENT = (Reason.STOPPED, Reason.ENDED)
+
 
 @dataclass(slots=True)
 class Entry:
-    """An open text: its newest version, and the newest that was looked at, with its examples."""
+    """An open text: its newest version, and what came of the newest that was looked at.
+
+    ``analysis`` is the newest that there is, perhaps of an earlier version; ``tried`` is what came
+    of the examples, None before they were run, and where there are none.
+    """
 
     wanted: Request
-    analysis: Analysis
-    results: tuple[Result, ...] = ()
+    analysis: Analysis | None = None
+    analysed: Known[Analysis] | Unknown[Analysis] | None = None
+    tried: Known[tuple[Result, ...]] | Unknown[tuple[Result, ...]] | None = None
     work: asyncio.Task[None] | None = None
 
     @property
     def is_current(self) -> bool:
-        """Whether the newest version was looked at."""
-        return self.analysis.source.text == self.wanted.text
+        """Whether the newest analysis is of the newest version."""
+        return self.analysis is not None and self.analysis.source.text == self.wanted.text
 
 
 class Workshop:
-    """The open texts by their URIs; ``publish`` is called with each new analysis."""
+    """The open texts by their URIs; ``publish`` is called with each that was looked at."""
 
     def __init__(self, publish: Callable[[str, Entry], Awaitable[None]]) -> None:
         self._publish = publish
-        self._process = Process(PATIENCE)
+        self._worker = Worker(PATIENCE, TURN)
         self._entries: dict[str, Entry] = {}
 
     def change(self, uri: str, request: Request) -> None:
         """Take over a new version of a text."""
-        entry = self._entries.get(uri)
-        if entry is None:
-            nothing = Analysis(Source("", request.path))
-            entry = self._entries[uri] = Entry(request, nothing)
+        entry = self._entries.setdefault(uri, Entry(request))
         entry.wanted = request
         if entry.work is None or entry.work.done():
             entry.work = asyncio.create_task(self._catch_up(uri, entry))
+        else:
+            self._worker.hurry()
 
     def close(self, uri: str) -> None:
         """Forget a text."""
         self._entries.pop(uri, None)
 
     def entry(self, uri: str) -> Entry | None:
-        """Return what is known of an open text."""
+        """Return an open text with what is known of it."""
         return self._entries.get(uri)
 
     async def current(self, uri: str) -> Entry | None:
-        """Return what is known of the newest version of an open text, once it is known."""
+        """Return an open text once its newest version was looked at, or given up."""
         entry = self._entries.get(uri)
-        if entry is not None and entry.work is not None:
+        if entry is not None and entry.work is not None and not entry.work.done():
+            self._worker.hurry()
             await asyncio.shield(entry.work)
-        return entry if entry is not None and entry.is_current else None
+        return entry
 
-    async def run(self, task: Callable[[_Given], _Made], given: _Given) -> _Made | None:
-        """Return the result of another task, after those that wait."""
-        return await self._process.run(task, given)
+    async def run(
+        self, task: Callable[[_Given], Iterable[_Made]], given: _Given
+    ) -> Known[_Made] | Unknown[_Made]:
+        """Return what comes of another task, after those that wait."""
+        return await self._worker.run(task, given)
 
     def end(self) -> None:
         """End what is under way."""
-        self._process.end()
+        for entry in self._entries.values():
+            if entry.work is not None:
+                entry.work.cancel()
+        self._worker.end()
 
     async def _catch_up(self, uri: str, entry: Entry) -> None:
         done: Request | None = None
         while done is not entry.wanted and self._entries.get(uri) is entry:
             await asyncio.sleep(_PAUSE)
             done = entry.wanted
-            made = await self._process.run(analyse, done)
-            entry.analysis = made or Analysis(Source(done.text, done.path))
-            if done is entry.wanted:
-                await self._publish(uri, entry)
-                await self._try_examples(uri, entry)
-
-    async def _try_examples(self, uri: str, entry: Entry) -> None:
-        asked = entry.wanted
-        if not entry.analysis.has_examples:
-            entry.results = ()
-            return
-        results = await self._process.run(run_examples, asked) or ()
-        if asked is entry.wanted and results != entry.results:
-            entry.results = results
+            entry.analysed = await self._try(analyse, entry)
+            if isinstance(entry.analysed, Known):
+                entry.analysis = entry.analysed.value
+            else:
+                entry.analysis = entry.analysed.so_far or entry.analysis
+            entry.tried = None
+            if done is not entry.wanted:
+                continue
             await self._publish(uri, entry)
+            if isinstance(entry.analysed, Known) and entry.analysed.value.has_examples:
+                tried = await self._try(run_examples, entry)
+                if done is entry.wanted:
+                    entry.tried = tried
+                    await self._publish(uri, entry)
+
+    async def _try(
+        self, task: Callable[[Request], Iterable[_Made]], entry: Entry
+    ) -> Known[_Made] | Unknown[_Made]:
+        """Return what comes of a task over the newest version, which may have to be repeated."""
+        request = entry.wanted
+        for _ in range(_TRIES):
+            outcome = await self._worker.run(task, request)
+            if isinstance(outcome, Known) or outcome.reason not in _MAY_BE_INNOCENT:
+                break
+            if request is not entry.wanted:
+                break
+        return outcome

@@ -33,7 +33,7 @@ def serve(
     try:
         import uvicorn
 
-        from kbnf_cli.web.server import Desk, Place, make_app
+        from kbnf_cli.web.server import Connection, Desk, Place, make_app
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("starlette", "uvicorn"):
             raise
@@ -44,20 +44,19 @@ def serve(
         # Readers that leave, and a worker that ends, must not end the server.
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     # What a text did to the worker is said on the page.
-    logging.getLogger("kbnf_cli.executors").setLevel(logging.CRITICAL)
+    logging.getLogger("kbnf_cli.worker").setLevel(logging.CRITICAL)
     with _listen(host) as listener:
         place = Place(host, listener.getsockname()[1])
         token = secrets.token_urlsafe(32)
         desk = Desk(begin, vocabularies)
         config = uvicorn.Config(
             make_app(desk, place, token),
-            http="h11",
+            http=Connection,
             ws="none",
             lifespan="off",
             log_level="critical",
             access_log=False,
             server_header=False,
-            limit_concurrency=64,
             timeout_graceful_shutdown=1,
         )
         if not _is_loopback(host):

@@ -5,7 +5,7 @@ Nothing is read but the vocabularies that the command line named, and every list
 
 import re
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import nsmallest
@@ -25,6 +25,7 @@ from kbnf_core.source import Source, Span
 if TYPE_CHECKING:
     from kbnf_core import Engine, Explanation, Grammar, Vocabulary
     from kbnf_core.examples.coverage import Derivations
+    from kbnf_core.frontend import Reading
     from kbnf_core.recognise.explain import LivePlace
 
 LIMITS = Limits(
@@ -109,69 +110,74 @@ def _text(value: dict[Any, Any], key: str, limit: int) -> str:
     return text
 
 
-def answer_grammar(question: Question) -> dict[str, Any]:
-    """Return what there is to show of the grammar; ``trouble`` is why that is not all."""
-    return _tried(lambda: _open(question.grammar, question.start, question.finish).shown())
+def answer(question: Question) -> Iterator[dict[str, Any]]:
+    """Yield what there is to show, each time more of it; ``trouble`` is why that is not all.
 
-
-def answer_text(question: Question) -> dict[str, Any]:
-    """Return what there is to show of the text, after ``answer_grammar``."""
-    return _tried(lambda: _look(question))
-
-
-def _tried(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    ``findings`` are the errors alone until ``is_checked`` is there.
+    """
+    shown: dict[str, Any] = {}
     try:
-        return make()
+        for part in _parts(question):
+            shown = {**shown, **part}
+            yield shown
     except (KbnfError, MemoryError, RecursionError) as error:
-        return {"trouble": _trouble(error)}
+        yield {**shown, "trouble": _trouble(error)}
 
 
 def _trouble(error: BaseException) -> str:
     return _clip(str(error)) or f"this is too much for the page ({type(error).__name__})"
 
 
-@dataclass(slots=True)
-class _Opened:
-    """A grammar that was read, None where it cannot be used, with its findings."""
-
-    source: Source
-    findings: list[Diagnostic]
-    names: list[str]
-    start: str
-    finish: Finish
-    grammar: "Grammar | None"
-    derivations: "Derivations | None"
-
-    def shown(self) -> dict[str, Any]:
-        """Return what the page shows of the grammar alone."""
-        return {
-            "findings": [_finding(each) for each in self.findings[:_FINDINGS]],
-            "more": max(0, len(self.findings) - _FINDINGS),
-            "rules": [_clip(name) for name in self.names[:_RULES]],
-            "start": _clip(self.start),
-            "finish": self.finish.value,
-        }
+def _parts(question: Question) -> Iterator[dict[str, Any]]:
+    asked = question.grammar, question.start, question.finish
+    reading = _read(*asked)
+    names = dict.fromkeys(each.name.value for each in reading.document.definitions)
+    yield {
+        "rules": [_clip(name) for name in [*names][:_RULES]],
+        "start": _clip(reading.start),
+        "finish": reading.finish.value,
+        **_findings(reading.errors),
+    }
+    yield {**_findings(_check(*asked)), "is_checked": True}
+    if not reading.errors:
+        yield _look(question, _use(*asked))
 
 
 @lru_cache(maxsize=2)
-def _open(text: str, start: str, finish: str) -> _Opened:
-    from kbnf_core import Grammar
-    from kbnf_core.examples.coverage import Derivations
+def _read(text: str, start: str, finish: str) -> "Reading":
     from kbnf_core.frontend import read_grammar
-    from kbnf_core.lint.check import findings_of
 
     source = Source(text, "grammar.kbnf")
     wanted = Finish.parse(finish) if finish else None
-    reading = read_grammar(source, start or None, wanted, LIMITS, imports=_NO_FILES)
-    findings = [each for each in findings_of(reading) if each.source.text == text]
-    names = list(dict.fromkeys(each.name.value for each in reading.document.definitions))
-    opened = _Opened(source, findings, names, reading.start, reading.finish, None, None)
-    if not reading.errors:
-        grammar = opened.grammar = Grammar.of(reading, LIMITS)
-        is_small = grammar.tables.state_count <= _MAX_STATES
-        if reading.grammar is not None and is_small and not reading.is_endless:
-            opened.derivations = Derivations(reading.grammar)
-    return opened
+    return read_grammar(source, start or None, wanted, LIMITS, imports=_NO_FILES)
+
+
+@lru_cache(maxsize=2)
+def _check(text: str, start: str, finish: str) -> list[Diagnostic]:
+    from kbnf_core.lint.check import findings_of
+
+    return [each for each in findings_of(_read(text, start, finish)) if each.source.text == text]
+
+
+@dataclass(frozen=True, slots=True)
+class _Usable:
+    """A grammar without errors, and how its texts are derived, unless it is too large for that."""
+
+    grammar: "Grammar"
+    derivations: "Derivations | None"
+
+
+@lru_cache(maxsize=2)
+def _use(text: str, start: str, finish: str) -> _Usable:
+    from kbnf_core import Grammar
+    from kbnf_core.examples.coverage import Derivations
+
+    reading = _read(text, start, finish)
+    grammar = Grammar.of(reading, LIMITS)
+    is_small = grammar.tables.state_count <= _MAX_STATES
+    if reading.grammar is None or reading.is_endless or not is_small:
+        return _Usable(grammar, None)
+    return _Usable(grammar, Derivations(reading.grammar))
 
 
 @lru_cache(maxsize=8)
@@ -179,25 +185,24 @@ def _vocabulary(name: VocabularyName) -> "Vocabulary":
     return read_vocabulary(Console(), *name)
 
 
-def _look(question: Question) -> dict[str, Any]:
+def _look(question: Question, usable: _Usable) -> dict[str, Any]:
+    """Return what there is to show of the text."""
     from kbnf_core import Engine
 
-    opened = _open(question.grammar, question.start, question.finish)
-    if opened.grammar is None:
-        return {}
-    engine = Engine(opened.grammar, _vocabulary(question.vocabulary))
+    source = usable.grammar.source
+    engine = Engine(usable.grammar, _vocabulary(question.vocabulary))
     data = question.text.encode()
     taken, rejection = _feed(engine, data)
     shown: dict[str, Any] = {
-        "text": _coloured(opened, question.text, data[:taken]),
+        "text": _coloured(usable.derivations, question.text, data[:taken]),
         "status": _status(engine, rejection),
-        "rejection": None if rejection is None else _explained(rejection, opened.source),
+        "rejection": None if rejection is None else _explained(rejection, source),
     }
     shown["mask"] = _mask(engine, question.find)
     if question.why:
         token = re.fullmatch(r"#(\d{1,8})", question.why)
         what = int(token[1]) if token else question.why
-        explained = _explained(engine.why(what), opened.source)
+        explained = _explained(engine.why(what), source)
         shown["why"] = {"asked": _name(engine.vocabulary, what), **explained}
     return shown
 
@@ -226,10 +231,9 @@ def _status(engine: "Engine", rejection: "Explanation | None") -> str:
     return "stuck" if engine.is_stuck() else "ongoing"
 
 
-def _coloured(opened: _Opened, text: str, taken: bytes) -> dict[str, Any]:
+def _coloured(derivations: "Derivations | None", text: str, taken: bytes) -> dict[str, Any]:
     """Return the accepted part of a text in parts with their rules, and the rest."""
     accepted = taken.decode("utf-8", "ignore")
-    derivations = opened.derivations
     parts = None if derivations is None else derivations.parts(taken, _MAX_STEPS)
     if parts is None:
         return {"parts": [[accepted, -1]], "paths": [], "rest": text[len(accepted) :]}
@@ -313,6 +317,13 @@ def _places(places: "Iterable[LivePlace]", source: Source) -> Iterator[dict[str,
             "symbol": _clip(source.slice(place.span), 80),
             **_at(source, place.span),
         }
+
+
+def _findings(found: Sequence[Diagnostic]) -> dict[str, Any]:
+    return {
+        "findings": [_finding(each) for each in found[:_FINDINGS]],
+        "more": max(0, len(found) - _FINDINGS),
+    }
 
 
 def _finding(finding: Diagnostic) -> dict[str, Any]:

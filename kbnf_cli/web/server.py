@@ -21,27 +21,33 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from kbnf_cli.executors import Process
 from kbnf_cli.web.answers import (
     BadQuestionError,
     Question,
     VocabularyName,
-    answer_grammar,
-    answer_text,
+    answer,
     read_question,
 )
+from kbnf_cli.worker import Known, Worker
 
 TOKEN_HEADER = "X-Kbnf-Token"
 
 PATIENCE = 10.0
-"""Seconds that an answer, or the rest of a request, may take."""
+"""Seconds that an answer, or any part of a request, may take."""
 
 MAX_BODY = 2_000_000
 """Bytes of a request: the largest grammar and text, with escapes."""
 
 MAX_WAITING = 8
-"""Requests that wait for the worker."""
+"""Questions that wait for the worker."""
+
+MAX_REQUESTS = 64
+"""Requests that are answered at once."""
+
+MAX_CONNECTIONS = 256
+"""Connections; with more of them, one without a request is closed."""
 
 _HEADERS = (
     (
@@ -106,9 +112,10 @@ class Guard:
         self._app = app
         self._place = place
         self._token = token.encode()
+        self._requests = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one connection of ASGI."""
+        """Answer one request."""
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
             return
@@ -122,9 +129,15 @@ class Guard:
             await send(message)
 
         refusal = self._refusal(scope)
-        await (refusal or self._app)(scope, receive, send_guarded)
+        self._requests += 1
+        try:
+            await (refusal or self._app)(scope, receive, send_guarded)
+        finally:
+            self._requests -= 1
 
     def _refusal(self, scope: Scope) -> Response | None:
+        if self._requests >= MAX_REQUESTS:
+            return PlainTextResponse("too many requests at once\n", 503)
         headers = Headers(scope=scope)
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if len(hosts) != 1 or not self._place.is_own(hosts[0]):
@@ -142,14 +155,54 @@ class Guard:
         return None
 
 
+class Connection(H11Protocol):
+    """A connection to a client, closed where no request comes: it may keep nobody else out."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Expect a request; make room for it."""
+        super().connection_made(transport)
+        self._expect_a_request()
+        if len(self.connections) > MAX_CONNECTIONS:
+            idle = (each for each in self.connections if each is not self and _is_idle(each))
+            next(idle, self).transport.abort()
+
+    def on_response_complete(self) -> None:
+        """Expect another request."""
+        super().on_response_complete()
+        self._expect_a_request()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Expect nothing more."""
+        super().connection_lost(exc)
+        if self._deadline is not None:
+            self._deadline.cancel()
+
+    def _expect_a_request(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._deadline = self.loop.call_later(PATIENCE, self._close_if_idle)
+
+    def _close_if_idle(self) -> None:
+        if _is_idle(self):
+            self.transport.abort()
+
+
+def _is_idle(connection: Any) -> bool:
+    """Tell whether a connection has no request with all its headers."""
+    if connection.transport.is_closing():
+        return False
+    return connection.cycle is None or connection.cycle.response_complete
+
+
 class Desk:
     """Answers questions one after the other, in a process that may end without harm."""
 
     def __init__(self, begin: Mapping[str, Any], vocabularies: dict[str, VocabularyName]) -> None:
         self._begin = {**begin, "vocabularies": list(vocabularies)}
         self._vocabularies = vocabularies
-        self._process = Process(PATIENCE)
-        self._turn = asyncio.Lock()
+        self._worker = Worker(PATIENCE, PATIENCE)
         self._waiting = 0
 
     async def begin(self, _: Request) -> Response:
@@ -174,22 +227,20 @@ class Desk:
             return PlainTextResponse("too many questions at once\n", 503)
         self._waiting += 1
         try:
-            async with self._turn:
-                return JSONResponse(await self._answer(question))
+            return JSONResponse(await self._answer(question))
         finally:
             self._waiting -= 1
 
     async def _answer(self, question: Question) -> dict[str, Any]:
-        """Return what is found; of the grammar alone where the text takes too much."""
-        trouble = {"trouble": f"this takes more than {PATIENCE:.0f} seconds, or too much memory"}
-        found = await self._process.run(answer_grammar, question)
-        if found is None or "trouble" in found:
-            return found or trouble
-        return {**found, **(await self._process.run(answer_text, question) or trouble)}
+        outcome = await self._worker.run(answer, question)
+        if isinstance(outcome, Known):
+            return outcome.value
+        trouble = f"not all of this is known after {PATIENCE:.0f} seconds: {outcome.reason.value}"
+        return {**(outcome.so_far or {}), "trouble": trouble}
 
     def end(self) -> None:
         """End the process."""
-        self._process.end()
+        self._worker.end()
 
 
 class _TooLargeError(Exception):

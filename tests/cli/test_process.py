@@ -99,13 +99,58 @@ def test_interrupt() -> None:
     assert b"Traceback" not in stderr
 
 
-def test_output_that_the_encoding_lacks_is_escaped(
-    write: Write, monkeypatch: pytest.MonkeyPatch, kbnf_process: Kbnf
+def test_an_interrupt_that_python_swallows_is_raised_again() -> None:
+    # As in the callbacks of its import system, which end without an error.
+    done = run_with_main("reference = weakref.ref(Value(), swallow); time.sleep(60)")
+    assert (done.returncode, done.stderr) == (130, "error: interrupted\n")
+
+
+def test_other_errors_that_python_swallows_are_shown() -> None:
+    done = run_with_main("reference = weakref.ref(Value(), lambda _: 1 / 0)")
+    assert done.returncode == 0
+    assert "ZeroDivisionError" in done.stderr
+
+
+def run_with_main(body: str) -> "subprocess.CompletedProcess[str]":
+    """Run the process with another thing to do."""
+    script = f"""
+import time, weakref
+from kbnf_cli import main
+
+class Value:
+    pass
+
+def swallow(_):
+    raise KeyboardInterrupt
+
+def body(arguments):
+    {body}
+
+main.main = body
+main.run()
+"""
+    command = [sys.executable, "-P", "-c", script]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_nothing_is_imported_before_interrupts_are_met() -> None:
+    script = (
+        "import sys; before = {*sys.modules}; import kbnf_cli.main;"
+        "print(*sorted({*sys.modules} - before))"
+    )
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert {*done.stdout.split()} <= {"kbnf_cli", "kbnf_cli.main", "gc"}
+
+
+def test_processes_that_it_starts_import_nothing_from_the_current_folder(
+    write: Write,
 ) -> None:
-    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    result = kbnf_process("check", write("a.kbnf", "start ::= '你' b;"))
-    assert result.status == 1
-    assert b"\\u4f60" in result.stdout
+    for name in ("multiprocessing", "pickle", "kbnf_cli"):
+        write(f"{name}.py", "open('imported', 'w')")
+    code = "import os; os.system(f'{sys.executable} -c \"import pickle\"')"
+    assert run_with_main(f"import sys; {code}").returncode == 0
+    assert not os.path.exists("imported")
 
 
 @pytest.mark.parametrize(

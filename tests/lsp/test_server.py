@@ -99,6 +99,15 @@ async def test_rename_refuses_what_would_break_the_grammar(editor: "Editor", nam
         await editor.client.text_document_rename_async(asked)
 
 
+@pytest.mark.parametrize("name", ["n" * 100_000, " " * 100_000, "a"])
+async def test_what_rename_refuses_it_says_shortly(editor: "Editor", name: str) -> None:
+    await editor.check("a.kbnf", GRAMMAR + f"a ::= 'a'; {'a' * 999} ::= a;")
+    asked = types.RenameParams(editor.at("a.kbnf"), place(4, 0), name)
+    with pytest.raises(JsonRpcException, match=r"too long|defined already") as refused:
+        await editor.client.text_document_rename_async(asked)
+    assert len(refused.value.message) < 200
+
+
 async def test_hover_shows_rules_patterns_and_pages(editor: "Editor") -> None:
     await editor.check("a.kbnf", GRAMMAR.replace('"[0-9]"', '"\\\\d"'))
 

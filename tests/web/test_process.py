@@ -1,14 +1,25 @@
 """``kbnf play --web`` as a process: what it prints, how it ends, what it refuses."""
 
+import asyncio
 import json
+import socket
 import subprocess
 import sys
 import urllib.request
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("uvicorn", reason="needs the extra `web`")
+pytest.importorskip("starlette", reason="needs the extra `web`")
+
+import uvicorn
+from starlette.responses import PlainTextResponse
+from starlette.types import Message, Receive, Scope, Send
+
+from kbnf_cli.web import server
+from kbnf_cli.web.server import MAX_CONNECTIONS, Connection
 
 from .conftest import JSON, Playground
 
@@ -50,6 +61,53 @@ def test_a_project_s_settings_are_part_of_what_the_page_begins_with(tmp_path: Pa
     playground = Playground(tmp_path / "a.kbnf")
     assert ask(playground, "begin", {})["finish"] == "eos"
     playground.interrupt()
+
+
+def test_connections_without_a_request_keep_nobody_out(playground: Playground) -> None:
+    port = int(playground.address.rstrip("/").rpartition(":")[2])
+    question = {"grammar": "start ::= 'a';", "vocabulary": "bytes"}
+    with ExitStack() as stack:
+        for index in range(MAX_CONNECTIONS + 50):
+            idle = stack.enter_context(socket.create_connection(("127.0.0.1", port), 30))
+            if index % 2:
+                idle.sendall(b"GET / HTTP/1.1\r\nHost: 127")
+        assert ask(playground, "look", question)["status"] == "ongoing"
+
+
+def test_a_connection_without_a_request_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "PATIENCE", 0.3)
+    begun = asyncio.Event()
+
+    async def page(scope: Scope, receive: Receive, send: Send) -> None:
+        del scope, receive
+        begun.set()
+        await asyncio.sleep(1.0)
+        await PlainTextResponse("late")({"type": "http"}, no_more, send)
+
+    async def no_more() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def run() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            config = uvicorn.Config(page, http=Connection, lifespan="off", log_level="critical")
+            serving = uvicorn.Server(config)
+            task = asyncio.create_task(serving.serve(sockets=[listener]))
+            address = listener.getsockname()
+            for sent in (b"", b"GET / HTTP/1.1\r\nHost: 127", b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"):
+                reader, writer = await asyncio.open_connection(*address)
+                writer.write(sent)
+                begun.clear()
+                try:
+                    answer = await asyncio.wait_for(reader.read(), 60)
+                except ConnectionResetError:
+                    answer = b""
+                # A request is answered however long that takes, then idleness counts again.
+                assert (b"late" in answer) == begun.is_set() == sent.endswith(b"\r\n\r\n")
+                writer.close()
+            serving.should_exit = True
+            await task
+
+    asyncio.run(run())
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What the server of the playground answers, and what it refuses."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ pytest.importorskip("httpx", reason="needs the extra `test`")
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from kbnf_cli.web import server
+from kbnf_cli.web import answers, server
+from kbnf_cli.web.answers import Question, answer
 from kbnf_cli.web.server import Desk, Place, make_app
 
 OWN = "http://127.0.0.1:8123"
@@ -36,6 +38,11 @@ def look(client: TestClient, **fields: str) -> dict[str, Any]:
     assert reply.status_code == 200, reply.text
     value: dict[str, Any] = reply.json()
     return value
+
+
+def asked(grammar: str) -> Question:
+    """Return the question about a grammar alone."""
+    return Question(grammar, "", "", "", "", "", ("bytes", ()))
 
 
 @pytest.mark.parametrize("path", ["/", "/page.css", "/page.js", "/icon.svg"])
@@ -168,6 +175,43 @@ def test_a_grammar_cannot_import(client: TestClient) -> None:
 def test_a_grammar_that_takes_too_much_work_is_reported(client: TestClient) -> None:
     found = look(client, grammar='start ::= #"(a|b)*a(a|b){25}";')
     assert [each["code"] for each in found["findings"]] == ["E203"]
+    assert found["is_checked"]
+
+
+def test_findings_are_kept_where_the_grammar_is_too_large_to_be_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(answers, "LIMITS", replace(answers.LIMITS, grammar_states=3))
+    *_, found = answer(asked("start ::= 'long' 'er';\n\nb ::= 'b';"))
+    assert "more than 3 states" in found["trouble"]
+    assert [each["code"] for each in found["findings"]] == ["W101"]
+
+
+def test_errors_are_known_before_the_lints_are_done() -> None:
+    first, second = answer(asked("start ::= nope;"))
+    assert [each["code"] for each in first["findings"]] == ["E101"]
+    assert "is_checked" not in first
+    assert second["is_checked"]
+
+
+def test_a_failure_keeps_what_was_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(answers, "_check", fail)
+    *_, last = answer(asked(SUM))
+    assert last["rules"] == ["start", "term"]
+    assert "is_checked" not in last
+    assert last["trouble"] == "this is too much for the page (MemoryError)"
+
+
+def test_a_worker_that_ends_is_no_answer() -> None:
+    desk = Desk({}, {"bytes": ("bytes", ())})
+    with TestClient(make_app(desk, Place("127.0.0.1", 8123), TOKEN), base_url=OWN) as other:
+        desk._worker.end()
+        found = look(other, grammar=SUM)
+    assert list(found) == ["trouble"]
+    assert "ended" in found["trouble"]
 
 
 def test_a_text_that_takes_too_long_keeps_the_findings(
@@ -176,10 +220,11 @@ def test_a_text_that_takes_too_long_keeps_the_findings(
     desk = Desk({}, {"bytes": ("bytes", ())})
     with TestClient(make_app(desk, Place("127.0.0.1", 8123), TOKEN), base_url=OWN) as impatient:
         look(impatient, grammar=SUM)
-        monkeypatch.setattr(desk._process, "_patience", 2.0)
+        monkeypatch.setattr(desk._worker, "patience", 2.0)
+        monkeypatch.setattr(desk._worker, "turn", 2.0)
         found = look(impatient, grammar=HARD, text="a" * 5_000)
         assert "seconds" in found["trouble"]
-        assert found["rules"] == ["start", "s"]
+        assert (found["rules"], found["is_checked"]) == (["start", "s"], True)
         monkeypatch.undo()
         assert look(impatient, grammar=SUM, text="1")["status"] == "complete"
     desk.end()

@@ -95,8 +95,8 @@ async function look() {
       if (asked.grammar === state.grammar && asked.text === state.text) show(found);
     } catch (error) {
       if (error.status === 401) { changed = false; await askForToken(); }
-      else if (error.status) trouble(`The server refused: ${error.message}.`);
-      else trouble("The server does not answer. Is `kbnf play --web` still running?");
+      else if (error.status) show({ trouble: `The server refused: ${error.message}.` });
+      else show({ trouble: "The server does not answer. Is `kbnf play --web` still running?" });
     }
     clearTimeout(slow);
     by("busy").textContent = "";
@@ -138,7 +138,7 @@ function show(found) {
   trouble(found.trouble);
   showFindings();
   showStarts();
-  colours = found.text || { parts: [], paths: [], rest: state.text };
+  colours = found.text || { parts: [], paths: [], rest: "" };
   drawText();
   showStatus();
   showExplained(by("rejection"), found.rejection, "");
@@ -218,7 +218,8 @@ function showFindings() {
       ...each.helps.map((help) => make("p", {}, `help: ${help}`)),
       make("p", {}, place, ...each.fixes.flatMap((fix) => [" · ", fixButton(fix)])));
   });
-  if (!items.length) items.push(make("li", {}, make("p", {}, "Nothing was found.")));
+  if (!answer.is_checked) items.push(make("li", {}, make("p", {}, "Not everything was looked at.")));
+  else if (!items.length) items.push(make("li", {}, make("p", {}, "Nothing was found.")));
   if (answer.more) items.push(make("li", {}, make("p", {}, `and ${answer.more} more`)));
   by("findings").replaceChildren(...items);
   drawGrammar();
@@ -262,7 +263,8 @@ const STATUS = {
 function showStatus() {
   const status = answer.status || "";
   by("status").className = `badge ${status}`;
-  by("status").textContent = STATUS[status] || "the grammar cannot be used";
+  const unusable = answer.is_checked && !answer.trouble;
+  by("status").textContent = STATUS[status] || (unusable ? "the grammar cannot be used" : "not known");
 }
 
 function showExplained(box, why, asked) {
