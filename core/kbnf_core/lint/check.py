@@ -179,9 +179,13 @@ def run_lints(
     """Yield the findings of the lints with such ``needs``, and that ``options`` ask for.
 
     For converted languages fixes are dropped, and each (code, span) is reported once, because
-    conversion clones rules.
+    conversion clones rules. Of rules that a conversion generated only errors are reported, because
+    nobody wrote them.
     """
     found = _run(Subject(reading, options), needs)
+    generated = reading.document.generated
+    if generated:
+        found = (e for e in found if e.severity is Severity.ERROR or e.span not in generated)
     if not reading.language.takes_fixes:
         found = (replace(each, fixes=()) for each in found)
     if reading.language.is_converted:

@@ -11,9 +11,9 @@ from dataclasses import replace
 from kbnf_core.diagnostics import Diagnostic, Label
 from kbnf_core.imports import BELOW, Imports
 from kbnf_core.ir.analysis import reachable
-from kbnf_core.languages.lark.read import Setting, read_lark
+from kbnf_core.languages.lark.read import Setting, comments_of, read_lark
 from kbnf_core.languages.lark.reader import tree as lark
-from kbnf_core.languages.lark.reader.parse import comments, is_gbnf, parse_lark
+from kbnf_core.languages.lark.reader.parse import is_gbnf, parse_lark
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
@@ -69,7 +69,7 @@ def parse_as_kbnf(
 
     Without a start it is the one that a pragma names, else ``start``, else the first rule.
     """
-    remarks = tuple(tree.Comment(text, span) for text, span in comments(source.text))
+    remarks = tuple(comments_of(source))
     written = parse_lark(source, limits).document
     wanted = start or read_pragmas(tree.Document(source, (), remarks))[0].start or _start(written)
     outcome = read_lark(source, Setting(imports, None, wanted, limits))

@@ -169,10 +169,15 @@ def _words(text: str) -> Iterator[Token]:
 
 
 def comments(text: str) -> Iterator[tuple[str, Span]]:
-    """Yield what stands in each comment, without its mark, and its span."""
+    """Yield the text of each comment, without its mark, and its span; also in nested grammars."""
     for word in _words(text):
         if word.type == "COMMENT":
             yield word.value.removeprefix("#").removeprefix("//"), span_of(word)
+        elif word.type == "NESTED":
+            for part in _NESTED_PART.finditer(word.value):
+                if part[0].startswith(("#", "//")):
+                    start, end = (span_of(word).start + each for each in part.span())
+                    yield part[0].removeprefix("#").removeprefix("//"), Span(start, end)
 
 
 def is_gbnf(text: str) -> bool:
