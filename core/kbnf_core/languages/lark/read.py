@@ -54,7 +54,7 @@ from kbnf_core.languages.lark.reader.modules import (
 from kbnf_core.languages.lark.reader.parse import comments, is_gbnf, parse_lark
 from kbnf_core.languages.lark.reader.report import INVALID, Report
 from kbnf_core.languages.lark.reader.rules import Factory, RuleBuilder
-from kbnf_core.languages.lark.reader.tree import Document, Use
+from kbnf_core.languages.lark.reader.tree import Definition, Document, Use
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
@@ -252,7 +252,7 @@ class _Reader:
 
     def read(self) -> _Found:
         """Return the tree of KBNF; None after a report."""
-        gbnf = self.setting.lexing is None and is_gbnf(self.document.source.text)
+        gbnf = _may_be_gbnf(self.setting.lexing) and is_gbnf(self.document.source.text)
         dialect = Dialect.LLGUIDANCE if gbnf else dialect_of(self.document, self.setting.lexing)
         lexing = self.setting.lexing or default_lexing(dialect)
         check_dialect(self.document, dialect, self.report, gbnf)
@@ -318,7 +318,7 @@ class _Reader:
         start = self.setting.start or usual
         if start in gathered.entries:
             return start
-        if self.report.errors and start in gathered.broken:
+        if self.report.errors and (start in gathered.broken or _has_signs_of_gbnf(self.document)):
             return None
         self.report.error(
             "E102",
@@ -388,12 +388,13 @@ def from_lark(
     ``lalr``, ``scannerless``) says how text is cut into lexemes; without it files that use
     LLGuidance's constructs are read as LLGuidance does, others as Lark's default parser does, and a
     text that defines all its rules with ``::=``, ``root`` among them, is GBNF, or what LLGuidance
-    once read as such: Lark with ``::=``. Raises ``GrammarError`` with all findings for a text with
-    errors, ``ConfigError`` for an unknown ``lexing``.
+    once read as such: Lark with ``::=`` (but not for ``earley`` and ``lalr``). Raises
+    ``GrammarError`` with all findings for a text with errors, ``ConfigError`` for an unknown
+    ``lexing``.
     """
     text = Source(source, path)
     setting = Setting(imports, _parsed(lexing), start, limits)
-    if lexing is None and is_gbnf(source):
+    if _may_be_gbnf(setting.lexing) and is_gbnf(source):
         try:
             return from_gbnf(source, path=path, start=start, limits=limits)
         except GrammarError:
@@ -414,6 +415,15 @@ def from_lark(
     verified(converted, KBNF, limits, text, spans)
     losses = tuple(sorted(report.losses, key=lambda loss: loss.span))
     return Conversion(converted, not losses, losses, tuple(report.notes))
+
+
+def _may_be_gbnf(lexing: Lexing | None) -> bool:
+    """Tell whether rules with ``::=`` are read: not by Lark's own lexers."""
+    return lexing not in (Lexing.EARLEY, Lexing.LALR)
+
+
+def _has_signs_of_gbnf(document: Document) -> bool:
+    return any(isinstance(each, Definition) and each.sign != ":" for each in document.statements)
 
 
 def _parsed(lexing: Lexing | str | None) -> Lexing | None:

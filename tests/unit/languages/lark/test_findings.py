@@ -165,3 +165,32 @@ def test_states_that_are_entered_once_are_texts() -> None:
     assert {each: accepts(f"{each};") for each in wanted} == wanted
     assert text.count("::=") < 1_000  # The automaton has more than twice as many states.
     assert max(map(len, text.splitlines())) <= 120
+
+
+OLDER = 'root ::= foo "x"\nfoo ::= "a" | /[0-9]/ // a comment\n'
+
+
+@pytest.mark.parametrize("lexing", [None, "llguidance", "scannerless"])
+def test_older_lark_is_read_by_llguidances_lexers(lexing: str | None) -> None:
+    accepts = accepts_of(from_lark(OLDER, lexing=lexing).text)
+    assert [text for text in ("ax", "7x", "x") if accepts(text)] == ["ax", "7x"]
+
+
+@pytest.mark.parametrize(
+    ("text", "lexing"),
+    [
+        (OLDER, "earley"),
+        (OLDER.replace("root", "start"), None),
+        (OLDER.replace("foo ::=", "foo:"), None),
+    ],
+)
+def test_the_sign_of_older_lark_is_all_that_is_wrong(text: str, lexing: str | None) -> None:
+    with pytest.raises(GrammarError) as caught:
+        from_lark(text, lexing=lexing)
+    assert {each.code for each in caught.value.diagnostics} == {"E421"}
+    assert "`root`" in caught.value.diagnostics[0].helps[0]
+
+
+def test_gbnf_names_the_reader_of_older_lark() -> None:
+    found = check(OLDER, "a.gbnf")
+    assert all("--from lark" in each.helps[0] for each in found if each.code == "E001")

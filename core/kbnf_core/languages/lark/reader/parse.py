@@ -237,7 +237,7 @@ def _unexpected(source: Source, mistake: Mistake) -> Diagnostic:
     message = f"{found} cannot stand here in a Lark grammar"
     if word.type == "DEFINE":
         message = "`::=` does not define Lark rules; this is `:`, or the file is GBNF"
-        helps = ("convert GBNF with `kbnf convert-gbnf`",)
+        helps = ("convert GBNF with `kbnf convert --from gbnf FILE`",)
     elif word.type == "JUNK" and word.value == '"':
         return Diagnostic("E004", "this string has no closing quote", source, span_of(word))
     return _finding("E001", message, source, word, helps)
