@@ -26,7 +26,7 @@ from kbnf_cli.converting import (
 )
 from kbnf_cli.converting import NAMES as OF_SCHEMAS
 from kbnf_cli.files import read_text
-from kbnf_cli.inputs import read_vocabulary
+from kbnf_cli.inputs import is_artifact, read_vocabulary
 from kbnf_cli.models import GRAMMAR_OR_CLASS, schema_of_model
 from kbnf_cli.options import as_value, common_options, examples, together, vocabulary_options
 from kbnf_core.convert import JSON_SCHEMA, detect
@@ -238,9 +238,10 @@ class _Conversion:
 
     def convert(self, text: str, name: str) -> "Conversion":
         """Return the converted text; in two steps where neither end is KBNF."""
+        compiled = is_artifact(Path(name))
         given = None if self.source is None else _BY_NAME[self.source].language
-        language = given or detect(text, name)
-        if language == self.target.name:
+        language = given or (KBNF.name if compiled else detect(text, name))
+        if language == self.target.name and not compiled:
             raise click.UsageError(self._why_not(name, language))
         return self.convert_from(language, text, name)
 

@@ -209,6 +209,18 @@ def read_whole(found: Readable, start: str | None) -> "Reading":
     return reading
 
 
+def read_text_or_artifact(path: Path, name: str) -> "Source":
+    """Return the text of a file, or the KBNF that an artifact was compiled from.
+
+    Raises what ``open_any_grammar`` raises.
+    """
+    from kbnf_core.source import Source
+
+    if is_artifact(path):
+        return Source(_open_artifact(path, None, None).source.text, name)
+    return read_text(path, name)
+
+
 def is_artifact(path: Path) -> bool:
     """Tell whether a path is that of a compiled grammar, by its name."""
     from kbnf_core.artifact import SUFFIX
