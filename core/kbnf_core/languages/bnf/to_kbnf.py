@@ -2,19 +2,27 @@
 
 The dialect ends with the token that completes the start, which is ``finish=token``. With the
 vocabulary, ``<any!>`` is the texts of its tokens and ``<except!(..)>`` those that do not hold the
-excluded text; KBNF then takes such a text by whatever tokens spell it.
+excluded text; KBNF then takes such a text by whatever tokens spell it. A rule that calls itself
+only to make a list, as it must in the dialect, is written as a loop.
 """
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kbnf_core.errors import GrammarError
 from kbnf_core.frontend import Reading, read_grammar
+from kbnf_core.ir.analysis import reachable
 from kbnf_core.languages.bnf.build import ANY
 from kbnf_core.languages.bnf.language import BNF
-from kbnf_core.languages.bnf.vocabulary import excluded_name, excluded_text, is_vocabulary
-from kbnf_core.languages.conversion.build_tree import nothing, text_or_bytes
+from kbnf_core.languages.bnf.vocabulary import (
+    excluded_name,
+    excluded_rule,
+    excluded_text,
+    is_vocabulary,
+)
+from kbnf_core.languages.conversion.build_tree import nothing, repeat, sequence, text_or_bytes
 from kbnf_core.languages.conversion.names import kbnf_names
 from kbnf_core.languages.conversion.to_kbnf import LOSSES, write_kbnf
 from kbnf_core.languages.kbnf.language import KBNF
@@ -22,7 +30,16 @@ from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax.conversion import Conversion
 from kbnf_core.syntax.language import Parsed
-from kbnf_core.syntax.tree import Alternation, Definition, Expression
+from kbnf_core.syntax.printer import print_expression
+from kbnf_core.syntax.tree import (
+    Alternation,
+    Definition,
+    Expression,
+    Name,
+    Reference,
+    Sequence,
+    uses_in,
+)
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
@@ -45,11 +62,53 @@ def from_bnf(
     reading = read_grammar(Source(source, path), start, limits=limits, language=BNF)
     definitions = reading.document.definitions
     losses = [d for d in reading.diagnostics if d.code in LOSSES]
-    rough = write_kbnf(reading, definitions, losses, limits)
+    rough = write_kbnf(reading, _with_loops(definitions), losses, limits)
     if vocabulary is None or not losses:
         return rough
     filler = _Filler(rough.text, reading, vocabulary)
-    return write_kbnf(reading, [filler.fill(each) for each in definitions], (), limits)
+    filled = [filler.fill(each) for each in definitions]
+    left = _reached(definitions, reading.start, asks=True) - _reached(filled, reading.start)
+    kept = [each for each in filled if each.name.value not in left]
+    return write_kbnf(reading, _with_loops(kept), (), limits)
+
+
+def _reached(definitions: Iterable[Definition], start: str, *, asks: bool = False) -> set[str]:
+    """Return the rules that the start leads to; with ``asks``, also by asking for their tokens."""
+    uses: defaultdict[str, set[str]] = defaultdict(set)
+    for each in definitions:
+        name = each.name.value
+        uses[name].update(used.value for used in uses_in(each.body))
+        asked = excluded_rule(name) if asks else None
+        uses[name].update(() if asked is None else (asked,))
+    return reachable([start], uses)
+
+
+def _with_loops(definitions: Iterable[Definition]) -> list[Definition]:
+    definitions = list(definitions)
+    counts = Counter(each.name.value for each in definitions)
+    return [_loop(each) if counts[each.name.value] == 1 else each for each in definitions]
+
+
+def _loop(definition: Definition) -> Definition:
+    """Return ``n ::= x n | x`` as ``x+``, and ``n ::= x y n | x`` as ``(x y)* x``."""
+    name, span = definition.name.value, definition.body.span
+    match sorted(definition.branches, key=lambda branch: not _calls(branch, name)):
+        case [Sequence((*items, Reference(Name(called)))), other] if (
+            called == name
+            and not any(_calls(each, name) for each in (*items, other))
+            and print_expression(other) == print_expression(items[0])
+        ):
+            body = (
+                repeat(other, 1, None, span)
+                if len(items) == 1
+                else sequence([repeat(sequence(items, span), 0, None, span), other], span)
+            )
+            return replace(definition, body=body)
+    return definition
+
+
+def _calls(node: Expression, name: str) -> bool:
+    return any(used.value == name for used in uses_in(node))
 
 
 def read_over(reading: Reading, vocabulary: "Vocabulary", limits: Limits) -> Reading:
