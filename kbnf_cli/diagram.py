@@ -9,6 +9,7 @@ from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import write_text
 from kbnf_cli.inputs import GRAMMAR, Inputs, read_whole
 from kbnf_cli.options import as_value, common_options, stdin_option
+from kbnf_core.languages.conversion.to_kbnf import LOSSES
 
 if TYPE_CHECKING:
     from kbnf_core.frontend import Reading
@@ -46,7 +47,9 @@ def diagram(
     rules use it. Needs the extra `diagram`: pip install 'kbnf-toolkit[diagram]'.
     """
     chosen = format_ or _format_of(output)
-    text = _draw(read_whole(inputs.text(grammar), inputs.start), chosen)
+    reading = read_whole(inputs.text(grammar), inputs.start)
+    console.diagnostics(each for each in reading.diagnostics if each.code in LOSSES)
+    text = _draw(reading, chosen)
     if output is None:
         console.text(text)
     else:

@@ -198,15 +198,37 @@ def open_text(path: Path, name: str, start: str | None) -> Readable:
     return Readable(Source(text, f"{name} (converted)"), KBNF, losses)
 
 
-def read_whole(found: Readable, start: str | None) -> "Reading":
-    """Read a text, and what it imports; raises ``GrammarError`` for one with errors."""
+def read_whole(
+    found: Readable, start: str | None, vocabulary: "Vocabulary | None" = None
+) -> "Reading":
+    """Read a text, and what it imports; what it says of tokens, it says of ``vocabulary``.
+
+    Raises ``GrammarError`` for a text with errors.
+    """
     from kbnf_core.frontend import read_grammar
     from kbnf_core.imports import ANYWHERE
+    from kbnf_core.limits import DEFAULT_LIMITS
 
     reading = read_grammar(found.source, start, language=found.language, imports=ANYWHERE)
     if reading.errors:
         raise GrammarError(reading.errors)
-    return reading
+    if vocabulary is None or not lacks_vocabulary(reading):
+        return reading
+    from kbnf_core.languages.bnf.to_kbnf import read_over
+
+    return read_over(reading, vocabulary, DEFAULT_LIMITS)
+
+
+def lacks_vocabulary(reading: "Reading") -> bool:
+    """Tell whether a text takes tokens of a vocabulary that is not known."""
+    return any(each.code == "W405" for each in reading.diagnostics)
+
+
+def note_vocabulary(console: Console, reading: "Reading") -> None:
+    """Say that a text takes tokens where no vocabulary was named."""
+    if lacks_vocabulary(reading):
+        name = reading.document.source.name
+        console.note(f"{name} takes tokens of a vocabulary, here bytes: name it with --vocab")
 
 
 def read_text_or_artifact(path: Path, name: str) -> "Source":
