@@ -337,10 +337,12 @@ class _Reader:
 
     def _options(self, gathered: Gathered) -> Mapping[str, object]:
         merged: dict[str, object] = {}
+        places: dict[str, Span] = {}
         for options in gathered.options:
             value = json.loads(options.text)
             if isinstance(value, dict):
                 merged.update(value)
+                places.update(dict.fromkeys(value, options.span))
             else:
                 self.report.error(INVALID, "`%llguidance` takes a JSON object", options.span)
         if merged.get("allow_invalid_utf8"):
@@ -348,7 +350,7 @@ class _Reader:
                 INVALID,
                 "`allow_invalid_utf8` changes what every regular expression means; there is no"
                 " counterpart",
-                gathered.options[0].span,
+                places["allow_invalid_utf8"],
             )
         return merged
 
