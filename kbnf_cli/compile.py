@@ -20,7 +20,7 @@ from kbnf_cli.options import (
 )
 from kbnf_cli.store import Filling, fill
 from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.errors import GrammarError, KbnfError, SourceError
+from kbnf_core.errors import GrammarError, KbnfError
 from kbnf_core.languages import EXTENSIONS
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class _TableTask(_Task):
     "--output",
     metavar="OUT",
     type=click.Path(path_type=Path),
-    help="The artifact to write; of several grammars, the directory for theirs.  "
+    help="The artifact to write; of several grammars, the directory for theirs, which is made.  "
     "[default: beside the grammar, *.kbnfc]",
 )
 @click.option(
@@ -223,8 +223,10 @@ def _outputs(
         raise click.UsageError("a grammar from stdin needs -o, and must be the only one")
     if output is not None and len(grammars) == 1 and not output.is_dir():
         return [(grammars[0], output)]
-    if output is not None and not output.is_dir():
-        raise SourceError(str(output), "several grammars need a directory to write to")
+    if output is not None:
+        if output.exists() and not output.is_dir():
+            raise click.UsageError(f"several grammars need a directory, and {output} is a file")
+        output.mkdir(parents=True, exist_ok=True)
     suffix = TABLE_SUFFIX if device_table else SUFFIX
     named = [(g, (output or g.parent) / f"{g.stem}{suffix}") for g in grammars]
     clashes = len({out for _, out in named}) < len(named)

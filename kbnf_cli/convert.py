@@ -20,7 +20,7 @@ from kbnf_cli.converting import (
     refuse_another,
     schema_options,
 )
-from kbnf_cli.inputs import read_vocabulary
+from kbnf_cli.inputs import is_artifact, read_vocabulary
 from kbnf_cli.models import is_model_name, schema_of_model
 from kbnf_cli.options import as_value, common_options, together, vocabulary_options
 from kbnf_core import convert
@@ -163,7 +163,8 @@ def _ways(
 
     def direction(file: Path) -> Direction:
         refuse_another(file, language.name, (language.extension, KBNF.extension))
-        is_back = to == language.name.lower() if to else file.suffix == KBNF.extension
+        is_kbnf = file.suffix == KBNF.extension or is_artifact(file)
+        is_back = to == language.name.lower() if to else is_kbnf
         if is_back:
             return Direction(from_kbnf, language.extension)
         return Direction(to_kbnf, KBNF.extension)

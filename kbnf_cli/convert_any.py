@@ -23,7 +23,7 @@ from kbnf_cli.converting import (
     schema_options,
 )
 from kbnf_cli.files import read_text
-from kbnf_cli.inputs import read_vocabulary
+from kbnf_cli.inputs import is_artifact, read_vocabulary
 from kbnf_cli.models import GRAMMAR_OR_CLASS, schema_of_model
 from kbnf_cli.options import as_value, common_options, examples, together, vocabulary_options
 from kbnf_core.languages import (
@@ -238,9 +238,10 @@ class _Conversion:
 
     def convert(self, text: str, name: str) -> "Conversion":
         """Return the converted text, whose language is the one that was named, or detected."""
-        language = None if self.source is None else named(self.source)
-        language = language or detect(text, name)
-        if language is self.target:
+        compiled = is_artifact(Path(name))
+        given = None if self.source is None else named(self.source)
+        language = given or (KBNF if compiled else detect(text, name))
+        if language is self.target and not compiled:
             raise click.UsageError(self._why_not(name, language))
         return self.convert_from(language, text, name)
 

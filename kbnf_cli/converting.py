@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from kbnf_cli.console import Console, Exit
-from kbnf_cli.files import find_grammars, read_text, write_text
-from kbnf_cli.inputs import FileInputs, name_of
+from kbnf_cli.files import find_grammars, write_text
+from kbnf_cli.inputs import FileInputs, is_artifact, name_of, read_text_or_artifact
 from kbnf_cli.options import config_options, file_options, format_option, stdin_option, together
 from kbnf_core.diagnostics.formats import span_value
 from kbnf_core.diagnostics.text import count_of
@@ -250,7 +250,12 @@ def convert_all(
 
 
 def refuse_another(file: Path, language: str, extensions: Sequence[str]) -> None:
-    """Raise ``UsageError`` for a file whose extension is that of another language."""
+    """Raise ``UsageError`` for a file whose extension is that of another language.
+
+    An artifact counts as KBNF.
+    """
+    if is_artifact(file) and KBNF.extension not in extensions:
+        raise click.UsageError(f"{file} is an artifact; its grammar is KBNF: `kbnf convert {file}`")
     suffix = file.suffix.lower()
     other = next((each for each in LANGUAGES if suffix and each.extension == suffix), None)
     if other is not None and suffix not in extensions:
@@ -281,7 +286,7 @@ def _convert_one(
     console: Console, file: Path, directions: Directions, delivery: Delivery, target: Path | None
 ) -> Exit:
     name = name_of(file, delivery.stdin_filename)
-    source = read_text(file, name.as_posix())
+    source = read_text_or_artifact(file, name.as_posix())
     return deliver(console, source, directions(name), delivery, target)
 
 

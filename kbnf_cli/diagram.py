@@ -46,7 +46,9 @@ def diagram(
     rules use it. Needs the extra `diagram`: pip install 'kbnf-toolkit[diagram]'.
     """
     chosen = format_ or _format_of(output)
-    text = _draw(read_whole(inputs.text(grammar), inputs.start), chosen)
+    reading = read_whole(inputs.text(grammar), inputs.start)
+    console.diagnostics(each for each in reading.diagnostics if reading.is_loss(each))
+    text = _draw(reading, chosen)
     if output is None:
         console.text(text)
     else:

@@ -10,14 +10,30 @@ import click
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import STDIN, read_text
-from kbnf_cli.inputs import Inputs, is_artifact, language_for
+from kbnf_cli.inputs import (
+    BUILT_IN,
+    Inputs,
+    Readable,
+    is_artifact,
+    language_for,
+    note_vocabulary,
+    read_vocabulary,
+    read_whole,
+)
 from kbnf_cli.models import GRAMMAR_OR_CLASS, schema_of_model
-from kbnf_cli.options import as_value, common_options, config_options, format_option, stdin_option
+from kbnf_cli.options import (
+    as_value,
+    common_options,
+    config_options,
+    format_option,
+    stdin_option,
+    vocabulary_options,
+)
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.diagnostics.formats import render_github, render_sarif
 from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
 from kbnf_core.diagnostics.text import count_of
-from kbnf_core.languages import JSON_SCHEMA
+from kbnf_core.languages import BNF, JSON_SCHEMA
 from kbnf_core.source import Source, Span
 
 if TYPE_CHECKING:
@@ -211,6 +227,7 @@ class _Side:
 )
 @click.option("--allow-unknown", is_flag=True, help="Exit with 0 where nothing was proved.")
 @format_option(RENDERERS, "How to show what was found.")
+@vocabulary_options
 @stdin_option
 @config_options
 @common_options
@@ -250,17 +267,19 @@ def diff(
 
 
 def _open(console: Console, inputs: Inputs, path: str | Path) -> _Side:
-    from kbnf_core import Vocabulary
-
     if isinstance(path, str):
         return _Side(Source(schema_of_model(path), path))
     name = inputs.name_of(path).as_posix()
     # What comes from stdin is read once, and its content is not asked for its language.
     if (path != STDIN and not is_artifact(path)) or Path(name).suffix == ".json":
         source = read_text(path, name)
-        if path == STDIN or language_for(source.text, name) is JSON_SCHEMA:
+        language = language_for(source.text, name)
+        if path == STDIN or language is JSON_SCHEMA:
             return _Side(source)
-    grammar = inputs.grammar(path, Vocabulary.bytes())
+        if language is BNF and inputs.vocab is None:
+            note_vocabulary(console, read_whole(Readable(source, BNF), inputs.start))
+    vocabulary = read_vocabulary(console, inputs.vocab or BUILT_IN, inputs.eos)
+    grammar = inputs.grammar(path, vocabulary)
     console.diagnostics(grammar.losses)
     return _Side(grammar.source, grammar)
 

@@ -11,8 +11,24 @@ import click
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import byte_ranges, describe_bytes, escaped
 from kbnf_cli.files import STDIN
-from kbnf_cli.inputs import GrammarOr, Inputs, Readable, read_whole
-from kbnf_cli.options import as_value, common_options, examples, format_option, stdin_option
+from kbnf_cli.inputs import (
+    BUILT_IN,
+    GrammarOr,
+    Inputs,
+    Readable,
+    lacks_vocabulary,
+    note_vocabulary,
+    read_vocabulary,
+    read_whole,
+)
+from kbnf_cli.options import (
+    as_value,
+    common_options,
+    examples,
+    format_option,
+    stdin_option,
+    vocabulary_options,
+)
 from kbnf_core.diagnostics.catalogue import find_rule, read_page
 from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
 from kbnf_core.diagnostics.text import place_in
@@ -39,6 +55,7 @@ from kbnf_core.syntax.tree import (
 )
 
 if TYPE_CHECKING:
+    from kbnf_core import Vocabulary
     from kbnf_core.frontend import Reading
     from kbnf_core.source import Span
     from kbnf_core.syntax.tree import Definition
@@ -174,6 +191,7 @@ def _is_no_grammar(text: str) -> bool:
 @click.argument("subject", metavar="GRAMMAR", type=GrammarOr("GRAMMAR", _is_no_grammar))
 @click.argument("rule", metavar="[RULE]", required=False)
 @format_option(["text", "json"], "How to show it.")
+@vocabulary_options
 @stdin_option
 @common_options
 @click.pass_obj
@@ -200,7 +218,12 @@ def explain(
     name = rule or reading.start
     if name not in reading.document.first_names:
         raise click.ClickException(_unknown(name, reading))
-    explained = _explain(found, reading, name)
+    vocabulary = None
+    if lacks_vocabulary(reading):
+        vocabulary = read_vocabulary(console, inputs.vocab or BUILT_IN, inputs.eos)
+        if inputs.vocab is None:
+            note_vocabulary(console, reading)
+    explained = _explain(found, reading, name, vocabulary)
     if format_ == "json":
         console.text(json.dumps(_value(explained, reading)) + "\n")
         return Exit.CLEAN
@@ -242,16 +265,18 @@ def _unknown(name: str, reading: "Reading") -> str:
     return f"the grammar has no rule `{name}`; {advice}"
 
 
-def _explain(found: Readable, reading: "Reading", name: str) -> Explained:
-
+def _explain(
+    found: Readable, reading: "Reading", name: str, vocabulary: "Vocabulary | None"
+) -> Explained:
     definitions = [d for d in reading.document.definitions if d.name.value == name]
-    first, follow, may_end = _borders(reading, name)
+    whole = reading if vocabulary is None else read_whole(found, None, vocabulary)
+    first, follow, may_end = _borders(whole, name)
     return Explained(
         name,
         tuple(definitions),
         tuple(line for each in definitions for line in outline(each.body)),
         tuple(part for each in definitions for part in _regexes(each)),
-        _shortest(found, name),
+        _shortest(found, name, vocabulary),
         first,
         follow,
         may_end,
@@ -273,13 +298,15 @@ def _users(reading: "Reading", name: str) -> "list[str]":
     return list(dict.fromkeys(users))
 
 
-def _shortest(found: Readable, name: str) -> tuple[bytes, ...] | None:
+def _shortest(
+    found: Readable, name: str, vocabulary: "Vocabulary | None"
+) -> tuple[bytes, ...] | None:
     """Return shortest texts of a rule; None where it cannot be used by itself."""
     from kbnf_core import Engine, Grammar, Vocabulary
     from kbnf_core.config import Finish
 
     try:
-        reading = read_whole(found, name)
+        reading = read_whole(found, name, vocabulary)
         if reading.is_endless:
             return None
         grammar = Grammar.of(replace(reading, finish=Finish.EOS))

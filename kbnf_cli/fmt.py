@@ -2,20 +2,19 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import STDIN, find_grammars, read_source, write_text
-from kbnf_cli.inputs import FileInputs
+from kbnf_cli.inputs import FileInputs, is_artifact
 from kbnf_cli.options import as_value, common_options, config_options, file_options, stdin_option
+from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.diagnostics.segments import diff
 from kbnf_core.diagnostics.text import count_of
-from kbnf_core.languages import KBNF
-
-if TYPE_CHECKING:
-    from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.errors import SourceError
+from kbnf_core.languages import KBNF, language_of
+from kbnf_core.source import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,7 @@ class _Layout:
     name: str
     before: str
     after: str | None
-    errors: "tuple[Diagnostic, ...]"
+    errors: tuple[Diagnostic, ...]
 
     @property
     def changes(self) -> bool:
@@ -89,9 +88,21 @@ def fmt(
 def _lay_out(path: Path, name: str) -> _Layout:
     from kbnf_core.format.document import format_kbnf
 
+    if is_artifact(path):
+        raise SourceError(name, f"it is an artifact: `kbnf convert {name}` prints its grammar")
     source, invalid = read_source(path, name)
     if invalid is not None:
         return _Layout(path, name, source.text, None, (invalid,))
+    language = language_of(name)
+    if language is not KBNF:
+        other = Diagnostic(
+            "E008",
+            f"this file is written in {language.name}, not in KBNF",
+            source,
+            Span(0, 0),
+            helps=(f"convert it: `kbnf convert {name}`",),
+        )
+        return _Layout(path, name, source.text, None, (other,))
     formatted = format_kbnf(source)
     return _Layout(path, name, source.text, formatted.text, formatted.errors)
 

@@ -196,15 +196,50 @@ def open_text(path: Path, name: str, start: str | None) -> Readable:
     return Readable(Source(grammar.to_kbnf(), f"{name} (as KBNF)"), KBNF, grammar.losses)
 
 
-def read_whole(found: Readable, start: str | None) -> "Reading":
-    """Read a text, and what it imports; raises ``GrammarError`` for one with errors."""
+def read_whole(
+    found: Readable, start: str | None, vocabulary: "Vocabulary | None" = None
+) -> "Reading":
+    """Read a text, and what it imports; what it says of tokens, it says of ``vocabulary``.
+
+    Raises ``GrammarError`` for a text with errors.
+    """
     from kbnf_core.frontend import read_grammar
     from kbnf_core.imports import ANYWHERE
 
-    reading = read_grammar(found.source, start, language=found.language, imports=ANYWHERE)
+    reading = read_grammar(
+        found.source,
+        start,
+        language=found.language,
+        imports=ANYWHERE,
+        vocabulary=vocabulary,
+    )
     if reading.errors:
         raise GrammarError(reading.errors)
     return reading
+
+
+def lacks_vocabulary(reading: "Reading") -> bool:
+    """Tell whether a text takes tokens of a vocabulary that is not known."""
+    return any(each.code == "W405" for each in reading.losses)
+
+
+def note_vocabulary(console: Console, reading: "Reading") -> None:
+    """Say that a text takes tokens where no vocabulary was named."""
+    if lacks_vocabulary(reading):
+        name = reading.document.source.name
+        console.note(f"{name} takes tokens of a vocabulary, here bytes: name it with --vocab")
+
+
+def read_text_or_artifact(path: Path, name: str) -> "Source":
+    """Return the text of a file, or the KBNF that an artifact was compiled from.
+
+    Raises what ``open_any_grammar`` raises.
+    """
+    from kbnf_core.source import Source
+
+    if is_artifact(path):
+        return Source(_open_artifact(path, None, None).source.text, name)
+    return read_text(path, name)
 
 
 def is_artifact(path: Path) -> bool:

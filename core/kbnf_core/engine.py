@@ -6,12 +6,12 @@ from dataclasses import replace
 from functools import cached_property
 from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, SupportsIndex, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.config import Config, Finish
+from kbnf_core.config import NO_DEFAULTS, Config, Defaults, Finish
 from kbnf_core.errors import ConfigError, EngineError, FinishedError, UnknownTokenError
 from kbnf_core.grammar import Grammar
 from kbnf_core.kernel.chosen import EngineCore
@@ -83,6 +83,9 @@ class Engine(EngineCore):
     tokens that the vocabulary does not have, ``ConfigError`` for an impossible setting.
     """
 
+    _defaults: ClassVar[Defaults] = NO_DEFAULTS
+    """The settings of a text that has none, where ``config`` has none either."""
+
     _automaton: TokenAutomaton
 
     def __init__(
@@ -107,7 +110,11 @@ class Engine(EngineCore):
         limits = config.limits_in_force()
         if isinstance(grammar, str):
             grammar = Grammar(
-                grammar, start=config.start_nonterminal, finish=config.finish, limits=limits
+                grammar,
+                start=config.start_nonterminal,
+                finish=config.finish,
+                limits=limits,
+                defaults=self._defaults,
             )
         elif limits is not config.limits:
             raise ConfigError(

@@ -45,6 +45,30 @@ def test_many_grammars_each_with_its_own_error(kbnf: Kbnf, write: Write, jobs: s
     assert len(list(Path("all").glob("*.kbnfc"))) == 3
 
 
+def test_a_directory_for_several_is_made(kbnf: Kbnf, write: Write) -> None:
+    grammars = [write(f"{name}.kbnf", GOOD) for name in "gh"]
+    assert kbnf("compile", *grammars, "-o", "new/sub").status == 0
+    assert sorted(each.name for each in Path("new/sub").iterdir()) == ["g.kbnfc", "h.kbnfc"]
+
+
+def test_an_artifact_is_converted_as_its_grammar(kbnf: Kbnf, write: Write) -> None:
+    kbnf("compile", write("g.kbnf", GOOD))
+    assert kbnf("convert", "g.kbnfc").out == GOOD
+    for language in ("gbnf", "lark"):
+        expected = kbnf("convert", "g.kbnf", "--to", language, "--lossy").out
+        assert kbnf("convert", "g.kbnfc", "--to", language, "--lossy").out == expected
+        assert kbnf(f"convert-{language}", "g.kbnfc", "--lossy").out == expected
+
+
+@pytest.mark.parametrize("command", ["fmt", "convert-bnf", "convert-json-schema"])
+def test_an_artifact_is_named_where_it_is_not_taken(kbnf: Kbnf, write: Write, command: str) -> None:
+    kbnf("compile", write("g.kbnf", GOOD))
+    result = kbnf(command, "g.kbnfc")
+    assert (result.status, result.out) == (2, "")
+    assert "artifact" in result.stderr
+    assert "`kbnf convert g.kbnfc`" in result.stderr
+
+
 def test_a_bad_grammar_leaves_no_file(kbnf: Kbnf, write: Write) -> None:
     result = kbnf("compile", write("g.kbnf", BAD))
     assert (result.status, list(Path().glob("*.kbnfc"))) == (1, [])

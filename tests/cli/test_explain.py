@@ -1,5 +1,7 @@
 """``kbnf explain``."""
 
+import json
+
 import pytest
 
 from kbnf_testing.command import Kbnf, Write
@@ -91,3 +93,35 @@ def test_errors_are_findings(kbnf: Kbnf) -> None:
     result = kbnf("explain", '#"[a-"')
     assert (result.status, "E201" in result.stderr) == (1, True)
     assert kbnf("explain", "no.kbnf").status == 2
+
+
+BNF = "<start>::=<except!([abc])>'.'\n<abc>::='a'|'b'\n"
+
+
+def test_tokens_of_a_vocabulary_are_those_that_mask_takes(kbnf: Kbnf, write: Write) -> None:
+    grammar = write("g.bnf", BNF)
+    plain = kbnf("explain", grammar, "--format", "json")
+    assert json.loads(plain.out)["begins"] == [[0, 96], [99, 255]]
+    assert "name it with --vocab" in plain.stderr
+    vocabulary = write("v.json", json.dumps({0: "c", 1: "ca", 2: "x", 3: ".", 4: "a"}))
+    over = kbnf("explain", grammar, "--vocab", vocabulary, "--format", "json")
+    value = json.loads(over.out)
+    assert value["begins"] == [[46, 46], [99, 99], [120, 120]]
+    assert {each["text"] for each in value["shortest"]} == {"..", "c.", "x."}
+    assert "--vocab" not in over.stderr
+
+
+def test_a_comparison_is_over_a_vocabulary(kbnf: Kbnf, write: Write) -> None:
+    grammar = write("g.bnf", BNF)
+    same = write("g.kbnf", "(* kbnf: finish=token *) start ::= ('x' | '.') '.';")
+    vocabulary = write("v.json", json.dumps({0: "a", 1: "x", 2: "."}))
+    assert kbnf("diff", grammar, same, "--vocab", vocabulary).status == 0
+    result = kbnf("diff", grammar, same)
+    assert result.status == 1
+    assert "name it with --vocab" in result.stderr
+
+
+def test_a_diagram_says_that_the_vocabulary_is_not_known(kbnf: Kbnf, write: Write) -> None:
+    result = kbnf("diagram", write("g.bnf", BNF), "-o", "out.svg")
+    assert result.status == 0
+    assert "W405" in result.stderr

@@ -88,3 +88,10 @@ def test_links_and_modes_are_kept(kbnf: Kbnf, write: Write) -> None:
 
 def test_missing_file(kbnf: Kbnf) -> None:
     assert kbnf("fmt", "missing.kbnf").status == 2
+
+
+def test_another_language_is_known_by_its_extension(kbnf: Kbnf, write: Write) -> None:
+    result = kbnf("fmt", write("old.lark", 'root ::= "x"\n'))
+    assert result.status == 1
+    assert "E008" in result.stderr
+    assert "`kbnf convert old.lark`" in result.stderr

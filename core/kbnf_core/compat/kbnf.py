@@ -8,22 +8,22 @@ A program written for that package runs on this engine when this module is insta
     sys.modules["kbnf"] = kbnf_core.compat.kbnf
 
 Texts finish as they do there: at the first token end at which the start is complete, in its sound
-form. Everything that the binding raises as ``ValueError`` is one here. Methods that write to
-addresses are there because programs call them; prefer the arrays of ``kbnf_core.Engine``.
+form, unless ``Config(finish=...)`` or the grammar's pragma says otherwise. Everything that the
+binding raises as ``ValueError`` is one here. Methods that write to addresses are there because
+programs call them; prefer the arrays of ``kbnf_core.Engine``.
 """
 
 import ctypes
 import enum
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import replace
 from operator import index
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.config import CompressionConfig, Config, EngineConfig, Finish, RegexConfig
+from kbnf_core.config import CompressionConfig, Config, Defaults, EngineConfig, Finish, RegexConfig
 from kbnf_core.engine import AcceptTokenResult
 from kbnf_core.engine import Engine as _Engine
 from kbnf_core.mask.bits import check_logits
@@ -92,20 +92,15 @@ class Vocabulary(_Vocabulary):
 class _Base(_Engine):
     """What the binding's two engines share."""
 
+    _defaults = Defaults(finish=Finish.TOKEN)
+
     def __init__(
         self,
         kbnf_syntax_grammar_str: str,
         vocabulary: _Vocabulary,
         config: Config | None = None,
     ) -> None:
-        config = config or Config()
-        start = config.start_nonterminal or "start"
-        finish = config.finish or Finish.TOKEN
-        super().__init__(
-            kbnf_syntax_grammar_str,
-            vocabulary,
-            replace(config, start_nonterminal=start, finish=finish),
-        )
+        super().__init__(kbnf_syntax_grammar_str, vocabulary, config)
 
     def check_if_token_is_allowed(self, token_id: int) -> bool:
         """Tell whether the last computation allows a token."""

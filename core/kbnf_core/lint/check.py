@@ -84,7 +84,14 @@ def check(
 def findings_of(reading: Reading, options: LintOptions = NO_OPTIONS) -> list[Diagnostic]:
     """Return all findings about a grammar that was read, in order of position."""
     found = [*reading.diagnostics, *run_lints(reading, options)]
+    if any(loss.code == _NO_VOCABULARY for loss in reading.losses):
+        # What is complete where depends on tokens that are not known.
+        found = [each for each in found if each.code not in _CUT]
     return sorted(_apply_ignores(found, reading), key=Diagnostic.sort_key)
+
+
+_NO_VOCABULARY = "W405"
+_CUT = frozenset(("W304", "W307"))
 
 
 def _apply_ignores(found: list[Diagnostic], reading: Reading) -> Iterator[Diagnostic]:
@@ -160,9 +167,13 @@ def run_lints(
     """Yield the findings of the lints with such ``needs``, and that ``options`` ask for.
 
     For converted languages fixes are dropped, and each (code, span) is reported once, because
-    conversion clones rules.
+    conversion clones rules. Of rules that a conversion generated only errors are reported, because
+    nobody wrote them.
     """
     found = _run(Subject(reading, options), needs)
+    generated = reading.document.generated
+    if generated:
+        found = (e for e in found if e.severity is Severity.ERROR or e.span not in generated)
     if not reading.language.takes_fixes:
         found = (replace(each, fixes=()) for each in found)
     if reading.language.is_converted:

@@ -3,19 +3,23 @@
 The search goes breadth first over the states of recognition, so the complete text is a shortest
 one of those that can be continued; the continuation follows the lengths to the end. Whether there
 is such a text is undecidable in general, so the search is bounded.
+
+``finish=token`` writes such a text where a token goes on past the complete one. Over a vocabulary
+the search follows, beside the state, the trie nodes of the tokens that may be under way.
 """
 
 from collections import deque
 from math import inf
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from kbnf_core.budget import Budget
 from kbnf_core.lower.tables import Tables
-from kbnf_core.mask.completion import MAX_LENGTH, readable_bytes
+from kbnf_core.mask.completion import MAX_LENGTH, readable_bytes, unreadability
 from kbnf_core.recognise.distance import DistanceToEnd
 from kbnf_core.recognise.states import DEAD, StateTable
+from kbnf_core.vocab.trie import ABSENT, ROOT, TokenTrie
 
 
 class Prolonged(NamedTuple):
@@ -48,6 +52,68 @@ def find_prolonged(tables: Tables, budget: Budget) -> Prolonged | None:
                 texts[after] = text + bytes((byte,))
                 pending.append(after)
     return None
+
+
+def find_cut(tables: Tables, trie: TokenTrie, budget: Budget) -> Prolonged | None:
+    """Return a text that no tokens write with ``finish=token``, and a complete one it begins with.
+
+    None where the tokens that spell a text can always be chosen so that none but the last ends
+    where the text is complete. Token terminals are not looked at. Raises WorkLimitError as
+    ``find_prolonged`` does.
+    """
+    states = StateTable(tables)
+    root = frozenset((ROOT,))
+    # Nodes of all ways to cut the text into tokens, and of those that do not finish before its end.
+    first = (states.initial, root, root)
+    texts = {first: b""}
+    pending = deque(texts)
+    while pending:
+        state, free, going_on = key = pending.popleft()
+        text = texts[key]
+        for byte in sorted(_bytes_below(trie, free), key=unreadability):
+            budget.spend(1 + len(states.pairs(state)) + len(free))
+            after = states.step(state, tables.classes[byte])
+            if after == DEAD:
+                continue
+            spelled, written = _moved(trie, free, byte), _moved(trie, going_on, byte)
+            is_complete = bool(states.completions(after))
+            if is_complete and _ends(trie, spelled) and not _ends(trie, written):
+                return Prolonged(_first_complete(states, text), text + bytes((byte,)))
+            if _ends(trie, spelled):
+                spelled |= root
+            if _ends(trie, written) and not is_complete:
+                written |= root
+            following = after, spelled, written
+            if following not in texts:
+                texts[following] = text + bytes((byte,))
+                pending.append(following)
+    return None
+
+
+_Nodes: TypeAlias = frozenset[int]
+
+
+def _bytes_below(trie: TokenTrie, nodes: _Nodes) -> set[int]:
+    return {int(byte) for node in nodes for byte in trie.byte[trie.children(node)]}
+
+
+def _moved(trie: TokenTrie, nodes: _Nodes, byte: int) -> _Nodes:
+    return frozenset(trie.child_on(node, byte) for node in nodes) - {ABSENT}
+
+
+def _ends(trie: TokenTrie, nodes: _Nodes) -> bool:
+    return any(len(trie.ids(node)) for node in nodes)
+
+
+def _first_complete(states: StateTable, text: bytes) -> bytes:
+    """Return the shortest complete text that ``text`` begins with, itself if it is none before."""
+    ends = (end for end in range(1, len(text)) if _is_complete(states, text[:end]))
+    return text[: next(ends, len(text))]
+
+
+def _is_complete(states: StateTable, text: bytes) -> bool:
+    state, _ = states.feed(states.initial, text)
+    return bool(states.completions(state))
 
 
 def _completion(

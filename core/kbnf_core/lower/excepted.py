@@ -1,73 +1,147 @@
-"""The excluded words of an ``except!``: of a terminal, or a nonterminal made of terminals only."""
+"""The excluded words of an ``except!``: of a terminal, or a nonterminal that expands to texts.
 
-from collections.abc import Iterator
+Expanded are names, brackets, and symbols side by side, whose texts are joined. The expansion of
+names is memoised for all that a document excludes, and its work is bounded: a few alternatives side
+by side have many texts.
+"""
+
+from collections.abc import Generator
 
 from kbnf_core.diagnostics import Diagnostic, Label
-from kbnf_core.source import Source
 from kbnf_core.syntax.tree import (
+    Alternation,
+    Bracket,
+    BracketKind,
     Document,
     Exception_,
     Expression,
     Name,
+    Reference,
     Sequence,
     Terminal,
 )
+from kbnf_core.traversal import resolve
+
+MAX_EXPANDED = 20_000
+"""Bytes of the texts that symbols side by side may be joined to."""
+
+MAX_WORK = 1_000_000
+"""Texts that may be put together, for all that a document excludes."""
+
+Words = tuple[bytes, ...]
 
 
-def excluded_words(node: Exception_, document: Document) -> tuple[list[bytes], list[Diagnostic]]:
-    """Return the excluded byte strings, or findings (E103, E104) that say why there are none.
+class _RefusedError(Exception):
+    """A part that leaves no list of texts, and why."""
 
-    A nonterminal may have branches of terminals; neighbours in a branch are joined to one string.
-    """
-    if isinstance(node.excluded, Terminal):
-        return _check_words([node.excluded], [node.excluded.text.value], node, document.source)
-    branches = list(_branches(node.excluded, document))
-    for branch in branches:
-        if not _is_plain(branch):
-            return [], [_not_plain(node.excluded, branch, document.source)]
-    return _check_words(branches, [_spell(b) for b in branches], node, document.source)
+    def __init__(self, part: Expression, why: str) -> None:
+        super().__init__(why)
+        self.part = part
 
 
-def _branches(name: Name, document: Document) -> Iterator[Expression]:
-    for definition in document.definitions:
-        if definition.name.value == name.value:
-            yield from definition.branches
+class ExcludedWords:
+    """The words that the ``except!`` of one document exclude."""
 
+    def __init__(self, document: Document) -> None:
+        self._source = document.source
+        self._branches: dict[str, list[Expression]] = {}
+        for definition in document.definitions:
+            self._branches.setdefault(definition.name.value, []).extend(definition.branches)
+        self._known: dict[str, Words] = {}
+        self._open: set[str] = set()
+        self._work = 0
 
-def _is_plain(branch: Expression) -> bool:
-    parts = branch.items if isinstance(branch, Sequence) else (branch,)
-    return all(isinstance(part, Terminal) for part in parts)
+    def of(self, node: Exception_) -> tuple[Words, list[Diagnostic]]:
+        """Return the excluded byte strings, or findings (E103, E104) that say why there are none.
 
+        Names that are not defined stand for none.
+        """
+        excluded = node.excluded
+        branches: list[Expression]
+        if isinstance(excluded, Terminal):
+            words: Words = (excluded.text.value.encode(),)
+            branches = [excluded]
+        else:
+            try:
+                words = self._expanded(Reference(excluded, excluded.span))
+            except _RefusedError as error:
+                self._open.clear()
+                return (), [self._not_plain(excluded, error)]
+            branches = self._branches.get(excluded.value, [])
+        if b"" in words:
+            return (), [self._empty(node, branches)]
+        return words, []
 
-def _spell(branch: Expression) -> str:
-    parts = branch.items if isinstance(branch, Sequence) else (branch,)
-    return "".join(part.text.value for part in parts if isinstance(part, Terminal))
+    def _expanded(self, root: Expression) -> Words:
+        return resolve(root, self._steps)
 
+    def _steps(self, node: Expression) -> Generator[Expression, Words, Words]:
+        """Expand a part; yields the parts that it needs."""
+        match node:
+            case Terminal(text):
+                return (text.value.encode(),)
+            case Reference(Name(name)):
+                if name in self._open:
+                    raise _RefusedError(node, "this leads back to itself")
+                if name not in self._known:
+                    self._open.add(name)
+                    self._known[name] = yield from self._any_of(self._branches.get(name, ()))
+                    self._open.remove(name)
+                return self._known[name]
+            case Bracket(BracketKind.GROUP, body):
+                return (yield body)
+            case Alternation(branches):
+                return (yield from self._any_of(branches))
+            case Sequence(items):
+                words: Words = (b"",)
+                for item in items:
+                    words = self._joined(words, (yield item), node)
+                return words
+            case _:
+                raise _RefusedError(node, "this is not a terminal")
 
-def _check_words(
-    places: list[Expression] | list[Terminal], words: list[str], node: Exception_, source: Source
-) -> tuple[list[bytes], list[Diagnostic]]:
-    for place, word in zip(places, words, strict=True):
-        if not word:
-            return [], [
-                Diagnostic(
-                    "E104",
-                    "`except!` cannot exclude the empty text",
-                    source,
-                    node.span,
-                    labels=(Label(place.span, "this is empty"),),
-                    notes=("every text contains the empty one, so nothing would be left",),
-                )
-            ]
-    return [word.encode() for word in words], []
+    def _any_of(
+        self, branches: "list[Expression] | tuple[Expression, ...]"
+    ) -> Generator[Expression, Words, Words]:
+        found: dict[bytes, None] = {}
+        for branch in branches:
+            words = yield branch
+            self._spend(len(words), branch)
+            found.update(dict.fromkeys(words))
+        return tuple(found)
 
+    def _joined(self, before: Words, after: Words, node: Expression) -> Words:
+        size = len(after) * sum(map(len, before)) + len(before) * sum(map(len, after))
+        if size > MAX_EXPANDED and len(before) * len(after) > 1:
+            raise _RefusedError(node, f"this has more than {MAX_EXPANDED:,} bytes of texts")
+        self._spend(len(before) * len(after), node)
+        return tuple(first + second for first in before for second in after)
 
-def _not_plain(name: Name, branch: Expression, source: Source) -> Diagnostic:
-    return Diagnostic(
-        "E103",
-        f"`except!({name.value})`: `{name.value}` must be made of terminals only",
-        source,
-        name.span,
-        labels=(Label(branch.span, "this is not a terminal"),),
-        helps=('exclude a regular expression with `#ex"..."` instead',),
-    )
+    def _spend(self, count: int, node: Expression) -> None:
+        self._work += count
+        if self._work > MAX_WORK:
+            raise _RefusedError(node, f"here are more than {MAX_WORK:,} texts to put together")
+
+    def _not_plain(self, name: Name, error: _RefusedError) -> Diagnostic:
+        return Diagnostic(
+            "E103",
+            f"`except!({name.value})`: `{name.value}` must be made of terminals only",
+            self._source,
+            name.span,
+            labels=(Label(error.part.span, str(error)),),
+            helps=(
+                "write its texts as alternatives, or exclude a regular expression with"
+                ' `#ex"..."` instead',
+            ),
+        )
+
+    def _empty(self, node: Exception_, branches: list[Expression]) -> Diagnostic:
+        empty = next(each for each in branches if b"" in self._expanded(each))
+        return Diagnostic(
+            "E104",
+            "`except!` cannot exclude the empty text",
+            self._source,
+            node.span,
+            labels=(Label(empty.span, "this is empty"),),
+            notes=("every text contains the empty one, so nothing would be left",),
+        )

@@ -17,7 +17,7 @@ from kbnf_core.budget import Budget
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Label
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.chosen_kernel import compiled
-from kbnf_core.lower.excepted import excluded_words
+from kbnf_core.lower.excepted import ExcludedWords
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
 from kbnf_core.syntax.printer import as_read
@@ -99,6 +99,7 @@ class _Translator:
         self._automata = automata
         self._limits = limits
         self._budget = budget
+        self._excluded = ExcludedWords(document)
         self._compiled: dict[tuple[tree.PatternKind, str], Compiled] = {}
         self._defined = {d.name.value for d in document.definitions} | document.broken_names
         self._defined.update(known)
@@ -195,14 +196,16 @@ class _Translator:
         excluded = node.excluded
         if isinstance(excluded, tree.Name) and excluded.value not in self._defined:
             return self._reference(tree.Reference(excluded, excluded.span))
-        words, problems = excluded_words(node, self._document)
+        words, problems = self._excluded.of(node)
         self.diagnostics.extend(problems)
         if problems or not words:
             return ir.Choice((), node.span)
         from kbnf_core.automata.avoid import avoid_literals
 
         try:
-            return ir.Regular(avoid_literals(words, node.limit, self._limits), node.span)
+            dfa = avoid_literals(words, node.limit, self._limits)
+            self._budget.spend(dfa.state_count)
+            return ir.Regular(dfa, node.span)
         except LimitError as error:
             self._report("E203", f"this `except!` is too large: {error}", node.span)
             return ir.Choice((), node.span)

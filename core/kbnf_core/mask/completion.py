@@ -120,12 +120,13 @@ def _distance(automaton: TokenAutomaton, state: int, budget: Budget) -> float:
 def readable_bytes(classes: npt.NDArray[np.uint8]) -> list[tuple[int, int]]:
     """Return each byte class with its most readable byte, in that order."""
     best: dict[int, int] = {}
-    for byte in sorted(range(256), key=_unreadability):
+    for byte in sorted(range(256), key=unreadability):
         best.setdefault(int(classes[byte]), byte)
     return list(best.items())
 
 
-def _unreadability(byte: int) -> tuple[bool, bool, bool, int]:
+def unreadability(byte: int) -> tuple[bool, bool, bool, int]:
+    """Return a key by which bytes are sorted, the most readable first."""
     character = chr(byte)
     return not 0x20 <= byte < 0x7F, not character.isalnum(), character.isupper(), byte
 

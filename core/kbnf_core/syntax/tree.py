@@ -196,12 +196,15 @@ class Document:
 
     Definitions with syntax errors are left out; ``broken_names`` are the names that they, or
     text that could not be read, seem to define: to call those undefined would be wrong.
+    ``generated`` are the spans at which a conversion placed rules of its own, such as those of a
+    JSON Schema.
     """
 
     source: Source
     definitions: tuple[Definition, ...]
     comments: tuple[Comment, ...]
     broken_names: frozenset[str] = frozenset()
+    generated: frozenset[Span] = frozenset()
 
     @cached_property
     def first_names(self) -> Mapping[str, Span]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from itertools import product
 
 from kbnf_testing import grammar as g
 from kbnf_testing.regex_reader import read_regex
@@ -205,24 +206,24 @@ class _Reader:
 
 
 def _texts(rules: Mapping[str, g.Expression], name: str) -> tuple[bytes, ...]:
-    """Return the texts of a nonterminal that is a choice of (joined) terminals."""
-    if name not in rules:
-        raise UnsupportedError(f"{name} is not defined")
-    texts = tuple(_text(branch) for branch in _flat(rules[name]))
+    """Return the texts that a nonterminal expands to."""
+    texts = tuple(dict.fromkeys(_expanded(g.Reference(name), rules, ())))
     if b"" in texts:
         raise UnsupportedError("an excluded text is empty")
     return texts
 
 
-def _flat(node: g.Expression) -> list[g.Expression]:
-    if not isinstance(node, g.Choice):
-        return [node]
-    return [leaf for branch in node.branches for leaf in _flat(branch)]
-
-
-def _text(node: g.Expression) -> bytes:
-    if isinstance(node, g.Literal):
-        return node.data
-    if isinstance(node, g.Sequence):
-        return b"".join(_text(part) for part in node.parts)
+def _expanded(
+    node: g.Expression, rules: Mapping[str, g.Expression], outer: tuple[str, ...]
+) -> list[bytes]:
+    match node:
+        case g.Literal(data):
+            return [data]
+        case g.Choice(branches):
+            return [text for branch in branches for text in _expanded(branch, rules, outer)]
+        case g.Sequence(parts):
+            joined = product(*(_expanded(part, rules, outer) for part in parts))
+            return [b"".join(each) for each in joined]
+        case g.Reference(name) if name in rules and name not in outer:
+            return _expanded(rules[name], rules, (*outer, name))
     raise UnsupportedError("an excluded nonterminal may only hold terminals")

@@ -3,6 +3,8 @@
 KBNF = {
     "except!": "start ::= except!('a', 5) 'a';",
     "except! of a nonterminal": "start ::= except!(w) 'end'; w ::= 'end' | 'fin';",
+    "except! of what expands to texts": "start ::= except!(w) 'end'; w ::= v; v ::= 'end' | 'fin';",
+    "except! of a bracket": "start ::= except!(w) 'end'; w ::= ('end' | 'fin');",
     "#e": "start ::= #e'a+b' 'c';",
     "#ex": "start ::= #ex'ab' 'ab';",
     "#substrs": "start ::= #substrs'abc' ';';",

@@ -70,6 +70,17 @@ def test_finish_is_that_of_the_newer_binding() -> None:
     assert engine.try_accept_new_token(2) is kbnf.AcceptTokenResult.Ongoing
 
 
+def test_a_pragma_or_the_configuration_makes_it_finish_as_the_first_versions_did() -> None:
+    text = "start ::= 'A' | 'AB' 'A';"
+    eager = kbnf.Engine(f"(* kbnf: finish=eager *) {text}", VOCABULARY)
+    configured = kbnf.Engine(text, VOCABULARY, kbnf.Config(finish="eager"))
+    for engine in (eager, configured):
+        engine.compute_allowed_token_ids()
+        assert engine.get_allowed_token_ids_from_last_computation() == [0]
+    named = kbnf.Engine("(* kbnf: start=root *) root ::= 'A';", VOCABULARY)
+    assert named.try_accept_new_token(0) is kbnf.AcceptTokenResult.Finished
+
+
 def test_errors_are_value_errors() -> None:
     engine = kbnf.Engine("start ::= 'A';", VOCABULARY)
     for token_id in (7, 1):

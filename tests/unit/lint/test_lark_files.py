@@ -59,3 +59,33 @@ def test_nothing_is_fixed_because_the_tree_is_not_as_written(unsafe: bool) -> No
 
 def test_a_malformed_regular_expression_among_alternatives_is_told() -> None:
     assert [code[:4] for code in _found('start: A B\nA: /*a/ | "b"\nB: /[b/\n')] == ["E423"] * 2
+
+
+SCHEMA = '{"type": "object", "properties": {"o": {"type": "object"}, "n": {"type": "integer"}}}'
+
+
+def test_nothing_is_said_of_what_a_schema_became() -> None:
+    # Its rules repeat whitespace and digits, and a nested object has a pattern of its own for them.
+    text = f"start: TEXT | call\nTEXT: /[^{{](.|\\n)*/\ncall: %json {SCHEMA}\n"
+    assert _found(text) == []
+
+
+NESTED = """start: "<" inner ">"
+inner: %lark {
+  start: WS "x" // silenced
+  WS: /[ ]+/
+}
+"""
+
+
+def test_a_finding_in_a_nested_grammar_has_its_own_place() -> None:
+    (finding,) = check(NESTED, "a.lark")
+    assert (finding.code, finding.span.start) == ("W302", NESTED.index("WS"))
+
+
+def test_a_comment_in_a_nested_grammar_silences() -> None:
+    assert _found(NESTED.replace("silenced", "kbnf: ignore[W302]")) == []
+
+
+def test_the_start_that_is_asked_for_is_not_that_of_nested_grammars() -> None:
+    assert _found(NESTED.replace('start: "<"', 'first: "<"'), "first")[0][:4] == "W302"

@@ -14,10 +14,12 @@ from lark import Lark, Token
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.languages.bnf.build import BnfBuilder
 from kbnf_core.languages.bnf.escapes import pieces
+from kbnf_core.languages.bnf.lists import with_loops
 from kbnf_core.languages.bnf.vocabulary import (
     define_vocabulary,
     fill_vocabulary,
     is_vocabulary,
+    without_asked,
 )
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
@@ -53,11 +55,15 @@ def parse_bnf(
         findings.append(Diagnostic("E010", "this file defines no rule", source, Span(0, 0)))
     made, losses, wrong = define_vocabulary(source, definitions)
     findings.extend(wrong)
+    generated: frozenset[Span] = frozenset()
     if vocabulary is not None and not findings:
         rough = Document(source, (*definitions, *made), ())
         made = fill_vocabulary(rough, made, vocabulary, limits)
-        losses = []
-    document = Document(source, (*definitions, *made), (), frozenset(read.broken))
+        losses, generated = [], frozenset(each.span for each in made)
+        definitions = without_asked(definitions)
+    document = Document(
+        source, (*with_loops(definitions), *made), (), frozenset(read.broken), generated
+    )
     found = tuple(sorted(findings, key=Diagnostic.sort_key))
     return Parsed(document, found, losses=tuple(losses))
 

@@ -39,6 +39,7 @@ from kbnf_core.syntax.tree import (
     Sequence,
     Terminal,
     postorder,
+    uses_in,
 )
 
 if TYPE_CHECKING:
@@ -103,6 +104,17 @@ def fill_vocabulary(
         texts = _tokens(rough, each.name.value, vocabulary, limits)
         filled.append(Definition(each.name, _any_of(texts, each.span), each.span))
     return filled
+
+
+def without_asked(definitions: list[Definition]) -> list[Definition]:
+    """Return the rules without those of which only the first tokens are asked."""
+    asked: set[str] = set()
+    used: set[str] = set()
+    for definition in definitions:
+        for name in uses_in(definition.body):
+            rule = excluded_rule(name.value)
+            (used if rule is None else asked).add(rule or name.value)
+    return [each for each in definitions if each.name.value not in asked - used]
 
 
 def _tokens(rough: Document, name: str, vocabulary: "Vocabulary", limits: Limits) -> list[bytes]:

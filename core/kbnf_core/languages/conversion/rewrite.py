@@ -8,6 +8,7 @@ something tells them apart (Moore 1956, for automata).
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from typing import TypeAlias
 
 from kbnf_core.source import Span
 from kbnf_core.syntax.printer import print_expression
@@ -15,12 +16,17 @@ from kbnf_core.syntax.tree import (
     Alternation,
     Bracket,
     Definition,
+    Exception_,
     Expression,
     Leaf,
     Name,
+    Pattern,
     Reference,
     Repetition,
     Sequence,
+    Terminal,
+    Text,
+    TokenName,
     children,
     postorder,
 )
@@ -57,6 +63,53 @@ def rebuild(
             return replace(node, branches=tuple(parts))
         case _:
             return change(node)
+
+
+Placing: TypeAlias = Callable[[Span], Span]
+"""Maps a span of an embedded text to its span in the text around it."""
+
+
+def at(span: Span) -> Placing:
+    """Return the mapping of every span to this one."""
+    return lambda _: span
+
+
+def placed(definition: Definition, where: Placing) -> Definition:
+    """Return ``definition`` with the spans of all its parts mapped."""
+
+    def change(node: Expression, parts: list[Expression]) -> Expression:
+        return _placed(node, parts, where)
+
+    body = fold(definition.body, children, change)
+    return Definition(_name(definition.name, where), body, where(definition.span))
+
+
+def _placed(node: Expression, parts: list[Expression], where: Placing) -> Expression:
+    span = where(node.span)
+    match node:
+        case Repetition():
+            return replace(node, body=parts[0], operator=where(node.operator), span=span)
+        case Terminal() | Pattern() | TokenName():
+            return replace(node, text=_text(node.text, where), span=span)
+        case Exception_(Terminal(text) as excluded):
+            moved = Terminal(_text(text, where), where(excluded.span))
+            return replace(node, excluded=moved, span=span)
+        case Exception_(Name() as name):
+            return replace(node, excluded=_name(name, where), span=span)
+        case Reference(name):
+            return Reference(_name(name, where), span)
+        case _:
+            return replace(rebuild(node, parts, lambda leaf: leaf), span=span)
+
+
+def _name(name: Name, where: Placing) -> Name:
+    return Name(name.value, where(name.span))
+
+
+def _text(text: Text, where: Placing) -> Text:
+    span = where(text.span)
+    origins = tuple(where(Span(each, each)).start for each in text.origins)
+    return Text(text.value, span, origins or (span.start,) * (len(text.value) + 1))
 
 
 _ANY = Reference(Name("x", Span(0, 0)), Span(0, 0))

@@ -15,6 +15,12 @@ _OPEN = {
 NO_OPERAND = "expecting preceding item to */+/?/{ at"
 
 
+_LARK = (
+    "comments `//`, expressions `/.../` and directives `%...` are LLGuidance's, which reads this as"
+    " Lark: `kbnf convert --from lark FILE`, or name the file *.lark",
+)
+
+
 def llama_says(message: str) -> str:
     """Return the note that quotes llama.cpp."""
     return f"llama.cpp: `{message}`"
@@ -33,7 +39,9 @@ def no_name(source: Source, word: Token) -> Diagnostic:
     """Return the finding for text in front of the first rule."""
     message = f"expected a rule, found {shown(word.value)}"
     notes = (llama_says("expecting name at"),)
-    helps = ("a rule begins with its name and `::=`, first on a line",)
+    helps = (
+        _LARK if word.value == "/" else ("a rule begins with its name and `::=`, first on a line",)
+    )
     return Diagnostic("E001", message, source, span_of(word), notes=notes, helps=helps)
 
 
@@ -95,6 +103,8 @@ def _left_over(mistake: Mistake) -> Diagnostic:
     helps = ('texts are written `"..."`',) if mistake.found.startswith("`'") else ()
     if word is not None and word.value == "<":
         helps = ("a token is written `<[id]>` or `<text>`",)
+    if word is not None and word.value in ("/", "%"):
+        helps = _LARK
     message = f"{mistake.found} cannot stand here"
     notes = (llama_says("expecting newline or end at"),)
     return Diagnostic(code, message, mistake.source, mistake.span, notes=notes, helps=helps)

@@ -12,9 +12,15 @@ from kbnf_core.diagnostics import Diagnostic, Label, Severity
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.gbnf.parse import parse_gbnf
-from kbnf_core.languages.lark.read import Setting, lexing_of, read_lark
+from kbnf_core.languages.lark.read import (
+    Setting,
+    comments_of,
+    lexing_of,
+    may_be_gbnf,
+    read_lark,
+)
 from kbnf_core.languages.lark.reader import tree as lark
-from kbnf_core.languages.lark.reader.parse import comments, is_gbnf, parse_lark
+from kbnf_core.languages.lark.reader.parse import is_gbnf, parse_lark
 from kbnf_core.limits import Limits
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
@@ -70,13 +76,13 @@ def parse_as_kbnf(source: Source, request: Request) -> Parsed:
     once read as such: Lark with ``::=``. Raises ``ConfigError`` for an unknown ``lexing``.
     """
     lexing = lexing_of(request.options.get("lexing"))
-    looks_like_gbnf = is_gbnf(source.text)
+    looks_like_gbnf = may_be_gbnf(lexing) and is_gbnf(source.text)
     written = parse_lark(source, request.limits)
-    if lexing is None and looks_like_gbnf:
+    if looks_like_gbnf:
         gbnf = parse_gbnf(source, request.limits)
         if written.diagnostics or not _has_errors(gbnf.diagnostics):
             return gbnf._replace(start=request.start or GBNF.start)
-    remarks = tuple(tree.Comment(text, span) for text, span in comments(source.text))
+    remarks = tuple(comments_of(source))
     pragmas = read_pragmas(tree.Document(source, (), remarks))[0]
     chosen = request.start or pragmas.start
     first = None if chosen or looks_like_gbnf else _start(written.document)

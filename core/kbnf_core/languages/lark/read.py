@@ -1,9 +1,9 @@
 """Reads Lark, in either dialect: parses, resolves and converts it to a tree of KBNF."""
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.budget import Budget
@@ -13,6 +13,8 @@ from kbnf_core.imports import Imports
 from kbnf_core.ir import Repeat
 from kbnf_core.json_text import NoJsonError, refuse_halves
 from kbnf_core.languages.conversion.names import Names
+from kbnf_core.languages.conversion.rewrite import Placing, placed
+from kbnf_core.languages.json_schema.problems import pointers
 from kbnf_core.languages.lark.lexer.ignore import make_skipped
 from kbnf_core.languages.lark.lexer.lark_terminals import LarkFactory, LarkTerminals
 from kbnf_core.languages.lark.lexer.llguidance_terminals import (
@@ -40,16 +42,20 @@ from kbnf_core.languages.lark.reader.modules import (
     Gathered,
     gather,
 )
-from kbnf_core.languages.lark.reader.parse import is_gbnf, parse_lark
+from kbnf_core.languages.lark.reader.parse import comments, is_gbnf, parse_lark
 from kbnf_core.languages.lark.reader.report import INVALID, Report
 from kbnf_core.languages.lark.reader.rules import Factory, RuleBuilder
-from kbnf_core.languages.lark.reader.tree import Document, Use
+from kbnf_core.languages.lark.reader.tree import Definition, Document, Use
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
+from kbnf_core.syntax.tree import Comment
 
 _MOST_NESTED = 16
 """Grammars inside one another."""
+
+_NO_LIST = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
+"""Exceptions of a text that is no list of grammars."""
 
 _Found = tree.Document | None
 _Others = dict[str, _Found]
@@ -61,7 +67,8 @@ class Setting:
     """How to read a Lark file.
 
     ``lexing`` None is the default of the file's dialect; ``start`` None is ``start``. ``imports``
-    says which files may be imported.
+    says which files may be imported. ``where`` maps the spans of an embedded grammar to those of
+    the file.
     """
 
     imports: Imports
@@ -69,6 +76,7 @@ class Setting:
     start: str | None = None
     limits: Limits = DEFAULT_LIMITS
     depth: int = 0
+    where: Placing = lambda span: span
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +97,26 @@ def read_lark(source: Source, setting: Setting) -> Outcome:
     if finding is not None:
         report.errors.append(finding)
         return Outcome(None, report)
-    if source.text.lstrip().startswith("{"):
+    if _is_list(source):
         return Outcome(_read_list(source, setting, report), report)
     return Outcome(_read(source, setting, report, {}), report)
+
+
+def _is_list(source: Source) -> bool:
+    return source.text.lstrip().startswith("{")
+
+
+def comments_of(source: Source) -> list[Comment]:
+    """Return the comments of a Lark file, or of the grammars in a list, as far as it has them."""
+    if not _is_list(source):
+        return [Comment(text, span) for text, span in comments(source.text)]
+    try:
+        members = [member for _, member in list_members(source.text) if member is not None]
+    except _NO_LIST:
+        return []
+    found = ((text, each.where(span)) for each in members for text, span in comments(each.text))
+    # What is spelled with escapes of JSON has no place of its own.
+    return [Comment(text, span) for text, span in found if source.slice(span).endswith(text)]
 
 
 def _read(source: Source, setting: Setting, report: Report, others: _Others) -> _Found:
@@ -104,9 +129,8 @@ def _read_list(source: Source, setting: Setting, report: Report) -> _Found:
     """Read ``{"grammars": [...]}``: the first is the top, the others can be called by name."""
     whole = Span(0, len(source.text))
     try:
-        grammars = json.loads(source.text)["grammars"]
+        members = list(list_members(source.text))
         refuse_halves(source.text)
-        texts = [(each.get("name"), _text_of(each)) for each in grammars]
     except json.JSONDecodeError as error:
         place = Span(min(error.pos, len(source.text)), min(error.pos + 1, len(source.text)))
         report.error("E001", f"this list of grammars is not JSON: {error.msg}", place)
@@ -114,38 +138,103 @@ def _read_list(source: Source, setting: Setting, report: Report) -> _Found:
     except NoJsonError as error:
         report.error("E001", f"this list of grammars is not JSON: {error.reason}", error.span)
         return None
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except _NO_LIST:
         report.error("E001", "this is neither Lark nor a list of grammars", whole)
         return None
     others: _Others = {}
-    for index in reversed(range(1, len(texts))):
-        name, text = texts[index]
-        if isinstance(text, str):
-            document = _placed(text, whole, setting, report, others)
+    for index in reversed(range(1, len(members))):
+        name, member = members[index]
+        if member is not None:
+            document = _within(member.text, member.where, setting, report, others)
             others[str(index)] = document
             if isinstance(name, str):
                 others[name] = document
-    top = texts[0][1] if texts else None
-    if not isinstance(top, str):
+    top = members[0][1] if members else None
+    if top is None:
         report.error("E001", "the list has no `lark_grammar` or `json_schema` at its top", whole)
         return None
-    return _placed(top, whole, setting, report, others)
+    document = _within(top.text, top.where, setting, report, others, setting.start)
+    return None if document is None else replace(document, source=source)
 
 
-def _text_of(grammar: Mapping[str, Any]) -> object:
-    """Return the Lark of a member of the list."""
-    schema = grammar.get("json_schema")
-    if schema is None:
-        return grammar.get("lark_grammar")
-    return f"start: %json {json.dumps(schema)}"
+@dataclass(frozen=True, slots=True)
+class Member:
+    """The Lark of a member of a list of grammars; ``origins`` as in ``tree.Text``."""
+
+    text: str
+    origins: Sequence[int]
+
+    def where(self, span: Span) -> Span:
+        """Return where a span of ``text`` is in the list."""
+        return Span(self.origins[span.start], self.origins[span.end])
 
 
-def _placed(text: str, place: Span, setting: Setting, report: Report, others: _Others) -> _Found:
-    """Read a grammar inside another text; all that is said about it is said at ``place``."""
+def list_members(text: str) -> Iterator[tuple[object, Member | None]]:
+    """Yield the name and the Lark of each member of a list of grammars.
+
+    Raises the exceptions of what is no such list.
+    """
+    grammars = json.loads(text)["grammars"]
+    places = dict(pointers(text))
+    for index, grammar in enumerate(grammars):
+        member: Member | None = None
+        if grammar.get("json_schema") is not None:
+            member = _schema_member(text, places[f"/grammars/{index}/json_schema"])
+        elif isinstance(grammar.get("lark_grammar"), str):
+            member = _lark_member(text, places[f"/grammars/{index}/lark_grammar"])
+        yield grammar.get("name"), member
+
+
+def _schema_member(text: str, key: Span) -> Member:
+    """Return ``start: %json {...}``, of which all but the schema is at its key."""
+    value = _value_of(text, key)
+    head = "start: %json"
+    origins = (*[key.start] * len(head), key.end, *range(value.start, value.end + 1))
+    return Member(f"{head} {text[value.start : value.end]}", origins)
+
+
+_CHARACTER = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\?.", re.DOTALL
+)
+"""The spelling of a character in a string of JSON."""
+
+
+def _lark_member(text: str, key: Span) -> Member:
+    value = _value_of(text, key)
+    characters = _CHARACTER.finditer(text, value.start + 1, value.end - 1)
+    origins = (*(each.start() for each in characters), value.end - 1)
+    return Member(json.loads(text[value.start : value.end]), origins)
+
+
+_COLON = re.compile(r"\s*:\s*")
+
+
+def _value_of(text: str, key: Span) -> Span:
+    """Return where the value behind a key of JSON is."""
+    colon = _COLON.match(text, key.end)
+    start = key.end if colon is None else colon.end()
+    return Span(start, json.JSONDecoder().raw_decode(text, start)[1])
+
+
+def _within(
+    text: str,
+    where: Placing,
+    setting: Setting,
+    report: Report,
+    others: _Others,
+    start: str | None = None,
+) -> _Found:
+    """Read a grammar inside another text; ``where`` maps its spans to those of that text."""
     inner = Report(Source(text, report.source.path))
-    document = _read(inner.source, setting, inner, others)
+    inside = replace(
+        setting,
+        start=start,
+        depth=setting.depth + 1,
+        where=lambda span: setting.where(where(span)),
+    )
+    document = _read(inner.source, inside, inner, others)
     inner.remark = ""
-    report.add(inner, place)
+    report.add(inner, where)
     return document
 
 
@@ -161,7 +250,7 @@ class _Reader:
 
     def read(self) -> _Found:
         """Return the tree of KBNF; None after a report."""
-        gbnf = self.setting.lexing is None and is_gbnf(self.document.source.text)
+        gbnf = may_be_gbnf(self.setting.lexing) and is_gbnf(self.document.source.text)
         dialect = Dialect.LLGUIDANCE if gbnf else dialect_of(self.document, self.setting.lexing)
         lexing = self.setting.lexing or default_lexing(dialect)
         check_dialect(self.document, dialect, self.report, gbnf)
@@ -177,14 +266,16 @@ class _Reader:
             if dialect is Dialect.LLGUIDANCE
             else LarkFactory(LarkTerminals(gathered, report, limits), lexing)
         )
-        embedding = Embedding(report, self.names, self._nested, self.others, limits)
+        embedding = Embedding(
+            report, self.names, self._nested, self.others, self.setting.where, limits
+        )
         builder = RuleBuilder(gathered, dialect, factory, embedding, report, limits)
         builder.build(start)
         options = self._options(gathered)
         source, budget = self.document.source, Budget(limits.work)
         try:
             parts = list(_ignored(gathered, factory))
-            if report.errors:
+            if report.errors or embedding.lacks_a_grammar:
                 return None
             together = dialect is Dialect.LLGUIDANCE and lexing is not Lexing.SCANNERLESS
             once, first = (bool(options.get(o)) for o in ("ignore_once", "allow_initial_skip"))
@@ -194,8 +285,9 @@ class _Reader:
                 make_skipped(parts, together, once, gathered.ignored[0][1]) if parts else None,
                 dialect is Dialect.LARK or first,
             )
-            assembly = Assembly(source, dialect, lexing, self.names, embedding, report, budget)
-            return assembly.document(grammar)
+            assembly = Assembly(source, dialect, lexing, self.names, report, budget)
+            document = assembly.document(grammar)
+            return None if document is None else self._with(embedding, document)
         except LimitError as error:
             report.error("E106", f"the grammar needs {error}", Span(0, 0))
         except TooManyVariantsError:
@@ -212,11 +304,19 @@ class _Reader:
             )
         return None
 
+    def _with(self, embedding: Embedding, document: tree.Document) -> tree.Document:
+        own: Iterable[tree.Definition] = document.definitions
+        if self.setting.depth:
+            own = (placed(each, self.setting.where) for each in own)
+        generated = frozenset(embedding.generated)
+        definitions = (*own, *embedding.definitions)
+        return tree.Document(document.source, definitions, (), generated=generated)
+
     def _start(self, gathered: Gathered, usual: str) -> str | None:
         start = self.setting.start or usual
         if start in gathered.entries:
             return start
-        if self.report.errors and start in gathered.broken:
+        if self.report.errors and (start in gathered.broken or _has_signs_of_gbnf(self.document)):
             return None
         self.report.error(
             "E102",
@@ -226,19 +326,21 @@ class _Reader:
         )
         return None
 
-    def _nested(self, text: str, place: Span) -> _Found:
+    def _nested(self, text: str, where: Placing) -> _Found:
         if self.setting.depth >= _MOST_NESTED:
+            place = where(Span(0, len(text)))
             self.report.error("E012", f"grammars are nested {_MOST_NESTED} deep at most", place)
             return None
-        deeper = replace(self.setting, depth=self.setting.depth + 1)
-        return _placed(text, place, deeper, self.report, self.others)
+        return _within(text, where, self.setting, self.report, self.others)
 
     def _options(self, gathered: Gathered) -> Mapping[str, object]:
         merged: dict[str, object] = {}
+        places: dict[str, Span] = {}
         for options in gathered.options:
             value = json.loads(options.text)
             if isinstance(value, dict):
                 merged.update(value)
+                places.update(dict.fromkeys(value, options.span))
             else:
                 self.report.error(INVALID, "`%llguidance` takes a JSON object", options.span)
         if merged.get("allow_invalid_utf8"):
@@ -246,7 +348,7 @@ class _Reader:
                 INVALID,
                 "`allow_invalid_utf8` changes what every regular expression means; there is no"
                 " counterpart",
-                gathered.options[0].span,
+                places["allow_invalid_utf8"],
             )
         return merged
 
@@ -263,6 +365,15 @@ def _ignored(gathered: Gathered, factory: Factory) -> Iterator[Terminal]:
             node = node.body
         if isinstance(node, Lexeme):
             yield node.terminal
+
+
+def may_be_gbnf(lexing: Lexing | None) -> bool:
+    """Tell whether rules with ``::=`` are read: not by Lark's own lexers."""
+    return lexing not in (Lexing.EARLEY, Lexing.LALR)
+
+
+def _has_signs_of_gbnf(document: Document) -> bool:
+    return any(isinstance(each, Definition) and each.sign != ":" for each in document.statements)
 
 
 def lexing_of(lexing: Lexing | str | None) -> Lexing | None:

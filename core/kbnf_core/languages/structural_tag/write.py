@@ -43,6 +43,9 @@ _NESTED: dict[str, type[NestedArguments]] = {
     "cohere_xml": CohereArguments,
     "minimax_m3_xml": MiniMaxM3Arguments,
 }
+OF_SCHEMAS = frozenset({"json_schema", "qwen_xml_parameter"})
+"""The formats whose rules are written from a schema."""
+
 _WISHES = {"json_schema": "json", "qwen_xml_parameter": "parameters", "grammar": "grammar"}
 
 
@@ -83,7 +86,7 @@ class _Writer:
 
     def write(self, node: Node) -> None:
         """Make the expression of a node; those inside have theirs."""
-        kind = "json_schema" if node.kind == "qwen_xml_parameter" else node.kind
+        kind = "json_schema" if node.kind in OF_SCHEMAS else node.kind
         write = getattr(self, f"_{kind}")
         self._forms[id(node)] = write(node, *(self._forms[id(part)] for part in node.parts))
         span = self._report.span(node.pointer)

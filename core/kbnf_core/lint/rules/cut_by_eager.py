@@ -1,5 +1,8 @@
 """W307: texts that eager finish ends before they can become the longer ones they begin.
 
+With ``finish=token`` such a text becomes longer only by a token that goes on past its end. Over a
+vocabulary it is looked for a text for which there are no such tokens.
+
 Most grammars are proved to have none, without automata of the whole. In a strong LL(1) grammar
 (Rosenkrantz and Stearns 1970) the next byte, or the end of the text, decides every step. Then a
 text can only go on behind its end if somewhere both its end and a byte would do; where no step is
@@ -8,6 +11,7 @@ saves building their tables.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD, Dfa
@@ -32,14 +36,14 @@ from kbnf_core.ir import (
 from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lint.analysis import show, stopped_early
 from kbnf_core.lint.rules import exceptions, never_entered, never_reached
-from kbnf_core.lint.rules.never_entered import pragma_fix
+from kbnf_core.lint.rules.never_entered import ending_by_the_model, pragma_fix
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.analyse import Analysis, analyse
 from kbnf_core.lower.available import has_tables
 from kbnf_core.lower.first_follow import END, Firsts, Follow, follow_sets, parts_and_follow
 from kbnf_core.syntax.tree import Exception_
 
-RULES = (Rule("W307", "cut-by-eager", "Eager finish ends texts that the grammar would let go on."),)
+RULES = (Rule("W307", "cut-by-eager", "Generation ends texts that the grammar would let go on."),)
 NEEDS = Needs.GRAMMAR
 
 MOST_WORK = min(200_000, DEFAULT_LIMITS.work)
@@ -54,14 +58,18 @@ _SPECIAL_CASES = frozenset(("W301", "W304", "W305"))
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding where a text begins with a complete one, and no special case says so."""
     reading = subject.reading
-    if reading.finish is not Finish.EAGER or _is_said(subject):
+    if reading.finish is Finish.EOS or _is_said(subject):
         return
+    vocabulary = subject.options.vocabulary if reading.finish is Finish.TOKEN else None
     rules = _up_to_delimiters(reading, subject.grammar)
     if is_plainly_prefix_free(rules, analyse(rules)) or not has_tables():
         return
+    if vocabulary is not None and _is_large(rules):
+        # As the BNF of which a vocabulary says what it means.
+        return
     # Here, because what is left takes tables, and so NumPy.
     from kbnf_core.languages.conversion.running import is_prefix_free
-    from kbnf_core.lint.prolonged import find_prolonged
+    from kbnf_core.lint.prolonged import find_cut, find_prolonged
     from kbnf_core.lower.build import build_tables
     from kbnf_core.lower.nfa import TooManyStatesError
 
@@ -69,19 +77,23 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         tables = build_tables(rules, DEFAULT_LIMITS)
         if tables.state_count <= PROVED_STATES and is_prefix_free(tables):
             return
-        found = find_prolonged(tables, Budget(MOST_WORK))
+        budget = Budget(MOST_WORK)
+        found = (
+            find_prolonged(tables, budget)
+            if vocabulary is None
+            else find_cut(tables, vocabulary.trie, budget)
+        )
     except TooManyStatesError:
         # Building an engine says so (E106).
         return
     except WorkLimitError:
         place = reading.start_span
         if subject.options.reports_effort:
-            yield stopped_early(
-                reading, place, "a text that eager finish cuts was not found soon enough", "W307"
-            )
+            what = f"a text that `finish={reading.finish.value}` cuts was not found soon enough"
+            yield stopped_early(reading, place, what, "W307")
         return
     if found is not None:
-        yield _finding(reading, show(found.shorter), show(found.longer))
+        yield _finding(subject, show(found.shorter), show(found.longer))
 
 
 def _is_said(subject: Subject) -> bool:
@@ -132,18 +144,33 @@ def _up_to(reading: Reading, part: Node, following: Node) -> Node | None:
     return Regular(operations.shortest_matches(whole), following.span)
 
 
-def _finding(reading: Reading, shorter: str, longer: str) -> Diagnostic:
+def _finding(subject: Subject, shorter: str, longer: str) -> Diagnostic:
+    reading, vocabulary = subject.reading, subject.options.vocabulary
+    message = f"{longer} can never be generated: {shorter} is complete before it"
+    by_token = "`finish=token` ends at the first token end at which the text is complete:"
+    notes: tuple[str, ...]
+    if reading.finish is Finish.EAGER:
+        notes = (
+            f"`finish=eager`, the default, ends at the first complete text: {shorter} is the end",
+            f"{by_token} {longer} takes a token that goes on behind {shorter}",
+        )
+    elif vocabulary is None:
+        message = f"{longer} is generated only by a token that goes on behind {shorter}"
+        notes = (
+            f"{by_token} {shorter} is complete",
+            "`--vocab` tells whether a vocabulary has such tokens",
+        )
+    else:
+        notes = (f"{by_token} all ways to cut {longer} into tokens have such an end before",)
     return reading.finding(
         "W307",
-        f"{longer} can never be generated: {shorter} is complete before it",
+        message,
         reading.start_span,
         notes=(
-            f"`finish=eager`, the default, ends at the first complete text: {shorter} is the end",
-            f"`finish=token` ends at the first token end at which the text is complete: {longer}"
-            f" takes a token that goes on behind {shorter}",
+            *notes,
             "`finish=eos` lets the model choose: its end-of-sequence token ends either",
         ),
-        helps=("set `(* kbnf: finish=eos *)`, or end with something that must follow",),
+        helps=(f"{ending_by_the_model(reading)}, or end with something that must follow",),
         fixes=pragma_fix(reading),
     )
 
@@ -152,11 +179,17 @@ MOST_PARTS = 5_000
 """Parts of a grammar; larger ones are not looked at."""
 
 
+def _is_large(grammar: Grammar) -> bool:
+    parts = (node for body in grammar.rules.values() for node in postorder(body))
+    return any(True for _ in islice(parts, MOST_PARTS, None))
+
+
 def is_plainly_prefix_free(grammar: Grammar, analysis: Analysis) -> bool:
     """Return True if the grammar is such a one; False says nothing."""
+    if _is_large(grammar):
+        return False
     bodies = {name: grammar.rules[name] for name in analysis.reachable}
-    parts = [node for body in bodies.values() for node in postorder(body)]
-    if len(parts) > MOST_PARTS or any(isinstance(node, Token) for node in parts):
+    if any(isinstance(node, Token) for body in bodies.values() for node in postorder(body)):
         return False
     firsts = Firsts(grammar, analysis)
     follow = follow_sets(grammar, analysis, firsts)

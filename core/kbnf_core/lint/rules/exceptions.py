@@ -1,5 +1,6 @@
 """W305 and W306: excluded strings that ``except!`` lets through, against appearances."""
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -7,7 +8,7 @@ from kbnf_core.diagnostics import Diagnostic, Label, Rule
 from kbnf_core.frontend import Reading
 from kbnf_core.lint.analysis import show
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.lower.excepted import excluded_words
+from kbnf_core.lower.excepted import ExcludedWords
 from kbnf_core.syntax.tree import Exception_, Sequence, Terminal
 
 RULES = (
@@ -20,18 +21,21 @@ NEEDS = Needs.GRAMMAR
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each border over which an excluded text comes back, and odd limits."""
     reading = subject.reading
+    excluded = ExcludedWords(reading.document)
     for node in reading.document.nodes():
         if isinstance(node, Exception_):
-            yield from _limit(reading, node)
+            yield from _limit(reading, node, excluded)
         elif isinstance(node, Sequence):
             for item, following in pairwise(node.items):
                 if isinstance(item, Exception_) and isinstance(following, Terminal):
-                    yield from _border(reading, item, following)
+                    yield from _border(reading, item, following, excluded)
 
 
-def _border(reading: Reading, node: Exception_, following: Terminal) -> Iterator[Diagnostic]:
+def _border(
+    reading: Reading, node: Exception_, following: Terminal, excluded: ExcludedWords
+) -> Iterator[Diagnostic]:
     after = following.text.value.encode()
-    words, _ = excluded_words(node, reading.document)
+    words, _ = excluded.of(node)
     for word in words:
         head = next((word[:i] for i in range(1, len(word)) if _goes_on(word[i:], after)), None)
         if head is None or after == word:
@@ -52,9 +56,17 @@ def _goes_on(rest: bytes, after: bytes) -> bool:
     return bool(after) and after.startswith(rest)
 
 
-def _limit(reading: Reading, node: Exception_) -> Iterator[Diagnostic]:
-    words, _ = excluded_words(node, reading.document)
-    if not node.limit or not words:
+_ZERO = re.compile(r",\s*0+\s*\)\Z")
+
+
+def _limit(reading: Reading, node: Exception_, excluded: ExcludedWords) -> Iterator[Diagnostic]:
+    words, _ = excluded.of(node)
+    if not words:
+        return
+    if not node.limit:
+        if _ZERO.search(reading.document.source.slice(node.span)):
+            notes = ("it may go on for ever, as without a limit; `, 1` is the lowest one",)
+            yield _odd_limit(reading, node, "a limit of 0 is no limit", notes)
         return
     shortest = min(words, key=len)
     if node.limit < len(shortest):

@@ -1,4 +1,8 @@
-"""W304: parts at the end of the start that cannot be entered, since an eager end comes first."""
+"""W304: parts at the end of the start that cannot be entered, since an eager end comes first.
+
+With ``finish=token`` they are entered only within a token that goes on past that end. Over a
+vocabulary W307 tells whether there is one, and nothing is said here.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -15,7 +19,7 @@ from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.analyse import Analysis, Facts
 from kbnf_core.source import Span
 
-RULES = (Rule("W304", "never-entered", "Eager finish ends before this loop or optional part."),)
+RULES = (Rule("W304", "never-entered", "Generation ends before this loop or optional part."),)
 NEEDS = Needs.GRAMMAR
 
 MOST_STATES = 10_000
@@ -27,7 +31,8 @@ _PRAGMA = "(* kbnf: finish=eos *)\n"
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each part that could only follow on a complete text."""
     reading, grammar, analysis = subject.reading, subject.grammar, subject.analysis
-    if reading.finish is not Finish.EAGER:
+    by_token = reading.finish is Finish.TOKEN
+    if reading.finish is Finish.EOS or (by_token and subject.options.vocabulary is not None):
         return
     called = _call_counts(grammar, analysis)
     facts: dict[int, Facts] = {}
@@ -95,14 +100,24 @@ def _cut_short(reading: Reading, dfa: Dfa, span: Span) -> Iterator[Diagnostic]:
 
 
 def _finding(reading: Reading, span: Span, message: str, why: str) -> Diagnostic:
+    if reading.finish is Finish.TOKEN:
+        message = f"{message}, except within one token"
+        where = "the first token end at which the text is complete"
+    else:
+        where = "the first complete text"
     return reading.finding(
         "W304",
         message,
         span,
-        notes=(f"`finish=eager` ends at the first complete text: {why}",),
-        helps=("end with something that must follow, or set `(* kbnf: finish=eos *)`",),
+        notes=(f"`finish={reading.finish.value}` ends at {where}: {why}",),
+        helps=(f"end with something that must follow, or {ending_by_the_model(reading)}",),
         fixes=pragma_fix(reading),
     )
+
+
+def ending_by_the_model(reading: Reading) -> str:
+    """Return how to set ``finish=eos``, which not every language has a comment for."""
+    return f"set `{_PRAGMA.strip()}`" if reading.language is KBNF else "use `--finish eos`"
 
 
 def pragma_fix(reading: Reading) -> tuple[Fix, ...]:

@@ -52,6 +52,16 @@ def _in_node(
         case Token(terminal) if (lacking := lacking_token(terminal, vocabulary)) is not None:
             message = f"the vocabulary has no token {lacking}"
             yield reading.finding("E604", message, node.span)
+        case Token(terminal) if not terminal.negated:
+            # From 0 on is a way to write all of them.
+            beyond = [high for low, high in terminal.ranges if low and high >= vocabulary.size]
+            if beyond:
+                yield reading.finding(
+                    "W603",
+                    "the vocabulary does not have all of these tokens",
+                    node.span,
+                    notes=(f"its ids end at {vocabulary.size - 1}: {max(beyond)} is beyond them",),
+                )
 
 
 def _special_text(

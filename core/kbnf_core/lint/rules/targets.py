@@ -32,6 +32,7 @@ class Feature(Enum):
     """A construct, as it is called in a message."""
 
     EXCEPTION = "`except!`"
+    EXPANDED_EXCEPTION = "an `except!` of a nonterminal with more than texts side by side"
     RAW = "`#r`"
     EARLY = "`#e`"
     COMPLEMENT = "`#ex`"
@@ -51,6 +52,7 @@ def features_of(reading: Reading) -> Found:
     """Yield every feature with each span that uses it."""
     for node in reading.document.nodes():
         yield from _in_node(reading, node)
+    yield from _expanded_exceptions(reading.document)
     yield from _in_text(reading)
     yield from _same_as_start(reading)
 
@@ -74,6 +76,20 @@ def _in_node(reading: Reading, node: tree.Expression) -> Found:
             inside = reading.document.source.text[span.start + 1 : span.end - 1]
             if not _is_balanced(inside, kind.value):
                 yield Feature.BRACKET_IN_QUOTES, span
+
+
+def _expanded_exceptions(document: tree.Document) -> Found:
+    expanded = {
+        definition.name.value
+        for definition in document.definitions
+        for branch in definition.branches
+        for part in (branch.items if isinstance(branch, tree.Sequence) else (branch,))
+        if not isinstance(part, tree.Terminal)
+    }
+    for node in document.nodes():
+        match node:
+            case tree.Exception_(tree.Name(name)) if name in expanded:
+                yield Feature.EXPANDED_EXCEPTION, node.span
 
 
 _PATTERNS = {
@@ -219,6 +235,7 @@ _BOTH_KBNF: Mapping[Feature, str] = {
 REFUSED: Mapping[str, Mapping[Feature, str]] = {
     "kbnf-0.2": {
         **_BOTH_KBNF,
+        Feature.EXPANDED_EXCEPTION: "write its texts as the alternatives of that nonterminal",
         Feature.EARLY: "it came with kbnf 0.3",
         Feature.COMPLEMENT: "it came with kbnf 0.3; `except!` excludes texts there",
         Feature.SUBSTRINGS: "it came with kbnf 0.3",

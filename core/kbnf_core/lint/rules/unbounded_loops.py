@@ -94,10 +94,11 @@ FEWEST = 16
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each unbounded loop that consumes whitespace only, or digits only.
 
-    Not of loops that may end a text with ``finish=eager``: they are cut, as W304 or W307 says.
+    Not of loops that may end a text with ``finish=eager`` or ``finish=token``: they are cut, as
+    W304 or W307 says.
     """
     reading, grammar, analysis = subject.reading, subject.grammar, subject.analysis
-    cut = reading.finish is Finish.EAGER
+    cut = reading.finish is not Finish.EOS
     loops = _Loops(grammar, *(parts_at_the_end(grammar, analysis) if cut else ()))
     for name in sorted(analysis.reachable):
         yield from _in_rule(reading, loops, grammar.rules[name])

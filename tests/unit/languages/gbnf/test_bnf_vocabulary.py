@@ -61,7 +61,8 @@ SMALL = Vocabulary({0: b"a", 1: b"b", 2: b"ab", 3: b"q", 4: b"."})
     ("text", "codes"),
     [
         ("<start>::=<any!>'\u20ac'", ["E601", "W603"]),
-        ("<start>::=<any!>'z'|<any!>'b'", ["W603"]),
+        # `abb`, as `ab` is complete before it.
+        ("<start>::=<any!>'z'|<any!>'b'", ["W307", "W603"]),
         # Over all bytes `zz` would be one of the texts of `<any!>`.
         ("<start>::=<z>'b'|<any!>'.'\n<z>::='zz'", ["W603"]),
         ("<start>::=<z>|<any!>\n<z>::='a'", ["W107"]),
@@ -78,3 +79,29 @@ def test_each_lint_runs_once_over_a_vocabulary() -> None:
     options = LintOptions(vocabulary=SMALL, max_states=3)
     found = check("<start>::=<any!>'.'", "a.bnf", options=options)
     assert [finding.code for finding in found] == ["E703"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "written"),
+    [
+        ("<s>::=<x>|<x><s>", "s ::= x+;"),
+        ("<s>::=<x><s>|<x>", "s ::= x+;"),
+        ("<s>::=<x>','<s>|<x>", "s ::= (x ',')* x;"),
+        ("<s>::='a'<s>|'b'", "s ::= 'a' s | 'b';"),
+        ("<s>::=<x><s>|<x>\n<s>::='b'", "s ::= x s | x;"),
+        ("<s>::=<x><s><s>|<x>", "s ::= x s s | x;"),
+    ],
+)
+def test_a_list_is_a_loop(rule: str, written: str) -> None:
+    text = f"<start>::=<s>'.'\n{rule}\n<x>::='x'\n"
+    conversion = from_bnf(text)
+    assert written in conversion.text.splitlines()
+    assert "I110" not in {finding.code for finding in check(conversion.text)}
+
+
+def test_a_rule_that_only_the_vocabulary_was_asked_about_is_left_out() -> None:
+    text = "<start>::=<except!([x])>'y'\n<x>::=<z>|'ab'\n<z>::='a'\n<more>::='d'\n"
+    converted = from_bnf(text, vocabulary=TOKENS).text
+    assert [rule for rule in ("x", "z", "more") if f"\n{rule} ::=" in converted] == ["more"]
+    found = [each.message for each in check(converted) if each.code in ("W101", "W102")]
+    assert found == ["the nonterminal `more` is never used"]

@@ -165,3 +165,62 @@ def test_states_that_are_entered_once_are_texts() -> None:
     assert {each: accepts(f"{each};") for each in wanted} == wanted
     assert text.count("::=") < 1_000  # The automaton has more than twice as many states.
     assert max(map(len, text.splitlines())) <= 120
+
+
+OLDER = 'root ::= foo "x"\nfoo ::= "a" | /[0-9]/ // a comment\n'
+
+
+@pytest.mark.parametrize("lexing", [None, "llguidance", "scannerless"])
+def test_older_lark_is_read_by_llguidances_lexers(lexing: str | None) -> None:
+    accepts = accepts_of(from_lark(OLDER, lexing=lexing).text)
+    assert [text for text in ("ax", "7x", "x") if accepts(text)] == ["ax", "7x"]
+
+
+@pytest.mark.parametrize(
+    ("text", "lexing"),
+    [
+        (OLDER, "earley"),
+        (OLDER.replace("root", "start"), None),
+        (OLDER.replace("foo ::=", "foo:"), None),
+    ],
+)
+def test_the_sign_of_older_lark_is_all_that_is_wrong(text: str, lexing: str | None) -> None:
+    with pytest.raises(GrammarError) as caught:
+        from_lark(text, lexing=lexing)
+    assert {each.code for each in caught.value.diagnostics} == {"E421"}
+    assert "`root`" in caught.value.diagnostics[0].helps[0]
+
+
+def test_gbnf_names_the_reader_of_older_lark() -> None:
+    found = check(OLDER, "a.gbnf")
+    assert all("--from lark" in each.helps[0] for each in found if each.code == "E001")
+
+
+BAD_JSON = 'start: "<" x\nx: %json {\n  # as above\n  "type": {}\n}\ny: "b"\n'
+
+
+def test_json_that_cannot_be_read_is_one_finding_where_it_goes_wrong() -> None:
+    (finding,) = [each for each in check(BAD_JSON, "a.lark") if each.code[0] == "E"]
+    assert finding.code == "E001"
+    assert "`%json`" in finding.message
+    assert finding.span.start == BAD_JSON.index("#")
+    assert finding.helps == ("JSON has no comments",)
+
+
+@pytest.mark.parametrize("opened", ["%lark {\n", 'a: %json {"x": \n'])
+def test_many_open_braces_are_looked_at_once(opened: str) -> None:
+    found = check(opened * 2_000, "a.lark")
+    assert {each.code for each in found} <= {"E001", "E003", "E102"}
+
+
+def test_an_option_is_reported_where_it_is_set() -> None:
+    text = (
+        '%llguidance {"no_forcing": true}\n%llguidance {"allow_invalid_utf8": true}\nstart: "a"\n'
+    )
+    (finding,) = check(text, "a.lark")
+    assert finding.span.start == text.rindex("%llguidance")
+
+
+def test_a_misspelled_directive_has_a_suggestion() -> None:
+    (finding, *_) = check('%llguidnace {"no_forcing": true}\nstart: "a"\n', "a.lark")
+    assert finding.helps == ("did you mean `%llguidance`?",)

@@ -34,7 +34,6 @@ from kbnf_core.languages.lark.lexer.lexer import Lexed, apply_lexer
 from kbnf_core.languages.lark.lexer.lookahead import State, in_order
 from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
 from kbnf_core.languages.lark.reader.dialect import Dialect
-from kbnf_core.languages.lark.reader.embedded import Embedding
 from kbnf_core.languages.lark.reader.model import (
     Call,
     Embedded,
@@ -505,7 +504,6 @@ class Assembly:
     dialect: Dialect
     lexing: Lexing
     names: Names
-    embedding: Embedding
     report: Report
     budget: Budget
 
@@ -604,7 +602,6 @@ class Assembly:
         many = len(definitions) > max(_MANY, _TIMES * len(grammar.rules))
         if many and lexing is not Lexing.SCANNERLESS:
             report.remark = _explosion(len(grammar.rules), len(definitions), lexed)
-        definitions += self.embedding.definitions
         return tree.Document(self.source, tuple(definitions), ())
 
     def _report_empty(self, grammar: LexicalGrammar, report: Report, which: str) -> None:

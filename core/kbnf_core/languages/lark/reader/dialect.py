@@ -62,6 +62,13 @@ def _extended(body: lark.Expression) -> Iterator[tuple[str, Span]]:
             yield "this construct", node.span
 
 
+GBNF_HELPS = (
+    "a file of rules with `::=` alone, the start `root` among them, is GBNF, or LLGuidance's older"
+    " Lark; neither is read with `--lexing earley` or `lalr`",
+    "GBNF with another start: `kbnf convert --from gbnf --start NAME FILE`",
+)
+
+
 def check_dialect(
     document: lark.Document, dialect: Dialect, report: Report, is_gbnf: bool = False
 ) -> None:
@@ -70,12 +77,8 @@ def check_dialect(
         if isinstance(statement, lark.Definition):
             _check_name(statement.name, report)
             if statement.sign != ":" and not is_gbnf:
-                report.error(
-                    INVALID,
-                    "`::=` is no sign of Lark; write `:`",
-                    statement.span,
-                    "for GBNF use `kbnf convert-gbnf`",
-                )
+                message = "`::=` is no sign of Lark; write `:`"
+                report.error(INVALID, message, statement.span, *GBNF_HELPS)
     if dialect is Dialect.LARK:
         for what, span in extensions(document):
             report.error(

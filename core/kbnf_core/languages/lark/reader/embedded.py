@@ -3,12 +3,12 @@
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from kbnf_core.ir import Repeat, Sequence
 from kbnf_core.languages.conversion.build_tree import reference, text_of
 from kbnf_core.languages.conversion.names import Names
-from kbnf_core.languages.conversion.rewrite import rename
+from kbnf_core.languages.conversion.rewrite import Placing, at, placed, rename
 from kbnf_core.languages.json_schema.keywords import REFUSED_BY_LLGUIDANCE
 from kbnf_core.languages.lark.lexer.lookahead import ALL_BYTES
 from kbnf_core.languages.lark.reader import tree as lark
@@ -58,23 +58,29 @@ def unimplemented(schema: object) -> list[str]:
 _TOKEN_SET = re.compile(r"<\[(?P<negated>\^)?(?P<body>[^\]]*)\]>")
 _IDS = re.compile(r"(\d+)(?:-(\d+))?")
 
-ReadGrammar = Callable[[str, Span], tree.Document | None]
-"""Reads a nested grammar; None after a report."""
+ReadGrammar = Callable[[str, Placing], tree.Document | None]
+"""Reads a nested grammar; None after a report. All spans, reported or returned, are mapped."""
 
 
 @dataclass(slots=True)
 class Embedding:
     """Collects the definitions that embedded parts need.
 
-    ``read`` converts a nested grammar; ``others`` are the grammars of a list, by name.
+    ``read`` converts a nested grammar; ``others`` are the grammars of a list, by name. The
+    definitions have spans of the file, to which ``where`` maps those of the grammar that embeds;
+    ``generated`` has the spans of rules that nobody wrote. It ``lacks_a_grammar`` where one of the
+    others has errors.
     """
 
     report: Report
     names: Names
     read: ReadGrammar
     others: dict[str, tree.Document | None]
+    where: Placing
     limits: Limits = DEFAULT_LIMITS
     definitions: list[tree.Definition] = field(default_factory=list)
+    generated: set[Span] = field(default_factory=set)
+    lacks_a_grammar: bool = False
 
     def embed(self, node: lark.Foreign, place: Span) -> Node | None:
         """Return an embedded part; None after a report. Raises RefusedError."""
@@ -82,7 +88,7 @@ class Embedding:
             case lark.Kind.JSON:
                 return self._json(node, place)
             case lark.Kind.NESTED:
-                document = self.read(node.text, place)
+                document = self.read(node.text, self._within(node, place))
                 return None if document is None else self._document(document, "nested", place)
             case lark.Kind.GRAMMAR:
                 return self._reference(node, place)
@@ -127,7 +133,18 @@ class Embedding:
             self.report.loss(APPROXIMATE, f"{loss.pointer}: {loss.message}", place)
         for note in embedded.notes:
             self.report.note(note.code, f"{note.pointer}: {note.message}", place)
-        return self._embed(embedded.start, embedded.definitions, place)
+        # The directive alone, because the whole is the place of what calls these rules.
+        directive = self.where(Span(place.start, min(place.start + len("%json"), place.end)))
+        self.generated.add(directive)
+        definitions = tuple(placed(each, at(directive)) for each in embedded.definitions)
+        return self._embed(embedded.start, definitions, place)
+
+    def _within(self, node: lark.Foreign, place: Span) -> Placing:
+        """Return where the text of ``%lark {...}`` is; in an imported file, all of it at once."""
+        if place != node.span:
+            return at(place)
+        offset = node.span.end - len("}") - len(node.text)
+        return lambda span: Span(span.start + offset, span.end + offset)
 
     def _reference(self, node: lark.Foreign, place: Span) -> Node | None:
         """``@name``, or ``@1`` as LLGuidance once had it: the grammar at that index of the list."""
@@ -138,7 +155,10 @@ class Embedding:
             raise RefusedError(INVALID, message, *helps)
         document = self.others[node.text]
         wanted = f"grammar_{node.text}" if node.text.isdigit() else node.text
-        return None if document is None else self._document(document, wanted, place)
+        if document is None:
+            self.lacks_a_grammar = True
+            return None
+        return self._document(document, wanted, place)
 
     def _document(self, document: tree.Document, wanted: str, place: Span) -> Node:
         """Rename the rules of another grammar and call its start."""
@@ -148,12 +168,12 @@ class Embedding:
         }
         start = names[document.definitions[0].name.value]
         renamed = tuple(rename(each, names) for each in document.definitions)
+        self.generated.update(document.generated)
         return self._embed(start, renamed, place)
 
     def _embed(self, start: str, definitions: tuple[tree.Definition, ...], place: Span) -> Node:
-        here = tuple(replace(each, span=place) for each in definitions)
-        self.definitions.extend(here)
-        document = tree.Document(Source(""), here, ())
+        self.definitions.extend(definitions)
+        document = tree.Document(Source(""), definitions, ())
         first, nullable = _first(document, start, self.limits)
         node = Embedded(reference(start, place), first, place, is_grammar=True)
         return Repeat(node, 0, 1, place) if nullable else Sequence((node,), place)

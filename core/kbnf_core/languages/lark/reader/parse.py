@@ -24,6 +24,7 @@ from kbnf_core.source import Source, Span
 from kbnf_core.syntax.mistake import Mistake, span_of
 from kbnf_core.syntax.parser import load_parser
 from kbnf_core.syntax.statements import Metasyntax, Statement, parse_statements, too_deep
+from kbnf_core.syntax.suggest import Suggestions
 
 _WORDS = re.compile(
     r"""
@@ -64,6 +65,9 @@ _STATEMENTS = {
 }
 _OBJECTS = {"%json": "JSON", "%regex": "REGEX_OBJECT", "%llguidance": "OPTIONS"}
 
+_DIRECTIVE = re.compile("%[a-z]*")
+_DIRECTIVES = (*_STATEMENTS, *_OBJECTS, "%lark", "%if")
+
 _STARTS = frozenset(_STATEMENTS.values()) | {"OPTIONS"}
 
 _BLANKS = re.compile(r"\s*")
@@ -80,6 +84,7 @@ class _Reader:
 
     text: str
     place: int = 0
+    is_unclosed: bool = False
 
     def words(self) -> Iterator[Token]:
         while self.place < len(self.text):
@@ -105,24 +110,30 @@ class _Reader:
         return (_STATEMENTS[word], end) if word in _STATEMENTS else ("JUNK", end)
 
     def _object(self, kind: str, end: int) -> tuple[str, int]:
-        """Take the JSON value behind the directive; if there is none, it is junk."""
+        """Take the JSON value behind the directive; braces without one are junk as a whole."""
         place = _skip_blanks(self.text, end)
         try:
             _, stop = json.JSONDecoder().raw_decode(self.text, place)
         except (json.JSONDecodeError, RecursionError):
-            return "JUNK", end
+            return "JUNK", self._end_of_braces(end) or end
         return kind, stop
 
     def _nested(self, end: int) -> tuple[str, int]:
+        stop = self._end_of_braces(end)
+        return ("JUNK", end) if stop is None else ("NESTED", stop)
+
+    def _end_of_braces(self, end: int) -> int | None:
         place = _skip_blanks(self.text, end)
-        if not self.text.startswith("{", place):
-            return "JUNK", end
+        if self.is_unclosed or not self.text.startswith("{", place):
+            return None
         depth = 0
         for part in _NESTED_PART.finditer(self.text, place):
             depth += {"{": 1, "}": -1}.get(part[0], 0)
             if depth == 0:
-                return "NESTED", part.end()
-        return "JUNK", end
+                return part.end()
+        # Looked for once: a text may open many and close none.
+        self.is_unclosed = True
+        return None
 
     def _condition(self, end: int) -> tuple[str, int]:
         match = _CONDITION.match(self.text, end)
@@ -169,10 +180,15 @@ def _words(text: str) -> Iterator[Token]:
 
 
 def comments(text: str) -> Iterator[tuple[str, Span]]:
-    """Yield what stands in each comment, without its mark, and its span."""
+    """Yield the text of each comment, without its mark, and its span; also in nested grammars."""
     for word in _words(text):
         if word.type == "COMMENT":
             yield word.value.removeprefix("#").removeprefix("//"), span_of(word)
+        elif word.type == "NESTED":
+            for part in _NESTED_PART.finditer(word.value):
+                if part[0].startswith(("#", "//")):
+                    start, end = (span_of(word).start + each for each in part.span())
+                    yield part[0].removeprefix("#").removeprefix("//"), Span(start, end)
 
 
 def is_gbnf(text: str) -> bool:
@@ -232,10 +248,34 @@ def _unexpected(source: Source, mistake: Mistake) -> Diagnostic:
     message = f"{found} cannot stand here in a Lark grammar"
     if word.type == "DEFINE":
         message = "`::=` does not define Lark rules; this is `:`, or the file is GBNF"
-        helps = ("convert GBNF with `kbnf convert-gbnf`",)
+        helps = ("convert GBNF with `kbnf convert --from gbnf FILE`",)
     elif word.type == "JUNK" and word.value == '"':
         return Diagnostic("E004", "this string has no closing quote", source, span_of(word))
+    elif word.type == "JUNK" and word.value.startswith("%"):
+        directive = _DIRECTIVE.findall(word.value)[0]
+        if directive in _OBJECTS:
+            return _no_json(source, word, directive)
+        close = Suggestions(_DIRECTIVES).closest(directive)
+        helps = (f"did you mean `{close}`?",) if close else helps
     return _finding("E001", message, source, word, helps)
+
+
+def _no_json(source: Source, word: Token, directive: str) -> Diagnostic:
+    """Return the finding for a directive with something else than JSON behind it."""
+    place = _skip_blanks(source.text, span_of(word).start + len(directive))
+    helps: tuple[str, ...] = ()
+    try:
+        json.JSONDecoder().raw_decode(source.text, place)
+        why = "it is not complete"
+    except json.JSONDecodeError as error:
+        place, why = error.pos, error.msg.removesuffix(" at")
+        if source.text.startswith(("#", "/"), place):
+            helps = ("JSON has no comments",)
+    except RecursionError:
+        why = "it is nested too deeply"
+    span = Span(min(place, len(source.text)), min(place + 1, len(source.text)))
+    message = f"the JSON of `{directive}` cannot be read: {why}"
+    return Diagnostic("E001", message, source, span, helps=helps)
 
 
 def _finding(

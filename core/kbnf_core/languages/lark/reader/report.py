@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.languages.conversion.rewrite import Placing
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax.conversion import Example, Loss
 
@@ -65,15 +66,15 @@ class Report:
         if self._is_new(message, span):
             self.losses.append(Loss(code, message, span, example))
 
-    def add(self, other: "Report", place: Span | None = None) -> None:
-        """Note everything that ``other`` has noted, of this source or what stands at ``place``."""
+    def add(self, other: "Report", where: Placing = lambda span: span) -> None:
+        """Note everything that ``other`` has noted, of this source or an embedded text."""
         self.remark = other.remark or self.remark
         for each in other.errors:
-            self.error(each.code, each.message, place or each.span, *each.helps)
+            self.error(each.code, each.message, where(each.span), *each.helps)
         for each in other.notes:
-            self.note(each.code, each.message, place or each.span, *each.helps)
+            self.note(each.code, each.message, where(each.span), *each.helps)
         for loss in other.losses:
-            self.loss(loss.code, loss.message, place or loss.span, loss.example)
+            self.loss(loss.code, loss.message, where(loss.span), loss.example)
 
     def _is_new(self, message: str, span: Span) -> bool:
         key = (message, span)
