@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kbnf_core.automata.occurrences import Words
 from kbnf_core.errors import GrammarError
 from kbnf_core.frontend import Reading, read_grammar
 from kbnf_core.languages.bnf.build import ANY
@@ -79,18 +80,15 @@ class _Filler:
             (d.name.value for d in reading.document.definitions), {reading.start: KBNF.start}
         )
         self._vocabulary = vocabulary
+        self._tokens = sorted(data for data in set(vocabulary.tokens.values()) if data)
 
     def fill(self, definition: Definition) -> Definition:
         """Return ``definition``, with the tokens it takes if it stands for some."""
         name = definition.name.value
         if not is_vocabulary(name):
             return definition
-        excluded = () if name == ANY else self._excluded(name)
-        texts = sorted(
-            data
-            for data in set(self._vocabulary.tokens.values())
-            if data and not any(word in data for word in excluded)
-        )
+        excluded = Words(() if name == ANY else self._excluded(name))
+        texts = [data for data in self._tokens if not any(True for _ in excluded.within(data))]
         return Definition(definition.name, _any_of(texts, definition.span), definition.span)
 
     def _excluded(self, name: str) -> tuple[bytes, ...]:

@@ -5,9 +5,11 @@ span several tokens. A conversion that has the vocabulary puts its tokens in the
 """
 
 from collections.abc import Iterable, Mapping
-from collections.abc import Sequence as Sequence_
+from collections.abc import Sequence as Several
+from typing import TypeAlias
 
 from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.languages.bnf.build import ANY, EXCEPT
 from kbnf_core.languages.bnf.escapes import decode
 from kbnf_core.languages.conversion.build_tree import escaped, pattern, terminal, text_of
@@ -26,6 +28,9 @@ from kbnf_core.syntax.tree import (
 )
 
 _ANY_TEXT = "(?s:.)+"
+
+_Branches: TypeAlias = Mapping[str, Several[Expression]]
+"""The alternatives of each name."""
 
 
 def is_vocabulary(name: str) -> bool:
@@ -60,62 +65,57 @@ def define_vocabulary(
     """
     uses: dict[str, Name] = {}
     called: dict[str, set[str]] = {}
+    branches: dict[str, list[Expression]] = {}
     for definition in definitions:
+        branches.setdefault(definition.name.value, []).extend(definition.branches)
         calls = called.setdefault(definition.name.value, set())
         for node in postorder(definition.body):
             if isinstance(node, Reference):
                 calls.add(node.name.value)
                 if is_vocabulary(node.name.value):
                     uses.setdefault(node.name.value, node.name)
-    found = [Definition(name, _body(name, definitions), name.span) for name in uses.values()]
-    return found, [_finding(source, name, called) for name in uses.values()]
+    found = [Definition(name, _body(name, branches), name.span) for name in uses.values()]
+    circular = _excluding_themselves(called, uses)
+    return found, [_finding(source, name, called, circular) for name in uses.values()]
 
 
-def _excludes_itself(name: str, called: Mapping[str, set[str]]) -> bool:
-    """Tell whether the rule that ``name`` excludes is made of ``name``."""
-    waiting, seen = [name], set[str]()
-    while waiting:
-        each = waiting.pop()
-        rule = excluded_rule(each)
-        for further in called.get(each, set()) if rule is None else {rule}:
-            if further == name:
-                return True
-            if further not in seen:
-                seen.add(further)
-                waiting.append(further)
-    return False
+def _excluding_themselves(called: Mapping[str, set[str]], uses: Iterable[str]) -> set[str]:
+    """Return the names, among others, that exclude a rule which is made of them."""
+    graph: dict[str, set[str]] = {name: {excluded_rule(name) or name} - {name} for name in uses}
+    graph = {**called, **graph}
+    within = {name: names & graph.keys() for name, names in graph.items()}
+    return {name for names in cyclic_components(within) for name in names}
 
 
-def _body(name: Name, definitions: Sequence_[Definition]) -> Expression:
+def _body(name: Name, branches: _Branches) -> Expression:
     if name.value != ANY:
         text = excluded_text(name.value)
         if text is not None:
             excluded = terminal(text.decode("utf-8", "replace"), name.span)
             return Exception_(excluded, 0, name.span)
         inner = excluded_name(name.value)
-        if _is_plain(inner, definitions):
+        if _is_plain(branches.get(inner, ())):
             return Exception_(Name(inner, name.span), 0, name.span)
-        words = _words(inner, definitions)
+        words = _words(inner, branches)
         if words:
             excluding = text_of("|".join(map(escaped, words)), name.span)
             return Pattern(PatternKind.COMPLEMENT, excluding, name.span)
     return pattern(_ANY_TEXT, name.span)
 
 
-def _is_plain(name: str, definitions: Iterable[Definition]) -> bool:
-    """Tell whether a name has alternatives made of texts only."""
-    branches = [b for d in definitions if d.name.value == name for b in d.branches]
+def _is_plain(branches: Iterable[Expression]) -> bool:
+    """Tell whether the alternatives of a name are made of texts only."""
     parts = [p for b in branches for p in (b.items if isinstance(b, Sequence) else (b,))]
     return bool(parts) and all(isinstance(part, Terminal) for part in parts)
 
 
-def _words(name: str, definitions: Sequence_[Definition]) -> list[str]:
+def _words(name: str, branches: _Branches) -> list[str]:
     """Return the texts of a name whose alternatives are texts and such names; else none."""
     words: list[str] = []
     waiting, seen = [name], {name}
     while waiting:
         each = waiting.pop()
-        for branch in (b for d in definitions if d.name.value == each for b in d.branches):
+        for branch in branches.get(each, ()):
             parts = branch.items if isinstance(branch, Sequence) else (branch,)
             texts = [part.text.value for part in parts if isinstance(part, Terminal)]
             if len(texts) == len(parts):
@@ -128,12 +128,14 @@ def _words(name: str, definitions: Sequence_[Definition]) -> list[str]:
     return words
 
 
-def _finding(source: Source, name: Name, called: Mapping[str, set[str]]) -> Diagnostic:
+def _finding(
+    source: Source, name: Name, called: Mapping[str, set[str]], circular: set[str]
+) -> Diagnostic:
     inner = excluded_name(name.value)
     if name.value != ANY and excluded_text(name.value) is None and inner not in called:
         message = f"the nonterminal `{inner}` is not defined"
         return Diagnostic("E101", message, source, name.span)
-    if _excludes_itself(name.value, called):
+    if name.value in circular:
         message = f"`<{inner}>` is made of `<{name.value}>`, which excludes it"
         helps = ("exclude a nonterminal that does not lead back here, or a text",)
         return Diagnostic("E103", message, source, name.span, helps=helps)

@@ -44,7 +44,8 @@ def write_kbnf(
     comments = list(filter(None, map(_without_start, document.comments)))
     renamed = [rename(definition, names) for definition in kept]
     text = _header(reading, names) + lay_out_kbnf(document.source, renamed, comments)
-    verified(text, KBNF, limits)
+    spans = {names[definition.name.value]: definition.name.span for definition in reversed(kept)}
+    verified(text, KBNF, limits, document.source, spans)
     lost = tuple(Loss(d.code, _message(d), d.span) for d in losses)
     notes = tuple(d for d in reading.diagnostics if d.code not in LOSSES)
     return Conversion(text, not lost, lost, notes)

@@ -224,8 +224,13 @@ def _has_loop(dfa: Dfa, others: tuple[int, ...]) -> bool:
 
 def bytes_of(dfa: Dfa) -> Bytes:
     """Return the bytes in the words of ``dfa``."""
-    live = [any(target != DEAD for target in column) for column in zip(*dfa.rows, strict=True)]
-    return frozenset(byte for byte, symbol in enumerate(dfa.classes) if live and live[symbol])
+    unseen = set(dfa.classes)
+    for row in dfa.rows:
+        # All but one class soon have an edge, so that rows are not looked through again and again.
+        unseen = {symbol for symbol in unseen if row[symbol] == DEAD}
+        if not unseen:
+            break
+    return frozenset(byte for byte, symbol in enumerate(dfa.classes) if symbol not in unseen)
 
 
 def loop_bytes(dfa: Dfa) -> set[Bytes]:
