@@ -15,7 +15,6 @@ from kbnf_core.ir import Grammar
 from kbnf_core.languages.kbnf.language import KBNF
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import Analysis, analyse
-from kbnf_core.lower.regular import Regulars
 from kbnf_core.lower.translate import translate
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax.language import Language
@@ -57,11 +56,6 @@ class Reading:
     def errors(self) -> list[Diagnostic]:
         """The findings that make the grammar unusable."""
         return [d for d in self.diagnostics if d.severity is Severity.ERROR]
-
-    @cached_property
-    def regulars(self) -> Regulars:
-        """The automata of the grammar's regular parts, made when asked for."""
-        return Regulars({} if self.grammar is None else self.grammar.rules, EFFORT)
 
     @cached_property
     def written(self) -> Mapping[Span, Sequence[Expression]]:

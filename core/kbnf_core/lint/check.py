@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
+from kbnf_core.errors import WorkLimitError
 from kbnf_core.frontend import Reading, read_grammar
 from kbnf_core.imports import BELOW, Imports
 from kbnf_core.languages import BNF, KBNF, Language, language_of
@@ -102,8 +103,8 @@ def _lints_over(
     yield from run_lints(reading, options, (Needs.DOCUMENT,))
     filled = read_over(reading, vocabulary, DEFAULT_LIMITS)
     made = {each.span for each in filled.document.definitions if is_vocabulary(each.name.value)}
-    rest = run_lints(filled, options, tuple(set(Needs) - {Needs.DOCUMENT}))
-    yield from (each for each in rest if each.span not in made)
+    rest = tuple(set(Needs) - {Needs.DOCUMENT})
+    yield from run_lints(filled, options, rest, made)
 
 
 def _apply_ignores(found: list[Diagnostic], reading: Reading) -> Iterator[Diagnostic]:
@@ -148,9 +149,7 @@ class Lint(Protocol):
 
 
 LINTS: tuple[Lint, ...] = (
-    ambiguity,
     beyond_ascii,
-    cut_by_eager,
     default_finish,
     duplicates,
     empty_loops,
@@ -162,7 +161,6 @@ LINTS: tuple[Lint, ...] = (
     never_entered,
     never_reached,
     nullable_start,
-    overlaps,
     recursive_lists,
     unbounded_loops,
     unproductive,
@@ -170,18 +168,26 @@ LINTS: tuple[Lint, ...] = (
     spelling,
     unreachable_end,
     cost,
+    # Searches, which may use up what there is to spend.
+    ambiguity,
+    cut_by_eager,
+    overlaps,
 )
+"""All lints, in the order in which they share their budget."""
 
 
 def run_lints(
-    reading: Reading, options: LintOptions, needs: Collection[Needs] = tuple(Needs)
+    reading: Reading,
+    options: LintOptions,
+    needs: Collection[Needs] = tuple(Needs),
+    generated: Collection[Span] = (),
 ) -> Iterator[Diagnostic]:
     """Yield the findings of the lints with such ``needs``, and that ``options`` ask for.
 
-    For converted languages fixes are dropped, and each (code, span) is reported once, because
-    conversion clones rules.
+    Nothing is said of parts with ``generated`` spans. For converted languages fixes are dropped,
+    and each (code, span) is reported once, because conversion clones rules.
     """
-    found = _run(Subject(reading, options), needs)
+    found = _run(Subject(reading, options, generated), needs)
     if not reading.language.takes_fixes:
         found = (replace(each, fixes=()) for each in found)
     if reading.language.is_converted:
@@ -193,9 +199,17 @@ def run_lints(
 def _run(subject: Subject, needs: Collection[Needs]) -> Iterator[Diagnostic]:
     for lint in LINTS:
         if lint.NEEDS in needs and subject.has(lint.NEEDS):
-            yield from lint.check(subject)
+            try:
+                subject.budget.spend()
+                yield from (each for each in lint.check(subject) if not subject.is_generated(each))
+            except WorkLimitError:
+                for rule in lint.RULES:
+                    subject.stop(rule.code, subject.budget.why, subject.reading.start_span)
     if subject.obstacle is not None:
         yield subject.obstacle
+    stopped = subject.stopped()
+    if stopped is not None:
+        yield stopped
 
 
 MAX_ROUNDS = 20

@@ -30,7 +30,7 @@ from kbnf_core.ir import (
     rebuild,
 )
 from kbnf_core.limits import DEFAULT_LIMITS
-from kbnf_core.lint.analysis import show, stopped_early
+from kbnf_core.lint.analysis import show
 from kbnf_core.lint.rules import exceptions, never_entered, never_reached
 from kbnf_core.lint.rules.never_entered import pragma_fix
 from kbnf_core.lint.subject import Needs, Subject
@@ -57,7 +57,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     if reading.finish is not Finish.EAGER or _is_said(subject):
         return
     rules = _up_to_delimiters(reading, subject.grammar)
-    if is_plainly_prefix_free(rules, analyse(rules)) or not has_tables():
+    if is_plainly_prefix_free(rules, analyse(rules), subject.budget) or not has_tables():
         return
     # Here, because what is left takes tables, and so NumPy.
     from kbnf_core.languages.conversion.running import is_prefix_free
@@ -66,22 +66,25 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     from kbnf_core.lower.nfa import TooManyStatesError
 
     try:
-        tables = build_tables(rules, DEFAULT_LIMITS)
+        with subject.budget.compiled(DEFAULT_LIMITS.work) as budget:
+            tables = build_tables(rules, DEFAULT_LIMITS, budget=budget)
+        subject.budget.spend(tables.state_count)
         if tables.state_count <= PROVED_STATES and is_prefix_free(tables):
             return
-        found = find_prolonged(tables, Budget(MOST_WORK))
     except TooManyStatesError:
         # Building an engine says so (E106).
         return
+    search = Budget(min(MOST_WORK, subject.budget.left))
+    try:
+        found = find_prolonged(tables, search)
     except WorkLimitError:
-        place = reading.start_span
+        found = None
         if subject.options.reports_effort:
-            yield stopped_early(
-                reading, place, "a text that eager finish cuts was not found soon enough", "W307"
-            )
-        return
+            why = "a text that eager finish cuts was not found soon enough"
+            subject.stop("W307", why, reading.start_span)
     if found is not None:
         yield _finding(reading, show(found.shorter), show(found.longer))
+    subject.budget.spend(search.spent)
 
 
 def _is_said(subject: Subject) -> bool:
@@ -152,12 +155,16 @@ MOST_PARTS = 5_000
 """Parts of a grammar; larger ones are not looked at."""
 
 
-def is_plainly_prefix_free(grammar: Grammar, analysis: Analysis) -> bool:
-    """Return True if the grammar is such a one; False says nothing."""
+def is_plainly_prefix_free(grammar: Grammar, analysis: Analysis, budget: Budget) -> bool:
+    """Return True if the grammar is such a one; False says nothing.
+
+    States of automata are charged to ``budget``.
+    """
     bodies = {name: grammar.rules[name] for name in analysis.reachable}
     parts = [node for body in bodies.values() for node in postorder(body)]
     if len(parts) > MOST_PARTS or any(isinstance(node, Token) for node in parts):
         return False
+    budget.spend(sum(node.dfa.state_count for node in parts if isinstance(node, Regular)))
     firsts = Firsts(grammar, analysis)
     follow = follow_sets(grammar, analysis, firsts)
     return all(_rule_decides(body, follow[name], analysis, firsts) for name, body in bodies.items())
