@@ -26,6 +26,9 @@ from kbnf_core.lower.regular import NotRegularError
 MOST_RESTS = 20_000
 """Rests of the parts of one grammar, and sets of them that two parts come to."""
 
+_SEARCH = 10
+"""Steps that a search takes however soon the parts differ."""
+
 Rests = frozenset[int]
 
 _END = 0
@@ -63,6 +66,7 @@ class CommonTexts:
 
     def find(self, first: Node, second: Node) -> bytes | None:
         """Return a shortest text of both, None if they have none in common."""
+        self._budget.spend(_SEARCH)
         start = (
             self._enter(self._number(first, 0, _END)),
             self._enter(self._number(second, 0, _END)),
