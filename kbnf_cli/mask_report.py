@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kbnf_cli.escaped import describe_bytes, escaped
 from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
 from kbnf_core.diagnostics.text import count_of, place_in
-from kbnf_core.source import Source
+from kbnf_core.source import Source, Span
 
 if TYPE_CHECKING:
     from kbnf_cli.mask import Prefix, Rejection
@@ -170,8 +170,19 @@ def _places(explanation: "Explanation") -> list["LivePlace"]:
 
 def describe_place(place: "LivePlace", source: Source) -> str:
     """Return the way from the start to a place, where it is, and what stands there."""
-    symbol = visible(source.slice(place.span)).replace("\n", " ")
+    symbol = symbol_at(source, place.span)
     return f"{' > '.join(place.rules)}, at {place_in(source, place.span)} {symbol}"
+
+
+_SYMBOL = 60
+"""Characters of a symbol that are shown."""
+
+
+def symbol_at(source: Source, span: Span) -> str:
+    """Return what stands at ``span`` in one line, cut off where it is long."""
+    more = "…" if span.end - span.start > _SYMBOL else ""
+    shown = source.slice(Span(span.start, min(span.end, span.start + _SYMBOL)))
+    return visible(" ".join(shown.split("\n"))) + more
 
 
 def _row(key: str, value: str) -> Segments:

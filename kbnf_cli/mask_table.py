@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_cli.escaped import escaped
-from kbnf_cli.mask_report import View, describe_place
+from kbnf_cli.mask_report import View, describe_place, symbol_at
 from kbnf_core.diagnostics.segments import cells, clip, visible
 from kbnf_core.diagnostics.text import count_of
 from kbnf_core.mask.bits import pack, unpack
@@ -78,12 +78,19 @@ class PlaceGroup:
 
     def title(self, source: Source) -> str:
         """Return the rules and terminals in a few words."""
-        return " or ".join(map(place_title, self.places, [source] * len(self.places))) or "others"
+        titles = [place_title(place, source) for place in self.places[:_PLACES]]
+        if len(self.places) > _PLACES:
+            titles.append(f"{len(self.places) - _PLACES:,} more places")
+        return " or ".join(titles) or "others"
+
+
+_PLACES = 8
+"""Places of a group that are shown."""
 
 
 def place_title(place: "LivePlace", source: Source) -> str:
     """Return the innermost rule and the terminal."""
-    return f"{visible(place.rules[-1])} {visible(source.slice(place.span))}"
+    return f"{visible(place.rules[-1])} {symbol_at(source, place.span)}"
 
 
 def terminal_places(engine: "Engine", places: "Sequence[LivePlace]") -> "list[LivePlace]":
@@ -196,10 +203,29 @@ def _allowed(engine: "Engine", ids: Sequence[int], view: View) -> Iterator[str]:
         for token_id in order.by_bytes[flags[order.by_bytes]].tolist():
             yield _token_row(vocabulary, token_id)
         return
-    for group in by_place(engine, ids):
-        yield from _group_rows(engine, group, view)
+    yield from _overview(engine, by_place(engine, ids), min(count, max(view.limit, _LEAST)), view)
     yield ""
     yield f"too many to list one by one: --limit {count} does, --match TEXT searches"
+
+
+_LEAST = 20
+"""Lines that an overview may have however few tokens are listed one by one."""
+
+
+def _overview(
+    engine: "Engine", groups: Sequence[PlaceGroup], room: int, view: View
+) -> Iterator[str]:
+    """Yield the groups, the largest first, as far as ``room`` lines go; then all others as one."""
+    for number, group in enumerate(groups):
+        rows = list(_group_rows(engine, group, view))
+        if number and len(rows) > room:
+            left = groups[number:]
+            yield f"elsewhere, in {count_of(len(left), 'more group')} of places"
+            ids = np.concatenate([each.ids for each in left])
+            yield _counted(engine.vocabulary, ids.tolist(), view)
+            return
+        room -= len(rows)
+        yield from rows
 
 
 def _special_rows(vocabulary: "Vocabulary", ids: Sequence[int], view: View) -> Iterator[str]:
@@ -228,8 +254,10 @@ def _group_rows(engine: "Engine", group: PlaceGroup, view: View) -> Iterator[str
     source = engine.grammar.source
     if not group.places:
         yield "elsewhere"
-    for place in group.places:
+    for place in group.places[:_PLACES]:
         yield describe_place(place, source)
+    if len(group.places) > _PLACES:
+        yield f"... and {count_of(len(group.places) - _PLACES, 'more place')}"
     yield _counted(engine.vocabulary, group.ids.tolist(), view)
 
 

@@ -18,7 +18,6 @@ from kbnf_core.imports import BELOW, Imports
 from kbnf_core.ir import Grammar
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import Analysis, analyse
-from kbnf_core.lower.regular import Regulars
 from kbnf_core.lower.translate import translate
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax.conversion import Conversion, Loss
@@ -180,11 +179,6 @@ class Reading:
     def is_loss(self, finding: Diagnostic) -> bool:
         """Tell whether a finding says what the grammar does not keep of the text."""
         return any((finding.code, finding.span) == (loss.code, loss.span) for loss in self.losses)
-
-    @cached_property
-    def regulars(self) -> Regulars:
-        """The automata of the grammar's regular parts, made when asked for."""
-        return Regulars({} if self.grammar is None else self.grammar.rules, EFFORT)
 
     @cached_property
     def written(self) -> Mapping[Span, Sequence[Expression]]:

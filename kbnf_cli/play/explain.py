@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kbnf_cli.escaped import describe_bytes, escaped
+from kbnf_cli.mask_report import symbol_at
 from kbnf_cli.mask_table import terminal_places
 from kbnf_cli.play.session import Session, World
 from kbnf_core.diagnostics.segments import Role, Segment, Segments, clip, visible
@@ -42,11 +43,10 @@ def _expected(why: "Explanation") -> str:
 
 def _path(session: Session, place: "LivePlace", world: World) -> Segments:
     source = session.engine.grammar.source
-    symbol = visible(source.slice(place.span)).replace("\n", " ")
     takes = describe_bytes(place.expected) if place.expected else "one token"
     return [
         *_row("in", " > ".join(map(visible, place.rules)), world, Role.RULE),
-        *_row("", f"{place_in(source, place.span)} {symbol}", world),
+        *_row("", f"{place_in(source, place.span)} {symbol_at(source, place.span)}", world),
         *_row("", f"takes {takes}", world),
     ]
 

@@ -167,6 +167,30 @@ def test_the_places_where_tokens_begin(kbnf: Kbnf, write: Write) -> None:
     assert lines[7:9] == ['start, at two.kbnf:1:25 "-"', '       1  45 "-"']
 
 
+def test_an_overview_is_shorter_than_what_it_sums_up(kbnf: Kbnf, write: Write) -> None:
+    letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    rules = "".join(f"{each} ::= '{each}' #'[x{each}]';\n" for each in letters)
+    many = write("many.kbnf", f"start ::= {' | '.join(letters)};\n{rules}")
+    lines = kbnf("mask", many, "--limit", "1").out.splitlines()[6:-2]
+    assert len(lines) <= 22
+    assert lines[-2] == "elsewhere, in 42 more groups of places"
+    assert lines[-1].startswith('      42  75 "K", ')
+    words = " | ".join(f"'a{each}'" for each in letters)
+    alike = write("alike.kbnf", f"(* kbnf: finish=eos *)\nstart ::= {words};\n")
+    lines = kbnf("mask", alike, "--limit", "0").out.splitlines()[6:-2]
+    assert lines[8:] == ["... and 44 more places", '       1  97 "a"']
+
+
+def test_a_class_of_tokens_is_one_line_of_the_overview(kbnf: Kbnf, write: Write) -> None:
+    tokens = write("v.json", json.dumps({number: f"w{number}" for number in range(3_000)}))
+    grammar = write("any.bnf", "<start>::=<x>\n<x>::=<any!>|<any!><x>\n")
+    lines = kbnf("mask", grammar, "--vocab", tokens).out.splitlines()
+    assert lines[3] == "allowed     3,000 of 3,000 tokens: all of them"
+    assert lines[6].startswith("start > x > any, at any.bnf (converted):")
+    assert lines[7].startswith('   3,000  0 "w0", 1 "w1", ')
+    assert len(lines) == 10
+
+
 def test_the_smaller_side_is_told(kbnf: Kbnf, write: Write) -> None:
     tokens = write("v.json", '{"0": "a", "1": "b", "2": "c", "3": "d", "4": "e", "5": ""}')
 

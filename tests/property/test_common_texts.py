@@ -4,10 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbnf_core.automata.operations import intersect, shortest_word
-from kbnf_core.frontend import read_grammar
+from kbnf_core.budget import Budget
+from kbnf_core.frontend import EFFORT, read_grammar
 from kbnf_core.ir import Choice
+from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lint.analysis import spelling_bytes
 from kbnf_core.lint.rules.overlaps import CommonTexts
+from kbnf_core.lower.regular import Regulars
 from kbnf_core.source import Source
 
 LEAVES = st.sampled_from(["'a'", "'ab'", "'b'", "''", "#'[ab]+'", "#'a?b'", "r", "s", "#'c*'"])
@@ -36,10 +39,12 @@ def test_common_text_is_a_shortest_word_of_the_intersection(
     assert isinstance(whole, Choice)
     left, right = whole.branches[0], whole.branches[-1]
     rules = reading.grammar.rules
-    found = CommonTexts(rules, spelling_bytes(rules.values())).find(left, right)
-    expected = shortest_word(intersect(reading.regulars.of(left), reading.regulars.of(right)))
+    budget = Budget(DEFAULT_LIMITS.work)
+    found = CommonTexts(rules, spelling_bytes(rules.values()), budget).find(left, right)
+    regulars = Regulars(rules, EFFORT)
+    expected = shortest_word(intersect(regulars.of(left), regulars.of(right)))
     assert (found is None) == (expected is None)
     if found is not None and expected is not None:
         assert len(found) == len(expected)
-        assert reading.regulars.of(left).accepts(found)
-        assert reading.regulars.of(right).accepts(found)
+        assert regulars.of(left).accepts(found)
+        assert regulars.of(right).accepts(found)

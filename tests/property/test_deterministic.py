@@ -20,7 +20,7 @@ WORK = 20_000
 def proves(text: str) -> bool:
     rules = Grammar(text).reading.grammar
     assert rules is not None
-    return is_plainly_prefix_free(rules, analyse(rules))
+    return is_plainly_prefix_free(rules, analyse(rules), Budget(WORK))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -31,7 +31,7 @@ def test_what_is_proved_is_true(seed: int) -> None:
         grammar = random_sample(random, Features()).compiled
         rules = grammar.reading.grammar
         assert rules is not None
-        if not is_plainly_prefix_free(rules, analyse(rules)):
+        if not is_plainly_prefix_free(rules, analyse(rules), Budget(WORK)):
             continue
         proved += 1
         try:

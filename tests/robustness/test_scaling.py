@@ -11,13 +11,16 @@ from types import ModuleType
 
 import pytest
 
-from kbnf_core import AcceptTokenResult, Engine, RejectedError, Vocabulary
+from kbnf_core import AcceptTokenResult, Engine, RejectedError, Vocabulary, check
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.budget import Budget
+from kbnf_core.convert import from_bnf
 from kbnf_core.frontend import read_grammar
 from kbnf_core.limits import Limits
+from kbnf_core.lint import LintOptions
 from kbnf_core.lower.build import build_tables
 from kbnf_core.source import Source
+from kbnf_testing.counted import growth
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -114,6 +117,26 @@ def test_a_regex_that_takes_long_is_given_up(scaling: ModuleType) -> None:
     assert compile_regex(pattern, Limits(work=work)).dfa is not None
     (problem,) = compile_regex(pattern, Limits(work=work - 1)).problems
     assert problem.code == "E107"
+
+
+@pytest.mark.parametrize("verb", ["check", "convert"])
+def test_many_tokens_are_not_each_compared_with_each(verb: str) -> None:
+    """Names of special tokens with the texts of a grammar, excluded tokens with all tokens."""
+
+    def work(text: str) -> None:
+        count = int(text)
+        names = {f"<|{number}|>": count + number for number in range(count)}
+        tokens = {number: f"{'tu'[number % 2]}{number:x}".encode() for number in range(count)}
+        vocabulary = Vocabulary(tokens, special_tokens=names)
+        if verb == "check":
+            words = " | ".join(f"'<|{number}'" for number in range(count))
+            check(f"start ::= {words};", options=LintOptions(vocabulary=vocabulary))
+        else:
+            digits = "|".join(f"'{digit:x}'<x>" for digit in range(16))
+            rules = f"<start>::=<except!([x])>\n<x>::='t'<x>|{digits}|'.'"
+            from_bnf(rules, vocabulary=vocabulary)
+
+    assert growth(work, str, SIZE) < MOST
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -105,6 +105,11 @@ class Partition(NamedTuple):
     members: tuple[tuple[int, ...], ...]
     block_count: int
 
+    @property
+    def is_ascii(self) -> bool:
+        """Whether no set holds anything beyond U+007F."""
+        return self.starts[-1] <= 0x80 and self.blocks[-1] == NO_BLOCK
+
 
 def partition(sets: Sequence[CodePoints]) -> Partition:
     """Return the coarsest partition for ``sets``, by one sweep over their borders."""

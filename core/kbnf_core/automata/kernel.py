@@ -66,8 +66,8 @@ class Automata(Protocol):
         Of the classes that it does not tell apart it makes one. They are numbered by first byte.
         """
 
-    def literals(self, words: Sequence[bytes], classes: bytes) -> Automaton:
-        """Return the smallest automaton of some words.
+    def literals(self, words: Sequence[bytes], classes: bytes, limit: int) -> Automaton | None:
+        """Return the smallest automaton of some words; None if it has more than ``limit`` states.
 
         ``classes`` tell their bytes apart, and are numbered by first byte.
         """

@@ -45,10 +45,13 @@ def literal(data: bytes) -> Dfa:
     return Dfa(classes, rows, [*([False] * len(data)), True])
 
 
-def literals(words: Iterable[bytes]) -> Dfa:
-    """Return the automaton of a finite set of words."""
+def literals(words: Iterable[bytes], limit: int = sys.maxsize) -> Dfa:
+    """Return the automaton of a finite set of words; raise LimitError beyond ``limit`` states."""
     held = list(words)
-    return Dfa(*AUTOMATA.literals(held, separate(b"".join(held))))
+    found = AUTOMATA.literals(held, separate(b"".join(held)), limit)
+    if found is None:
+        raise LimitError("states", limit)
+    return Dfa(*found)
 
 
 def union(*dfas: Dfa, limits: Limits = DEFAULT_LIMITS) -> Dfa:

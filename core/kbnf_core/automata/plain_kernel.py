@@ -319,7 +319,7 @@ def smallest(
     return merged, [list(row) for row in zip(*numbers, strict=True)], [tag != 0 for tag in kept]
 
 
-def literals(words: Sequence[bytes], classes: bytes) -> Automaton:
+def literals(words: Sequence[bytes], classes: bytes, limit: int) -> Automaton | None:
     """See ``kernel.Automata``."""
     children: list[dict[int, int]] = [{}]
     ends = set()
@@ -330,9 +330,20 @@ def literals(words: Sequence[bytes], classes: bytes) -> Automaton:
             if node == len(children):
                 children.append({})
         ends.add(node)
-    symbols = range(max(classes) + 1)
-    rows = [[edges.get(symbol, DEAD) for symbol in symbols] for edges in children]
-    return smallest(rows, [int(node in ends) for node in range(len(rows))], 0, classes)
+    # What follows a node has higher numbers, so that equal nodes are one before any row is made.
+    states: dict[tuple[bool, tuple[tuple[int, int], ...]], int] = {}
+    found = [0] * len(children)
+    for node in reversed(range(len(children))):
+        edges = sorted((symbol, found[below]) for symbol, below in children[node].items())
+        found[node] = states.setdefault((node in ends, tuple(edges)), len(states))
+    if len(states) > limit:
+        return None
+    empty = [DEAD] * (max(classes) + 1)
+    rows = [empty.copy() for _ in states]
+    for (_, row_edges), row in zip(states, rows, strict=True):
+        for symbol, target in row_edges:
+            row[symbol] = target
+    return smallest(rows, [int(is_end) for is_end, _ in states], found[0], classes)
 
 
 def product(

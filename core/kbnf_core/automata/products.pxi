@@ -227,7 +227,7 @@ cdef struct Branch:
     size_t depth
 
 
-def literals(words, bytes classes):
+def literals(words, bytes classes, int64_t limit):
     """See ``kernel.Automata``."""
     cdef vector[string] texts = sorted(words)
     cdef vector[Branch] nodes
@@ -261,6 +261,9 @@ def literals(words, bytes classes):
             below.low = below.high
     edges.first.push_back(<int32_t> edges.symbol.size())
     starts.push_back(0)
+    _make_minimal(edges, tags, starts)
+    if <int64_t> tags.size() > limit:
+        return None
     return _over_bytes(edges, tags, starts, classes)
 
 

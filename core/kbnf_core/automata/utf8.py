@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from kbnf_core.automata.alphabet import ByteClasses, first_bytes, join
-from kbnf_core.automata.codepoints import Partition
+from kbnf_core.automata.codepoints import NO_BLOCK, Partition
 from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.budget import Budget
@@ -63,6 +63,9 @@ def to_bytes(dfa: SymbolDfa, partition: Partition, limit: int, budget: Budget) -
     The states of ``dfa`` keep their numbers, the others follow with tag 0. Raises
     LimitError when there are more than ``limit``.
     """
+    if dfa.rows and partition.is_ascii:
+        budget.spend(len(dfa.rows))
+        return _of_ascii(dfa, partition, limit)
     expansion = _Expansion(partition, len(dfa.rows), limit, budget)
     for row in dfa.rows:
         expansion.add_state(row)
@@ -75,6 +78,23 @@ def to_dfa(dfa: SymbolDfa, partition: Partition, limit: int, budget: Budget) -> 
     """Return ``to_bytes`` as a Dfa; ``dfa`` is trimmed and has one start, state 0."""
     automaton = to_bytes(dfa, partition, limit, budget)
     return Dfa(automaton.classes, automaton.rows, [bool(tag) for tag in automaton.tags])
+
+
+def _of_ascii(dfa: SymbolDfa, partition: Partition, limit: int) -> TaggedDfa:
+    """Return ``to_bytes`` where each character is one byte: blocks are sets of bytes already."""
+    if len(dfa.rows) > limit:
+        raise LimitError("states", limit)
+    blocks = [*_spread(partition.starts, partition.blocks, 0, 0x80), *([NO_BLOCK] * 0x80)]
+    # The column of NO_BLOCK, -1, is the last one.
+    columns = [*zip(*dfa.rows, strict=True), (DEAD,) * len(dfa.rows)]
+    numbers: dict[tuple[int, ...], int] = {}
+    class_of = {
+        block: numbers.setdefault(columns[block], len(numbers)) for block in dict.fromkeys(blocks)
+    }
+    rows = list(map(list, zip(*numbers, strict=True)))
+    return TaggedDfa(
+        bytes(map(class_of.__getitem__, blocks)), rows, tuple(dfa.tags), tuple(dfa.starts)
+    )
 
 
 class _Expansion:

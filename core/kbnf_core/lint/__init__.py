@@ -22,7 +22,9 @@ class LintOptions:
     (names from ``TARGETS``). ``reports_cost``: tell what the grammar takes. ``max_states``: find
     a grammar whose tables have more states. ``max_mask_work``: find rules whose masks take more
     trie nodes; see ``mask.work``. ``reports_effort``: tell also where a search that most grammars
-    need not pass, that of W307, has ended without an answer.
+    need not pass, that of W307, has ended without an answer. ``work``: counted steps that all lints
+    of a text may take together, about a microsecond each; ``seconds``: the time they may take, for
+    a machine so slow that it would end first. What is left undone then is named by one I901.
     """
 
     vocabulary: "Vocabulary | None" = None
@@ -31,6 +33,8 @@ class LintOptions:
     max_states: int | None = None
     max_mask_work: int | None = None
     reports_effort: bool = False
+    work: int = 2_000_000
+    seconds: float = 20.0
 
     @property
     def counts_work(self) -> bool:

@@ -1,14 +1,12 @@
-"""What several lints ask of a grammar, and say: patterns, bytes, texts, and I901."""
+"""What several lints ask of a grammar, and say: patterns, bytes, texts."""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from kbnf_core.automata.alphabet import join, legible_bytes, separate
-from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.diagnostics.text import count_of
 from kbnf_core.frontend import EFFORT, Reading, name_span
 from kbnf_core.ir import Literal, Node, Regular, postorder
-from kbnf_core.source import Span
 from kbnf_core.syntax.tree import Document, Pattern, PatternKind
 
 if TYPE_CHECKING:
@@ -102,15 +100,6 @@ def _token(vocabulary: "Vocabulary", token_id: int) -> str:
 
 TOO_LARGE = f"this needs more than {EFFORT.regex_states:,} states"
 """What is said of a regular part that is not compared with others."""
-
-
-def stopped_early(reading: Reading, span: Span, what: str, code: str) -> Diagnostic:
-    """Return the finding that ``what`` was too much; other findings of ``code`` may be missing."""
-    return reading.finding(
-        "I901",
-        f"{what}, so {code} was not looked for everywhere",
-        span,
-    )
 
 
 def spelling_bytes(bodies: Iterable[Node]) -> list[int]:

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
+from kbnf_core.errors import WorkLimitError
 from kbnf_core.frontend import Reading, read_grammar
 from kbnf_core.imports import BELOW, Imports
 from kbnf_core.languages import KBNF, Language, language_of
@@ -136,9 +137,7 @@ class Lint(Protocol):
 
 
 LINTS: tuple[Lint, ...] = (
-    ambiguity,
     beyond_ascii,
-    cut_by_eager,
     default_finish,
     duplicates,
     empty_loops,
@@ -150,7 +149,6 @@ LINTS: tuple[Lint, ...] = (
     never_entered,
     never_reached,
     nullable_start,
-    overlaps,
     recursive_lists,
     unbounded_loops,
     unproductive,
@@ -158,11 +156,18 @@ LINTS: tuple[Lint, ...] = (
     spelling,
     unreachable_end,
     cost,
+    # Searches, which may use up what there is to spend.
+    ambiguity,
+    cut_by_eager,
+    overlaps,
 )
+"""All lints, in the order in which they share their budget."""
 
 
 def run_lints(
-    reading: Reading, options: LintOptions, needs: Collection[Needs] = tuple(Needs)
+    reading: Reading,
+    options: LintOptions,
+    needs: Collection[Needs] = tuple(Needs),
 ) -> Iterator[Diagnostic]:
     """Yield the findings of the lints with such ``needs``, and that ``options`` ask for.
 
@@ -171,9 +176,6 @@ def run_lints(
     nobody wrote them.
     """
     found = _run(Subject(reading, options), needs)
-    generated = reading.document.generated
-    if generated:
-        found = (e for e in found if e.severity is Severity.ERROR or e.span not in generated)
     if not reading.language.takes_fixes:
         found = (replace(each, fixes=()) for each in found)
     if reading.language.is_converted:
@@ -187,9 +189,17 @@ def _run(subject: Subject, needs: Collection[Needs]) -> Iterator[Diagnostic]:
     lints = LINTS if subject.reading.meaning is None else (cost,)
     for lint in lints:
         if lint.NEEDS in needs and subject.has(lint.NEEDS):
-            yield from lint.check(subject)
+            try:
+                subject.budget.spend()
+                yield from (each for each in lint.check(subject) if not subject.is_generated(each))
+            except WorkLimitError:
+                for rule in lint.RULES:
+                    subject.stop(rule.code, subject.budget.why, subject.reading.start_span)
     if subject.obstacle is not None:
         yield subject.obstacle
+    stopped = subject.stopped()
+    if stopped is not None:
+        yield stopped
 
 
 MAX_ROUNDS = 20

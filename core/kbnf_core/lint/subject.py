@@ -1,16 +1,23 @@
 """The subject of a lint: a text and all that is computed of it on demand, and a lint's needs."""
 
 import enum
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.budget import Budget
+from kbnf_core.diagnostics import Diagnostic, Severity
+from kbnf_core.diagnostics.text import count_of
 from kbnf_core.errors import VocabularyError, WorkLimitError
-from kbnf_core.frontend import Reading, too_large, too_much_work
+from kbnf_core.frontend import EFFORT, Reading, too_large, too_much_work
 from kbnf_core.ir import Grammar
 from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lint import LintOptions
 from kbnf_core.lower.analyse import Analysis
+from kbnf_core.lower.regular import Regulars
+from kbnf_core.source import Span
 
 if TYPE_CHECKING:
     from kbnf_core.lower.tables import Tables
@@ -36,15 +43,98 @@ class Needs(enum.Enum):
     TABLES = enum.auto()
 
 
+COMPILED = 16
+"""Steps of compiled code that count as one."""
+
+_BETWEEN_LOOKS = 10_000
+"""Steps from one look at the clock to the next."""
+
+
+class LintBudget(Budget):
+    """The work of all lints of a text; raises WorkLimitError where that, or the time, is used up.
+
+    ``why`` says which of the two it was.
+    """
+
+    def __init__(self, options: LintOptions) -> None:
+        super().__init__(options.work)
+        self.why = f"the lints take more than {options.work:,} steps together"
+        self._seconds = options.seconds
+        self._until = monotonic() + options.seconds
+        self._next_look = 0
+
+    def spend(self, steps: int = 1) -> None:
+        """Count ``steps``; raise where that is more than is left, or the time is over."""
+        super().spend(steps)
+        if self.spent >= self._next_look:
+            self._next_look = self.spent + _BETWEEN_LOOKS
+            if monotonic() > self._until:
+                self.why = f"the lints take more than {self._seconds:g} seconds together"
+                super().spend(self.left + 1)
+
+    @contextmanager
+    def compiled(self, most: int) -> Iterator[Budget]:
+        """Give a meter for compiled code, of ``most`` steps or what is left if that is less."""
+        meter = Budget(min(most, COMPILED * max(self.left, 0)))
+        try:
+            yield meter
+        finally:
+            self.spent += min(meter.spent, meter.limit) // COMPILED
+
+
+class Stop(NamedTuple):
+    """A search for ``code`` that was given up at ``span``, and why."""
+
+    code: str
+    why: str
+    span: Span
+
+
 class Subject:
     """A text as it was read, and what is asked about it; more is made of it on demand.
 
     Only a lint that says so in its ``NEEDS`` may use the grammar and all that is made of it.
+    Of parts that a conversion generated only errors are reported: nobody wrote them.
     """
 
     def __init__(self, reading: Reading, options: LintOptions) -> None:
         self.reading = reading
         self.options = options
+        self._generated = reading.document.generated
+        self.budget = LintBudget(options)
+        self._stops: dict[Stop, None] = {}
+
+    def is_generated(self, found: Diagnostic) -> bool:
+        """Tell whether a finding, which is no error, is about a part that nobody wrote."""
+        return found.severity is not Severity.ERROR and found.span in self._generated
+
+    def stop(self, code: str, why: str, span: Span) -> None:
+        """Note that findings of ``code`` were not looked for everywhere."""
+        if span not in self._generated:
+            self._stops[Stop(code, why, span)] = None
+
+    def stopped(self) -> Diagnostic | None:
+        """Return the finding about all that was not looked for everywhere, None if nothing was."""
+        if not self._stops:
+            return None
+        by_reason: dict[str, list[Stop]] = {}
+        for stop in sorted(self._stops):
+            by_reason.setdefault(stop.why, []).append(stop)
+        if len(by_reason) == 1:
+            [why] = by_reason
+            places = len({stop.span for stop in self._stops})
+            notes = [f"the same at {count_of(places - 1, 'more place')}"] if places > 1 else []
+        else:
+            why = "the grammar is large"
+            notes = [_note(reason, stops) for reason, stops in by_reason.items()]
+        codes = {stop.code for stop in self._stops}
+        verb = "was" if len(codes) == 1 else "were"
+        return self.reading.finding(
+            "I901",
+            f"{why}, so {_listed(codes)} {verb} not looked for everywhere",
+            min(stop.span for stop in self._stops),
+            notes=tuple(notes),
+        )
 
     def has(self, needs: Needs) -> bool:
         """Tell whether a lint with these needs can run."""
@@ -84,6 +174,11 @@ class Subject:
         return _there(None if isinstance(self._built, Diagnostic) else self._built)
 
     @cached_property
+    def regulars(self) -> Regulars:
+        """The automata of the grammar's regular parts, made when they are asked for."""
+        return Regulars(self.grammar.rules, EFFORT, self.budget)
+
+    @cached_property
     def _built(self) -> "Tables | Diagnostic":
         from kbnf_core.lower.build import build_tables
         from kbnf_core.lower.nfa import TooManyStatesError
@@ -119,6 +214,18 @@ class Subject:
         from kbnf_core.mask.token_automaton import TokenAutomaton
 
         return None if self.masks is None else TokenAutomaton(self.masks, self.reading.finish)
+
+
+def _note(why: str, stops: Sequence[Stop]) -> str:
+    places = len({stop.span for stop in stops})
+    where = f", at {places:,} places" if places > 1 else ""
+    return f"{_listed({stop.code for stop in stops})}: {why}{where}"
+
+
+def _listed(codes: Iterable[str]) -> str:
+    """Return codes as a list for people: ``A``, ``A and B``, ``A, B and C``."""
+    *before, last = sorted(codes)
+    return f"{', '.join(before)} and {last}" if before else last
 
 
 def _there(value: _T | None) -> _T:

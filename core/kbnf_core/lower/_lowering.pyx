@@ -12,6 +12,7 @@ from libcpp.vector cimport vector
 
 from kbnf_core.ir import NEVER, Call, Choice, Literal, Regular, Repeat, Sequence, Token
 from kbnf_core.lower.facts import FACTS
+from kbnf_core.lower.texts import choice_of
 from kbnf_core.syntax import tree
 
 ctypedef vector[int32_t] Ints
@@ -55,7 +56,7 @@ def meaning_of(root, leaf, defined, budget):
             values[first:] = [_Sequence(tuple(values[first:]), node.span)]
         elif kind is _Alternation:
             first = len(values) - len(<tuple> node.branches)
-            values[first:] = [_Choice(tuple(values[first:]), node.span)]
+            values[first:] = [choice_of(values[first:], node.span, budget)]
         elif kind is _Repetition:
             values.append(_Repeat(values.pop(), node.low, node.high, node.span))
         elif kind is _Bracket:

@@ -12,6 +12,7 @@ from kbnf_core.automata.alphabet import join, separate
 from kbnf_core.automata.build import Fragment, Thompson
 from kbnf_core.automata.dfa import Dfa, rows_over
 from kbnf_core.automata.errors import LimitError
+from kbnf_core.budget import Budget
 from kbnf_core.ir import (
     Call,
     Choice,
@@ -40,11 +41,18 @@ class Regulars:
     """The automata of regular parts of one grammar; each nonterminal is converted once.
 
     Nonterminals are written out, so only those that do not call themselves have an automaton.
+    What is made is charged to ``budget``, an automaton beyond the limit as the largest within it.
     """
 
-    def __init__(self, rules: Mapping[str, Node], limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(
+        self,
+        rules: Mapping[str, Node],
+        limits: Limits = DEFAULT_LIMITS,
+        budget: Budget | None = None,
+    ) -> None:
         self._rules = rules
         self._limits = limits
+        self._budget = budget or Budget(limits.work)
         self._known: dict[str, Dfa | None] = {}
         # With the node, because the number of a node that is gone may come again.
         self._parts: dict[int, tuple[Node, Dfa | None]] = {}
@@ -104,10 +112,14 @@ class Regulars:
         return found
 
     def _try(self, root: Node) -> Dfa | None:
+        limit = self._limits.regex_states
         try:
-            return automaton_of(root, self._callee, self._limits.regex_states)
+            dfa = automaton_of(root, self._callee, limit)
         except (NotRegularError, LimitError):
+            self._budget.spend(_NFA_STATES * limit)
             return None
+        self._budget.spend(_NFA_STATES * dfa.state_count)
+        return dfa
 
     def _callee(self, name: str) -> Dfa:
         dfa = self._known[name]

@@ -18,6 +18,7 @@ from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Label
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.excepted import ExcludedWords
+from kbnf_core.lower.texts import choice_of
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
 from kbnf_core.syntax.printer import as_read
@@ -252,7 +253,7 @@ def meaning_of(
             case tree.Sequence(_, span):
                 return ir.Sequence(tuple(parts), span)
             case tree.Alternation(_, span):
-                return ir.Choice(tuple(parts), span)
+                return choice_of(parts, span, budget)
             case tree.Repetition(_, low, high, _, span):
                 return ir.Repeat(parts[0], low, high, span)
             case tree.Bracket(kind, _, span):

@@ -51,21 +51,21 @@ class Completion:
 
 
 def shortest_completion(
-    automaton: TokenAutomaton, position: int, fewest: bool = True
+    automaton: TokenAutomaton, position: int, fewest: bool = True, budget: Budget | None = None
 ) -> Completion:
     """Return the shortest completion of the text at ``position``: b"" where it is complete.
 
     Without ``fewest`` the tokens that spell the fewest bytes do, where there are such.
-    Raises EngineError if it takes more than ``MAX_LENGTH`` bytes, or more than ``MAX_WORK``
-    steps before they are known.
+    Raises EngineError if it takes more than ``MAX_LENGTH`` bytes, or more steps before they are
+    known than ``budget`` has, ``MAX_WORK`` without one.
     """
     if automaton.can_finish(position):
         return Completion(b"", (), True)
-    budget = Budget(MAX_WORK)
+    budget = budget or Budget(MAX_WORK)
     try:
         data = _shortest_bytes(automaton, position, budget)
     except WorkLimitError:
-        message = f"the shortest completion takes more than {MAX_WORK:,} steps to find"
+        message = f"the shortest completion takes more than {budget.limit:,} steps to find"
         raise EngineError(message) from None
     known = _spell(automaton, position, data)
     if known is not None and not fewest:

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from kbnf_core.budget import Budget
 from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.masks import Masks
 from kbnf_core.mask.successors import children_of, step_all
@@ -34,18 +35,20 @@ class RuleWork:
     mask_bytes: int = 0
 
 
-def rule_works(masks: Masks, limit: int) -> tuple[list[RuleWork], bool]:
-    """Return the work of each rule, and whether all was counted with ``limit`` nodes."""
+def rule_works(masks: Masks, budget: Budget) -> tuple[list[RuleWork], bool]:
+    """Return the work of each rule, and whether ``budget``, in nodes, was enough for all.
+
+    The last walk is counted whole, so that a little more may be spent.
+    """
     works: dict[str, RuleWork] = {}
     rows: defaultdict[str, set[int]] = defaultdict(set)
     known: dict[int, tuple[int, int]] = {}
-    left = limit
     for name, block, item_set in _positions(masks):
-        if left <= 0:
+        if budget.left <= 0:
             return list(works.values()), False
         if block not in known:
             known[block] = _count(masks, item_set), masks.walk(item_set).row
-            left -= known[block][0]
+            budget.spent += known[block][0]
         nodes, row = known[block]
         rows[name].add(row)
         work = works.setdefault(name, RuleWork(name))

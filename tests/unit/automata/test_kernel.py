@@ -268,7 +268,8 @@ def test_both_read_the_same_words(compiled: Automata, seed: int) -> None:
         bytes(random.choices(symbols, k=random.randrange(4))) for _ in range(random.randrange(9))
     ]
     classes = bytes(min(byte, 2) + (byte > 0x80) for byte in range(256))
-    assert compiled.literals(words, classes) == PLAIN.literals(words, classes)
+    limit = random.choice([1, 3, 100])
+    assert compiled.literals(words, classes, limit) == PLAIN.literals(words, classes, limit)
 
 
 @pytest.mark.parametrize("seed", range(100))

@@ -8,12 +8,12 @@ from types import FrameType
 import pytest
 
 from kbnf_core import check
+from kbnf_core.lint import LintOptions
 from kbnf_core.lint.rules import ambiguity as derivations
 from kbnf_core.lint.rules import (
     empty_loops,
     never_entered,
     never_reached,
-    overlaps,
     unbounded_loops,
 )
 from kbnf_core.lint.rules import overlaps as common_texts
@@ -29,7 +29,6 @@ LARGE_START = "start ::= #'[a-z]{1,2000}x' | 'y';"
     ("module", "bound", "grammar", "code"),
     [
         (derivations, "STEPS", SUM, "I109"),
-        (overlaps, "MAX_PAIRS", ALIKE, "I108"),
         (common_texts, "MOST_RESTS", ALIKE, "I108"),
         (empty_loops, "MAX_CYCLES", LOOPS, "W106"),
         (unbounded_loops, "MOST_STATES", "start ::= #'ab+c' ';';", "W302"),
@@ -54,6 +53,49 @@ def test_parts_that_are_too_large_to_be_compared_are_told(grammar: str, code: st
 
 def _stopped(grammar: str) -> list[str]:
     return [found.message for found in check(grammar) if found.code == "I901"]
+
+
+def _overlapping(count: int) -> str:
+    """Return alternatives with long common texts, most of them too large to be compared."""
+    branches = (f"[before{{,{i % 7}}} group] '::' before{{{i // 7}}} last" for i in range(count))
+    return (
+        '(* kbnf: finish=eos *) before ::= group ":"; last ::= before group | #"[0-9.]+";'
+        f'group ::= #"[0-\u202e9A-Fa-f]{{1,4}}"; start ::= {" | ".join(branches)};'
+    )
+
+
+def test_one_bound_at_many_places_is_one_finding() -> None:
+    (found,) = (each for each in check(_overlapping(16)) if each.code == "I901")
+    assert (
+        found.message == "this needs more than 1,000 states, so W107 was not looked for everywhere"
+    )
+    assert found.notes == ("the same at 14 more places",)
+
+
+def test_an_alternative_has_one_finding_however_many_it_overlaps_with() -> None:
+    found = [each for each in check(_overlapping(16)) if each.code == "I108"]
+    assert len({each.span for each in found}) == len(found) == 15
+
+
+@pytest.mark.parametrize("work", [0, 10, 100, 1_000, 10_000])
+def test_the_work_of_all_lints_has_one_bound(work: int) -> None:
+    grammar = _overlapping(8)
+    found = check(grammar, options=LintOptions(work=work))
+    (stopped,) = (each for each in found if each.code == "I901")
+    assert f"the lints take more than {work:,} steps together" in str(stopped)
+    assert "I108" in stopped.message
+    assert {each.code for each in found} <= {each.code for each in check(grammar)} | {"I901"}
+
+
+def test_the_time_of_all_lints_has_a_bound() -> None:
+    (found,) = check(_overlapping(8), options=LintOptions(seconds=-1.0))
+    assert found.message.startswith("the lints take more than -1 seconds together, so E502, I108, ")
+
+
+def test_work_beyond_the_bound_is_not_done() -> None:
+    options = LintOptions(work=20_000)
+    few, many = (_calls(partial(check, _overlapping(n), options=options)) for n in (32, 64))
+    assert many < 2.2 * few
 
 
 def _rules(count: int, body: str) -> str:

@@ -3,6 +3,7 @@
 import pytest
 
 from kbnf_core import Vocabulary, check
+from kbnf_core.budget import Budget
 from kbnf_core.frontend import read_grammar
 from kbnf_core.lint import LintOptions
 from kbnf_core.lint.rules import cost
@@ -19,7 +20,7 @@ WORDS = Vocabulary({0: b"a", 1: b"b", 2: b"aa", 3: b"aaa", 4: b"ab"})
 def _works(text: str, vocabulary: Vocabulary, limit: int = 10**9) -> tuple[list[RuleWork], bool]:
     grammar = read_grammar(Source(text, None)).grammar
     assert grammar is not None
-    return rule_works(Masks(StateTable(build_tables(grammar)), vocabulary), limit)
+    return rule_works(Masks(StateTable(build_tables(grammar)), vocabulary), Budget(limit))
 
 
 def test_each_position_looks_at_every_byte_that_could_be_next() -> None:

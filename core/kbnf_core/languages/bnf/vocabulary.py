@@ -6,11 +6,13 @@ text without the excluded one: both may span several tokens, which is a loss.
 """
 
 from collections.abc import Iterable, Mapping
-from collections.abc import Sequence as Sequence_
-from typing import TYPE_CHECKING
+from collections.abc import Sequence as Several
+from typing import TYPE_CHECKING, TypeAlias
 
+from kbnf_core.automata.occurrences import Words
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.languages.bnf.build import ANY, EXCEPT
 from kbnf_core.languages.bnf.escapes import decode
 from kbnf_core.languages.conversion.build_tree import (
@@ -47,6 +49,9 @@ if TYPE_CHECKING:
 
 _ANY_TEXT = "(?s:.)+"
 
+_Branches: TypeAlias = Mapping[str, Several[Expression]]
+"""The alternatives of each name."""
+
 
 def is_vocabulary(name: str) -> bool:
     """Tell whether ``name`` stands for a token; a definition of it is not looked at."""
@@ -80,15 +85,18 @@ def define_vocabulary(
     """
     uses: dict[str, Name] = {}
     called: dict[str, set[str]] = {}
+    branches: dict[str, list[Expression]] = {}
     for definition in definitions:
+        branches.setdefault(definition.name.value, []).extend(definition.branches)
         calls = called.setdefault(definition.name.value, set())
         for node in postorder(definition.body):
             if isinstance(node, Reference):
                 calls.add(node.name.value)
                 if is_vocabulary(node.name.value):
                     uses.setdefault(node.name.value, node.name)
-    made = [Definition(name, _body(name, definitions), name.span) for name in uses.values()]
-    wrong = [_mistake(source, name, called) for name in uses.values()]
+    made = [Definition(name, _body(name, branches), name.span) for name in uses.values()]
+    circular = _excluding_themselves(called, uses)
+    wrong = [_mistake(source, name, called, circular) for name in uses.values()]
     return made, [_loss(name) for name in uses.values()], [each for each in wrong if each]
 
 
@@ -99,9 +107,11 @@ def fill_vocabulary(
 
     ``rough`` is the whole text without them, of which the first tokens of excluded rules are asked.
     """
+    tokens = sorted(data for data in set(vocabulary.tokens.values()) if data)
     filled = []
     for each in made:
-        texts = _tokens(rough, each.name.value, vocabulary, limits)
+        excluded = Words(_excluded(rough, each.name.value, vocabulary, limits))
+        texts = [data for data in tokens if not any(True for _ in excluded.within(data))]
         filled.append(Definition(each.name, _any_of(texts, each.span), each.span))
     return filled
 
@@ -117,18 +127,15 @@ def without_asked(definitions: list[Definition]) -> list[Definition]:
     return [each for each in definitions if each.name.value not in asked - used]
 
 
-def _tokens(rough: Document, name: str, vocabulary: "Vocabulary", limits: Limits) -> list[bytes]:
-    """Return the texts of the tokens that ``name`` stands for, in order."""
-    excluded: tuple[bytes, ...] = ()
-    if name != ANY:
-        text = excluded_text(name)
-        rule = excluded_name(name)
-        excluded = _first_tokens(rough, rule, vocabulary, limits) if text is None else (text,)
-    return sorted(
-        data
-        for data in set(vocabulary.tokens.values())
-        if data and not any(word in data for word in excluded)
-    )
+def _excluded(
+    rough: Document, name: str, vocabulary: "Vocabulary", limits: Limits
+) -> tuple[bytes, ...]:
+    """Return the texts that no token for ``name`` has in it."""
+    if name == ANY:
+        return ()
+    text = excluded_text(name)
+    rule = excluded_name(name)
+    return _first_tokens(rough, rule, vocabulary, limits) if text is None else (text,)
 
 
 def _first_tokens(
@@ -157,51 +164,43 @@ def _any_of(texts: Iterable[bytes], span: Span) -> Expression:
     return leaves[0] if len(leaves) == 1 else Alternation(leaves, span)
 
 
-def _excludes_itself(name: str, called: Mapping[str, set[str]]) -> bool:
-    """Tell whether the rule that ``name`` excludes is made of ``name``."""
-    waiting, seen = [name], set[str]()
-    while waiting:
-        each = waiting.pop()
-        rule = excluded_rule(each)
-        for further in called.get(each, set()) if rule is None else {rule}:
-            if further == name:
-                return True
-            if further not in seen:
-                seen.add(further)
-                waiting.append(further)
-    return False
+def _excluding_themselves(called: Mapping[str, set[str]], uses: Iterable[str]) -> set[str]:
+    """Return the names, among others, that exclude a rule which is made of them."""
+    graph: dict[str, set[str]] = {name: {excluded_rule(name) or name} - {name} for name in uses}
+    graph = {**called, **graph}
+    within = {name: names & graph.keys() for name, names in graph.items()}
+    return {name for names in cyclic_components(within) for name in names}
 
 
-def _body(name: Name, definitions: Sequence_[Definition]) -> Expression:
+def _body(name: Name, branches: _Branches) -> Expression:
     if name.value != ANY:
         text = excluded_text(name.value)
         if text is not None:
             excluded = terminal(text.decode("utf-8", "replace"), name.span)
             return Exception_(excluded, 0, name.span)
         inner = excluded_name(name.value)
-        if _is_plain(inner, definitions):
+        if _is_plain(branches.get(inner, ())):
             return Exception_(Name(inner, name.span), 0, name.span)
-        words = _words(inner, definitions)
+        words = _words(inner, branches)
         if words:
             excluding = text_of("|".join(map(escaped, words)), name.span)
             return Pattern(PatternKind.COMPLEMENT, excluding, name.span)
     return pattern(_ANY_TEXT, name.span)
 
 
-def _is_plain(name: str, definitions: Iterable[Definition]) -> bool:
-    """Tell whether a name has alternatives made of texts only."""
-    branches = [b for d in definitions if d.name.value == name for b in d.branches]
+def _is_plain(branches: Iterable[Expression]) -> bool:
+    """Tell whether the alternatives of a name are made of texts only."""
     parts = [p for b in branches for p in (b.items if isinstance(b, Sequence) else (b,))]
     return bool(parts) and all(isinstance(part, Terminal) for part in parts)
 
 
-def _words(name: str, definitions: Sequence_[Definition]) -> list[str]:
+def _words(name: str, branches: _Branches) -> list[str]:
     """Return the texts of a name whose alternatives are texts and such names; else none."""
     words: list[str] = []
     waiting, seen = [name], {name}
     while waiting:
         each = waiting.pop()
-        for branch in (b for d in definitions if d.name.value == each for b in d.branches):
+        for branch in branches.get(each, ()):
             parts = branch.items if isinstance(branch, Sequence) else (branch,)
             texts = [part.text.value for part in parts if isinstance(part, Terminal)]
             if len(texts) == len(parts):
@@ -214,12 +213,14 @@ def _words(name: str, definitions: Sequence_[Definition]) -> list[str]:
     return words
 
 
-def _mistake(source: Source, name: Name, called: Mapping[str, set[str]]) -> Diagnostic | None:
+def _mistake(
+    source: Source, name: Name, called: Mapping[str, set[str]], circular: set[str]
+) -> Diagnostic | None:
     inner = excluded_name(name.value)
     if name.value != ANY and excluded_text(name.value) is None and inner not in called:
         message = f"the nonterminal `{inner}` is not defined"
         return Diagnostic("E101", message, source, name.span)
-    if _excludes_itself(name.value, called):
+    if name.value in circular:
         message = f"`<{inner}>` is made of `<{name.value}>`, which excludes it"
         helps = ("exclude a nonterminal that does not lead back here, or a text",)
         return Diagnostic("E103", message, source, name.span, helps=helps)

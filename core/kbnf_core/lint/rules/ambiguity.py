@@ -27,7 +27,7 @@ from kbnf_core.ir import (
     calls,
     children,
 )
-from kbnf_core.lint.analysis import show, show_name, spelling_bytes, stopped_early
+from kbnf_core.lint.analysis import show, show_name, spelling_bytes
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.regular import NotRegularError
 from kbnf_core.traversal import fold
@@ -67,15 +67,14 @@ class Ambiguity(NamedTuple):
 class Derivations:
     """The search in one grammar; ``ambiguities`` holds at most one for each nonterminal.
 
-    ``stopped_early`` tells whether it took too many steps.
+    A step is a combination that is looked at; ``left`` is how many more there may be.
     """
 
-    def __init__(self, grammar: Grammar, reachable: Iterable[str]) -> None:
+    def __init__(self, grammar: Grammar, reachable: Iterable[str], steps: int) -> None:
         self._rules = {name: body for name, body in grammar.rules.items() if name in reachable}
         self._spelling = _Spelling(self._rules.values())
         self._texts: dict[str, Texts] = {name: {} for name in self._rules}
-        self._left = STEPS
-        self.stopped_early = False
+        self.left = steps
         self.ambiguities: dict[str, Ambiguity] = {}
 
     def run(self) -> None:
@@ -88,8 +87,7 @@ class Derivations:
         queue = deque(reversed(self._rules))
         waiting = set(queue)
         while queue:
-            if self._left <= 0:
-                self.stopped_early = True
+            if self.left <= 0:
                 return
             name = queue.popleft()
             waiting.discard(name)
@@ -117,13 +115,13 @@ class Derivations:
     def _collect(self, name: str, node: Node, candidates: Iterable[tuple[bytes, str]]) -> Texts:
         """Keep the shortest texts; note the first that comes in two ways."""
         found: Texts = {}
-        before = self._left
+        before = self.left
         for text, how in candidates:
-            self._left -= 1
+            self.left -= 1
             first = found.setdefault(text, how)
             if first is not how and first != how:
                 self.ambiguities.setdefault(name, Ambiguity(name, node, text, first, how))
-        many = before - self._left > 1
+        many = before - self.left > 1
         return dict(sorted(found.items(), key=_by_length)[:WORDS]) if many else found
 
     def _combine(self, node: Node, parts: list[Texts]) -> Iterable[tuple[bytes, str]]:
@@ -223,21 +221,22 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     Of alternatives that are regular nothing is said: I108 compares those without a bound.
     """
     reading = subject.reading
-    search = Derivations(subject.grammar, subject.analysis.reachable)
+    steps = min(STEPS, subject.budget.left)
+    search = Derivations(subject.grammar, subject.analysis.reachable, steps)
     search.run()
     for ambiguity in search.ambiguities.values():
-        if not _is_overlap(reading, ambiguity):
+        if not _is_overlap(subject, ambiguity):
             yield _finding(reading, ambiguity)
-    if search.stopped_early:
-        start = reading.start_span
-        yield stopped_early(reading, start, f"the search took {STEPS:,} steps", "I109")
+    subject.budget.spend(steps - search.left)
+    if search.left <= 0:
+        subject.stop("I109", f"the search took {steps:,} steps", reading.start_span)
 
 
-def _is_overlap(reading: Reading, ambiguity: Ambiguity) -> bool:
+def _is_overlap(subject: Subject, ambiguity: Ambiguity) -> bool:
     if not isinstance(ambiguity.node, Choice):
         return False
     try:
-        reading.regulars.of(ambiguity.node)
+        subject.regulars.of(ambiguity.node)
     except NotRegularError:
         return False
     return True

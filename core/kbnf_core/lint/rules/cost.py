@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.errors import EngineError
 from kbnf_core.frontend import name_span
-from kbnf_core.lint.analysis import describe, stopped_early
+from kbnf_core.lint.analysis import describe
 from kbnf_core.lint.subject import Needs, Subject
 
 if TYPE_CHECKING:
@@ -38,13 +38,13 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         yield _too_many_states(subject, counts, options.max_states)
     works: list[RuleWork] = []
     if subject.masks is not None and options.counts_work:
-        works, is_whole = rule_works(subject.masks, MOST_NODES)
+        with subject.budget.compiled(MOST_NODES) as budget:
+            works, is_whole = rule_works(subject.masks, budget)
         works.sort(key=lambda work: (-work.nodes, work.name))
         if not is_whole:
-            start = subject.reading.start_span
-            what = f"the masks take more than {MOST_NODES:,} trie nodes"
+            what = f"the masks take more than {budget.limit:,} trie nodes"
             code = "I702" if options.max_mask_work is None else "E703"
-            yield stopped_early(subject.reading, start, what, code)
+            subject.stop(code, what, subject.reading.start_span)
     if options.max_mask_work is not None:
         for work in works:
             if work.nodes > options.max_mask_work:

@@ -34,7 +34,7 @@ from kbnf_core.ir import (
     rebuild,
 )
 from kbnf_core.limits import DEFAULT_LIMITS
-from kbnf_core.lint.analysis import show, stopped_early
+from kbnf_core.lint.analysis import show
 from kbnf_core.lint.rules import exceptions, never_entered, never_reached
 from kbnf_core.lint.rules.never_entered import ending_by_the_model, pragma_fix
 from kbnf_core.lint.subject import Needs, Subject
@@ -62,7 +62,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         return
     vocabulary = subject.options.vocabulary if reading.finish is Finish.TOKEN else None
     rules = _up_to_delimiters(reading, subject.grammar)
-    if is_plainly_prefix_free(rules, analyse(rules)) or not has_tables():
+    if is_plainly_prefix_free(rules, analyse(rules), subject.budget) or not has_tables():
         return
     if vocabulary is not None and _is_large(rules):
         # As the BNF of which a vocabulary says what it means.
@@ -74,26 +74,29 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     from kbnf_core.lower.nfa import TooManyStatesError
 
     try:
-        tables = build_tables(rules, DEFAULT_LIMITS)
+        with subject.budget.compiled(DEFAULT_LIMITS.work) as budget:
+            tables = build_tables(rules, DEFAULT_LIMITS, budget=budget)
+        subject.budget.spend(tables.state_count)
         if tables.state_count <= PROVED_STATES and is_prefix_free(tables):
             return
-        budget = Budget(MOST_WORK)
-        found = (
-            find_prolonged(tables, budget)
-            if vocabulary is None
-            else find_cut(tables, vocabulary.trie, budget)
-        )
     except TooManyStatesError:
         # Building an engine says so (E106).
         return
+    search = Budget(min(MOST_WORK, subject.budget.left))
+    try:
+        found = (
+            find_prolonged(tables, search)
+            if vocabulary is None
+            else find_cut(tables, vocabulary.trie, search)
+        )
     except WorkLimitError:
-        place = reading.start_span
+        found = None
         if subject.options.reports_effort:
             what = f"a text that `finish={reading.finish.value}` cuts was not found soon enough"
-            yield stopped_early(reading, place, what, "W307")
-        return
+            subject.stop("W307", what, reading.start_span)
     if found is not None:
         yield _finding(subject, show(found.shorter), show(found.longer))
+    subject.budget.spend(search.spent)
 
 
 def _is_said(subject: Subject) -> bool:
@@ -184,13 +187,18 @@ def _is_large(grammar: Grammar) -> bool:
     return any(True for _ in islice(parts, MOST_PARTS, None))
 
 
-def is_plainly_prefix_free(grammar: Grammar, analysis: Analysis) -> bool:
-    """Return True if the grammar is such a one; False says nothing."""
+def is_plainly_prefix_free(grammar: Grammar, analysis: Analysis, budget: Budget) -> bool:
+    """Return True if the grammar is such a one; False says nothing.
+
+    States of automata are charged to ``budget``.
+    """
     if _is_large(grammar):
         return False
     bodies = {name: grammar.rules[name] for name in analysis.reachable}
-    if any(isinstance(node, Token) for body in bodies.values() for node in postorder(body)):
+    parts = [node for body in bodies.values() for node in postorder(body)]
+    if any(isinstance(node, Token) for node in parts):
         return False
+    budget.spend(sum(node.dfa.state_count for node in parts if isinstance(node, Regular)))
     firsts = Firsts(grammar, analysis)
     follow = follow_sets(grammar, analysis, firsts)
     return all(_rule_decides(body, follow[name], analysis, firsts) for name, body in bodies.items())

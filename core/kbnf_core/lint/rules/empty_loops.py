@@ -6,7 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule
 from kbnf_core.frontend import Reading, name_span
 from kbnf_core.ir import Call, Choice, Node, Repeat, Sequence
-from kbnf_core.lint.analysis import show_name, stopped_early
+from kbnf_core.lint.analysis import show_name
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.analyse import Analysis, Facts
 from kbnf_core.source import Span
@@ -35,7 +35,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         yield _cycle(reading, cycle)
     if len(cycles) > MAX_CYCLES:
         first = name_span(reading.document, cycles[-1][0])
-        yield stopped_early(reading, first, "too many rules become themselves", "W106")
+        subject.stop("W106", "too many rules become themselves", first)
 
 
 def _alone(root: Node, facts: dict[int, Facts], analysis: Analysis) -> Iterator[str]:

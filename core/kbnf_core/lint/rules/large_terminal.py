@@ -31,8 +31,17 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     patterns = {node.span: node.text for node in patterns_in(reading.document)}
     for body in subject.grammar.rules.values():
         for node in postorder(body):
-            if isinstance(node, Regular) and node.dfa.state_count > MANY_STATES:
+            # The automaton of many texts is as large as they are, and has no count to be lowered.
+            if (
+                isinstance(node, Regular)
+                and node.dfa.state_count > MANY_STATES
+                and not _is_choice(reading, node)
+            ):
                 yield _finding(reading, node, patterns.get(node.span))
+
+
+def _is_choice(reading: Reading, node: Regular) -> bool:
+    return any(isinstance(each, tree.Alternation) for each in reading.written.get(node.span, ()))
 
 
 def _finding(reading: Reading, node: Regular, text: tree.Text | None) -> Diagnostic:

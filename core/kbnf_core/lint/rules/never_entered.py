@@ -14,7 +14,7 @@ from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule
 from kbnf_core.frontend import Reading
 from kbnf_core.ir import Call, Choice, Grammar, Node, Regular, Repeat, Sequence, calls
 from kbnf_core.languages import KBNF
-from kbnf_core.lint.analysis import show, stopped_early
+from kbnf_core.lint.analysis import show
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.analyse import Analysis, Facts
 from kbnf_core.source import Span
@@ -55,7 +55,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
                 yield from _further_turns(reading, node, facts)
                 stack.append(node.body)
             case Regular(dfa, span):
-                yield from _cut_short(reading, dfa, span)
+                yield from _cut_short(subject, dfa, span)
 
 
 def _call_counts(grammar: Grammar, analysis: Analysis) -> Mapping[str, int]:
@@ -87,16 +87,17 @@ def _further_turns(
     yield _finding(reading, node.span, "this loop is left early", why)
 
 
-def _cut_short(reading: Reading, dfa: Dfa, span: Span) -> Iterator[Diagnostic]:
+def _cut_short(subject: Subject, dfa: Dfa, span: Span) -> Iterator[Diagnostic]:
     if dfa.state_count > MOST_STATES:
-        what = f"this automaton has {dfa.state_count:,} states"
-        yield stopped_early(reading, span, what, "W304")
+        subject.stop("W304", f"this automaton has {dfa.state_count:,} states", span)
         return
+    subject.budget.spend(dfa.state_count)
     taken = operations.union(operations.shortest_matches(dfa), operations.literal(b""))
     word = operations.shortest_word(operations.difference(dfa, taken))
     if word is not None:
         why = f"{show(word)} is over before its end"
-        yield _finding(reading, span, "longer matches of this are never generated", why)
+        what = "longer matches of this are never generated"
+        yield _finding(subject.reading, span, what, why)
 
 
 def _finding(reading: Reading, span: Span, message: str, why: str) -> Diagnostic:

@@ -9,7 +9,7 @@ from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.frontend import EFFORT, Reading
 from kbnf_core.ir import Choice, Node
-from kbnf_core.lint.analysis import TOO_LARGE, stopped_early
+from kbnf_core.lint.analysis import TOO_LARGE
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.regular import NotRegularError
 
@@ -31,23 +31,25 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     if len(branches) == 1:
         return
     if len(branches) > MAX_BRANCHES:
-        yield _stopped(reading, "the start has too many alternatives")
+        subject.stop("W301", "the start has too many alternatives", reading.start_span)
     regular: list[tuple[Node, Dfa]] = []
     for branch in branches[:MAX_BRANCHES]:
         try:
-            regular.append((branch, reading.regulars.of(branch)))
+            regular.append((branch, subject.regulars.of(branch)))
         except NotRegularError:
-            if reading.regulars.is_regular(branch):
-                yield stopped_early(reading, branch.span, TOO_LARGE, "W301")
+            if subject.regulars.is_regular(branch):
+                subject.stop("W301", TOO_LARGE, branch.span)
     try:
         generated = operations.shortest_matches(
             operations.union(*(dfa for _, dfa in regular), limits=EFFORT)
         )
         for branch, dfa in regular:
+            subject.budget.spend(generated.state_count)
             if not dfa.is_empty and operations.intersect(dfa, generated, EFFORT).is_empty:
                 yield _finding(reading, branch, dfa)
     except LimitError as error:
-        yield _stopped(reading, f"comparing the alternatives of the start takes {error}")
+        why = f"comparing the alternatives of the start takes {error}"
+        subject.stop("W301", why, reading.start_span)
 
 
 def _branches(root: Node) -> list[Node]:
@@ -61,10 +63,6 @@ def _branches(root: Node) -> list[Node]:
         else:
             found.append(node)
     return found
-
-
-def _stopped(reading: Reading, what: str) -> Diagnostic:
-    return stopped_early(reading, reading.start_span, what, "W301")
 
 
 def _finding(reading: Reading, branch: Node, dfa: Dfa) -> Diagnostic:

@@ -14,17 +14,20 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.explore import shortest_word_to
+from kbnf_core.budget import Budget
 from kbnf_core.diagnostics import Diagnostic, Label, Rule
 from kbnf_core.frontend import EFFORT, Reading
-from kbnf_core.ir import Call, Choice, Grammar, Literal, Node, Regular, Repeat, Sequence, postorder
-from kbnf_core.lint.analysis import TOO_LARGE, show, spelling_bytes, stopped_early
+from kbnf_core.ir import Call, Choice, Literal, Node, Regular, Repeat, Sequence, postorder
+from kbnf_core.lint.analysis import TOO_LARGE, show, spelling_bytes
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.first_follow import Firsts
 from kbnf_core.lower.regular import NotRegularError
 
 MOST_RESTS = 20_000
 """Rests of the parts of one grammar, and sets of them that two parts come to."""
+
+_SEARCH = 10
+"""Steps that a search takes however soon the parts differ."""
 
 Rests = frozenset[int]
 
@@ -46,12 +49,14 @@ class _Rest(NamedTuple):
 class CommonTexts:
     """The walk, for parts of one grammar; ``spelling`` has a byte of every class of bytes.
 
-    Raises LimitError when there are more than ``MOST_RESTS``.
+    Raises LimitError when there are more than ``MOST_RESTS``, WorkLimitError where ``budget`` is
+    used up: rests that are come to are steps.
     """
 
-    def __init__(self, rules: Mapping[str, Node], spelling: list[int]) -> None:
+    def __init__(self, rules: Mapping[str, Node], spelling: list[int], budget: Budget) -> None:
         self._rules = rules
         self._spelling = spelling
+        self._budget = budget
         # The first, the end, has no node; a place is never looked for there.
         self._rests: list[_Rest | None] = [None]
         self._numbers: dict[tuple[int, int, int], int] = {}
@@ -61,6 +66,7 @@ class CommonTexts:
 
     def find(self, first: Node, second: Node) -> bytes | None:
         """Return a shortest text of both, None if they have none in common."""
+        self._budget.spend(_SEARCH)
         start = (
             self._enter(self._number(first, 0, _END)),
             self._enter(self._number(second, 0, _END)),
@@ -82,6 +88,7 @@ class CommonTexts:
         for byte in self._spelling:
             if byte in left and byte in right:
                 targets = (frozenset(left[byte]), frozenset(right[byte]))
+                self._budget.spend(1 + len(left[byte]) + len(right[byte]))
                 if targets not in seen:
                     seen.add(targets)
                     yield byte, (self._enter_all(targets[0]), self._enter_all(targets[1]))
@@ -164,10 +171,12 @@ class CommonTexts:
 
     def _number(self, node: Node, place: int, after: int) -> int:
         key = (id(node), place, after)
-        number = self._numbers.setdefault(key, len(self._rests))
-        if number == len(self._rests):
+        number = self._numbers.get(key)
+        if number is None:
+            number = len(self._rests)
             if number > MOST_RESTS:
                 raise LimitError("places", MOST_RESTS)
+            self._numbers[key] = number
             self._rests.append(_Rest(node, place, after))
         return number
 
@@ -178,39 +187,48 @@ RULES = (
 )
 NEEDS = Needs.GRAMMAR
 
-MAX_PAIRS = 500
-"""Pairs of alternatives of one grammar that are looked at closely."""
-
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
-    """Yield a finding for each alternative that has a text in common with an earlier one."""
-    reading, grammar, analysis = subject.reading, subject.grammar, subject.analysis
+    """Yield a finding for each alternative that has a text in common with an earlier one.
+
+    Of the earlier ones it names the first. Of an alternative that adds no text nothing more is
+    said: what overlaps with it overlaps with the one that has all of its texts.
+    """
+    reading = subject.reading
     texts: CommonTexts | None = None
-    left = MAX_PAIRS
-    for choice, first, second in _candidates(reading, grammar, analysis):
-        if left == 0:
-            yield stopped_early(reading, choice.span, "too many alternatives", "I108")
-            return
-        left -= 1
-        texts = texts or _texts(grammar, analysis)
+    shadowed: set[int] = set()
+    told: set[int] = set()
+    for first, second in _candidates(subject):
+        if id(first) in shadowed or id(second) in shadowed:
+            continue
+        if id(second) in told and _inner(subject, first, second) is None:
+            continue
+        texts = texts or _texts(subject)
         try:
             word = texts.find(first, second)
         except LimitError as error:
-            yield stopped_early(reading, second.span, f"comparing this takes {error}", "I108")
-            return
-        if word is not None:
-            yield from _compare(reading, first, second, word)
+            subject.stop("I108", f"comparing this takes {error}", second.span)
+            continue
+        if word is None:
+            continue
+        inner = _inner(subject, first, second)
+        if inner is None:
+            told.add(id(second))
+            yield _overlapping(reading, first, second, word)
+        else:
+            shadowed.add(id(inner))
+            yield _shadowed(reading, inner, second if inner is first else first, word)
 
 
-def _texts(grammar: Grammar, analysis: Analysis) -> CommonTexts:
-    bodies = [grammar.rules[name] for name in sorted(analysis.reachable)]
-    return CommonTexts(grammar.rules, spelling_bytes(bodies))
+def _texts(subject: Subject) -> CommonTexts:
+    rules = subject.grammar.rules
+    bodies = [rules[name] for name in sorted(subject.analysis.reachable)]
+    return CommonTexts(rules, spelling_bytes(bodies), subject.budget)
 
 
-def _candidates(
-    reading: Reading, grammar: Grammar, analysis: Analysis
-) -> Iterator[tuple[Choice[Node], Node, Node]]:
+def _candidates(subject: Subject) -> Iterator[tuple[Node, Node]]:
     """Yield the pairs of regular alternatives that begin alike, or may both be empty."""
+    grammar, analysis = subject.grammar, subject.analysis
     firsts = Firsts(grammar, analysis)
     for name in sorted(analysis.reachable):
         body = grammar.rules[name]
@@ -220,11 +238,12 @@ def _candidates(
         beginnings = firsts.within(body)
         nullable = {id(node) for node, facts in analysis.within(body) if facts.nullable}
         for choice in choices:
-            regular = [b for b in choice.branches if reading.regulars.is_regular(b)]
+            regular = [b for b in choice.branches if subject.regulars.is_regular(b)]
             for first, second in _pairs(regular):
+                subject.budget.spend()
                 both_empty = id(first) in nullable and id(second) in nullable
                 if both_empty or not beginnings[id(first)].isdisjoint(beginnings[id(second)]):
-                    yield choice, first, second
+                    yield first, second
 
 
 def _pairs(branches: list[Node]) -> Iterator[tuple[Node, Node]]:
@@ -241,19 +260,18 @@ def _is_literal(node: Node) -> bool:
     )
 
 
-def _compare(reading: Reading, first: Node, second: Node, word: bytes) -> Iterator[Diagnostic]:
-    """Tell which of two parts with a common text has all texts of the other, if one has."""
+def _inner(subject: Subject, first: Node, second: Node) -> Node | None:
+    """Return that of two parts all of whose texts the other has, too, the second if both are."""
     try:
-        left, right = reading.regulars.of(first), reading.regulars.of(second)
+        left, right = subject.regulars.of(first), subject.regulars.of(second)
+        subject.budget.spend(left.state_count + right.state_count)
         if operations.difference(right, left, EFFORT).is_empty:
-            yield _shadowed(reading, second, first, word)
-        elif operations.difference(left, right, EFFORT).is_empty:
-            yield _shadowed(reading, first, second, word)
-        else:
-            yield _overlapping(reading, first, second, word)
+            return second
+        if operations.difference(left, right, EFFORT).is_empty:
+            return first
     except (LimitError, NotRegularError):
-        yield _overlapping(reading, first, second, word)
-        yield stopped_early(reading, second.span, TOO_LARGE, "W107")
+        subject.stop("W107", TOO_LARGE, second.span)
+    return None
 
 
 def _shadowed(reading: Reading, inner: Node, outer: Node, word: bytes) -> Diagnostic:

@@ -1,9 +1,10 @@
 """W602, W603 and E604: what a vocabulary cannot spell, or spells otherwise."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from kbnf_core.automata.dfa import DEAD
+from kbnf_core.automata.occurrences import Words
 from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.frontend import Reading
 from kbnf_core.ir import Literal, Node, Regular, Token, postorder
@@ -25,7 +26,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield what the tokens of ``vocabulary`` make impossible, or ambiguous, in a grammar."""
     reading, vocabulary = subject.reading, subject.vocabulary
     missing = frozenset(missing_bytes(vocabulary.tokens.values()))
-    specials = [name for name in vocabulary.special_tokens if name]
+    specials = Specials(vocabulary.special_tokens)
     for name in sorted(subject.analysis.reachable):
         for node in postorder(subject.grammar.rules[name]):
             yield from _in_node(reading, node, vocabulary, missing, specials)
@@ -36,7 +37,7 @@ def _in_node(
     node: Node,
     vocabulary: "Vocabulary",
     missing: frozenset[int],
-    specials: list[str],
+    specials: "Specials",
 ) -> Iterator[Diagnostic]:
     from kbnf_core.mask.terminals import lacking_token
 
@@ -64,18 +65,31 @@ def _in_node(
                 )
 
 
+class Specials:
+    """The names of special tokens; a text is looked through once for all of them."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        spelled = {name.encode("utf-8", "surrogatepass"): name for name in names if name}
+        self._names = {data: (at, name) for at, (data, name) in enumerate(spelled.items())}
+        self._words = Words(spelled)
+
+    def within(self, data: bytes) -> list[str]:
+        """Return the names that ``data`` holds, in their order."""
+        found = {self._names[word] for word in self._words.within(data)}
+        return [name for _, name in sorted(found)]
+
+
 def _special_text(
-    reading: Reading, node: Literal, data: bytes, specials: list[str]
+    reading: Reading, node: Literal, data: bytes, specials: Specials
 ) -> Iterator[Diagnostic]:
-    for name in specials:
-        if name.encode("utf-8", "surrogatepass") in data:
-            yield reading.finding(
-                "W602",
-                f"this text holds the special token {name}, but never is one",
-                node.span,
-                notes=("a literal is spelled with ordinary tokens only",),
-                helps=(f'write #token"{name}" for the token itself',),
-            )
+    for name in specials.within(data):
+        yield reading.finding(
+            "W602",
+            f"this text holds the special token {name}, but never is one",
+            node.span,
+            notes=("a literal is spelled with ordinary tokens only",),
+            helps=(f'write #token"{name}" for the token itself',),
+        )
 
 
 def _unspellable(reading: Reading, node: Literal | Regular, used: frozenset[int]) -> Diagnostic:

@@ -24,7 +24,6 @@ from kbnf_core.ir import (
     postorder,
 )
 from kbnf_core.ir.analysis import cyclic_components, fixpoint
-from kbnf_core.lint.analysis import stopped_early
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.source import Span
 from kbnf_core.syntax import tree
@@ -101,24 +100,25 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     cut = reading.finish is not Finish.EOS
     loops = _Loops(grammar, *(parts_at_the_end(grammar, analysis) if cut else ()))
     for name in sorted(analysis.reachable):
-        yield from _in_rule(reading, loops, grammar.rules[name])
+        yield from _in_rule(subject, loops, grammar.rules[name])
     for names, consumed in loops.recursive():
         if names <= analysis.reachable:
             first = min((name_span(reading.document, name) for name in names), default=Span(0, 0))
             yield from _finding(reading, consumed, first)
 
 
-def _in_rule(reading: Reading, loops: "_Loops", body: Node) -> Iterator[Diagnostic]:
+def _in_rule(subject: Subject, loops: "_Loops", body: Node) -> Iterator[Diagnostic]:
     told: list[Span] = []
     for node in postorder(body):
-        if isinstance(node, Regular) and node.dfa.state_count > MOST_STATES:
-            what = f"this automaton has {node.dfa.state_count:,} states"
-            yield stopped_early(reading, node.span, what, "W302")
+        states = node.dfa.state_count if isinstance(node, Regular) else 0
+        if states > MOST_STATES:
+            subject.stop("W302", f"this automaton has {states:,} states", node.span)
             continue
+        subject.budget.spend(1 + states)
         if any(span.start >= node.span.start and span.end <= node.span.end for span in told):
             continue
         for consumed in loops.at(node):
-            findings = list(_finding(reading, consumed, node.span))
+            findings = list(_finding(subject.reading, consumed, node.span))
             told.extend(finding.span for finding in findings)
             yield from findings
 
@@ -225,8 +225,13 @@ def _has_loop(dfa: Dfa, others: tuple[int, ...]) -> bool:
 
 def bytes_of(dfa: Dfa) -> Bytes:
     """Return the bytes in the words of ``dfa``."""
-    live = [any(target != DEAD for target in column) for column in zip(*dfa.rows, strict=True)]
-    return frozenset(byte for byte, symbol in enumerate(dfa.classes) if live and live[symbol])
+    unseen = set(dfa.classes)
+    for row in dfa.rows:
+        # All but one class soon have an edge, so that rows are not looked through again and again.
+        unseen = {symbol for symbol in unseen if row[symbol] == DEAD}
+        if not unseen:
+            break
+    return frozenset(byte for byte, symbol in enumerate(dfa.classes) if symbol not in unseen)
 
 
 def loop_bytes(dfa: Dfa) -> set[Bytes]:

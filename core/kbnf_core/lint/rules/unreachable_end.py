@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.errors import EngineError
-from kbnf_core.lint.analysis import describe, stopped_early
+from kbnf_core.lint.analysis import describe
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.vocab.validate import missing_bytes
 
@@ -33,10 +33,12 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         )
     if subject.automaton is None:
         return
+    automaton = subject.automaton
     try:
-        completion = shortest_completion(subject.automaton, subject.automaton.beginning)
+        with subject.budget.compiled(MAX_WORK) as budget:
+            completion = shortest_completion(automaton, automaton.beginning, budget=budget)
     except EngineError as error:
-        yield stopped_early(reading, start, str(error), "E601")
+        subject.stop("E601", str(error), start)
         return
     if completion.tokens is None and completion.is_fewest:
         yield reading.finding(
@@ -46,8 +48,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
             notes=(*describe(completion, vocabulary), _reason(subject, completion.data)),
         )
     elif completion.tokens is None:
-        what = f"the search took {MAX_WORK:,} steps"
-        yield stopped_early(reading, start, what, "E601")
+        subject.stop("E601", f"the search took {budget.limit:,} steps", start)
 
 
 def _reason(subject: Subject, shortest: bytes | None) -> str:

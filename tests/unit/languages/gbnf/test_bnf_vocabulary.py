@@ -54,6 +54,14 @@ def test_names_of_names_are_excluded_without_a_vocabulary_too() -> None:
     assert "except_x ::= #ex'\\\\+\\\\-|a|c';" in from_bnf(text).text
 
 
+def test_a_vocabulary_that_leaves_nothing_is_told_of_the_rule() -> None:
+    text = "<start>::=<x>\n<x>::=<except!('a')>\n"
+    with pytest.raises(GrammarError) as caught:
+        from_bnf(text, vocabulary=Vocabulary({0: b"a", 1: b"ab"}))
+    (finding,) = caught.value.diagnostics
+    assert (finding.code, finding.source.slice(finding.span)) == ("E105", "<start>")
+
+
 SMALL = Vocabulary({0: b"a", 1: b"b", 2: b"ab", 3: b"q", 4: b"."})
 
 
