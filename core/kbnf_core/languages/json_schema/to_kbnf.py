@@ -23,6 +23,7 @@ from kbnf_core.languages.json_schema.normal_form import Type
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.problems import (
     NARROWED,
+    REPEATED,
     UNSATISFIABLE,
     Problem,
     ProblemError,
@@ -80,7 +81,7 @@ def from_json_schema(
         for problem in embedded.losses
     )
     notes = tuple(_diagnostic(problem, text) for problem in embedded.notes)
-    exact = not losses and not any(note.code == NARROWED for note in embedded.notes)
+    exact = not losses and not any(note.code in (NARROWED, REPEATED) for note in embedded.notes)
     return Conversion(_written(embedded), exact, losses, notes)
 
 
