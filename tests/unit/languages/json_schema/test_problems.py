@@ -1,13 +1,25 @@
 """What cannot be converted: the code, the JSON Pointer, and where it is in the text."""
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
+from hashlib import md5
 from typing import Any
 
 import pytest
 from jsonschema import Draft4Validator, validators
 
+from kbnf_core.automata import operations
+from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError
-from kbnf_core.languages.json_schema import Options, SchemaLimits, document, from_json_schema
+from kbnf_core.languages.json_schema import (
+    Options,
+    SchemaLimits,
+    document,
+    from_json_schema,
+    json_schema_grammar,
+    run_writer,
+)
 from kbnf_testing.counted import growth
 
 STRINGS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
@@ -131,6 +143,75 @@ def test_hostile_schemas_meet_named_limits(name: str) -> None:
     (finding,) = caught.value.diagnostics
     assert finding.code == "E804"
     assert finding.helps[0].split("`")[1] in SchemaLimits.__dataclass_fields__
+
+
+WORDS = [md5(bytes((number,)), usedforsecurity=False).hexdigest()[:10] for number in range(20)]
+PROPERTIES = {"properties": {word: {"minimum": 1} for word in WORDS}}
+NUMBERS = [1000 + number for number in range(50)]
+
+# schema, limits that it passes by one, the keyword, and the name of the limit
+COUNTED: list[tuple[Any, SchemaLimits, str, str]] = [
+    (PROPERTIES, SchemaLimits(bound=19), "properties", "bound"),
+    (PROPERTIES, SchemaLimits(rules=19), "properties", "rules"),
+    ({"enum": NUMBERS}, SchemaLimits(states=199), "enum", "states"),
+    ({"type": "object", "properties": {"p": {"enum": NUMBERS}}}, SchemaLimits(states=199), "enum",
+     "states"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "limits", "keyword", "name"), COUNTED, ids=str)
+@pytest.mark.parametrize("convert", [from_json_schema, json_schema_grammar])
+def test_what_is_listed_is_counted_where_it_is_read(
+    schema: Any, limits: SchemaLimits, keyword: str, name: str, convert: Callable[..., Any]
+) -> None:
+    text = json.dumps({"$comment": "", **schema})
+    finding = refused(convert, text, limits)
+    assert finding.code == "E804"
+    assert finding.source.slice(finding.span) == f'"{keyword}"'
+    assert f"/{keyword}: more than {getattr(limits, name)} " in finding.message
+    assert f"the limit `{name}`" in finding.helps[0]
+    more = replace(limits, **{name: getattr(limits, name) + 1})
+    if name != "rules":
+        convert(text, Options(limits=more))
+
+
+def refused(convert: Callable[..., Any], text: str, limits: SchemaLimits) -> Diagnostic:
+    with pytest.raises(GrammarError) as caught:
+        convert(text, Options(limits=limits))
+    return caught.value.diagnostics[0]
+
+
+@pytest.mark.parametrize("inner", [False, True])
+def test_texts_of_an_enum_are_counted(inner: bool) -> None:
+    schema: Any = {"enum": WORDS}
+    text = json.dumps({"type": "object", "properties": {"p": schema}} if inner else schema)
+    pointer = "/properties/p/enum" if inner else "/enum"
+    # Written as text each character is a state; an automaton shares some.
+    states = operations.literals(f'"{word}"'.encode() for word in WORDS).state_count
+    for convert, most in ((from_json_schema, 200), (json_schema_grammar, states)):
+        convert(text, Options(limits=SchemaLimits(states=most)))
+        finding = refused(convert, text, SchemaLimits(states=most - 1))
+        assert finding.message.startswith(f"{pointer}: more than {most - 1} states ")
+
+
+def test_what_passes_a_limit_by_far_is_not_worked_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError("work on what is too much")
+
+    words = [f"{number * 7919 % 10007:05}{'x' * 20}" for number in range(1_000)]
+    limits = SchemaLimits(bound=999, states=10_000)
+    monkeypatch.setattr(run_writer, "_literals", fail)
+    assert refused(json_schema_grammar, json.dumps({"enum": words}), limits).code == "E804"
+    monkeypatch.setattr(document.Document, "inside", fail)
+    many: Any = {"properties": {word: {} for word in words}}
+    assert refused(json_schema_grammar, json.dumps(many), limits).code == "E804"
+
+
+def test_numbers_of_an_enum_are_not_hashed_each_with_all_others() -> None:
+    def family(size: int) -> str:
+        return json.dumps({"enum": list(range(size))})
+
+    assert growth(json_schema_grammar, family, 300) < 2.2
 
 
 @pytest.mark.parametrize(
