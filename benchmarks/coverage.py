@@ -2,18 +2,25 @@
 
 ``python -m benchmarks.coverage maskbench FOLDER`` draws schemas of a maskbench folder;
 ``python -m benchmarks.coverage suite FOLDER`` runs the required tests of a checkout of
-JSON-Schema-Test-Suite, all drafts. A schema *passes* where every valid value is accepted and every
-invalid one is not. A valid value that is accepted once its members are put into the order in which
-the schema names them is one of *order*, which is counted apart: members come in the declared order.
+JSON-Schema-Test-Suite, all drafts; ``python -m benchmarks.coverage samples FOLDER`` draws texts of
+schemas of a maskbench folder and gives them to two validators. A schema *passes* where every valid
+value is accepted and every invalid one is not. A valid value that is accepted once its members are
+put into the order in which the schema names them is one of *order*, which is counted apart: members
+come in the declared order.
 """
 
 import copy
 import json
+import re
 import sys
 import time
+import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from functools import partial
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from random import Random
@@ -42,6 +49,10 @@ DIALECTS = {
     "draft2020-12": "https://json-schema.org/draft/2020-12/schema",
 }
 UNSATISFIABLE = "E803"
+SAMPLE_LENGTHS = (8, 32, 96, 256)
+VALID, INVALID, LINE_BREAK = "valid", "not valid", "with a line break that Python's `$` passes over"
+NUMBER = re.compile(r"-?[0-9][0-9.eE+-]*")
+STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -218,6 +229,82 @@ def maskbench(folder: Path, sample: int, seed: int, skip: Path | None, order: st
     )
     kept = (verdicts["pass"] + verdicts["order"]) / len(cases)
     sys.exit(kept < PASS_BAR or verdicts["wrong"] > 0 or slow)
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True))
+@click.option("--number", default=10_000, help="Texts to draw.")
+@click.option("--seed", default=14, help="Where the draw begins.")
+def samples(folder: Path, number: int, seed: int) -> None:
+    """Draw texts of schemas of FOLDER; the status is 1 where a validator refuses one."""
+    random = Random(seed)  # noqa: S311
+    names = sorted(path.name for path in folder.glob("*.json"))
+    counts: Counter[str] = Counter()
+    while counts["texts"] < number:
+        case = read_case(folder / random.choice(names))
+        try:
+            grammar = grammar_of(json.dumps(case.schema))
+            engine = Engine(grammar, BYTES)
+        except KbnfError:
+            counts["schemas refused"] += 1
+            continue
+        counts["schemas"] += 1
+        judges = list(validators(case.schema))
+        counts["judges that do not take a schema"] += 2 - len(judges)
+        for length in SAMPLE_LENGTHS:
+            verdict, text = judge_sample(engine, judges, random, length)
+            counts["texts"] += 1
+            counts[verdict] += 1
+            if verdict == INVALID:
+                print(f"  {case.name}: {text[:300]}")
+    print(", ".join(f"{count:,} {what}" for what, count in sorted(counts.items())))
+    sys.exit(counts[INVALID] > 0)
+
+
+def validators(schema: Any) -> Iterator[Any]:
+    """Yield those of jsonschema and jsonschema-rs, where they take the schema; without formats."""
+    python, rust = import_module("jsonschema.validators"), import_module("jsonschema_rs")
+    chosen: Callable[..., Any] = python.validator_for(schema, default=python.Draft202012Validator)
+    for make in (chosen, partial(rust.validator_for, validate_formats=False)):
+        with warnings.catch_warnings(action="ignore"):
+            try:
+                judge = make(schema)
+                judge.is_valid(None)
+            except Exception:  # noqa: S112 - whatever stops it, it is no judge
+                continue
+        yield judge
+
+
+def judge_sample(
+    engine: Engine, judges: Sequence[Any], random: Random, length: int
+) -> tuple[str, str]:
+    """Return what became of a text that is drawn, and the text.
+
+    Numbers that doubles do not hold are others to a validator. To Python a `$` matches before a
+    line break at the end, too, which it does not by the specification.
+    """
+    drawn = engine.sample(random, length)
+    tokens = [each for each in drawn.tokens if each not in BYTES.eos_token_ids]
+    text = b"".join(map(BYTES.bytes_or_name, tokens)).decode()
+    if not drawn.is_complete:
+        return "without an end", text
+    value = json.loads(text)
+    if not all(map(is_double, NUMBER.findall(STRING.sub("", text)))):
+        return "with a number that no double is", text
+    try:
+        if all(judge.is_valid(value) for judge in judges):
+            return VALID, text
+    except Exception as error:
+        return f"not judged ({type(error).__name__})", text
+    return (LINE_BREAK if '\\n"' in text else INVALID), text
+
+
+def is_double(literal: str) -> bool:
+    """Tell whether a double has just the value of a number."""
+    try:
+        return Decimal(repr(float(literal))) == Decimal(literal)
+    except InvalidOperation:
+        return False
 
 
 @main.command()

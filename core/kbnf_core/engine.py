@@ -342,31 +342,44 @@ class Engine(EngineCore):
 
         return prepare(self._automaton, self._position, DEFAULT_WORK if budget is None else budget)
 
-    def shortest_completion(self, *, fewest: bool = True) -> "Completion":
+    def shortest_completion(self, *, fewest: bool = True, repeats: bool = False) -> "Completion":
         """Return how the text can end soonest, in bytes and in tokens.
 
         With ``fewest=False`` the tokens are those that spell the bytes, which is found in
         microseconds; fewer of them, of another text, are then not searched for.
+        In a JSON text it repeats no name of an object, where another one is found. With
+        ``repeats=True`` it may, so that the text so far is not read.
         Raises ``EngineError`` for a completion of more than 65,536 bytes.
         """
         from kbnf_core.mask.completion import shortest_completion
 
-        return shortest_completion(self._automaton, self._position, fewest)
+        before = None if repeats else self._text_so_far
+        return shortest_completion(self._automaton, self._position, fewest, before)
 
     def sample(self, random: "Random", length: int = 32) -> "Sample":
         """Return tokens at random that can follow: about ``length``, then the soonest end.
 
+        In a JSON text they repeat no name of an object, as ``shortest_completion`` does not.
         Raises ``EngineError`` where ``shortest_completion`` does.
         """
         from kbnf_core.mask.completion import sample
 
-        return sample(self._automaton, self._position, random, length)
+        return sample(self._automaton, self._position, random, length, self._text_so_far)
 
     def shortest_texts(self, count: int) -> "ShortestTexts":
-        """Return the ``count`` shortest ways to the end, of bytes that are alike by one of them."""
+        """Return the ``count`` shortest ways to the end, of bytes that are alike by one of them.
+
+        JSON texts that repeat a name of an object come last.
+        """
         from kbnf_core.mask.completion import shortest_texts
 
-        return shortest_texts(self._automaton, self._position, count)
+        return shortest_texts(self._automaton, self._position, count, self._text_so_far)
+
+    def _text_so_far(self) -> bytes:
+        spelled = self.vocabulary.bytes_or_name
+        return b"".join(
+            each if isinstance(each, bytes) else spelled(each) for each in self._accepted
+        )
 
     def save_artifact(self, path: str | Path) -> None:
         """Write the grammar to ``path`` with all states and masks computed for it so far.

@@ -108,8 +108,8 @@ def _read_kbnf(source: Source, request: Request) -> Parsed:
     return parse_kbnf(source, request.limits)
 
 
-NARROWED = "W808"
-"""The finding that a text is kept in part, though nothing of it was dropped."""
+INEXACT = frozenset(("W808", "I810"))
+"""Findings that a grammar is not exactly its text, though nothing of it was dropped."""
 
 
 def _write_kbnf(reading: "Reading", limits: Limits) -> Conversion:
@@ -134,7 +134,7 @@ def _write_kbnf(reading: "Reading", limits: Limits) -> Conversion:
         for loss in reading.losses
     )
     notes = tuple(each for each in reading.diagnostics if not reading.is_loss(each))
-    exact = not losses and not any(note.code == NARROWED for note in notes)
+    exact = not losses and not any(note.code in INEXACT for note in notes)
     return Conversion(text, exact, losses, notes)
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kbnf_core import Grammar
+from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.errors import ConfigError
 from kbnf_testing import tokenizer_files
 
@@ -18,7 +18,7 @@ pytest.importorskip("transformers", reason="no transformers (extra `transformers
 import torch
 import transformers
 
-from kbnf_core.integrations.transformers import KbnfLogitsProcessor
+from kbnf_core.integrations.transformers import KbnfLogitsProcessor, _Text
 
 SHORT = Grammar("start ::= #'[a-h]{3,9}( [a-h]{2,5}){0,2}';", finish="eos")
 OTHER = Grammar("start ::= #'[0-9]{2,12}';", finish="eos")
@@ -196,6 +196,17 @@ def test_a_budget_searches_no_vocabulary(monkeypatch: pytest.MonkeyPatch, model:
     processor = KbnfLogitsProcessor(JSON, model.tokenizer, budget=12)
     texts = model.generate(PROMPTS, logits_processor=[processor], max_new_tokens=12)
     assert all(map(is_json, texts))
+
+
+@pytest.mark.parametrize(("budget", "text"), [(40, '{"":0,"0":0,"1":0}'), (16, '{"":0,"":0,"":0}')])
+def test_a_budget_repeats_a_name_only_where_no_other_fits(budget: int, text: str) -> None:
+    grammar = Grammar.from_json_schema({"type": "object", "minProperties": 3})
+    written = _Text(Engine(grammar, Vocabulary.bytes()), b"", budget)
+    for byte in text.encode():
+        assert written.choices([]) == [byte]
+        written = written.followed_by(byte)
+    assert written.constrained is not None
+    assert written.constrained.is_finished()
 
 
 class _Scripted:

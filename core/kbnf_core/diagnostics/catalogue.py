@@ -131,6 +131,7 @@ _RULES = (
     Rule("W807", "keyword-without-effect", "A keyword of a schema restricts nothing."),
     Rule("W808", "narrowed-values", "The grammar leaves out some values that the schema allows."),
     Rule("E809", "not-for-service", "The strict mode of a service refuses this part of a schema."),
+    Rule("I810", "names-may-repeat", "Members of an object that repeat a name count each time."),
 )
 
 

@@ -98,11 +98,22 @@ class _Text:
                 return
 
     def closing(self) -> tuple[int, ...]:
-        """Return tokens that end the text soon; none where it is complete, or none are known."""
+        """Return tokens that end the text soon; none where it is complete, or none are known.
+
+        Their number is what counts, so in a JSON text they may repeat a name.
+        """
         assert self.engine is not None  # noqa: S101 - asked of constrained texts
         if self._closing is None:
-            self._closing = self.engine.shortest_completion(fewest=False).tokens or ()
+            found = self.engine.shortest_completion(fewest=False, repeats=True)
+            self._closing = found.tokens or ()
         return self._closing
+
+    def _soonest(self) -> tuple[int, ...]:
+        """Return the first token of a way to the end, which repeats no name if that fits."""
+        assert self.engine is not None  # noqa: S101 - asked of constrained texts
+        tokens = self.engine.shortest_completion(fewest=False).tokens or ()
+        fits = len(tokens) + (self.engine.finish is Finish.EOS) <= (self.left or 0)
+        return tokens[:1] if fits else self.closing()[:1]
 
     def needs(self) -> int:
         """Return how many tokens end the text; 0 where none are known to."""
@@ -119,8 +130,7 @@ class _Text:
         if self.left > 2 * self.needs() + MARGIN:
             return None
         fitting = [token_id for token_id in best if self._leaves_enough(token_id)]
-        soonest = list(self.closing()[:1]) or sorted(engine.vocabulary.eos_token_ids)
-        return fitting or soonest
+        return fitting or list(self._soonest()) or sorted(engine.vocabulary.eos_token_ids)
 
     def _leaves_enough(self, token_id: int) -> bool:
         after = self.followed_by(token_id)
@@ -136,9 +146,10 @@ class KbnfLogitsProcessor(LogitsProcessor):
     ``budget``: tokens, the end among them, in which the constrained text is complete: towards
     the end the best tokens are weighed by their shortest completions, and the soonest end is
     taken where none fits. It is passed only where more than that is needed from the beginning, or
-    one token commits the text to more than is left. ``device``: constrain by tables on the device
-    of the scores, so that no mask is copied and no token waited for; there all tokens are weighed,
-    from the first one on. Rows of grammars that do not close are masked as without it;
+    one token commits the text to more than is left. Only tokens count: the end of a JSON text may
+    repeat a name where another one does not fit, and on the device. ``device``: constrain by tables
+    on the device of the scores, so that no mask is copied and no token waited for; there all tokens
+    are weighed, from the first one on. Rows of grammars that do not close are masked as without it;
     ``on_device`` tells which have a table.
 
     Raises what ``Engine`` and ``Vocabulary.of`` raise, and ``ConfigError`` where no id ends a

@@ -9,10 +9,16 @@ The shortest texts come by best-first search over states (A*, Hart et al. 1968).
 state, how far it is from the end, is exact, so no state is looked at in vain. Bytes that the
 grammar tells apart nowhere are one: the most readable stands for all. A text at random is some
 steps of a random walk, then the shortest way to the end.
+
+No grammar can keep all names of a JSON object apart. So in a JSON text (``member_names``) a name
+that would repeat another one gives way to the shortest that does not, where there is one.
 """
 
 import heapq
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from math import ceil, inf
 from random import Random
 
@@ -22,6 +28,7 @@ import numpy.typing as npt
 from kbnf_core.budget import Budget
 from kbnf_core.errors import EngineError, RejectedError, WorkLimitError
 from kbnf_core.mask.bits import Bitmask, unpack
+from kbnf_core.mask.member_names import MemberNames
 from kbnf_core.mask.successors import Successors
 from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.states import DEAD
@@ -34,6 +41,11 @@ MAX_LENGTH = 65_536
 MAX_WORK = 4_000_000
 """Steps of one call: bytes tried, trie nodes looked at, and shares for states."""
 
+Before = Callable[[], bytes]
+"""Returns the text so far, which is read only where names of members may come behind it."""
+
+_QUOTE = ord('"')
+
 
 @dataclass(frozen=True, slots=True)
 class Completion:
@@ -42,7 +54,9 @@ class Completion:
     ``data``: the fewest bytes, None where every way needs a token terminal. ``tokens``: the
     fewest tokens found, None where none were; they need not spell ``data``. ``is_fewest`` tells
     that no fewer tokens can do it, or with None that no tokens can; it is False only where the
-    search gave up (``MAX_WORK``) or was not wanted.
+    search gave up (``MAX_WORK``), was not wanted, or found tokens that repeat a name.
+
+    In a JSON text neither repeats a name of an object, unless no other is found.
     """
 
     data: bytes | None
@@ -51,11 +65,16 @@ class Completion:
 
 
 def shortest_completion(
-    automaton: TokenAutomaton, position: int, fewest: bool = True, budget: Budget | None = None
+    automaton: TokenAutomaton,
+    position: int,
+    fewest: bool = True,
+    before: Before | None = bytes,
+    budget: Budget | None = None,
 ) -> Completion:
     """Return the shortest completion of the text at ``position``: b"" where it is complete.
 
-    Without ``fewest`` the tokens that spell the fewest bytes do, where there are such.
+    Without ``fewest`` the tokens that spell the fewest bytes do, where there are such. Without
+    ``before`` names may repeat.
     Raises EngineError if it takes more than ``MAX_LENGTH`` bytes, or more steps before they are
     known than ``budget`` has, ``MAX_WORK`` without one.
     """
@@ -67,11 +86,23 @@ def shortest_completion(
     except WorkLimitError:
         message = f"the shortest completion takes more than {budget.limit:,} steps to find"
         raise EngineError(message) from None
+    if data is not None and before is not None and _repeats_name(data, before):
+        with suppress(WorkLimitError):
+            names = MemberNames(before())
+            data = _bytes_with_other_names(automaton, position, names, budget) or data
     known = _spell(automaton, position, data)
     if known is not None and not fewest:
         return Completion(data, known, False)
     tokens, is_fewest = _Search(automaton, position, known, budget).run()
+    is_other = known is not None and tokens is not None and tokens != known
+    if is_other and _repeats_name(_spelled(automaton.masks.vocabulary, tokens or ()), before):
+        return Completion(data, known, False)
     return Completion(data, tokens, is_fewest)
+
+
+def _repeats_name(data: bytes, before: Before | None) -> bool:
+    """Tell whether ``data`` repeats a name in the JSON text that it goes on with, if known."""
+    return before is not None and b'"' in data and MemberNames(before()).read(data)
 
 
 def _shortest_bytes(automaton: TokenAutomaton, position: int, budget: Budget) -> bytes | None:
@@ -90,6 +121,77 @@ def _shortest_bytes(automaton: TokenAutomaton, position: int, budget: Budget) ->
         byte, position = _nearer(automaton, position, distance, ways, budget)
         found.append(byte)
     return bytes(found)
+
+
+def _bytes_with_other_names(
+    automaton: TokenAutomaton, position: int, names: MemberNames, budget: Budget
+) -> bytes | None:
+    """Return the fewest bytes, but for names that ``names`` holds, and for what follows them.
+
+    Each is replaced by the shortest that it does not hold, where there is one. None where that
+    takes too many bytes; raises WorkLimitError.
+    """
+    ways = readable_bytes(automaton.masks.states.tables.classes)
+    found = bytearray()
+    # Where what is ours of a name begins, and what there is of the name before that.
+    name = 0, position, names.begun
+    left = _distance(automaton, position, budget)
+    while left and len(found) < MAX_LENGTH:
+        byte, position = _nearer(automaton, position, int(left) - 1, ways, budget)
+        found.append(byte)
+        was_begun = names.begun
+        if names.read(bytes((byte,))):
+            start, at, begun = name
+            other = _other_name(automaton, at, names, begun, budget)
+            if other is not None:
+                found[start:], position = other
+        elif not was_begun and names.begun:
+            name = len(found), position, names.begun
+        left = _distance(automaton, position, budget)
+    return None if left else bytes(found)
+
+
+def _other_name(
+    automaton: TokenAutomaton, position: int, names: MemberNames, begun: bytes, budget: Budget
+) -> tuple[bytes, int] | None:
+    """Return the shortest rest of a name that ``names`` does not hold, and the position behind it.
+
+    ``begun`` is the name so far; it is held as a whole then. None if there is none.
+    """
+    states = automaton.masks.states
+    classes = states.tables.classes
+    ways = [(int(classes[byte]), byte) for byte in sorted(range(256), key=unreadability)]
+    front: list[tuple[float, bytes, int, bool]] = [(0, b"", position, False)]
+    while front:
+        _, ranks, state, is_whole = heapq.heappop(front)
+        rest = bytes(ways[rank][1] for rank in ranks)
+        if is_whole:
+            names.add(begun + rest)
+            return rest, state
+        may_end = not _escapes(begun + rest)
+        share = 1 + len(states.pairs(state)) + len(rest) // 64
+        known: dict[int, tuple[int, float]] = {}
+        for rank, (byte_class, byte) in enumerate(ways):
+            if byte_class not in known:
+                budget.spend(share)
+                after = states.step(state, byte_class)
+                far = inf if after == DEAD else _distance(automaton, after, budget)
+                known[byte_class] = after, far
+            elif not 0x20 <= byte < 0x7F:
+                # Of bytes that are alike and cannot be read one is enough.
+                continue
+            after, far = known[byte_class]
+            is_end = byte == _QUOTE and may_end
+            if far < inf and not (is_end and names.holds(begun + rest + b'"')):
+                budget.spend(1)
+                longer = ranks + bytes((rank,))
+                heapq.heappush(front, (len(longer) + far, longer, after, is_end))
+    return None
+
+
+def _escapes(text: bytes) -> bool:
+    """Tell whether the part of a string escapes the character behind it."""
+    return (len(text) - len(text.rstrip(b"\\"))) % 2 == 1
 
 
 def _nearer(
@@ -219,13 +321,15 @@ class ShortestTexts:
     is_all: bool
 
 
-def shortest_texts(automaton: TokenAutomaton, position: int, count: int) -> ShortestTexts:
+def shortest_texts(
+    automaton: TokenAutomaton, position: int, count: int, before: Before = bytes
+) -> ShortestTexts:
     """Return the ``count`` shortest ways in which the text at ``position`` can go on to an end.
 
     Fewer where there are no more, or where they take more than ``MOST_WORK`` steps to find. Texts
-    for which a token must be named are left out.
+    for which a token must be named are left out; JSON texts that repeat a name come last.
     """
-    search = _BestFirst(automaton, Budget(MOST_WORK))
+    search = _BestFirst(automaton, Budget(MOST_WORK), MemberNames(before()))
     found: list[bytes] = []
     try:
         search.begin(position)
@@ -235,58 +339,68 @@ def shortest_texts(automaton: TokenAutomaton, position: int, count: int) -> Shor
                 return ShortestTexts(tuple(found), True)
             found.append(text)
     except WorkLimitError:
-        pass
+        if not found:
+            # Where names must differ, lengths say little: many texts come before the first.
+            with suppress(EngineError):
+                data = shortest_completion(automaton, position, False, before).data
+                found += [] if data is None else [data]
     return ShortestTexts(tuple(found), False)
 
 
 class _BestFirst:
     """The front of the search: texts by the least length of what they can become.
 
-    An entry is that length, the text in ranks of readability, and the state behind it, None where
-    the text is complete and is meant as it is.
+    An entry is whether the text repeats a name, that length, the text in ranks of readability, and
+    the state behind it, None where the text is complete and is meant as it is. ``names`` are those
+    of the text so far.
     """
 
-    def __init__(self, automaton: TokenAutomaton, budget: Budget) -> None:
+    def __init__(self, automaton: TokenAutomaton, budget: Budget, names: MemberNames) -> None:
         self._automaton = automaton
         self._budget = budget
+        self._names = names
         self._ways = readable_bytes(automaton.masks.states.tables.classes)
-        self._front: list[tuple[float, bytes, int | None]] = []
+        self._front: list[tuple[bool, float, bytes, int | None]] = []
 
     def begin(self, position: int) -> None:
         """Start at a position, with the empty text if it is complete."""
         if self._automaton.can_finish(position):
-            heapq.heappush(self._front, (0, b"", None))
+            heapq.heappush(self._front, (False, 0, b"", None))
         if position >= 0:
-            self._go_on(b"", position)
+            self._go_on(False, b"", position)
 
     def next(self) -> bytes | None:
         """Return the next text, None where there is none."""
         while self._front:
-            _, ranks, state = heapq.heappop(self._front)
+            repeats, _, ranks, state = heapq.heappop(self._front)
             if state is None:
-                return bytes(self._ways[rank][1] for rank in ranks)
-            self._expand(ranks, state)
+                return self._text(ranks)
+            self._expand(repeats, ranks, state)
         return None
 
-    def _expand(self, ranks: bytes, state: int) -> None:
+    def _text(self, ranks: bytes) -> bytes:
+        return bytes(self._ways[rank][1] for rank in ranks)
+
+    def _expand(self, repeats: bool, ranks: bytes, state: int) -> None:
         masks = self._automaton.masks
         share = 1 + len(masks.states.pairs(state)) + len(ranks) // 64
-        for rank, (byte_class, _) in enumerate(self._ways):
+        for rank, (byte_class, byte) in enumerate(self._ways):
             self._budget.spend(share)
             after = masks.states.step(state, byte_class)
             if after == DEAD:
                 continue
             longer = ranks + bytes((rank,))
+            again = repeats or (byte == _QUOTE and self._names.copy().read(self._text(longer)))
             is_complete = masks.is_complete(after)
             if is_complete:
-                heapq.heappush(self._front, (len(longer), longer, None))
+                heapq.heappush(self._front, (again, len(longer), longer, None))
             if not (is_complete and self._automaton.rule.ends_at_bytes):
-                self._go_on(longer, after)
+                self._go_on(again, longer, after)
 
-    def _go_on(self, ranks: bytes, state: int) -> None:
+    def _go_on(self, repeats: bool, ranks: bytes, state: int) -> None:
         left = self._automaton.bytes_left.length(state, self._budget)
         if left < inf:
-            heapq.heappush(self._front, (len(ranks) + left, ranks, state))
+            heapq.heappush(self._front, (repeats, len(ranks) + left, ranks, state))
 
 
 _READABLE = 16
@@ -301,22 +415,61 @@ class Sample:
     is_complete: bool
 
 
-def sample(automaton: TokenAutomaton, position: int, random: Random, length: int) -> Sample:
+def sample(
+    automaton: TokenAutomaton, position: int, random: Random, length: int, before: Before = bytes
+) -> Sample:
     """Return tokens that can follow at ``position``: ``length`` of them, and then the soonest end.
 
-    Fewer where the text ends before. What is drawn first is the first byte, all that can come
-    being equally likely, and then a token that begins with it, so that the many tokens of one
-    letter do not drown the few that close a bracket. Most draws keep to bytes that can be read.
+    Fewer where the text ends before, or a member of a JSON text would repeat a name. What is drawn
+    first is the first byte, all that can come being equally likely, and then a token that begins
+    with it, so that the many tokens of one letter do not drown the few that close a bracket. Most
+    draws keep to bytes that can be read.
     """
+    vocabulary = automaton.masks.vocabulary
+    names = MemberNames(before())
     tokens: list[int] = []
+    # How many tokens there are, and the position: before the member that is written, if one is,
+    # and before each of those that came.
+    whole = 0, position
+    cuts = [whole]
     while position >= 0 and len(tokens) < length:
         words = automaton.rule.mask(automaton.masks, position)
         if not words.any():
             return Sample(tuple(tokens), automaton.can_finish(position))
-        tokens.append(_draw(automaton.masks.vocabulary, words, random))
+        tokens.append(_draw(vocabulary, words, random))
         position = automaton.step(position, tokens[-1])
-    rest = shortest_completion(automaton, position).tokens
-    return Sample((*tokens, *(rest or ())), rest is not None)
+        repeats = names.read(vocabulary.bytes_or_name(tokens[-1]))
+        if repeats or names.is_between:
+            cuts.append(whole)
+        else:
+            whole = len(tokens), position
+        if repeats:
+            break
+    else:
+        cuts.append((len(tokens), position))
+    return _ended(automaton, tokens, cuts, before)
+
+
+def _ended(
+    automaton: TokenAutomaton, tokens: list[int], cuts: list[tuple[int, int]], before: Before
+) -> Sample:
+    """Return a sample of the first tokens and the soonest end behind them.
+
+    It has as many tokens, of those that ``cuts`` offers, as let it end without repeating a name.
+    """
+    vocabulary = automaton.masks.vocabulary
+    rest: tuple[int, ...] | None = None
+    count = 0
+    for count, position in reversed(dict.fromkeys(cuts)):
+        text = before() + _spelled(vocabulary, tokens[:count])
+        rest = shortest_completion(automaton, position, before=partial(bytes, text)).tokens
+        if rest is None or not MemberNames(text).read(_spelled(vocabulary, rest)):
+            break
+    return Sample((*tokens[:count], *(rest or ())), rest is not None)
+
+
+def _spelled(vocabulary: Vocabulary, tokens: Iterable[int]) -> bytes:
+    return b"".join(map(vocabulary.bytes_or_name, tokens))
 
 
 def _draw(vocabulary: Vocabulary, words: Bitmask, random: Random) -> int:

@@ -6,6 +6,7 @@ values (``const``, ``enum``), or whose objects all need one member with listed v
 """
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from kbnf_core.languages.json_schema.arguments import (
@@ -26,7 +27,12 @@ from kbnf_core.languages.json_schema.expressions import (
 )
 from kbnf_core.languages.json_schema.normal_form import ANY_SHAPE, NormalForm, Part, Plain, Type
 from kbnf_core.languages.json_schema.objects import Objects
-from kbnf_core.languages.json_schema.problems import ProblemError, invalid, too_large
+from kbnf_core.languages.json_schema.problems import (
+    ProblemError,
+    invalid,
+    too_large,
+    too_many_states,
+)
 from kbnf_core.languages.json_schema.value_sets import Restricted
 from kbnf_core.languages.json_schema.values import constant
 
@@ -63,9 +69,16 @@ def read_applicator(
         case "const":
             return constant(place.contents[keyword])
         case "enum":
-            return either(map(constant, take_list(place, keyword)))
+            return either(_listed_values(place, schemas.limits.states))
         case _:
             return _dependencies(place, document, keyword)
+
+
+def _listed_values(place: Place, most: int) -> Iterator[Expression]:
+    values = take_list(place, "enum")
+    if sum(len(str(value)) for value in values if isinstance(value, Decimal)) > most:
+        raise too_many_states(most, pointer_to(place, "enum"))
+    return map(constant, values)
 
 
 def _each(place: Place, document: Document, keyword: str) -> list[Expression]:

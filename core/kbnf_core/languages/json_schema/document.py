@@ -345,7 +345,7 @@ def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]
     # The library's own rule compares each item with each.
     extend: Any = vars(import_module("jsonschema.validators"))["extend"]  # it has no types
     checked = extend(chosen, {"uniqueItems": _repeated_items})
-    validator = checked(_undeclared(chosen.META_SCHEMA), registry=_meta_schemas())
+    validator = checked(_taken(chosen.META_SCHEMA), registry=_meta_schemas())
     try:
         best = best_match(validator.iter_errors(value))
     except RecursionError:
@@ -358,20 +358,29 @@ def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]
 
 @cache
 def _meta_schemas() -> "Registry[Json]":
-    """Return the meta-schemas without ``$schema``, for which jsonschema takes its own rules."""
+    """Return the meta-schemas as ``_taken`` returns them."""
     from referencing import Registry
     from referencing.jsonschema import specification_with
 
     known: Registry[Json] = import_module("jsonschema_specifications").REGISTRY
     contents = {uri: known.contents(uri) for uri in known}
     return Registry[Json]().with_resources(
-        (uri, specification_with(schema["$schema"]).create_resource(_undeclared(schema)))
+        (uri, specification_with(schema["$schema"]).create_resource(_taken(schema)))
         for uri, schema in contents.items()
     )
 
 
-def _undeclared(schema: Any) -> Any:
-    return {name: value for name, value in schema.items() if name != "$schema"}
+def _taken(schema: Any) -> Any:
+    """Return a meta-schema without ``$schema``, for which jsonschema takes its own rules.
+
+    Values of ``enum`` may repeat: it says nothing, and later drafts allow it.
+    """
+    found = {name: value for name, value in schema.items() if name != "$schema"}
+    keywords = found.get("properties", {})
+    if "enum" in keywords:
+        enum = {name: value for name, value in keywords["enum"].items() if name != "uniqueItems"}
+        found["properties"] = keywords | {"enum": enum}
+    return found
 
 
 def _repeated_items(

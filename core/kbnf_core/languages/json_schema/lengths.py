@@ -20,6 +20,10 @@ Counted = tuple[int, int]
 """A state, and how many characters came."""
 
 
+MOST_LETTERS = 1_000
+"""Characters of a word that is listed."""
+
+
 class Lengths:
     """The lengths of the words of an automaton, which is trimmed and has words."""
 
@@ -83,6 +87,38 @@ class Lengths:
                 return False
             here = {target for state in here for _, target in self.words.edges[state]}
         return False
+
+    def few_words(self, length: Length, most: int, budget: Budget) -> tuple[str, ...] | None:
+        """Return the words of some lengths, the shortest first, where they are short.
+
+        None where there are more than ``most``, or may be.
+        """
+        if length.high is None and self.longest[0] is None:
+            return None
+        found: list[str] = []
+        level = [("", 0)]
+        count = 0
+        while level:
+            if count >= length.low:
+                found += [word for word, state in level if self.words.accepting[state]]
+            count += 1
+            if count > MOST_LETTERS:
+                return None
+            longer: list[tuple[str, int]] = []
+            for word, state in level:
+                for points, target in self.words.edges[state]:
+                    if not self._fits(target, count, length):
+                        continue
+                    if sum(last - first for first, last in points) > most:
+                        return None
+                    codes = (code for first, last in points for code in range(first, last + 1))
+                    longer += [(word + chr(code), target) for code in codes]
+                    budget.spend(1 + len(points))
+            # Each beginning goes on to a word of its own.
+            if len(found) + len(longer) > most:
+                return None
+            level = longer
+        return tuple(found)
 
     def _fits(self, state: int, count: int, length: Length) -> bool:
         return length.high is None or count + self.shortest[state] <= length.high

@@ -18,7 +18,8 @@ class SchemaLimits:
     share names, and other schemas that one of ``oneOf`` shares values with. ``rules``: rules of
     the grammar. ``steps``: states of a counted object or array. ``distinct``: values that
     ``uniqueItems`` keeps apart. ``orders``: properties that may come in any order. ``bound``: the
-    largest count of items or members, ``length`` that of characters (``maxLength``). ``work``:
+    largest count of items or members, those of one ``properties`` too; ``length``: that of
+    characters (``maxLength``). ``states``: states that the values of one ``enum`` take. ``work``:
     counted steps of the conversion.
     """
 
@@ -32,6 +33,7 @@ class SchemaLimits:
     orders: int = 8
     bound: int = 65_535
     length: int = 2**31 - 1
+    states: int = DEFAULT_LIMITS.grammar_states
     work: int = DEFAULT_LIMITS.work
 
 

@@ -20,6 +20,7 @@ UNKNOWN_FORMAT = "W806"
 WITHOUT_EFFECT = "W807"
 NARROWED = "W808"
 NOT_FOR_SERVICE = "E809"
+REPEATED = "I810"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,13 @@ def narrowed(message: str, pointer: str) -> Problem:
     return Problem(NARROWED, message, pointer)
 
 
+def repeated(pointer: str) -> Problem:
+    """Return the note on members of one name, each of which counts."""
+    message = "a name may come twice in a text, and both members count"
+    hint = "list the names, or refuse texts that repeat one where they are read"
+    return Problem(REPEATED, message, pointer, hint)
+
+
 def invalid(message: str, pointer: str) -> ProblemError:
     """Return the error of a keyword with a value that it cannot have."""
     return ProblemError(Problem(INVALID, message, pointer))
@@ -77,6 +85,11 @@ def too_large(what: str, limit: int, name: str, pointer: str = "") -> ProblemErr
     return ProblemError(
         Problem(TOO_LARGE, message, pointer, f"simplify the schema, or raise the limit `{name}`")
     )
+
+
+def too_many_states(limit: int, pointer: str = "") -> ProblemError:
+    """Return the error of listed values that take more than ``SchemaLimits.states``."""
+    return too_large("states for values that are listed", limit, "states", pointer)
 
 
 _TOKEN = re.compile(r'\s*(?P<token>"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+)', re.DOTALL)

@@ -134,6 +134,10 @@ MANY_TEXTS = 12
 """Listed strings of which one automaton is made, instead of a node for each."""
 
 
+FEWER = 2
+"""How many letters, those of common beginnings once, are taken to be one state at least."""
+
+
 class RunScalars(ScalarWriter):
     """Writes sets of strings and numbers as their automata."""
 
@@ -142,7 +146,12 @@ class RunScalars(ScalarWriter):
         texts = tuple(text for value in values if (text := spelling.text(value)) is not None)
         if len(values) < MANY_TEXTS or len(texts) < len(values):
             return super()._texts(values)
-        return self._automaton(_literals(texts))
+        most = FEWER * self._limits.states
+        if sum(map(len, texts)) > most:
+            self._refuse_many(_letters(texts, most) // FEWER)
+        found = _literals(texts)
+        self._refuse_many(found.state_count)
+        return self._automaton(found)
 
     def _of_any_length(self, part: Restricted, wish: str) -> Form | None:
         del wish
@@ -171,6 +180,18 @@ class RunScalars(ScalarWriter):
         """Return a name by content, so that the parts of a grammar share their texts' rules."""
         del wish
         return f"text_{blake2b(repr(part).encode(errors='surrogatepass')).hexdigest()[:32]}"
+
+
+def _letters(texts: Sequence[str], most: int) -> int:
+    """Return how many letters texts have, those of common beginnings once, as far as ``most``."""
+    count, last = 0, ""
+    for text in sorted(texts):
+        pairs = zip(last, text, strict=False)
+        count += len(text) - next((n for n, (a, b) in enumerate(pairs) if a != b), len(last))
+        last = text
+        if count > most:
+            break
+    return count
 
 
 @lru_cache(maxsize=64)

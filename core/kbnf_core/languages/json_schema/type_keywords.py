@@ -179,10 +179,10 @@ def read_members(
     place: Place, document: Document, rest: Expression, limits: SchemaLimits, budget: Budget
 ) -> Objects:
     """Return what ``properties`` and ``patternProperties`` allow; all other members as ``rest``."""
-    named = {
-        name: document.inside(place, "properties", name)
-        for name in take_object(place, "properties")
-    }
+    properties = take_object(place, "properties")
+    if len(properties) > limits.bound:
+        raise too_large("properties", limits.bound, "bound", pointer_to(place, "properties"))
+    named = {name: document.inside(place, "properties", name) for name in properties}
     patterns = _read_patterns(place, document)
     budget.spend(STEPS * len(named) * (1 + len(patterns)))
     for name, value in named.items():

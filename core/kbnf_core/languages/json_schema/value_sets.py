@@ -104,6 +104,17 @@ class Restricted:
             )
         )
 
+    def few(self, most: int, budget: Budget) -> tuple[str, ...] | None:
+        """Return the strings that are listed or match patterns; None for more than ``most``."""
+        if self.finite is not None:
+            return self.finite if len(self.finite) <= most else None
+        patterns = any(wanted and isinstance(atom, Matching) for atom, wanted in self.literals)
+        if not patterns:
+            return None
+        dfa = self.of_any_length.dfa(budget)
+        length = self.length or Length(0, None)
+        return () if dfa.is_empty else lengths_of(dfa).few_words(length, most, budget)
+
     def dfa(self, budget: Budget) -> Dfa:
         """Return the set as an automaton; raises LimitError where it is too large."""
         known: Dfa | None = vars(self).get("_dfa")
@@ -167,7 +178,9 @@ def united(parts: Sequence[Restricted]) -> tuple[Restricted, ...]:
     if first is None:
         return tuple(dict.fromkeys(parts))
     listed = Restricted(first.kind, ((OneOf(tuple(values)), True),))
-    return tuple(dict.fromkeys(listed if part.finite is not None else part for part in parts))
+    # None for the lists: hashing all their values once for each would take the square of them.
+    kept = dict.fromkeys(None if part.finite is not None else part for part in parts)
+    return tuple(part or listed for part in kept)
 
 
 def restrict(kind: Kind, literals: Iterable[Literal]) -> Restricted | None:

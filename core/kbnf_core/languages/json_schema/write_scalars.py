@@ -41,7 +41,7 @@ from kbnf_core.languages.json_schema.lengths import Lengths, lengths_of
 from kbnf_core.languages.json_schema.linear import Rules, Step, write_linear
 from kbnf_core.languages.json_schema.options import SchemaLimits, Standard
 from kbnf_core.languages.json_schema.prelude import Prelude
-from kbnf_core.languages.json_schema.problems import too_large
+from kbnf_core.languages.json_schema.problems import too_large, too_many_states
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
 from kbnf_core.languages.json_schema.values import number_text
 from kbnf_core.languages.json_schema.write_counts import (
@@ -111,8 +111,13 @@ class ScalarWriter:
         return self._remembered(part, wish)
 
     def _texts(self, values: Sequence[str]) -> Form:
-        """Return the JSON texts of some strings."""
+        """Return the JSON texts of some strings; raises ProblemError beyond the limit of states."""
+        self._refuse_many(sum(map(len, values)))
         return alternation(map(self._listed, values))
+
+    def _refuse_many(self, states: int) -> None:
+        if states > self._limits.states:
+            raise too_many_states(self._limits.states)
 
     def _listed(self, value: str) -> Form:
         """Return the JSON texts of one string."""

@@ -44,6 +44,7 @@ from kbnf_core.languages.json_schema.problems import (
     ProblemError,
     dropped,
     narrowed,
+    repeated,
     too_large,
     unsupported,
 )
@@ -145,9 +146,12 @@ class Writer:
                 raise unsupported(f"an automaton needs {error}", self.pointer()) from None
             except ProblemError as error:
                 raise ProblemError(self._placed(error.problem)) from None
-            if len(self._rules) + len(self.bodies) > self.limits.rules:
-                raise too_large("rules", self.limits.rules, "rules", self.pointer())
+            self._check_count()
         return start
+
+    def _check_count(self) -> None:
+        if len(self._rules) + len(self.bodies) > self.limits.rules:
+            raise too_large("rules", self.limits.rules, "rules", self.pointer())
 
     def _placed(self, problem: Problem) -> Problem:
         return replace(problem, pointer=problem.pointer or self.pointer())
@@ -163,16 +167,22 @@ class Writer:
 
     def left_out(self, message: str, keyword: str = "maxLength") -> None:
         """Note that values are left out which the schema allows."""
-        at = self._placed_last
-        place = None if at is None else self.schemas.document.place(at)
-        if place is None:
-            pointer = self.pointer(keyword)
-        else:
-            pointer = place.pointer + (f"/{keyword}" if keyword in place.contents else "")
-        self.schemas.notes.append(narrowed(message, pointer))
+        self.schemas.notes.append(narrowed(message, self._inner_pointer(keyword)))
+
+    def _inner_pointer(self, keyword: str) -> str:
+        """Return the JSON Pointer of the value being written, or of a keyword of its schema."""
+        if self._placed_last is None:
+            return self.pointer(keyword)
+        place = self.schemas.document.place(self._placed_last)
+        return place.pointer + (f"/{keyword}" if keyword in place.contents else "")
+
+    def may_repeat(self) -> None:
+        """Note that names of members may repeat where they should not."""
+        self.schemas.notes.append(repeated(self.pointer("minProperties")))
 
     def _add(self, name: str, form: Form) -> None:
         self._rules[name] = form
+        self._check_count()
 
     def member(self, name: str, value: Expression) -> Form | None:
         """Return a named member; None if it cannot be."""
@@ -219,7 +229,7 @@ class Writer:
     def _rule(self, expression: Expression, wish: str) -> Form:
         name = self._known[expression] = self._names.fresh(wish)
         # The place in the text is that of the first call.
-        self._rules[name] = call(name)
+        self._add(name, call(name))
         self._queue.append(expression)
         return call(name)
 
@@ -260,11 +270,18 @@ class Writer:
                     return self.prelude.use("boolean")
                 return alternation(text(_SPELLED[value]) for value in values)
             case Restricted():
-                return self._scalars.write(part, wish)
+                return self._scalar(part, wish)
             case Arrays():
                 return self._array(part, wish)
             case Objects():
                 return write_object(part, self, wish)
+
+    def _scalar(self, part: Restricted, wish: str) -> Form | None:
+        try:
+            return self._scalars.write(part, wish)
+        except ProblemError as error:
+            pointer = error.problem.pointer or self._inner_pointer("enum")
+            raise ProblemError(replace(error.problem, pointer=pointer)) from None
 
     def _array(self, part: Arrays, wish: str) -> Form | None:
         try:

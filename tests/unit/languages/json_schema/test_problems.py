@@ -1,16 +1,21 @@
 """What cannot be converted: the code, the JSON Pointer, and where it is in the text."""
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
+from hashlib import md5
 from typing import Any
 
 import pytest
-from jsonschema import Draft4Validator
+from jsonschema import Draft4Validator, validators
 
+from kbnf_core.automata import operations
 from kbnf_core.convert import from_json_schema
+from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError
-from kbnf_core.languages.json_schema import Options, SchemaLimits
-from kbnf_core.languages.json_schema.document import check_schema, read_json
+from kbnf_core.languages.json_schema import Options, SchemaLimits, document, run_writer
 from kbnf_testing.counted import growth
+from kbnf_testing.schemas import json_schema_grammar
 
 STRINGS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
 
@@ -135,23 +140,81 @@ def test_hostile_schemas_meet_named_limits(name: str) -> None:
     assert finding.helps[0].split("`")[1] in SchemaLimits.__dataclass_fields__
 
 
-@pytest.mark.parametrize("draft", ["draft-04", "draft-06"])
+WORDS = [md5(bytes((number,)), usedforsecurity=False).hexdigest()[:10] for number in range(20)]
+PROPERTIES = {"properties": {word: {"minimum": 1} for word in WORDS}}
+NUMBERS = [1000 + number for number in range(50)]
+
+# schema, limits that it passes by one, the keyword, and the name of the limit
+COUNTED: list[tuple[Any, SchemaLimits, str, str]] = [
+    (PROPERTIES, SchemaLimits(bound=19), "properties", "bound"),
+    (PROPERTIES, SchemaLimits(rules=19), "properties", "rules"),
+    ({"enum": NUMBERS}, SchemaLimits(states=199), "enum", "states"),
+    ({"type": "object", "properties": {"p": {"enum": NUMBERS}}}, SchemaLimits(states=199), "enum",
+     "states"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "limits", "keyword", "name"), COUNTED, ids=str)
+@pytest.mark.parametrize("convert", [from_json_schema, json_schema_grammar])
+def test_what_is_listed_is_counted_where_it_is_read(
+    schema: Any, limits: SchemaLimits, keyword: str, name: str, convert: Callable[..., Any]
+) -> None:
+    text = json.dumps({"$comment": "", **schema})
+    finding = refused(convert, text, limits)
+    assert finding.code == "E804"
+    assert finding.source.slice(finding.span) == f'"{keyword}"'
+    assert f"/{keyword}: more than {getattr(limits, name)} " in finding.message
+    assert f"the limit `{name}`" in finding.helps[0]
+    more = replace(limits, **{name: getattr(limits, name) + 1})
+    if name != "rules":
+        convert(text, Options(limits=more))
+
+
+def refused(convert: Callable[..., Any], text: str, limits: SchemaLimits) -> Diagnostic:
+    with pytest.raises(GrammarError) as caught:
+        convert(text, Options(limits=limits))
+    return caught.value.diagnostics[0]
+
+
+@pytest.mark.parametrize("inner", [False, True])
+def test_texts_of_an_enum_are_counted(inner: bool) -> None:
+    schema: Any = {"enum": WORDS}
+    text = json.dumps({"type": "object", "properties": {"p": schema}} if inner else schema)
+    pointer = "/properties/p/enum" if inner else "/enum"
+    # Written as text each character is a state; an automaton shares some.
+    states = operations.literals(f'"{word}"'.encode() for word in WORDS).state_count
+    for convert, most in ((from_json_schema, 200), (json_schema_grammar, states)):
+        convert(text, Options(limits=SchemaLimits(states=most)))
+        finding = refused(convert, text, SchemaLimits(states=most - 1))
+        assert finding.message.startswith(f"{pointer}: more than {most - 1} states ")
+
+
+def test_what_passes_a_limit_by_far_is_not_worked_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError("work on what is too much")
+
+    words = [f"{number * 7919 % 10007:05}{'x' * 20}" for number in range(1_000)]
+    limits = SchemaLimits(bound=999, states=10_000)
+    monkeypatch.setattr(run_writer, "_literals", fail)
+    assert refused(json_schema_grammar, json.dumps({"enum": words}), limits).code == "E804"
+    monkeypatch.setattr(document.Document, "inside", fail)
+    many: Any = {"properties": {word: {} for word in words}}
+    assert refused(json_schema_grammar, json.dumps(many), limits).code == "E804"
+
+
+def test_numbers_of_an_enum_are_not_hashed_each_with_all_others() -> None:
+    def family(size: int) -> str:
+        return json.dumps({"enum": list(range(size))})
+
+    assert growth(json_schema_grammar, family, 300) < 2.2
+
+
+@pytest.mark.parametrize(
+    "draft", ["draft-04", "draft-06", "draft-07", "draft/2019-09", "draft/2020-12"]
+)
 def test_the_items_of_a_list_are_not_compared_each_with_each(draft: str) -> None:
     def family(size: int) -> str:
-        own = {"$schema": f"http://json-schema.org/{draft}/schema#", "minLength": "x"}
-        return json.dumps({**own, "enum": [{"a": number} for number in range(size)]})
-
-    def refuse(text: str) -> None:
-        with pytest.raises(GrammarError):
-            from_json_schema(text)
-
-    assert growth(refuse, family, 300) < 2.2
-
-
-@pytest.mark.parametrize("draft", ["draft-07", "draft/2019-09", "draft/2020-12"])
-def test_parts_of_a_meta_schema_compare_no_items_each_with_each(draft: str) -> None:
-    def family(size: int) -> str:
-        scheme = "http" if draft == "draft-07" else "https"
+        scheme = "https" if "/" in draft else "http"
         own = {"$schema": f"{scheme}://json-schema.org/{draft}/schema"}
         return json.dumps({**own, "required": [{"a": number} for number in range(size)]})
 
@@ -175,10 +238,9 @@ def test_parts_of_a_meta_schema_compare_no_items_each_with_each(draft: str) -> N
 )
 def test_items_are_equal_as_json_schema_says(items: list[object], are_unique: bool) -> None:
     assert Draft4Validator({"uniqueItems": True}).is_valid(items) is are_unique
-    # `$anchor` is left to the meta-schema by the quick check.
-    draft = "http://json-schema.org/draft-04/schema#"
-    text = json.dumps({"$schema": draft, "$anchor": "a", "enum": items})
-    assert (check_schema(read_json(text), text, SchemaLimits()) == []) is are_unique
+    own_rule = {"uniqueItems": document._repeated_items}
+    checked: Any = vars(validators)["extend"](Draft4Validator, own_rule)  # it has no types
+    assert checked({"uniqueItems": True}).is_valid(items) is are_unique
 
 
 def test_very_deep_json_is_refused() -> None:
