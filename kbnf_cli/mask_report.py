@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kbnf_cli.escaped import describe_bytes, escaped
 from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
 from kbnf_core.diagnostics.text import count_of, place_in
-from kbnf_core.source import Source
+from kbnf_core.source import Source, Span
 
 if TYPE_CHECKING:
     from kbnf_cli.mask import Prefix, Rejection
@@ -88,6 +88,9 @@ def to_npy(mask: Mask) -> bytes:
     np.save(buffer, flags)
     return buffer.getvalue()
 
+
+_ROOT = "(root)"
+"""The JSON Pointer of a whole text, for people."""
 
 _PLACES = 8
 """Places in the grammar that the text form shows."""
@@ -170,8 +173,16 @@ def _places(explanation: "Explanation") -> list["LivePlace"]:
 
 def describe_place(place: "LivePlace", source: Source) -> str:
     """Return the way from the start to a place, where it is, and what stands there."""
-    symbol = visible(source.slice(place.span)).replace("\n", " ")
-    return f"{' > '.join(place.rules)}, at {place_in(source, place.span)} {symbol}"
+    where = f"{place_in(source, place.span)} {symbol_at(source, place.span)}"
+    return f"{' > '.join(place.rules)}, at {where}"
+
+
+def symbol_at(source: Source, span: Span) -> str:
+    """Return what is at a place of a grammar: the symbol, or the JSON Pointer of a schema."""
+    pointer = source.pointer(span)
+    if pointer is None:
+        return visible(source.slice(span)).replace("\n", " ")
+    return visible(pointer) or _ROOT
 
 
 def _row(key: str, value: str) -> Segments:
@@ -196,8 +207,10 @@ def _expected_value(explanation: "Explanation | None") -> dict[str, Any]:
 def _place_value(place: "LivePlace", source: Source) -> dict[str, Any]:
     from kbnf_core.diagnostics.formats import span_value
 
+    pointer = source.pointer(place.span)
     return {
         "path": list(place.rules),
         "span": span_value(source, place.span),
+        **({} if pointer is None else {"pointer": pointer}),
         "expected": [list(bounds) for bounds in place.expected],
     }

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_cli.escaped import escaped
-from kbnf_cli.mask_report import View, describe_place
+from kbnf_cli.mask_report import View, describe_place, symbol_at
 from kbnf_core.diagnostics.segments import cells, clip, visible
 from kbnf_core.diagnostics.text import count_of
 from kbnf_core.mask.bits import pack, unpack
@@ -83,7 +83,7 @@ class PlaceGroup:
 
 def place_title(place: "LivePlace", source: Source) -> str:
     """Return the innermost rule and the terminal."""
-    return f"{visible(place.rules[-1])} {visible(source.slice(place.span))}"
+    return f"{visible(place.rules[-1])} {symbol_at(source, place.span)}"
 
 
 def terminal_places(engine: "Engine", places: "Sequence[LivePlace]") -> "list[LivePlace]":

@@ -1,12 +1,13 @@
-"""Short names for making KBNF syntax trees; spans are empty, for there is no text yet."""
+"""Short names for making KBNF syntax trees, which have no places until they are given some."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
-from kbnf_core.source import Source, Span
+from kbnf_core.source import NOWHERE, Source, Span
 from kbnf_core.syntax import tree
+from kbnf_core.traversal import fold
 
 Form = tree.Expression
-NOWHERE = Span(0, 0)
 EMPTY = tree.Sequence((), NOWHERE)
 """The empty word; the other functions leave it out, and rules have it as an empty terminal."""
 
@@ -103,10 +104,33 @@ def repeated(part: Form, low: int, high: int | None) -> Form:
     return tree.Repetition(part, low, high, NOWHERE, NOWHERE)
 
 
-def definition(name: str, body: Form) -> tree.Definition:
+def placed(root: Form, span: Span) -> Form:
+    """Return a form whose parts without a place are at ``span``; one that is a call always is."""
+
+    def open_parts(part: Form) -> Sequence[Form]:
+        return tree.children(part) if part.span == NOWHERE else ()
+
+    def one(part: Form, parts: list[Form]) -> Form:
+        is_call = part is root and isinstance(part, tree.Reference)
+        if part is EMPTY or (part.span != NOWHERE and not is_call):
+            return part
+        match part:
+            case tree.Sequence():
+                return tree.Sequence(tuple(parts), span)
+            case tree.Alternation():
+                return tree.Alternation(tuple(parts), span)
+            case tree.Repetition(_, low, high):
+                return tree.Repetition(parts[0], low, high, span, span)
+            case _:
+                return replace(part, span=span)
+
+    return fold(root, open_parts, one)
+
+
+def definition(name: str, body: Form, span: Span = NOWHERE) -> tree.Definition:
     """Return ``name ::= body;``."""
-    whole = tree.Terminal(_text(""), NOWHERE) if body is EMPTY else body
-    return tree.Definition(tree.Name(name, NOWHERE), whole, NOWHERE)
+    whole = tree.Terminal(_text(""), span) if body is EMPTY else body
+    return tree.Definition(tree.Name(name, span), whole, span)
 
 
 def document(definitions: Iterable[tree.Definition]) -> tree.Document:

@@ -43,4 +43,5 @@ JSON_SCHEMA = Language(
     is_converted=True,
     takes_fixes=False,
     dump=_dump,
+    is_json=True,
 )

@@ -10,11 +10,7 @@ from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError, WorkLimitError
 from kbnf_core.languages.json_schema.build_tree import document as as_document
-from kbnf_core.languages.json_schema.document import (
-    Json,
-    check_schema,
-    read_json,
-)
+from kbnf_core.languages.json_schema.document import Document, Json, check_schema, read_json
 from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref
 from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.normal_form import Type
@@ -23,11 +19,11 @@ from kbnf_core.languages.json_schema.problems import (
     UNSATISFIABLE,
     Problem,
     ProblemError,
-    locate,
     too_large,
 )
 from kbnf_core.languages.json_schema.run_writer import RunWriter
 from kbnf_core.languages.json_schema.schemas import Schemas
+from kbnf_core.languages.json_schema.shared_document import SharedDocument
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.translate import translate
 from kbnf_core.source import Source, Span
@@ -71,12 +67,13 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
     options = schema_options(lossy=request.lossy, **own)
     document = tree.Document(source, (), (), frozenset((START,)))
     try:
-        embedded = _convert(source, options, RunWriter)
+        embedded = _embedded(_run_writer(source, options))
         if embedded.losses and not options.lossy:
-            # Losses of ``lenient`` in the schema would otherwise go unreported. Schemas to be read
-            # by someone are not shared, so each is named.
+            # Losses of ``lenient`` in the schema would otherwise go unreported; each is named.
             losses = _readable(source, options).losses
             return Parsed(document, tuple(_diagnostic(loss, source) for loss in losses))
+    except ProblemError as error:
+        return Parsed(document, (_diagnostic(error.problem, source),))
     except GrammarError as error:
         return Parsed(document, tuple(error.diagnostics))
     found = translate(
@@ -90,8 +87,27 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
     if found.grammar is None:
         return Parsed(document, (empty,))
 
+    rules = found.grammar.rules
+
     def write() -> str:
         return _written(_readable(source, options))
+
+    def explained() -> Mapping[str, ir.Node]:
+        try:
+            readable = _readable(source, options)
+        except GrammarError:
+            # Schemas with the same contents may pass a limit where they are not one.
+            return rules
+        same = translate(
+            as_document(readable.definitions), readable.start, automata=readable.automata
+        )
+        return rules if same.grammar is None else same.grammar.rules
+
+    def place(name: str) -> Span:
+        # The rules are made again, so that nothing is kept for a message that seldom comes.
+        writer = _run_writer(source, options)
+        writer.write(writer.schemas.document.root())
+        return source.locate(writer.pointer_of(name, rules))
 
     return Parsed(
         tree.Document(source, (), ()),
@@ -99,37 +115,45 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
         embedded.start,
         _finish(embedded),
         tuple(_loss(problem, source) for problem in embedded.losses),
-        meaning=Rules(found.grammar.rules, write, empty),
+        meaning=Rules(rules, write, explained, place, empty),
     )
 
 
 def _loss(problem: Problem, source: Source) -> Loss:
-    return Loss(problem.code, _message(problem), locate(source.text, problem.pointer))
+    return Loss(problem.code, _message(problem), source.locate(problem.pointer))
 
 
-def _convert(text: Source, options: Options | None, writer: type[Writer]) -> Embedded:
-    try:
-        value = read_json(text.text)
-        limits = (options or Options()).limits
-        problems = check_schema(value, text.text, limits)
-        if problems:
-            raise ProblemError(problems[0])
-        if options is not None and options.strict is not None:
-            from kbnf_core.languages.json_schema.services import check_service
+def _checked(text: Source, options: Options) -> tuple[Json, Options]:
+    """Return a schema and what it says of its options. Raises ProblemError and GrammarError."""
+    value = read_json(text.text)
+    problems = check_schema(value, text.text, options.limits)
+    if problems:
+        raise ProblemError(problems[0])
+    if options.strict is not None:
+        from kbnf_core.languages.json_schema.services import check_service
 
-            refused = check_service(value, options.strict)
-            if refused:
-                raise GrammarError([_diagnostic(problem, text) for problem in refused])
-        return embed_json_schema(value, options, writer=writer)
-    except ProblemError as error:
-        raise GrammarError([_diagnostic(error.problem, text)]) from None
+        refused = check_service(value, options.strict)
+        if refused:
+            raise GrammarError([_diagnostic(problem, text) for problem in refused])
+    return value, guided(value, options)
 
 
-def _readable(text: Source, options: Options | None) -> Embedded:
-    # Only texts need it, and with it the reader of KBNF.
+def _run_writer(text: Source, options: Options) -> RunWriter:
+    value, options = _checked(text, options)
+    return RunWriter(SharedDocument(value, options.limits, options.standard), options)
+
+
+def _readable(text: Source, options: Options) -> Embedded:
+    """Return the rules for people, in which schemas with the same contents are not one."""
+    # Only texts and explanations need it, and with it the reader of KBNF.
     from kbnf_core.languages.json_schema.readable import ReadableWriter
 
-    return _convert(text, options, ReadableWriter)
+    try:
+        value, options = _checked(text, options)
+        document = Document(value, options.limits, options.standard)
+        return _embedded(ReadableWriter(document, options, text.places))
+    except ProblemError as error:
+        raise GrammarError([_diagnostic(error.problem, text)]) from None
 
 
 def _finish(embedded: Embedded) -> Finish:
@@ -152,19 +176,18 @@ def _written(embedded: Embedded) -> str:
     return format_kbnf(Source(text)).text or text
 
 
-def embed_json_schema(
-    schema: Json,
-    options: Options | None = None,
-    prefix: str = "",
-    writer: type[Writer] = Writer,
-) -> Embedded:
+def embed_json_schema(schema: Json, options: Options | None = None, prefix: str = "") -> Embedded:
     """Return rules for a schema, all names beginning with ``prefix``. Raises ProblemError.
 
     ``schema`` is as ``document.read_json`` returns it: numbers are decimals.
     """
     options = guided(schema, options or Options())
-    document = writer.reads(schema, options.limits, options.standard)
-    rules = writer(document, options, prefix)
+    document = Document(schema, options.limits, options.standard)
+    return _embedded(Writer(document, options, prefix), prefix)
+
+
+def _embedded(rules: Writer, prefix: str = "") -> Embedded:
+    document = rules.schemas.document
     root = document.root()
     try:
         definitions = rules.write(root)
@@ -210,7 +233,7 @@ def _diagnostic(problem: Problem, source: Source) -> Diagnostic:
     helps: tuple[str, ...] = (problem.help,) if problem.help else ()
     if problem.can_be_dropped:
         helps += ("`--lossy` (in Python `Options(lossy=True)`) drops the keyword and says so",)
-    span = locate(source.text, problem.pointer)
+    span = source.locate(problem.pointer)
     if problem.offset is not None:
         end = len(source.text)
         span = Span(min(problem.offset, end), min(problem.offset + 1, end))

@@ -7,7 +7,6 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
-    NOWHERE,
     Form,
     alternation,
     call,
@@ -28,6 +27,7 @@ from kbnf_core.languages.json_schema.options import (
 )
 from kbnf_core.lower.regular import automaton_of
 from kbnf_core.lower.translate import translate
+from kbnf_core.source import NOWHERE
 from kbnf_core.syntax import tree
 
 _GAPS = {

@@ -5,7 +5,7 @@ regular expressions, stay the automata that they are; the rules of alternatives 
 has met before come from ``parts``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 
@@ -19,7 +19,7 @@ from kbnf_core.languages.json_schema.build_tree import Form, call, definition, d
 from kbnf_core.languages.json_schema.counted import counted
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.emptiness import is_void
-from kbnf_core.languages.json_schema.expressions import Expression, Ref
+from kbnf_core.languages.json_schema.expressions import ANYTHING, Expression, Ref
 from kbnf_core.languages.json_schema.lengths import Lengths
 from kbnf_core.languages.json_schema.linear import Rules
 from kbnf_core.languages.json_schema.options import Options
@@ -28,21 +28,16 @@ from kbnf_core.languages.json_schema.prelude import Prelude
 from kbnf_core.languages.json_schema.problems import ProblemError
 from kbnf_core.languages.json_schema.quoted import quoted
 from kbnf_core.languages.json_schema.schemas import Schemas
-from kbnf_core.languages.json_schema.shared_document import SharedDocument
 from kbnf_core.languages.json_schema.value_sets import Restricted
 from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
 from kbnf_core.languages.json_schema.writer import Writer, called, reachable
 from kbnf_core.lower.translate import translate
-from kbnf_core.source import Span
+from kbnf_core.source import NOWHERE
 from kbnf_core.syntax import tree
-
-_NOWHERE = Span(0, 0)
 
 
 class RunWriter(Writer):
     """Writes rules for a program to run; alternatives that are known are not written again."""
-
-    reads = SharedDocument
 
     def __init__(
         self,
@@ -55,7 +50,9 @@ class RunWriter(Writer):
         super().__init__(document, options, prefix, schemas, prelude)
         self._is_whole = schemas is None and not prefix
         self._is_shareable = True
-        rules = Rules(self._fresh_for_text, self._add, self.schemas.budget)
+        # Whose schemas the rules are that have none of their own.
+        self._owners: dict[str, Expression] = {}
+        rules = Rules(self._fresh_for_text, self._add_text, self.schemas.budget)
         self._scalars = RunScalars(self.prelude, rules, self.limits, self.left_out)
 
     def write(self, root: Expression) -> list[tree.Definition]:
@@ -64,6 +61,31 @@ class RunWriter(Writer):
         shared = self.prelude.bodies().items()
         self.bodies.update((self._prefix + name, body) for name, body in shared)
         return [definition(name, form) for name, form in self._rules.items()]
+
+    def pointer_of(self, name: str, rules: Mapping[str, ir.Node]) -> str:
+        """Return the JSON Pointer of a rule, or that of the first rule that calls it.
+
+        ``rules`` are the meanings of all.
+        """
+        owners = {**self._owners, **{rule: each for each, rule in self._known.items()}}
+        callers: dict[str, str] = {}
+        for rule, body in rules.items():
+            for each in ir.calls(body):
+                callers.setdefault(each.nonterminal, rule)
+        tried = {name}
+        while name not in owners and callers.get(name, name) not in tried:
+            name = callers[name]
+            tried.add(name)
+        self._current = owners.get(name, ANYTHING)
+        return self.pointer()
+
+    def _add(self, name: str, form: Form) -> None:
+        super()._add(name, form)
+        self._owners[name] = self._current
+
+    def _add_text(self, name: str, form: Form) -> None:
+        super()._add(name, form)
+        self._owners.setdefault(name, self._placed_last or self._current)
 
     @cached_property
     def _settings(self) -> str:
@@ -119,7 +141,7 @@ class RunWriter(Writer):
         rules = {each.name.value for each in definitions}
         names = dict.fromkeys(name for each in definitions for name in called(each.body))
         shared: dict[str, ir.Node] = {
-            name: ir.Choice((), _NOWHERE) for name in names if name not in rules
+            name: ir.Choice((), NOWHERE) for name in names if name not in rules
         }
         found = translate(
             document(definitions), start, automata=writer.automata, bodies=shared

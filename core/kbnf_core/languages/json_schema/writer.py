@@ -87,9 +87,7 @@ def reachable(start: str, rules: Mapping[str, Form]) -> list[tree.Definition]:
 
 
 class Writer:
-    """Writes the rules that one document needs, which it reads as a ``reads``."""
-
-    reads: type[Document] = Document
+    """Writes the rules that one document needs."""
 
     def __init__(
         self,
@@ -211,7 +209,10 @@ class Writer:
 
     def _either(self, parts: Iterable[Expression], wish: str) -> Form | None:
         forms = [form for part in parts if (form := self._alternative(part, wish)) is not None]
-        return alternation(dict.fromkeys(forms)) if forms else None
+        return alternation(self._distinct(forms)) if forms else None
+
+    def _distinct(self, forms: Iterable[Form]) -> Iterable[Form]:
+        return dict.fromkeys(forms)
 
     def _alternative(self, expression: Expression, wish: str) -> Form | None:
         return self.place(expression, wish)
