@@ -1,11 +1,11 @@
 """The reader of JSON Schemas: to rules, by themselves or inside another grammar."""
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from kbnf_core import ir
-from kbnf_core.automata.dfa import Dfa
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError, WorkLimitError
@@ -32,6 +32,8 @@ from kbnf_core.syntax.conversion import Loss
 from kbnf_core.syntax.parsed import Parsed, Request, Rules
 from kbnf_core.syntax.printer import print_document
 
+T = TypeVar("T")
+
 START = "start"
 
 
@@ -40,8 +42,7 @@ class Embedded:
     """Rules for a schema inside another grammar: ``definitions``, of which ``start`` is called.
 
     ``losses`` are keywords that were dropped, ``notes`` those that say nothing; ``eager`` tells
-    whether every text ends where its value does; ``automata`` are those of regular expressions
-    that are known already, ``bodies`` the meanings of more rules.
+    whether every text ends where its value does; ``comments`` are what to say of rules, by name.
     """
 
     start: str
@@ -49,9 +50,7 @@ class Embedded:
     losses: tuple[Problem, ...]
     notes: tuple[Problem, ...]
     eager: bool
-    automata: Mapping[tree.Pattern, Dfa]
     comments: Mapping[str, str]
-    bodies: Mapping[str, ir.Node]
 
 
 def parse_json_schema(source: Source, request: Request) -> Parsed:
@@ -67,8 +66,9 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
     options = schema_options(lossy=request.lossy, **own)
     document = tree.Document(source, (), (), frozenset((START,)))
     try:
-        embedded = _embedded(_run_writer(source, options))
-        if embedded.losses and not options.lossy:
+        writer = _run_writer(source, options)
+        rules, eager = _made(writer, writer.rules_for)
+        if writer.schemas.losses and not options.lossy:
             # Losses of ``lenient`` in the schema would otherwise go unreported; each is named.
             losses = _readable(source, options).losses
             return Parsed(document, tuple(_diagnostic(loss, source) for loss in losses))
@@ -76,18 +76,7 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
         return Parsed(document, (_diagnostic(error.problem, source),))
     except GrammarError as error:
         return Parsed(document, tuple(error.diagnostics))
-    found = translate(
-        as_document(embedded.definitions),
-        embedded.start,
-        automata=embedded.automata,
-        bodies=embedded.bodies,
-    )
-    unsatisfiable = Problem(UNSATISFIABLE, "every value needs another one inside", "")
-    empty = _diagnostic(unsatisfiable, source)
-    if found.grammar is None:
-        return Parsed(document, (empty,))
-
-    rules = found.grammar.rules
+    losses, notes = _said(writer)
 
     def write() -> str:
         return _written(_readable(source, options))
@@ -98,23 +87,23 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
         except GrammarError:
             # Schemas with the same contents may pass a limit where they are not one.
             return rules
-        same = translate(
-            as_document(readable.definitions), readable.start, automata=readable.automata
-        )
-        return rules if same.grammar is None else same.grammar.rules
+        same = translate(as_document(readable.definitions), readable.start).grammar
+        return rules if same is None else same.rules
 
     def place(name: str) -> Span:
         # The rules are made again, so that nothing is kept for a message that seldom comes.
-        writer = _run_writer(source, options)
-        writer.write(writer.schemas.document.root())
-        return source.locate(writer.pointer_of(name, rules))
+        again = _run_writer(source, options)
+        again.rules_for(again.schemas.document.root())
+        return source.locate(again.pointer_of(name, rules))
 
+    unsatisfiable = Problem(UNSATISFIABLE, "every value needs another one inside", "")
+    empty = _diagnostic(unsatisfiable, source)
     return Parsed(
         tree.Document(source, (), ()),
-        tuple(_diagnostic(problem, source) for problem in embedded.notes),
-        embedded.start,
-        _finish(embedded),
-        tuple(_loss(problem, source) for problem in embedded.losses),
+        tuple(_diagnostic(problem, source) for problem in notes),
+        START,
+        _finish(eager),
+        tuple(_loss(problem, source) for problem in losses),
         meaning=Rules(rules, write, explained, place, empty),
     )
 
@@ -156,15 +145,15 @@ def _readable(text: Source, options: Options) -> Embedded:
         raise GrammarError([_diagnostic(error.problem, text)]) from None
 
 
-def _finish(embedded: Embedded) -> Finish:
-    return Finish.EAGER if embedded.eager else Finish.EOS
+def _finish(eager: bool) -> Finish:
+    return Finish.EAGER if eager else Finish.EOS
 
 
 def _written(embedded: Embedded) -> str:
     """Return the text, laid out as ``kbnf fmt`` lays out."""
     from kbnf_core.format.document import WIDTH, format_kbnf
 
-    parts = [f"(* kbnf: finish={_finish(embedded).value} *)\n"]
+    parts = [f"(* kbnf: finish={_finish(embedded.eager).value} *)\n"]
     for definition in embedded.definitions:
         comment = embedded.comments.get(definition.name.value)
         if comment is not None:
@@ -186,21 +175,28 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
     return _embedded(Writer(document, options, prefix), prefix)
 
 
-def _embedded(rules: Writer, prefix: str = "") -> Embedded:
-    document = rules.schemas.document
-    root = document.root()
+def _embedded(writer: Writer, prefix: str = "") -> Embedded:
+    definitions, eager = _made(writer, writer.write)
+    return Embedded(prefix + START, tuple(definitions), *_said(writer), eager, writer.comments)
+
+
+def _made(writer: Writer, make: Callable[[Expression], T]) -> tuple[T, bool]:
+    """Return the rules that ``make`` makes of a document, and whether its values end by themselves.
+
+    Raises ProblemError.
+    """
+    root = writer.schemas.document.root()
     try:
-        definitions = rules.write(root)
-        eager = _is_prefix_free(rules.schemas, root)
+        return make(root), _is_prefix_free(writer.schemas, root)
     except WorkLimitError as error:
         raise too_large("steps of work", error.limit, "work", error.part) from None
-    losses = tuple(dict.fromkeys(rules.schemas.losses))
-    notes = tuple(dict.fromkeys([*document.ignored, *rules.schemas.notes]))
-    start = prefix + "start"
-    automata, comments = rules.automata, rules.comments
-    return Embedded(
-        start, tuple(definitions), losses, notes, eager, automata, comments, rules.bodies
-    )
+
+
+def _said(writer: Writer) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
+    """Return the keywords that were dropped, and those that say nothing."""
+    schemas = writer.schemas
+    notes = dict.fromkeys([*schemas.document.ignored, *schemas.notes])
+    return tuple(dict.fromkeys(schemas.losses)), tuple(notes)
 
 
 def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:

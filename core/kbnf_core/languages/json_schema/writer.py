@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.languages.json_schema.arrays import Arrays
 from kbnf_core.languages.json_schema.build_tree import (
@@ -74,7 +73,7 @@ def called(form: Form) -> Iterator[str]:
             pending.extend(tree.children(part))
 
 
-def reachable(start: str, rules: Mapping[str, Form]) -> list[tree.Definition]:
+def reachable(start: str, rules: Mapping[str, Form]) -> dict[str, Form]:
     """Return the rules that ``start`` calls, directly or not, in the order of ``rules``."""
     queue = [start]
     used = {start}
@@ -83,7 +82,7 @@ def reachable(start: str, rules: Mapping[str, Form]) -> list[tree.Definition]:
             fresh = dict.fromkeys(each for each in called(rules[name]) if each not in used)
             queue.extend(fresh)
             used.update(fresh)
-    return [definition(name, form) for name, form in rules.items() if name in used]
+    return {name: form for name, form in rules.items() if name in used}
 
 
 class Writer:
@@ -116,16 +115,11 @@ class Writer:
         # Rules whose meaning is known already.
         self.bodies: dict[str, ir.Node] = {}
 
-    @property
-    def automata(self) -> Mapping[tree.Pattern, Dfa]:
-        """The automata of regular expressions that were made from one."""
-        return self._scalars.automata
-
     def write(self, root: Expression) -> list[tree.Definition]:
         """Return the rules for ``root``, its own first, called ``start``. Raises ProblemError."""
         start = self._write_all(root)
         shared = {self._prefix + name: form for name, form in self.prelude.rules.items()}
-        return reachable(start, self._rules | shared)
+        return [definition(*rule) for rule in reachable(start, self._rules | shared).items()]
 
     def _write_all(self, root: Expression) -> str:
         """Make the rules for ``root``; return the name of the first. Raises ProblemError."""
