@@ -89,6 +89,9 @@ def to_npy(mask: Mask) -> bytes:
     return buffer.getvalue()
 
 
+_ROOT = "(root)"
+"""The JSON Pointer of a whole text, for people."""
+
 _PLACES = 8
 """Places in the grammar that the text form shows."""
 
@@ -170,8 +173,8 @@ def _places(explanation: "Explanation") -> list["LivePlace"]:
 
 def describe_place(place: "LivePlace", source: Source) -> str:
     """Return the way from the start to a place, where it is, and what stands there."""
-    symbol = symbol_at(source, place.span)
-    return f"{' > '.join(place.rules)}, at {place_in(source, place.span)} {symbol}"
+    where = f"{place_in(source, place.span)} {symbol_at(source, place.span)}"
+    return f"{' > '.join(place.rules)}, at {where}"
 
 
 _SYMBOL = 60
@@ -179,7 +182,10 @@ _SYMBOL = 60
 
 
 def symbol_at(source: Source, span: Span) -> str:
-    """Return what stands at ``span`` in one line, cut off where it is long."""
+    """Return what is at a place in one line, or the JSON Pointer of a schema; long text is cut."""
+    pointer = source.pointer(span)
+    if pointer is not None:
+        return visible(pointer) or _ROOT
     more = "…" if span.end - span.start > _SYMBOL else ""
     shown = source.slice(Span(span.start, min(span.end, span.start + _SYMBOL)))
     return visible(" ".join(shown.split("\n"))) + more
@@ -207,8 +213,10 @@ def _expected_value(explanation: "Explanation | None") -> dict[str, Any]:
 def _place_value(place: "LivePlace", source: Source) -> dict[str, Any]:
     from kbnf_core.diagnostics.formats import span_value
 
+    pointer = source.pointer(place.span)
     return {
         "path": list(place.rules),
         "span": span_value(source, place.span),
+        **({} if pointer is None else {"pointer": pointer}),
         "expected": [list(bounds) for bounds in place.expected],
     }

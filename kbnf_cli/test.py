@@ -16,6 +16,7 @@ from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import escaped
 from kbnf_cli.files import STDIN, find_grammars, read_bytes
 from kbnf_cli.inputs import BUILT_IN, GRAMMAR, FileInputs, Inputs, read_vocabulary
+from kbnf_cli.mask_report import symbol_at
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -146,7 +147,7 @@ def _cover(grammar: "Grammar", outcomes: "list[Outcome]") -> Covered | None:
     from kbnf_core.examples.cases import Example, Status
     from kbnf_core.examples.coverage import cover
 
-    rules = grammar.reading.grammar
+    rules = grammar.reading.explained
     if rules is None:
         return None
     passed = [each.example for each in outcomes if each.status is Status.PASSED]
@@ -240,7 +241,7 @@ def _coverage_text(covered: Covered) -> Segments:
         lines.append(f"not looked at, for they are too long: {coverage.given_up} examples")
     for each in coverage.unused_alternatives:
         if each.rule not in coverage.unused_rules:
-            text = " ".join(visible(source.slice(each.span)).split())
+            text = " ".join(symbol_at(source, each.span).split())
             place = place_in(source, each.span)
             lines.append(f"unused alternative of {each.rule}: {text} at {place}")
     return [Segment(f"  {line}\n") for line in lines]

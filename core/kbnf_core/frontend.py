@@ -19,7 +19,7 @@ from kbnf_core.ir import Grammar
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import Analysis, analyse
 from kbnf_core.lower.translate import translate
-from kbnf_core.source import Source, Span
+from kbnf_core.source import NOWHERE, Source, Span
 from kbnf_core.syntax.conversion import Conversion, Loss
 from kbnf_core.syntax.parsed import NO_OPTIONS, Parsed, Reader, Request, Rules
 from kbnf_core.syntax.pragmas import Pragmas, read_pragmas
@@ -45,10 +45,10 @@ class Language:
     reader, and ``check`` raises ``ConfigError`` for values that they cannot have. ``write`` is None
     for a language that nothing is converted to; ``dump`` makes a text of what a program may give
     instead of one. Functions import what they need when they are called, so that a value costs
-    nothing. A language that ``is_converted`` has another structure than KBNF: its reader leaves out
-    all to which the start does not lead, and its tree has places of the text, but not its form; so
-    it has an ``outliner`` of its own. Fixes of lints are for languages that have KBNF's operators
-    (``takes_fixes``).
+    nothing. Texts of a language that ``is_json`` are JSON. A language that ``is_converted`` has
+    another structure than KBNF: its reader leaves out all to which the start does not lead, and its
+    tree has places of the text, but not its form; so it has an ``outliner`` of its own. Fixes of
+    lints are for languages that have KBNF's operators (``takes_fixes``).
     """
 
     name: str
@@ -61,6 +61,7 @@ class Language:
     is_converted: bool = False
     takes_fixes: bool = True
     outliner: "Callable[[Source, Limits], Outline] | None" = None
+    is_json: bool = False
     dump: Callable[[Any], str] | None = None
     check: Callable[[Mapping[str, Any]], None] | None = None
 
@@ -181,6 +182,16 @@ class Reading:
         return any((finding.code, finding.span) == (loss.code, loss.span) for loss in self.losses)
 
     @cached_property
+    def explained(self) -> Grammar | None:
+        """The grammar with the names and places for people, which explanations are made of.
+
+        The language is that of ``grammar``, and so are the rules where these are the author's.
+        """
+        if self.meaning is None or self.grammar is None:
+            return self.grammar
+        return Grammar(self.start, self.meaning.explained())
+
+    @cached_property
     def written(self) -> Mapping[Span, Sequence[Expression]]:
         """The nodes of the syntax tree by their spans, parts before wholes."""
         found: dict[Span, list[Expression]] = {}
@@ -191,7 +202,11 @@ class Reading:
     @property
     def start_span(self) -> Span:
         """Where the start is defined first."""
-        return name_span(self.document, self.start)
+        return self.name_span(self.start)
+
+    def name_span(self, name: str) -> Span:
+        """Return where a nonterminal is defined first, or the start of the text."""
+        return name_span(self.document, name, self.meaning)
 
     def finding(self, code: str, message: str, span: Span, **parts: Any) -> Diagnostic:
         """Return a finding about the text; ``parts`` are further fields of it."""
@@ -217,6 +232,8 @@ def read_grammar(
     ``defaults`` are for KBNF, whose files can say what differs; the rest is that of ``Request``.
     Raises what ``Language.parse`` raises, nothing else.
     """
+    if language.is_json:
+        source = replace(source, is_json=True)
     request = Request(start, limits, imports, vocabulary, lossy, options)
     parsed = language.parse(source, request)
     document, meaning = parsed.document, parsed.meaning
@@ -247,7 +264,7 @@ def read_grammar(
                     grammar, analysis, finding = None, None, meaning.empty
                 found.append(finding)
     except WorkLimitError as error:
-        found.append(too_much_work(document, error))
+        found.append(too_much_work(document, error, meaning))
         grammar = analysis = None
     own = finish or (Finish(pragmas.finish) if pragmas.finish else None)
     in_force = own or defaults.finish or parsed.finish or language.finish
@@ -313,7 +330,7 @@ def not_converted(reading: Reading) -> tuple[Diagnostic, ...]:
     if not reading.is_endless:
         return reading.diagnostics
     message = f"no text of the start nonterminal `{reading.start}` ever ends: none can be kept"
-    place = name_span(reading.document, reading.start)
+    place = reading.start_span
     helps = ("give it an alternative that ends in terminals",)
     return (Diagnostic("E105", message, reading.document.source, place, helps=helps),)
 
@@ -324,24 +341,30 @@ def too_large(reading: Reading, name: str, limits: Limits) -> Diagnostic:
         "E106",
         f"the grammar needs more than {limits.grammar_states:,} states",
         reading.document.source,
-        name_span(reading.document, name.partition("#")[0]),
+        reading.name_span(name),
         label="the limit was passed in this rule",
         helps=("lower its repetition counts, or raise `Limits.grammar_states`",),
     )
 
 
-def too_much_work(document: Document, error: WorkLimitError) -> Diagnostic:
+def too_much_work(
+    document: Document, error: WorkLimitError, meaning: Rules | None = None
+) -> Diagnostic:
     """Return the finding that reading or building took more work than allowed."""
     return Diagnostic(
         "E107",
         f"the grammar takes more than {error.limit:,} steps of work",
         document.source,
-        name_span(document, error.part.partition("#")[0]),
+        name_span(document, error.part, meaning),
         label="the limit was passed in this rule",
         helps=("make the rule smaller, or lower its counts; or raise `Limits.work`",),
     )
 
 
-def name_span(document: Document, name: str) -> Span:
-    """Return where ``name`` is defined first, or the start of the text."""
-    return document.first_names.get(name, Span(0, 0))
+def name_span(document: Document, name: str, meaning: Rules | None = None) -> Span:
+    """Return where ``name`` is defined first, or the start of the text.
+
+    ``name`` may be that of a part of a large rule.
+    """
+    rule = name.partition("#")[0]
+    return document.first_names.get(rule, NOWHERE) if meaning is None else meaning.place(rule)

@@ -339,6 +339,10 @@ class Grammar:
         return analyse(rules) if known is None else known
 
     @property
+    def _explained(self) -> ir.Grammar:
+        return self.reading.explained or _usable(self.reading)
+
+    @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Warnings found while reading."""
         return self.reading.diagnostics
@@ -357,7 +361,7 @@ class Grammar:
     @cached_property
     def plain_tables(self) -> "PlainTables":
         """The automata for explanations. Raises ``GrammarError`` (E106, E107) past a limit."""
-        return self._build(partial(build_plain_tables, _usable(self.reading), self._limits))
+        return self._build(partial(build_plain_tables, self._explained, self._limits))
 
     def _build(self, build: Callable[[], T]) -> T:
         try:
@@ -366,7 +370,8 @@ class Grammar:
         except TooManyStatesError as error:
             raise GrammarError([too_large(self.reading, str(error), self._limits)]) from None
         except WorkLimitError as error:
-            raise GrammarError([too_much_work(self.reading.document, error)]) from None
+            reading = self.reading
+            raise GrammarError([too_much_work(reading.document, error, reading.meaning)]) from None
 
     @cached_property
     def token_automata(self) -> "TokenAutomata":

@@ -4,8 +4,10 @@ Everything else speaks of spans: half-open ranges of code points in ``Source.tex
 Line, column and byte offset are computed here, when a span is displayed.
 """
 
+import json
 import re
 from bisect import bisect_right
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -21,6 +23,10 @@ class Span(NamedTuple):
     def cover(self, other: "Span") -> "Span":
         """Return the smallest span that holds both."""
         return Span(min(self.start, other.start), max(self.end, other.end))
+
+
+NOWHERE = Span(0, 0)
+"""The span of what a language adds to every text, such as the rules of JSON's strings."""
 
 
 class Position(NamedTuple):
@@ -45,10 +51,14 @@ def half_of_pair(text: str) -> Span | None:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A text and where it came from (``path`` is None for text that is in no file)."""
+    """A text and where it came from (``path`` is None for text that is in no file).
+
+    Places in a text that ``is_json`` have JSON Pointers.
+    """
 
     text: str
     path: str | None = None
+    is_json: bool = False
 
     @property
     def name(self) -> str:
@@ -99,6 +109,82 @@ class Source:
         """Return the code point index at which 1-based line ``number`` starts."""
         return self._line_starts[number - 1]
 
+    @cached_property
+    def places(self) -> Mapping[str, Span]:
+        """The spans of the JSON Pointers; none in other texts."""
+        return dict(pointers(self.text)) if self.is_json else {}
+
+    @cached_property
+    def _pointers(self) -> Mapping[Span, str]:
+        return {span: pointer for pointer, span in self.places.items()}
+
+    def pointer(self, span: Span) -> str | None:
+        """Return the JSON Pointer that a span stands for."""
+        return self._pointers.get(span)
+
+    def locate(self, pointer: str) -> Span:
+        """Return the span of a JSON Pointer.
+
+        Where the pointer leads nowhere, or into another document, it is the text's first token.
+        """
+        if not pointer:
+            # It comes first, so that all others need not be looked for.
+            return next((span for _, span in pointers(self.text)), NOWHERE)
+        return self.places.get(pointer) or self.locate("")
+
     def slice(self, span: Span) -> str:
         """Return the text of ``span``."""
         return self.text[span.start : span.end]
+
+
+_TOKEN = re.compile(r'\s*(?P<token>"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+)', re.DOTALL)
+
+
+def pointers(text: str) -> Iterator[tuple[str, Span]]:
+    """Yield every JSON Pointer (RFC 6901) of a text of JSON with its span, in order.
+
+    The span is that of a member's name, or of an item's first token.
+    """
+    path: list[str | int] = []
+    opened: list[str] = []
+    named = False
+    for match in _TOKEN.finditer(text):
+        token = match["token"]
+        span = Span(*match.span("token"))
+        if token in "}]":
+            _close(path, opened)
+            named = False
+        elif token == ",":
+            if opened and opened[-1] == "[" and isinstance(path[-1], int):
+                path[-1] += 1
+            named = False
+        elif token == ":":
+            named = True
+        elif opened and opened[-1] == "{" and not named:
+            path[-1] = _name(token)
+            yield _pointer(path), span
+        else:
+            if not named:
+                yield _pointer(path), span
+            if token in "{[":
+                opened.append(token)
+                path.append(0 if token == "[" else "")
+                named = False
+
+
+def _close(path: list[str | int], opened: list[str]) -> None:
+    if opened:
+        opened.pop()
+        path.pop()
+
+
+def _name(token: str) -> str:
+    try:
+        return str(json.loads(token))
+    except ValueError:
+        return token
+
+
+def _pointer(path: list[str | int]) -> str:
+    steps = (str(step).replace("~", "~0").replace("/", "~1") for step in path)
+    return "".join(f"/{step}" for step in steps)

@@ -9,7 +9,7 @@ from kbnf_cli.mask_table import terminal_places
 from kbnf_cli.play.session import Session, World
 from kbnf_core.diagnostics.segments import Role, Segment, Segments, clip, visible
 from kbnf_core.diagnostics.text import count_of, place_in
-from kbnf_core.source import Source, Span
+from kbnf_core.source import NOWHERE, Source, Span
 
 if TYPE_CHECKING:
     from kbnf_core import Explanation
@@ -92,22 +92,19 @@ def stack_lines(session: Session, columns: int) -> list[str]:
 
 def _add(root: _Node, place: "LivePlace", source: Source) -> None:
     node = root
-    called = zip(place.calls, place.rules[1:], strict=True)
-    symbols = [_symbol(source, spans, name) for spans, name in called] + [place.span]
+    symbols = [next(iter(spans), NOWHERE) for spans in place.calls] + [place.span]
     for rule, span in zip(place.rules, symbols, strict=True):
-        node = node.inner.setdefault(f"{visible(rule)} ::= {dotted(source, span)}", _Node())
+        at = dotted(source, span)
+        label = f"{visible(rule)} ::= {at}" if at else visible(rule)
+        node = node.inner.setdefault(label, _Node())
     takes = describe_bytes(place.expected) if place.expected else "one token"
     node.inner.setdefault(f"takes {takes}", _Node())
 
 
-def _symbol(source: Source, spans: tuple[Span, ...], name: str) -> Span:
-    """Return the symbol that calls ``name``; failing that, the first that stands there."""
-    named = (span for span in spans if source.slice(span) == name)
-    return next(named, next(iter(spans), Span(0, 0)))
-
-
 def dotted(source: Source, span: Span) -> str:
-    """Return the line of the grammar around a symbol, with a dot before it."""
+    """Return the line of the grammar around a symbol, with a dot before it; of JSON its pointer."""
+    if source.is_json:
+        return symbol_at(source, span)
     line = source.position(span.start).line
     start = source.line_start(line)
     end = start + len(source.line(line))

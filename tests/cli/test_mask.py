@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 import kbnf_cli
 from kbnf_core import Config, Engine, Vocabulary
 from kbnf_testing.command import Kbnf, Write
+from kbnf_testing.schemas import checked
 
 GRAMMAR = """\
 start ::= '{' pair {',' pair} '}';
@@ -320,3 +321,31 @@ def test_what_a_text_says_of_tokens_is_about_the_vocabulary(kbnf: Kbnf, write: W
     result = kbnf("mask", grammar, "--vocab", vocabulary, "--format", "ids", "--text", "c")
     assert "W405" not in result.stderr
     assert result.out.split() == ["2"]
+
+
+_INTEGER = """{
+  "properties": {
+    "a": {"type": "integer"}
+  },
+  "required": ["a"]
+}"""
+_TAG = """{"type": "structural_tag",
+ "format": {"type": "json_schema", "json_schema": {"type": "boolean"}}}"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "after", "place", "pointer"),
+    [
+        ("a.json", _INTEGER, '{"a": ', "start > a > integer, at a.json:3:5", "/properties/a"),
+        ("a.json", _INTEGER, "", "start, at a.json:1:1", ""),
+        ("a.structural_tag", _TAG, "", "at a.structural_tag:2:2", "/format"),
+    ],
+)
+def test_why_names_the_schema_in_a_text_of_json(
+    kbnf: Kbnf, write: Write, name: str, text: str, after: str, place: str, pointer: str
+) -> None:
+    grammar = write(name, text)
+    arguments = ("mask", grammar, *(["--text", after] if after else []), "--why", "x")
+    assert f"{place} {pointer or '(root)'}\n" in kbnf(*arguments).out
+    value = checked("mask", kbnf(*arguments, "--format", "json").out)
+    assert pointer in [each["pointer"] for each in value["why"]["places"]]

@@ -55,6 +55,11 @@ class Diagnostic:
     fixes: tuple[Fix, ...] = ()
 
     @property
+    def pointer(self) -> str | None:
+        """The JSON Pointer of the place, in a text of JSON."""
+        return self.source.pointer(self.span)
+
+    @property
     def rule(self) -> Rule:
         """The catalogue's entry for the code."""
         return CATALOGUE[self.code]

@@ -51,6 +51,7 @@ def _totals(diagnostics: list[Diagnostic]) -> dict[str, int]:
 
 
 def _diagnostic_value(diagnostic: Diagnostic) -> dict[str, Any]:
+    pointer = diagnostic.pointer
     return {
         "code": diagnostic.code,
         "name": diagnostic.rule.name,
@@ -58,6 +59,7 @@ def _diagnostic_value(diagnostic: Diagnostic) -> dict[str, Any]:
         "message": diagnostic.message,
         "path": diagnostic.source.path,
         "span": span_value(diagnostic.source, diagnostic.span),
+        **({} if pointer is None else {"pointer": pointer}),
         "notes": _notes(diagnostic),
         "fixes": [_fix_value(diagnostic.source, fix) for fix in diagnostic.fixes],
     }

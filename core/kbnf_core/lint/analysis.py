@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from kbnf_core.automata.alphabet import join, legible_bytes, separate
 from kbnf_core.diagnostics.text import count_of
-from kbnf_core.frontend import EFFORT, Reading, name_span
+from kbnf_core.frontend import EFFORT, Reading
 from kbnf_core.ir import Literal, Node, Regular, postorder
 from kbnf_core.syntax.tree import Document, Pattern, PatternKind
 
@@ -74,7 +74,7 @@ def show(word: bytes) -> str:
 
 def show_name(reading: Reading, nonterminal: str) -> str:
     """Return the name of a nonterminal, ``this`` where a conversion generated it."""
-    place = name_span(reading.document, nonterminal)
+    place = reading.name_span(nonterminal)
     written = reading.document.source.slice(place)
     # A name may be written with marks around it, as in `?sum` or `<sum>`.
     return f"`{nonterminal}`" if nonterminal in written else "this"

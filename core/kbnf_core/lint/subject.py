@@ -188,7 +188,7 @@ class Subject:
         except TooManyStatesError as error:
             return too_large(self.reading, str(error), DEFAULT_LIMITS)
         except WorkLimitError as error:
-            return too_much_work(self.reading.document, error)
+            return too_much_work(self.reading.document, error, self.reading.meaning)
 
     @cached_property
     def vocabulary(self) -> "Vocabulary":

@@ -115,7 +115,7 @@ def _finished(name: str, builder: NfaBuilder, finish: Finish) -> Piece:
 
 
 def _piece_of_dfa(body: Regular, alphabet: Alphabet) -> Piece:
-    places: list[tuple[Place, ...]] = [((body.span, 0),)] * body.dfa.state_count
+    places: list[tuple[Place, ...]] = [(Place(body.span),)] * body.dfa.state_count
     edges = edge_columns(body.dfa, alphabet)
     size = len(edges) // 3
     source, symbol, target = edges[:size], edges[size : 2 * size], edges[2 * size :]

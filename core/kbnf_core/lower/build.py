@@ -24,8 +24,7 @@ from kbnf_core.lower.tables import Tables
 class PlainTables:
     """Tables without inlining or merging, and for each state the source of what may come.
 
-    A place is a span and how many bytes of its literal lie behind. No call is a tail call, so
-    that the nonterminals above a state are known.
+    No call is a tail call, so that the nonterminals above a state are known.
     """
 
     tables: Tables

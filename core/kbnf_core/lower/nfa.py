@@ -36,8 +36,18 @@ from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.source import Span
 
-Place: TypeAlias = tuple[Span, int]
 Ids = npt.NDArray[np.int32]
+
+
+class Place(NamedTuple):
+    """A symbol of the source that may come, ``offset`` bytes of which lie behind.
+
+    ``called`` is the nonterminal that it calls, empty for a terminal.
+    """
+
+    span: Span
+    offset: int = 0
+    called: str = ""
 
 
 class TooManyStatesError(KbnfError):
@@ -117,7 +127,7 @@ class Nfa:
         single = np.array((self.sources, self.symbols, self.targets), np.int32)
         return np.concatenate((single, *self.blocks), axis=1) if self.blocks else single
 
-    def note(self, state: int, span: Span, offset: int) -> None:
+    def note(self, state: int, span: Span, called: str = "") -> None:
         """Note what a state waits for; only ``PlacedNfa`` keeps it."""
 
     def note_all(self, states: range, span: Span) -> None:
@@ -130,27 +140,26 @@ class Nfa:
 class PlacedNfa(Nfa):
     """An automaton that knows what its states wait for.
 
-    ``places[s]`` are the spans of what may come at s, each with the number of its bytes that lie
-    behind.
+    ``places[s]`` are the symbols that may come at s.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.places: dict[int, list[Place]] = {}
 
-    def note(self, state: int, span: Span, offset: int) -> None:
+    def note(self, state: int, span: Span, called: str = "") -> None:
         """Note what a state waits for."""
-        self.places.setdefault(state, []).append((span, offset))
+        self.places.setdefault(state, []).append(Place(span, called=called))
 
     def note_all(self, states: range, span: Span) -> None:
         """Note what many states wait for."""
         for state in states:
-            self.note(state, span, 0)
+            self.note(state, span)
 
     def note_text(self, states: Iterable[int], span: Span) -> None:
         """Note that states wait for the bytes of a text, one after the other."""
         for offset, state in enumerate(states):
-            self.note(state, span, offset)
+            self.places.setdefault(state, []).append(Place(span, offset))
 
 
 N = TypeVar("N", bound=Nfa)
@@ -225,7 +234,7 @@ class NfaBuilder:
             case Token(terminal, span):
                 self._nfa.link(begin, self.alphabet.of_token(terminal), end)
                 if terminal != NEVER:
-                    self._nfa.note(begin, span, 0)
+                    self._nfa.note(begin, span)
             case Sequence(parts):
                 self._connect_sequence(parts, begin, end)
             case Choice(branches):
@@ -333,7 +342,7 @@ class NfaBuilder:
 
     def _link_call(self, node: Call, begin: int, end: int) -> None:
         self._nfa.link(begin, self.alphabet.call_symbols[node.nonterminal], end)
-        self._nfa.note(begin, node.span, 0)
+        self._nfa.note(begin, node.span, node.nonterminal)
 
     def _connect_copy(self, body: Node, begin: int) -> int:
         there = self._nfa.add_states()

@@ -5,12 +5,11 @@ checked. Everything that is wrong is reported; a rule is translated as far as it
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Set
 from typing import NamedTuple
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
-from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import Compiled, compile_regex
 from kbnf_core.budget import Budget
@@ -40,19 +39,14 @@ def translate(
     document: tree.Document,
     start: str = "start",
     limits: Limits = DEFAULT_LIMITS,
-    automata: Mapping[tree.Pattern, Dfa] | None = None,
     budget: Budget | None = None,
-    bodies: Mapping[str, ir.Node] | None = None,
 ) -> Translation:
     """Return the meaning of ``document`` with the nonterminal ``start`` as its start.
 
-    ``automata`` are those of regular expressions that were made from one, ``bodies`` the meanings
-    of more nonterminals. Raises WorkLimitError where ``budget`` is used up.
+    Raises WorkLimitError where ``budget`` is used up.
     """
-    known = bodies or {}
-    budget = budget or Budget(limits.work)
-    translator = _Translator(document, limits, automata or {}, budget, known)
-    rules = {**translator.translate_all(), **known}
+    translator = _Translator(document, limits, budget or Budget(limits.work))
+    rules = translator.translate_all()
     found = [*translator.diagnostics, *_check_start(document, start)]
     usable = not found and not document.broken_names
     return Translation(ir.Grammar(start, rules) if usable else None, tuple(found))
@@ -92,18 +86,14 @@ class _Translator:
         self,
         document: tree.Document,
         limits: Limits,
-        automata: Mapping[tree.Pattern, Dfa],
         budget: Budget,
-        known: Iterable[str],
     ) -> None:
         self._document = document
-        self._automata = automata
         self._limits = limits
         self._budget = budget
         self._excluded = ExcludedWords(document)
         self._compiled: dict[tuple[tree.PatternKind, str], Compiled] = {}
         self._defined = {d.name.value for d in document.definitions} | document.broken_names
-        self._defined.update(known)
         self._suggestions = Suggestions(self._defined)
         self._reported: set[str] = set()
         self.diagnostics: list[Diagnostic] = []
@@ -163,8 +153,6 @@ class _Translator:
         self._report("E101", message, node.span, (help_,), fixes=fixes)
 
     def _pattern(self, node: tree.Pattern) -> ir.Node:
-        if node in self._automata:
-            return ir.Regular(self._automata[node], node.span)
         if node.kind is tree.PatternKind.SUBSTRINGS:
             from kbnf_core.automata.substrings import substrings
 

@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.lower.build import PlainTables
+from kbnf_core.lower.nfa import Place
 from kbnf_core.recognise.stack import BOTTOM
 from kbnf_core.recognise.states import StateTable
-from kbnf_core.source import Span
+from kbnf_core.source import NOWHERE, Span
 
 _Link: TypeAlias = tuple[tuple[int, int], int]
 """(stack_node, nonterminal) that is called, and the item set that waits for it."""
@@ -29,9 +30,10 @@ class LivePlace:
     """One item of the grammar at which the text may continue.
 
     ``rules`` is the path of nonterminals from the start down; ``calls`` has, for each but the
-    last, the symbols that stand where it calls the next, which is one of them. ``span`` is the
-    symbol in the grammar's source, of whose bytes ``offset`` are behind; ``expected`` are the
-    inclusive ranges of bytes that it takes next (none where it is a token terminal).
+    last, the symbols in which it may call the next. ``span`` is the symbol in the grammar's source,
+    of whose bytes ``offset`` are behind; in a rule that is not written there it is the innermost
+    call that is. ``expected`` are the inclusive ranges of bytes that the symbol takes next (none
+    where it is a token terminal).
     """
 
     rules: tuple[str, ...]
@@ -59,7 +61,9 @@ class Explainer:
                 if expected is None:
                     continue
                 rules, calls = self._path(stack_node, report)
-                for span, offset in self._places[position]:
+                outside = _innermost(calls)
+                for place in self._places[position]:
+                    span, offset, _ = place if place.span != NOWHERE else outside
                     found[LivePlace(rules, calls, span, offset, expected)] = None
                 if len(found) >= MAX_PLACES:
                     return tuple(found)
@@ -120,7 +124,9 @@ class Explainer:
             position, report = self._states.items.unpack(item)
             if report == caller:
                 for source in self._callers.get((callee, position), ()):
-                    found.update((span, None) for span, _ in self._places[source])
+                    name = self._tables.names[callee]
+                    calls = (each for each in self._places[source] if each.called == name)
+                    found.update((each.span, None) for each in calls)
         return tuple(found)
 
     @cached_property
@@ -133,6 +139,12 @@ class Explainer:
         for source, callee, back in zip(sources, called, returns, strict=True):
             callers.setdefault((callee, back), []).append(source)
         return callers
+
+
+def _innermost(calls: tuple[tuple[Span, ...], ...]) -> Place:
+    """Return the innermost call that has a place in the source."""
+    written = (span for spans in reversed(calls) for span in spans if span != NOWHERE)
+    return Place(next(written, NOWHERE))
 
 
 def byte_ranges(flags: npt.NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:

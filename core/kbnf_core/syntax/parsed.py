@@ -15,7 +15,7 @@ from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.imports import BELOW, Imports
 from kbnf_core.ir import Node
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.source import Source
+from kbnf_core.source import Source, Span
 from kbnf_core.syntax.conversion import Loss
 from kbnf_core.syntax.tree import Document
 
@@ -46,11 +46,15 @@ class Request:
 class Rules(NamedTuple):
     """The rules of a text in a language that has none: what it means, without a tree of KBNF.
 
-    ``write`` returns the same as KBNF for people; ``empty`` is the finding where no text ends.
+    ``write`` returns the same as KBNF for people, ``explained`` the rules of that text with the
+    places of the author's. ``place`` returns that of a rule of ``rules``; ``empty`` is the finding
+    where no text ends.
     """
 
     rules: Mapping[str, Node]
     write: Callable[[], str]
+    explained: Callable[[], Mapping[str, Node]]
+    place: Callable[[str], Span]
     empty: Diagnostic
 
 

@@ -1,12 +1,19 @@
-"""Short names for making KBNF syntax trees; spans are empty, for there is no text yet."""
+"""Short names for making KBNF syntax trees, which have no places until they are given some."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
-from kbnf_core.source import Source, Span
+from kbnf_core import ir
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.regex import compile_regex
+from kbnf_core.budget import Budget
+from kbnf_core.languages.json_schema.problems import unsupported
+from kbnf_core.lower.translate import meaning_of
+from kbnf_core.source import NOWHERE, Source, Span
 from kbnf_core.syntax import tree
+from kbnf_core.traversal import fold
 
 Form = tree.Expression
-NOWHERE = Span(0, 0)
 EMPTY = tree.Sequence((), NOWHERE)
 """The empty word; the other functions leave it out, and rules have it as an empty terminal."""
 
@@ -21,35 +28,19 @@ def regex(pattern: str) -> Form:
     return tree.Pattern(tree.PatternKind.REGEX, _text(pattern), NOWHERE, "\\" in pattern)
 
 
-class LaterText(tree.Text):
-    """A pattern whose source text is rendered on first access; most are never displayed."""
+@dataclass(slots=True, eq=False, repr=False)
+class Known(tree.Pattern):
+    """A regular expression of which only the automaton is known.
 
-    __slots__ = ("_write", "_written")
-    _write: Callable[[], str]
-    _written: str | None
+    Rules that are run have such parts; they have a ``meaning``, and are never printed.
+    """
 
-    def __init__(self, write: Callable[[], str]) -> None:
-        # The base is frozen, and would keep the value that is not known yet.
-        _set_all(self, _write=write, _written=None, span=NOWHERE, origins=())
-
-    @property
-    def value(self) -> str:
-        """The text."""
-        written = self._written
-        if written is None:
-            written = self._write()
-            _set_all(self, _written=written)
-        return written
+    dfa: Dfa = field(kw_only=True)
 
 
-def _set_all(text: tree.Text, **values: object) -> None:
-    for name, value in values.items():
-        object.__setattr__(text, name, value)
-
-
-def later(write: Callable[[], str]) -> tree.Pattern:
-    """Return a regular expression whose text ``write`` returns."""
-    return tree.Pattern(tree.PatternKind.REGEX, LaterText(write), NOWHERE)
+def known(dfa: Dfa) -> Form:
+    """Return the texts of an automaton over bytes."""
+    return Known(tree.PatternKind.REGEX, _text(""), NOWHERE, dfa=dfa)
 
 
 def call(name: str) -> Form:
@@ -103,15 +94,61 @@ def repeated(part: Form, low: int, high: int | None) -> Form:
     return tree.Repetition(part, low, high, NOWHERE, NOWHERE)
 
 
-def definition(name: str, body: Form) -> tree.Definition:
+def placed(root: Form, span: Span) -> Form:
+    """Return a form whose parts without a place are at ``span``; one that is a call always is."""
+
+    def open_parts(part: Form) -> Sequence[Form]:
+        return tree.children(part) if part.span == NOWHERE else ()
+
+    def one(part: Form, parts: list[Form]) -> Form:
+        is_call = part is root and isinstance(part, tree.Reference)
+        if part is EMPTY or (part.span != NOWHERE and not is_call):
+            return part
+        match part:
+            case tree.Sequence():
+                return tree.Sequence(tuple(parts), span)
+            case tree.Alternation():
+                return tree.Alternation(tuple(parts), span)
+            case tree.Repetition(_, low, high):
+                return tree.Repetition(parts[0], low, high, span, span)
+            case _:
+                return replace(part, span=span)
+
+    return fold(root, open_parts, one)
+
+
+def definition(name: str, body: Form, span: Span = NOWHERE) -> tree.Definition:
     """Return ``name ::= body;``."""
-    whole = tree.Terminal(_text(""), NOWHERE) if body is EMPTY else body
-    return tree.Definition(tree.Name(name, NOWHERE), whole, NOWHERE)
+    whole = tree.Terminal(_text(""), span) if body is EMPTY else body
+    return tree.Definition(tree.Name(name, span), whole, span)
 
 
 def document(definitions: Iterable[tree.Definition]) -> tree.Document:
     """Return a document of these definitions."""
     return tree.Document(Source(""), tuple(definitions), ())
+
+
+def meaning(root: Form, budget: Budget) -> ir.Node:
+    """Return what a form means. Raises ProblemError for a regular expression that is too large."""
+
+    def leaf(node: tree.Leaf) -> ir.Node:
+        match node:
+            case Known():
+                return ir.Regular(node.dfa, NOWHERE)
+            case tree.Reference(name):
+                return ir.Call(name.value, NOWHERE)
+            case tree.Terminal(text):
+                return ir.Literal(text.value.encode(), NOWHERE)
+            case tree.Pattern(text=text):
+                compiled = compile_regex(text.value)
+                budget.spend(compiled.work)
+                if compiled.dfa is None:
+                    raise unsupported(compiled.problems[0].message, "")
+                return ir.Regular(compiled.dfa, NOWHERE)
+            case _:
+                raise TypeError(f"a schema has no {type(node).__name__}")
+
+    return meaning_of(root, leaf, frozenset(), budget)
 
 
 def _text(value: str) -> tree.Text:

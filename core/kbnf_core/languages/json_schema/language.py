@@ -72,4 +72,5 @@ JSON_SCHEMA = Language(
     takes_fixes=False,
     dump=_dump,
     check=_check,
+    is_json=True,
 )

@@ -5,14 +5,13 @@ from functools import lru_cache
 from kbnf_core import ir
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
+from kbnf_core.budget import Budget
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
-    NOWHERE,
     Form,
     alternation,
     call,
-    definition,
-    document,
+    meaning,
     optional,
     regex,
     repeated,
@@ -26,8 +25,9 @@ from kbnf_core.languages.json_schema.options import (
     Standard,
     Whitespace,
 )
+from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lower.regular import automaton_of
-from kbnf_core.lower.translate import translate
+from kbnf_core.source import NOWHERE
 from kbnf_core.syntax import tree
 
 _GAPS = {
@@ -143,18 +143,13 @@ class Shared:
         return self._bodies[name]
 
     def _meaning(self, name: str) -> ir.Node:
-        whole = self._prefix + name
-        others = [self._prefix + each for each in NAMES if each != name]
-        known: dict[str, ir.Node] = dict.fromkeys(others, ir.Choice((), NOWHERE))
-        made = document([definition(whole, self.rules[name])])
-        found = translate(made, whole, bodies=known).grammar
-        assert found is not None  # noqa: S101 - the rules are ours, the patterns checked
+        body = meaning(self.rules[name], Budget(DEFAULT_LIMITS.work))
         if "value" in self.needed(name):
-            return found.rules[whole]
+            return body
         try:
-            return ir.Regular(automaton_of(found.rules[whole], self._callee, _STATES), NOWHERE)
+            return ir.Regular(automaton_of(body, self._callee, _STATES), NOWHERE)
         except LimitError:
-            return found.rules[whole]
+            return body
 
     def _callee(self, name: str) -> Dfa:
         body = self.body(name.removeprefix(self._prefix))

@@ -6,7 +6,8 @@ that say little, of nothing or of one other rule, are left out in the end.
 
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from kbnf_core.automata.codepoints import ANY, CodePoints
 from kbnf_core.automata.dfa import Dfa
@@ -20,13 +21,14 @@ from kbnf_core.languages.json_schema.build_tree import (
     alternation,
     call,
     definition,
+    placed,
     regex,
     repeated,
     sequence,
     text,
 )
 from kbnf_core.languages.json_schema.characters import spell_text
-from kbnf_core.languages.json_schema.document import Document
+from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
 from kbnf_core.languages.json_schema.format_rules import FORMAT_RULES, format_rules
 from kbnf_core.languages.json_schema.linear import Rules
@@ -35,7 +37,9 @@ from kbnf_core.languages.json_schema.other_names import OtherNames
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.write_scalars import LONG_SET, ScalarWriter, is_long
 from kbnf_core.languages.json_schema.writer import Writer
+from kbnf_core.source import NOWHERE, Span
 from kbnf_core.syntax import tree
+from kbnf_core.syntax.printer import print_expression as print_form
 from kbnf_core.traversal import fold
 
 WIDTH = 72
@@ -46,10 +50,16 @@ _LONGEST_REMARK = 240
 
 
 class ReadableWriter(Writer):
-    """Writes rules for a person to read; ``comments`` are what to say of them, by name."""
+    """Writes rules for a person to read; ``comments`` are what to say of them, by name.
 
-    def __init__(self, document: Document, options: Options, prefix: str = "") -> None:
-        super().__init__(document, options, prefix)
+    ``places`` are the spans of JSON Pointers in the author's text: those of the rules and their
+    parts, but for what JSON Schema adds to every schema.
+    """
+
+    def __init__(self, document: Document, options: Options, places: Mapping[str, Span]) -> None:
+        super().__init__(document, options)
+        self._places = places
+        self._spans: dict[str, Span] = {}
         self._properties: dict[tuple[str, Expression], Form] = {}
         self._readable = ReadableScalars(self.prelude, self.rules, self.limits, self.left_out)
         self._scalars = self._readable
@@ -59,6 +69,7 @@ class ReadableWriter(Writer):
         start = self._prefix + "start"
         written = {each.name.value: each.body for each in super().write(root)}
         self._remark(start, root)
+        self._spans[start] = self._span(root)
         shared = self.prelude.rules.keys()
         sections = {
             "Formats": self._readable.format_names.values(),
@@ -73,7 +84,8 @@ class ReadableWriter(Writer):
             order += used
             if used:
                 self.comments[used[0]] = title
-        return [definition(name, found[name]) for name in order]
+        spans = {name: self._spans.get(name, NOWHERE) for name in order}
+        return [definition(name, placed(found[name], spans[name]), spans[name]) for name in order]
 
     def member(self, name: str, value: Expression) -> Form | None:
         """Return a named member: a rule, which equal members share."""
@@ -84,20 +96,43 @@ class ReadableWriter(Writer):
             if form is None:
                 return None
             self.rules.add(rule, sequence(text(spell_text(name)), self.prelude.colon, form))
+            self._spans[rule] = self._span(value)
             self._remark(rule, value)
-            self._properties[key] = call(rule)
+            self._properties[key] = placed(call(rule), self._spans[rule])
         return self._properties[key]
+
+    def place(self, expression: Expression, wish: str) -> Form | None:
+        """Return how a value is written where it stands in another, at its place in the text."""
+        form = super().place(expression, wish)
+        return None if form is None else placed(form, self._span(expression))
+
+    def _distinct(self, forms: Iterable[Form]) -> Iterable[Form]:
+        # Two that differ only in their places are one.
+        found: dict[str, Form] = {}
+        for form in forms:
+            found.setdefault(print_form(form), form)
+        return found.values()
+
+    def _span(self, expression: Expression) -> Span:
+        """Return the place of a schema; what several say together has none of its own."""
+        if not isinstance(expression, Ref):
+            return NOWHERE
+        return self._places.get(self.schemas.document.place(expression).pointer, NOWHERE)
+
+    def _schema_of(self, expression: Expression) -> Place | None:
+        parts = (expression, *getattr(expression, "parts", ()))
+        return next((self.schemas.document.place(e) for e in parts if isinstance(e, Ref)), None)
 
     def _rule(self, expression: Expression, wish: str) -> Form:
         form = super()._rule(expression, wish)
+        self._spans[self._known[expression]] = self._span(expression)
         if isinstance(expression, Ref) and not wish.endswith(_VALUE):
             self._remark(self._known[expression], expression)
         return form
 
     def _remark(self, rule: str, expression: Expression) -> None:
         """Comment on a rule: where its schema stands, and what the schema says of itself."""
-        parts = (expression, *getattr(expression, "parts", ()))
-        place = next((self.schemas.document.place(e) for e in parts if isinstance(e, Ref)), None)
+        place = self._schema_of(expression)
         if place is None:
             return
         told = [place.contents.get(keyword) for keyword in ("title", "description")]
@@ -131,9 +166,14 @@ class ReadableScalars(ScalarWriter):
         fresh = [(rule, body) for rule, body in rules if rule not in self.format_names]
         self.format_names.update((rule, self._rules.fresh(rule)) for rule, _ in fresh)
         names = self.format_names
+
+        def called(leaf: tree.Leaf) -> Form:
+            if isinstance(leaf, tree.Reference):
+                return call(names[leaf.name.value])
+            return replace(leaf, span=NOWHERE)
+
         for rule, body in fresh:
-            form = replaced(body, lambda called: call(names[called]))
-            self._rules.add(names[rule], form)
+            self._rules.add(names[rule], replaced(body, called))
         return call(self.format_names[rules[0][0]])
 
     def _in_quotes(self, found: Regex) -> Form:
@@ -232,10 +272,12 @@ def tidied(start: str, rules: Mapping[str, Form], kept: Container[str]) -> dict[
     while void := {name for name, form in found.items() if form is EMPTY and name != start}:
         for name in void:
             del found[name]
-        found = {
-            name: replaced(form, lambda called: EMPTY if called in void else call(called))
-            for name, form in found.items()
-        }
+
+        def left(leaf: tree.Leaf, void: Container[str] = void) -> Form:
+            is_void = isinstance(leaf, tree.Reference) and leaf.name.value in void
+            return EMPTY if is_void else leaf
+
+        found = {name: replaced(form, left) for name, form in found.items()}
     calls = Counter(called for form in found.values() for called in called_by(form))
     for name in list(found):
         form = found.get(name)
@@ -253,13 +295,11 @@ def called_by(form: Form) -> list[str]:
     return [node.name.value for node in nodes if isinstance(node, tree.Reference)]
 
 
-def replaced(root: Form, of: Callable[[str], Form]) -> Form:
-    """Return a form with ``of(name)`` for each call, and without brackets."""
+def replaced(root: Form, of: Callable[[tree.Leaf], Form]) -> Form:
+    """Return a form with ``of(leaf)`` for each leaf, and without brackets."""
 
     def one(form: Form, parts: list[Form]) -> Form:
         match form:
-            case tree.Reference(name):
-                return of(name.value)
             case tree.Sequence():
                 return sequence(*parts)
             case tree.Alternation():
@@ -269,6 +309,6 @@ def replaced(root: Form, of: Callable[[str], Form]) -> Form:
             case tree.Bracket():
                 return parts[0]
             case _:
-                return form
+                return of(form)
 
     return fold(root, tree.children, one)

@@ -5,7 +5,7 @@ regular expressions, stay the automata that they are; the rules of alternatives 
 has met before come from ``parts``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 
@@ -13,13 +13,14 @@ from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.to_regex import to_regex
+from kbnf_core.budget import Budget
+from kbnf_core.ir import calls
 from kbnf_core.languages.json_schema.atoms import Length
-from kbnf_core.languages.json_schema.build_tree import Form, call, definition, document, later
+from kbnf_core.languages.json_schema.build_tree import Form, call, known, meaning
 from kbnf_core.languages.json_schema.counted import counted
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.emptiness import is_void
-from kbnf_core.languages.json_schema.expressions import Expression, Ref
+from kbnf_core.languages.json_schema.expressions import ANYTHING, Expression, Ref
 from kbnf_core.languages.json_schema.lengths import Lengths
 from kbnf_core.languages.json_schema.linear import Rules
 from kbnf_core.languages.json_schema.options import Options
@@ -28,21 +29,14 @@ from kbnf_core.languages.json_schema.prelude import Prelude
 from kbnf_core.languages.json_schema.problems import ProblemError
 from kbnf_core.languages.json_schema.quoted import quoted
 from kbnf_core.languages.json_schema.schemas import Schemas
-from kbnf_core.languages.json_schema.shared_document import SharedDocument
 from kbnf_core.languages.json_schema.value_sets import Restricted
 from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
-from kbnf_core.languages.json_schema.writer import Writer, called, reachable
-from kbnf_core.lower.translate import translate
-from kbnf_core.source import Span
-from kbnf_core.syntax import tree
-
-_NOWHERE = Span(0, 0)
+from kbnf_core.languages.json_schema.writer import Writer, reachable
+from kbnf_core.limits import DEFAULT_LIMITS
 
 
 class RunWriter(Writer):
     """Writes rules for a program to run; alternatives that are known are not written again."""
-
-    reads = SharedDocument
 
     def __init__(
         self,
@@ -55,15 +49,55 @@ class RunWriter(Writer):
         super().__init__(document, options, prefix, schemas, prelude)
         self._is_whole = schemas is None and not prefix
         self._is_shareable = True
-        rules = Rules(self._fresh_for_text, self._add, self.schemas.budget)
+        # Whose schemas the rules are that have none of their own.
+        self._owners: dict[str, Expression] = {}
+        rules = Rules(self._fresh_for_text, self._add_text, self.schemas.budget)
         self._scalars = RunScalars(self.prelude, rules, self.limits, self.left_out)
 
-    def write(self, root: Expression) -> list[tree.Definition]:
-        """Return the rules for ``root``; those of the prelude are known. Raises ProblemError."""
+    def rules_for(self, root: Expression) -> Mapping[str, ir.Node]:
+        """Return what the rules for ``root`` mean, its own first, called ``start``.
+
+        Raises ProblemError and WorkLimitError.
+        """
         self._write_all(root)
-        shared = self.prelude.bodies().items()
-        self.bodies.update((self._prefix + name, body) for name, body in shared)
-        return [definition(name, form) for name, form in self._rules.items()]
+        return {**self._meanings(self._rules), **self.bodies, **self.prelude.bodies()}
+
+    def _meanings(self, rules: Mapping[str, Form]) -> dict[str, ir.Node]:
+        budget = Budget(DEFAULT_LIMITS.work)
+        found = {}
+        for name, form in rules.items():
+            try:
+                found[name] = meaning(form, budget)
+            except ProblemError as error:
+                self._current = self._owner(name, found)
+                raise ProblemError(self._placed(error.problem)) from None
+        return found
+
+    def pointer_of(self, name: str, rules: Mapping[str, ir.Node]) -> str:
+        """Return the JSON Pointer of a rule; ``rules`` are the meanings of all."""
+        self._current = self._owner(name, rules)
+        return self.pointer()
+
+    def _owner(self, name: str, rules: Mapping[str, ir.Node]) -> Expression:
+        """Return the schema that a rule is of, or the first rule that calls it."""
+        owners = {**self._owners, **{rule: each for each, rule in self._known.items()}}
+        callers: dict[str, str] = {}
+        for rule, body in rules.items():
+            for each in calls(body):
+                callers.setdefault(each.nonterminal, rule)
+        tried = {name}
+        while name not in owners and callers.get(name, name) not in tried:
+            name = callers[name]
+            tried.add(name)
+        return owners.get(name, ANYTHING)
+
+    def _add(self, name: str, form: Form) -> None:
+        super()._add(name, form)
+        self._owners[name] = self._current
+
+    def _add_text(self, name: str, form: Form) -> None:
+        super()._add(name, form)
+        self._owners.setdefault(name, self._placed_last or self._current)
 
     @cached_property
     def _settings(self) -> str:
@@ -115,19 +149,13 @@ class RunWriter(Writer):
             return None
         if not writer._is_shareable or schemas.losses or schemas.notes or schemas.document.ignored:
             return None
-        definitions = reachable(start, writer._rules)
-        rules = {each.name.value for each in definitions}
-        names = dict.fromkeys(name for each in definitions for name in called(each.body))
-        shared: dict[str, ir.Node] = {
-            name: ir.Choice((), _NOWHERE) for name in names if name not in rules
-        }
-        found = translate(
-            document(definitions), start, automata=writer.automata, bodies=shared
-        ).grammar
-        if found is None:
+        try:
+            bodies = writer._meanings(reachable(start, writer._rules))
+        except ProblemError:
             return None
-        bodies = {name: body for name, body in found.rules.items() if name in rules}
-        return Part(start, bodies, tuple(shared), schemas.budget.spent - before)
+        called = dict.fromkeys(each.nonterminal for body in bodies.values() for each in calls(body))
+        shared = tuple(name for name in called if name not in bodies)
+        return Part(start, bodies, shared, schemas.budget.spent - before)
 
 
 MANY_TEXTS = 12
@@ -151,30 +179,29 @@ class RunScalars(ScalarWriter):
             self._refuse_many(_letters(texts, most) // FEWER)
         found = _literals(texts)
         self._refuse_many(found.state_count)
-        return self._automaton(found)
+        return known(found)
+
+    def _others(self, words: tuple[str, ...], automaton: Dfa) -> Form:
+        del words
+        return known(automaton)
 
     def _of_any_length(self, part: Restricted, wish: str) -> Form | None:
         del wish
         dfa = part.dfa(self._rules.budget)
-        return None if dfa.is_empty else self._automaton(quoted(dfa, self._prelude.spelling))
+        return None if dfa.is_empty else known(quoted(dfa, self._prelude.spelling))
 
     def _decimal_texts(self, part: Restricted, wish: str) -> Form | None:
         del wish
         dfa = operations.intersect(part.dfa(self._rules.budget), self._decimals(part))
-        return None if dfa.is_empty else self._automaton(dfa)
+        return None if dfa.is_empty else known(dfa)
 
     def _by_states(self, lengths: Lengths, length: Length, most: int, wish: str) -> Form | None:
         """Return strings of some lengths as one automaton; as rules where it is too large."""
         spelling, budget = self._prelude.spelling, self._rules.budget
         try:
-            return self._automaton(counted(lengths, length, most, spelling, budget))
+            return known(counted(lengths, length, most, spelling, budget))
         except LimitError:
             return super()._by_states(lengths, length, most, wish)
-
-    def _automaton(self, dfa: Dfa) -> Form:
-        pattern = later(lambda: to_regex(dfa))
-        self.automata[pattern] = dfa
-        return pattern
 
     def _name(self, part: Restricted, wish: str) -> str:
         """Return a name by content, so that the parts of a grammar share their texts' rules."""

@@ -28,10 +28,9 @@ from kbnf_core.languages.json_schema.bounded_formats import bounded_format
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
     Form,
-    LaterText,
+    Known,
     alternation,
     call,
-    later,
     regex,
     sequence,
     text,
@@ -94,7 +93,6 @@ class ScalarWriter:
         self._note = note
         self._sets: dict[CodePoints, Form] = {}
         self._known: dict[tuple[Restricted, bool], Form] = {}
-        self.automata: dict[tree.Pattern, Dfa] = {}
 
     def write(self, part: Restricted, wish: str) -> Form | None:
         """Return the JSON texts of a set of strings or numbers; None if there is none."""
@@ -182,9 +180,8 @@ class ScalarWriter:
 
     def _others(self, words: tuple[str, ...], automaton: Dfa) -> Form:
         """Return the names that are none of ``words``; their automaton is known."""
-        pattern = later(lambda: self._quoted(regex_but(words, self._builder)))
-        self.automata[pattern] = automaton
-        return pattern
+        del automaton
+        return regex(self._quoted(regex_but(words, self._builder)))
 
     def _format(self, name: str) -> Form | None:
         """Return a format by rules of its own; here it is an expression as any other."""
@@ -408,7 +405,7 @@ _INTEGER_DIGITS = "-?(?:0|[1-9][0-9]*)"
 def is_long(form: Form, most: int = LONG) -> bool:
     """Tell whether a form is better a rule."""
     match form:
-        case tree.Pattern(text=LaterText()):
+        case Known():
             return True
         case tree.Pattern(text=text) | tree.Terminal(text=text):
             return len(text.value) > most

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.languages.json_schema.arrays import Arrays
 from kbnf_core.languages.json_schema.build_tree import (
@@ -75,7 +74,7 @@ def called(form: Form) -> Iterator[str]:
             pending.extend(tree.children(part))
 
 
-def reachable(start: str, rules: Mapping[str, Form]) -> list[tree.Definition]:
+def reachable(start: str, rules: Mapping[str, Form]) -> dict[str, Form]:
     """Return the rules that ``start`` calls, directly or not, in the order of ``rules``."""
     queue = [start]
     used = {start}
@@ -84,13 +83,11 @@ def reachable(start: str, rules: Mapping[str, Form]) -> list[tree.Definition]:
             fresh = dict.fromkeys(each for each in called(rules[name]) if each not in used)
             queue.extend(fresh)
             used.update(fresh)
-    return [definition(name, form) for name, form in rules.items() if name in used]
+    return {name: form for name, form in rules.items() if name in used}
 
 
 class Writer:
-    """Writes the rules that one document needs, which it reads as a ``reads``."""
-
-    reads: type[Document] = Document
+    """Writes the rules that one document needs."""
 
     def __init__(
         self,
@@ -119,16 +116,11 @@ class Writer:
         # Rules whose meaning is known already.
         self.bodies: dict[str, ir.Node] = {}
 
-    @property
-    def automata(self) -> Mapping[tree.Pattern, Dfa]:
-        """The automata of regular expressions that were made from one."""
-        return self._scalars.automata
-
     def write(self, root: Expression) -> list[tree.Definition]:
         """Return the rules for ``root``, its own first, called ``start``. Raises ProblemError."""
         start = self._write_all(root)
         shared = {self._prefix + name: form for name, form in self.prelude.rules.items()}
-        return reachable(start, self._rules | shared)
+        return [definition(*rule) for rule in reachable(start, self._rules | shared).items()]
 
     def _write_all(self, root: Expression) -> str:
         """Make the rules for ``root``; return the name of the first. Raises ProblemError."""
@@ -221,7 +213,10 @@ class Writer:
 
     def _either(self, parts: Iterable[Expression], wish: str) -> Form | None:
         forms = [form for part in parts if (form := self._alternative(part, wish)) is not None]
-        return alternation(dict.fromkeys(forms)) if forms else None
+        return alternation(self._distinct(forms)) if forms else None
+
+    def _distinct(self, forms: Iterable[Form]) -> Iterable[Form]:
+        return dict.fromkeys(forms)
 
     def _alternative(self, expression: Expression, wish: str) -> Form | None:
         return self.place(expression, wish)

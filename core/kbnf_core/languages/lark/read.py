@@ -14,7 +14,6 @@ from kbnf_core.ir import Repeat
 from kbnf_core.json_text import NoJsonError, refuse_halves
 from kbnf_core.languages.conversion.names import Names
 from kbnf_core.languages.conversion.rewrite import Placing, placed
-from kbnf_core.languages.json_schema.problems import pointers
 from kbnf_core.languages.lark.lexer.ignore import make_skipped
 from kbnf_core.languages.lark.lexer.lark_terminals import LarkFactory, LarkTerminals
 from kbnf_core.languages.lark.lexer.llguidance_terminals import (
@@ -47,7 +46,7 @@ from kbnf_core.languages.lark.reader.report import INVALID, Report
 from kbnf_core.languages.lark.reader.rules import Factory, RuleBuilder
 from kbnf_core.languages.lark.reader.tree import Definition, Document, Use
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.source import Source, Span
+from kbnf_core.source import Source, Span, pointers
 from kbnf_core.syntax import tree
 from kbnf_core.syntax.tree import Comment
 

@@ -16,10 +16,8 @@ from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.languages.conversion.build_tree import escaped
 from kbnf_core.languages.json_schema.build_tree import Form, alternation, regex, text
-from kbnf_core.source import Span
+from kbnf_core.source import NOWHERE
 from kbnf_core.syntax import tree
-
-_NOWHERE = Span(0, 0)
 
 
 def avoiding(words: Sequence[str]) -> Form:
@@ -27,9 +25,9 @@ def avoiding(words: Sequence[str]) -> Form:
     if not words:
         return regex("(?s:.)+")
     if len(words) == 1:
-        return tree.Exception_(_terminal(words[0]), 0, _NOWHERE)
-    pattern = tree.Text("|".join(map(escaped, words)), _NOWHERE, ())
-    return tree.Pattern(tree.PatternKind.COMPLEMENT, pattern, _NOWHERE)
+        return tree.Exception_(_terminal(words[0]), 0, NOWHERE)
+    pattern = tree.Text("|".join(map(escaped, words)), NOWHERE, ())
+    return tree.Pattern(tree.PatternKind.COMPLEMENT, pattern, NOWHERE)
 
 
 def is_clean(trigger: str, words: Iterable[str]) -> bool:
@@ -73,4 +71,4 @@ def listed(words: Iterable[str]) -> Form:
 
 
 def _terminal(value: str) -> tree.Terminal:
-    return tree.Terminal(tree.Text(value, _NOWHERE, ()), _NOWHERE)
+    return tree.Terminal(tree.Text(value, NOWHERE, ()), NOWHERE)

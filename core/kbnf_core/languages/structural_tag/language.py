@@ -34,5 +34,6 @@ STRUCTURAL_TAG = Language(
     _read,
     is_converted=True,
     takes_fixes=False,
+    is_json=True,
     dump=_dump,
 )

@@ -4,15 +4,13 @@ The older form, ``{"structures": [...], "triggers": [...]}``, is read as the ``t
 it stands for.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, TypeAlias
 
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.json_text import NoJsonError, parse_json
 from kbnf_core.languages.json_schema.document import escape
-from kbnf_core.languages.json_schema.problems import pointers
 from kbnf_core.languages.structural_tag.formats import (
     FORMATS,
     REQUIRED,
@@ -56,15 +54,11 @@ class Report:
         self.losses: list[Diagnostic] = []
         self.notes: list[Diagnostic] = []
 
-    @cached_property
-    def _places(self) -> Mapping[str, Span]:
-        return dict(pointers(self.source.text))
-
     def span(self, pointer: str) -> Span:
         """Return the place of a pointer, or of the nearest one around it."""
-        while pointer and pointer not in self._places:
+        while pointer and pointer not in self.source.places:
             pointer = pointer.rpartition("/")[0]
-        return self._places.get(pointer, Span(0, 0))
+        return self.source.locate(pointer)
 
     def error(self, pointer: str, message: str, *helps: str, code: str = INVALID) -> None:
         """Note why the text cannot be used."""

@@ -18,13 +18,12 @@ from kbnf_core.languages.json_schema.build_tree import (
 from kbnf_core.languages.structural_tag.formats import Token
 from kbnf_core.languages.structural_tag.read import Node, Report
 from kbnf_core.limits import Limits
-from kbnf_core.source import Span
+from kbnf_core.source import NOWHERE
 from kbnf_core.syntax import tree
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
 
-_NOWHERE = Span(0, 0)
 _MOST_TOKENS = 2**32 - 1
 
 
@@ -40,10 +39,10 @@ class TokenForms:
         """Return a token, by its id where that is known."""
         name = self._resolved(token).name
         if isinstance(name, int):
-            return tree.TokenSet(((name, name),), False, _NOWHERE)
+            return tree.TokenSet(((name, name),), False, NOWHERE)
         if self._vocabulary is not None:
             self._report.error(pointer, f"the vocabulary has no token {name!r}")
-        return tree.TokenName(tree.Text(name, _NOWHERE, ()), _NOWHERE)
+        return tree.TokenName(tree.Text(name, NOWHERE, ()), NOWHERE)
 
     def other(self, node: Node, excluded: Iterable[Token], *, around: bool = True) -> Form:
         """Return any token but some, and but the one that ends the tag around it."""
@@ -65,8 +64,8 @@ class TokenForms:
                     code="W402",
                 )
         if not ids:
-            return tree.TokenSet(((0, _MOST_TOKENS),), False, _NOWHERE)
-        return tree.TokenSet(tuple((each, each) for each in sorted(ids)), True, _NOWHERE)
+            return tree.TokenSet(((0, _MOST_TOKENS),), False, NOWHERE)
+        return tree.TokenSet(tuple((each, each) for each in sorted(ids)), True, NOWHERE)
 
     def any_others(self, node: Node) -> Form:
         """Return the tokens of ``any_tokens``, as many as it says."""

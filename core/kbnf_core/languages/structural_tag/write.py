@@ -31,14 +31,13 @@ from kbnf_core.languages.structural_tag.schemas import is_sound
 from kbnf_core.languages.structural_tag.tokens import TokenForms, joined
 from kbnf_core.languages.structural_tag.xml import Arguments
 from kbnf_core.limits import Limits
-from kbnf_core.source import Span
+from kbnf_core.source import NOWHERE, Span
 from kbnf_core.syntax import tree
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 START = "start"
-_NOWHERE = Span(0, 0)
 _NESTED: dict[str, type[NestedArguments]] = {
     "cohere_xml": CohereArguments,
     "minimax_m3_xml": MiniMaxM3Arguments,
@@ -162,7 +161,7 @@ class _Writer:
             "all characters but those of ASCII have two to four bytes",
         )
         stop = self._contents.shared_name("stop", free_text.listed(words))
-        return optional(tree.Exception_(tree.Name(stop, _NOWHERE), most, _NOWHERE))
+        return optional(tree.Exception_(tree.Name(stop, NOWHERE), most, NOWHERE))
 
     # Compositions
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.errors import EngineError
-from kbnf_core.frontend import name_span
 from kbnf_core.lint.analysis import describe
 from kbnf_core.lint.subject import Needs, Subject
 
@@ -111,7 +110,7 @@ def _too_many_states(subject: Subject, counts: Counter[str], budget: int) -> Dia
     return subject.reading.finding(
         "E703",
         f"the grammar takes {states:,} states, more than the budget of {budget:,}",
-        name_span(subject.reading.document, name),
+        subject.reading.name_span(name),
         label="the largest part of them is here",
         notes=(_largest(counts),),
     )
@@ -122,7 +121,7 @@ def _too_much_work(subject: Subject, work: "RuleWork", budget: int) -> Diagnosti
         "E703",
         f"the masks of `{work.name}` take {work.nodes:,} trie nodes, "
         f"more than the budget of {budget:,}",
-        name_span(subject.reading.document, work.name),
+        subject.reading.name_span(work.name),
         notes=(f"over {_name(subject)}: {_details(work)}",),
     )
 

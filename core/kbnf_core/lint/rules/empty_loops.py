@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule
-from kbnf_core.frontend import Reading, name_span
+from kbnf_core.frontend import Reading
 from kbnf_core.ir import Call, Choice, Node, Repeat, Sequence
 from kbnf_core.lint.analysis import show_name
 from kbnf_core.lint.subject import Needs, Subject
@@ -34,7 +34,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     for cycle in cycles[:MAX_CYCLES]:
         yield _cycle(reading, cycle)
     if len(cycles) > MAX_CYCLES:
-        first = name_span(reading.document, cycles[-1][0])
+        first = reading.name_span(cycles[-1][0])
         subject.stop("W106", "too many rules become themselves", first)
 
 
@@ -107,11 +107,11 @@ def _compulsory(node: tree.Expression) -> list[Edit]:
 
 
 def _cycle(reading: Reading, cycle: list[str]) -> Diagnostic:
-    first = min(range(len(cycle)), key=lambda i: name_span(reading.document, cycle[i]))
+    first = min(range(len(cycle)), key=lambda i: reading.name_span(cycle[i]))
     names = [*cycle[first:], *cycle[:first], cycle[first]]
     return reading.finding(
         "W106",
         f"{show_name(reading, names[0])} can become itself without consuming anything",
-        name_span(reading.document, names[0]),
+        reading.name_span(names[0]),
         notes=("the way round: " + " -> ".join(names),),
     )

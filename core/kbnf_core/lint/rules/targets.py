@@ -15,7 +15,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from kbnf_core.diagnostics import Diagnostic, Rule
-from kbnf_core.frontend import Reading, name_span
+from kbnf_core.frontend import Reading
 from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.source import Source, Span
@@ -136,7 +136,7 @@ def _same_as_start(reading: Reading) -> Found:
         sides[definition.name.value] += map(print_expression, definition.branches)
     for name, branches in sides.items():
         if name != reading.start and sorted(branches) == sorted(sides.get(reading.start, [])):
-            yield Feature.SAME_AS_START, name_span(reading.document, name)
+            yield Feature.SAME_AS_START, reading.name_span(name)
 
 
 class Refused(NamedTuple):

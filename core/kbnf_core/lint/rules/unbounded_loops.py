@@ -9,7 +9,7 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule
-from kbnf_core.frontend import Reading, name_span
+from kbnf_core.frontend import Reading
 from kbnf_core.ir import (
     Call,
     Choice,
@@ -103,7 +103,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         yield from _in_rule(subject, loops, grammar.rules[name])
     for names, consumed in loops.recursive():
         if names <= analysis.reachable:
-            first = min((name_span(reading.document, name) for name in names), default=Span(0, 0))
+            first = min((reading.name_span(name) for name in names), default=Span(0, 0))
             yield from _finding(reading, consumed, first)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from kbnf_core.diagnostics import Diagnostic, Rule
-from kbnf_core.frontend import Reading, name_span
+from kbnf_core.frontend import Reading
 from kbnf_core.ir import Call, Choice, Grammar, Node, calls
 from kbnf_core.lint.analysis import show_name
 from kbnf_core.lint.subject import Needs, Subject
@@ -27,7 +27,7 @@ def _rule(reading: Reading, name: str) -> Diagnostic:
     return reading.finding(
         "W103",
         f"{show_name(reading, name)} can never be completed",
-        name_span(reading.document, name),
+        reading.name_span(name),
         notes=("everything that leads here is ignored",),
         helps=("give it an alternative that does not call itself",),
     )

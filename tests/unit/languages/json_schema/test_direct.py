@@ -4,6 +4,7 @@ import json
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -34,6 +35,7 @@ from kbnf_core.languages.json_schema.quoted import quoted
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
 from kbnf_core.languages.json_schema.write_counts import MOST_BRANCHES, is_looped
+from kbnf_core.lower.analyse import analyse
 from kbnf_testing.schemas import json_schema_grammar
 
 SCHEMAS: dict[str, Any] = {
@@ -102,6 +104,16 @@ def test_the_grammar_allows_what_that_of_the_text_allows(name: str) -> None:
     assert [masks_differ(grammar, read, seed) for seed in range(30)] == [None] * 30
     assert (grammar.start, grammar.finish) == (read.start, read.finish)
     assert (grammar.source.text, grammar.to_kbnf()) == (schema, text)
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_explanations_are_of_the_language_that_is_run(name: str) -> None:
+    grammar = json_schema_grammar(json.dumps(SCHEMAS[name]))
+    rules = grammar.reading.explained
+    assert rules is not None
+    assert rules.rules is not grammar.rules.rules
+    explained = Grammar.of(replace(grammar.reading, grammar=rules, analysis=analyse(rules)))
+    assert [masks_differ(grammar, explained, seed) for seed in range(10)] == [None] * 10
 
 
 def test_the_comparison_sees_a_difference() -> None:

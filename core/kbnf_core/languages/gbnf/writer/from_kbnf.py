@@ -10,7 +10,7 @@ from dataclasses import replace
 from kbnf_core.config import Finish
 from kbnf_core.errors import GrammarError
 from kbnf_core.expression import Choice
-from kbnf_core.frontend import Language, Reading, name_span, not_converted, read_grammar
+from kbnf_core.frontend import Language, Reading, not_converted, read_grammar
 from kbnf_core.ir import Grammar
 from kbnf_core.languages.conversion.evidence import example_of_loss, going_on
 from kbnf_core.languages.conversion.layout import Style, Written, lay_out
@@ -86,7 +86,7 @@ def _finish_losses(reading: Reading, grammar: Grammar, limits: Limits) -> list[L
         )
     else:
         message = "generation ends at the first complete text, and llama.cpp may go on"
-    span = name_span(reading.document, reading.start)
+    span = reading.name_span(reading.start)
     return [Loss("W403", message, span, found.example)]
 
 

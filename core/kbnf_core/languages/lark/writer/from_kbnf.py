@@ -20,7 +20,7 @@ from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import GrammarError
-from kbnf_core.frontend import Reading, name_span, not_converted
+from kbnf_core.frontend import Reading, not_converted
 from kbnf_core.languages.conversion.build_tree import is_written
 from kbnf_core.languages.conversion.evidence import going_on
 from kbnf_core.languages.lark.writer.lexeme_forms import Forms, choose_forms
@@ -61,7 +61,7 @@ def _finish(reading: Reading) -> list[Loss]:
         Loss(
             LOST_FINISH,
             "generation ends at the first complete text, and LLGuidance may go on",
-            name_span(reading.document, reading.start),
+            reading.name_span(reading.start),
             found.example,
         )
     ]

@@ -1,0 +1,118 @@
+"""Places of a schema's grammar: JSON Pointers, and spans of the text that the author wrote."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from kbnf_core import Engine, Grammar, Vocabulary
+from kbnf_core.diagnostics.formats import findings_value
+from kbnf_core.errors import GrammarError
+from kbnf_core.languages import JSON_SCHEMA
+from kbnf_core.languages.json_schema import SchemaLimits
+from kbnf_core.limits import DEFAULT_LIMITS
+from kbnf_core.source import Source, pointers
+from kbnf_testing.schemas import json_schema_grammar
+
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "a": {"type": "integer"},
+        "b": {"type": "integer"},
+        "kind": {"enum": ["circle", "square"]},
+        "list": {"type": "array", "items": {"$ref": "#/$defs/Thing"}},
+        "mail": {"type": "string", "format": "email"},
+        "more": {"type": "string", "format": "email"},
+        "x/y": {"allOf": [{"minimum": 3}, {"type": "integer"}]},
+    },
+    "required": ["a", "b"],
+    "additionalProperties": False,
+    "$defs": {
+        "Thing": {
+            "anyOf": [
+                {"type": "object", "properties": {"x": {"type": "string", "maxLength": 5}}},
+                {"type": "boolean"},
+            ]
+        }
+    },
+}
+
+
+def places_after(schema: dict[str, Any], prefix: str) -> set[str | None]:
+    """Return the JSON Pointers of the symbols that may come after a text."""
+    grammar = json_schema_grammar(json.dumps(schema, indent=2))
+    engine = Engine(grammar, Vocabulary.bytes())
+    engine.try_accept_new_bytes(prefix.encode())
+    return {grammar.source.pointer(place.span) for place in engine.why(b"").places}
+
+
+@pytest.mark.parametrize(
+    ("prefix", "expected"),
+    [
+        ('{"a": ', {"/properties/a"}),
+        ('{"a": 1, "b": ', {"/properties/b"}),
+        ('{"a": 1, "b": 1, "kind": "s', {"/properties/kind"}),
+        ('{"a": 1, "b": 1, "list": ', {"/properties/list"}),
+        (
+            '{"a": 1, "b": 1, "list": [',
+            {"/properties/list", "/$defs/Thing/anyOf/0", "/$defs/Thing/anyOf/1"},
+        ),
+        ('{"a": 1, "b": 1, "list": [t', {"/$defs/Thing/anyOf/1"}),
+        ('{"a": 1, "b": 1, "list": [{"x": "', {"/$defs/Thing/anyOf/0/properties/x"}),
+        ('{"a": 1, "b": 1, "mail": "', {"/properties/mail"}),
+        ('{"a": 1, "b": 1, "more": "', {"/properties/more"}),
+        ('{"a": 1, "b": 1, "x/y": ', {"/properties/x~1y"}),
+    ],
+)
+def test_what_may_come_is_at_its_schema(prefix: str, expected: set[str]) -> None:
+    assert places_after(SCHEMA, prefix) == expected
+
+
+def test_the_span_is_that_of_the_name_in_the_text() -> None:
+    text = json.dumps(SCHEMA, indent=2)
+    source = json_schema_grammar(text).source
+    assert source.slice(source.locate("/properties/x~1y")) == '"x/y"'
+    assert source.slice(source.locate("/required/1")) == '"b"'
+    assert source.locate("") == source.locate("/no/where") == (0, 1)
+    assert dict(pointers(text))["/properties/x~1y"] == source.locate("/properties/x~1y")
+    assert Source(text).pointer(source.locate("/required/1")) is None
+
+
+def test_places_are_not_looked_for_until_somebody_asks() -> None:
+    grammar = json_schema_grammar(json.dumps(SCHEMA))
+    Engine(grammar, Vocabulary.bytes()).compute_allowed_token_ids()
+    assert "places" not in vars(grammar.source)
+    assert "explained" not in vars(grammar.reading)
+
+
+def test_a_schema_whose_copies_pass_a_limit_is_explained_without_them() -> None:
+    tree: dict[str, Any] = {"type": "integer"}
+    for _ in range(4):
+        tree = {"type": "object", "properties": dict.fromkeys("abcd", tree)}
+    grammar = Grammar.from_json_schema(tree, limits=SchemaLimits(rules=100))
+    assert grammar.reading.explained is not None
+    assert grammar.reading.explained.rules is grammar.rules.rules
+
+
+@pytest.mark.parametrize(
+    ("limits", "code"), [({"grammar_states": 100}, "E106"), ({"work": 2_000}, "E107")]
+)
+def test_a_limit_names_the_schema_that_passes_it(limits: dict[str, int], code: str) -> None:
+    large = {"enum": [f"a rather long text {number * number}" for number in range(60)]}
+    schema = {"properties": {"small": {"type": "integer"}, "large": {"items": large}}}
+    text = json.dumps(schema, indent=2)
+    with pytest.raises(GrammarError) as caught:
+        _ = Grammar.read(text, JSON_SCHEMA, limits=replace(DEFAULT_LIMITS, **limits)).tables
+    (finding,) = caught.value.diagnostics
+    assert (finding.code, finding.pointer) == (code, "/properties/large")
+    (value,) = findings_value([finding], 1)["diagnostics"]
+    assert value["pointer"] == "/properties/large"
+    assert value["span"]["start"]["line"] == 6
+
+
+@pytest.mark.parametrize("keyword", ["format", "pattern"])
+def test_the_rules_of_a_text_are_at_the_schemas_that_have_it(keyword: str) -> None:
+    text = {"type": "string", keyword: {"format": "uri", "pattern": "^(?:ab){40}[^x]*$"}[keyword]}
+    schema = {"properties": {"a": text, "b": text}, "required": ["a", "b"]}
+    assert places_after(schema, '{"a": "') == {"/properties/a"}
