@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from kbnf_cli.console import Console, Exit
+from kbnf_cli.describing import artifact_text
 from kbnf_cli.executors import open_workers
 from kbnf_cli.files import STDIN, FileChoice, find_grammars, read_source
 from kbnf_cli.inputs import Inputs, read_vocabulary
@@ -276,7 +277,6 @@ def _count(console: Console, opened: "ArtifactStore") -> None:
 
 
 def _describe(console: Console, opened: "ArtifactStore", keys: tuple[str, ...]) -> int:
-    from kbnf_cli.compile import description_text
     from kbnf_core.artifact.read import describe_artifact
     from kbnf_core.store.keys import is_name
 
@@ -286,7 +286,7 @@ def _describe(console: Console, opened: "ArtifactStore", keys: tuple[str, ...]) 
             raise click.UsageError(f"{key!r} is no key: `ls` lists them")
         path, failure = opened.get(key), opened.failure(key)
         if path is not None:
-            console.text(description_text(describe_artifact(path)))
+            console.text(artifact_text(describe_artifact(path)))
         elif failure is not None:
             console.text(f"{key} {failure.kind}: {failure.message}\n")
         else:
