@@ -52,7 +52,7 @@ class _Task:
         self, grammar: Path, out: Path, progress: "Progress | None"
     ) -> tuple[Diagnostic, ...]:
         """Compile a grammar to a file; return what was lost in converting it to KBNF."""
-        from kbnf_core.artifact.write import compile_artifact
+        from kbnf_core.compiled import compile_artifact
 
         vocabulary = self.vocabulary(Console())
         opened = self._inputs.grammar(grammar, vocabulary)

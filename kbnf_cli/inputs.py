@@ -216,7 +216,7 @@ def is_artifact(path: Path) -> bool:
 
 
 def _open_artifact(path: Path, start: str | None, finish: str | None) -> "Grammar":
-    from kbnf_core.artifact.read import load_artifact
+    from kbnf_core.compiled import load_artifact
     from kbnf_core.config import Finish
 
     grammar = load_artifact(path)

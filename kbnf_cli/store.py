@@ -20,9 +20,9 @@ from kbnf_core.languages import EXTENSIONS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kbnf_core.farm import Outcome, Task
     from kbnf_core.store import ArtifactStore
     from kbnf_core.store.keys import Recipe
-    from kbnf_core.store.making import Outcome, Task
 
 
 LINES = ".jsonl"
@@ -61,8 +61,8 @@ def fill(
     jobs: int,
 ) -> int:
     """Compile everything below ``paths`` for each vocabulary; return the exit status."""
+    from kbnf_core.farm import KNOWN, MADE, Outcome, not_known, run_tasks
     from kbnf_core.store import open_store
-    from kbnf_core.store.making import KNOWN, MADE, Outcome, not_known, run_tasks
 
     store = open_store(_absolute(str(options.store)))
     fingerprints = {}
@@ -141,7 +141,7 @@ class _Report:
 def _tasks_of(
     options: Filling, recipes: "list[tuple[str, Recipe]]", fingerprints: list[str]
 ) -> "Iterator[Task]":
-    from kbnf_core.store.making import Task
+    from kbnf_core.farm import Task
 
     url = _absolute(str(options.store))
     memory = None if options.memory is None else options.memory * 2**20
