@@ -52,7 +52,7 @@ def first_masks(
 
 def write_artifact(workload: Workload, ours: Ours, path: Path) -> None:
     """Write the artifact of a grammar and the vocabulary, as ``kbnf compile`` does."""
-    from kbnf_core.artifact.write import compile_artifact
+    from kbnf_core.compiled import compile_artifact
 
     engine = ours.make(workload).engine
     compile_artifact(engine.grammar, engine.vocabulary, path)

@@ -1,18 +1,17 @@
 """``kbnf check``: parse and lint grammars."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import click
 
+from kbnf_cli.check_options import SEVERITIES, CheckOptions
 from kbnf_cli.check_report import FOR_PEOPLE, FORMATS, Outcome
 from kbnf_cli.checking import FileCheck, Report
-from kbnf_cli.config import Settings, SettingsFor
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import STDIN, find_grammars
-from kbnf_cli.inputs import GRAMMAR, FileInputs, Inputs
+from kbnf_cli.inputs import GRAMMAR
 from kbnf_cli.jobs import jobs_option, run_jobs
 from kbnf_cli.options import (
     as_value,
@@ -26,68 +25,14 @@ from kbnf_cli.options import (
     vocabulary_options,
 )
 from kbnf_cli.watching import watch, watch_option
-from kbnf_core.diagnostics import Severity
 from kbnf_core.diagnostics.catalogue import normalise_selector
 from kbnf_core.errors import SourceError
 from kbnf_core.languages import EXTENSIONS
 from kbnf_core.lint import TARGETS
 
-SEVERITIES = {severity.label: severity for severity in sorted(Severity, reverse=True)}
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 _Command = TypeVar("_Command", bound=Callable[..., object])
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckOptions(Inputs, FileInputs):
-    """What a run of ``kbnf check`` is asked for."""
-
-    paths: tuple[Path, ...]
-    format_: str
-    output_file: Path | None
-    jobs: int
-    watches: bool
-    select: tuple[str, ...] | None
-    ignore: tuple[str, ...] | None
-    extend_select: tuple[str, ...] | None
-    fail_on: str | None
-    baseline: Path | None
-    write_baseline: Path | None
-    fix: bool
-    show_diff: bool
-    unsafe_fixes: bool
-    cost: bool
-    max_states: int | None
-    max_mask_work: int | None
-    targets: tuple[str, ...]
-    exit_zero: bool
-    statistics: bool
-    show_files: bool
-    show_settings: bool
-    no_cache: bool
-    cache_dir: Path | None
-
-    @property
-    def settings(self) -> Settings:
-        """What is set on the command line rather than in a configuration file."""
-        asked = Settings(
-            select=self.select,
-            extend_select=self.extend_select,
-            ignore=self.ignore,
-            fail_on=None if self.fail_on is None else SEVERITIES[self.fail_on],
-            vocab=self.vocab,
-            eos=self.eos or None,
-            targets=self.targets or None,
-            max_states=self.max_states,
-            max_mask_work=self.max_mask_work,
-        )
-        return asked.over(self.file_settings)
-
-    def all_settings(self) -> SettingsFor:
-        """Return where the settings of a file come from, those of the command line included."""
-        configured = self.settings_source()
-        asked = self.settings
-        return lambda file: asked.over(configured(file))
 
 
 def _selectors(text: str) -> tuple[str, ...]:

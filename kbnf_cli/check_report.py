@@ -5,18 +5,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from kbnf_cli.check_options import CheckOptions
+from kbnf_cli.checking import Report
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import STDIN, read_bytes, write_text
 from kbnf_core.diagnostics import CATALOGUE, Diagnostic
 from kbnf_core.diagnostics.segments import NEWLINE, Segment, Segments, plain
 from kbnf_core.diagnostics.text import FIXABLE, count_of, render_concise, render_text, summarise
 from kbnf_core.errors import ConfigError
-
-if TYPE_CHECKING:
-    from kbnf_cli.check import CheckOptions
-    from kbnf_cli.checking import Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +83,9 @@ class Outcome:
     """What becomes of reports, as the options ask."""
 
     console: Console
-    asked: "CheckOptions"
+    asked: CheckOptions
 
-    def act(self, reports: "Sequence[Report]") -> int:
+    def act(self, reports: Sequence[Report]) -> int:
         """Do it; return the exit status."""
         if self.asked.show_diff:
             return self._show_diff(reports)
@@ -98,7 +95,7 @@ class Outcome:
             return self._accept(reports, self.asked.write_baseline)
         return self._deliver(reports)
 
-    def _show_diff(self, reports: "Sequence[Report]") -> int:
+    def _show_diff(self, reports: Sequence[Report]) -> int:
         from kbnf_core.diagnostics.segments import diff
 
         for report in reports:
@@ -107,7 +104,7 @@ class Outcome:
         self.console.note(f"{count_of(fixed, 'finding')} would be fixed")
         return Exit.FINDINGS if fixed else Exit.CLEAN
 
-    def _write_fixed(self, reports: "Sequence[Report]") -> None:
+    def _write_fixed(self, reports: Sequence[Report]) -> None:
         fixed = 0
         for report in reports:
             if report.path == STDIN:
@@ -122,7 +119,7 @@ class Outcome:
         if fixed:
             self.console.note(f"{count_of(fixed, 'finding')} fixed")
 
-    def _accept(self, reports: "Sequence[Report]", file: Path) -> int:
+    def _accept(self, reports: Sequence[Report], file: Path) -> int:
         from kbnf_core.diagnostics.stored import write_baseline
 
         found = _all(reports)
@@ -130,7 +127,7 @@ class Outcome:
         self.console.note(f"{count_of(len(found), 'finding')} accepted in {file}")
         return Exit.CLEAN
 
-    def _deliver(self, reports: "Sequence[Report]") -> int:
+    def _deliver(self, reports: Sequence[Report]) -> int:
         """Show what is not accepted already, and tell how the run ends."""
         diagnostics = _all(reports)
         if self.asked.baseline is not None:
@@ -170,7 +167,7 @@ class Outcome:
         """Return the width of the terminal that takes what was found, if one does."""
         return None if self.asked.output_file is not None else self.console.width()
 
-    def _show(self, reports: "Sequence[Report]") -> Callable[[Segments], None]:
+    def _show(self, reports: Sequence[Report]) -> Callable[[Segments], None]:
         if self.asked.output_file is not None:
             return partial(_write, self.asked.output_file)
         # The fixed text of stdin is on stdout.
@@ -191,5 +188,5 @@ def _write(file: Path, rendered: Segments) -> None:
     write_text(file, plain(rendered))
 
 
-def _all(reports: "Sequence[Report]") -> tuple[Diagnostic, ...]:
+def _all(reports: Sequence[Report]) -> tuple[Diagnostic, ...]:
     return tuple(diagnostic for report in reports for diagnostic in report.diagnostics)

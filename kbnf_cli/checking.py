@@ -6,6 +6,7 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from kbnf_cli.check_options import CheckOptions
 from kbnf_cli.config import Settings, SettingsFor
 from kbnf_cli.console import Console, Verbosity
 from kbnf_cli.files import STDIN, read_source
@@ -16,7 +17,6 @@ from kbnf_core.errors import SourceError
 from kbnf_core.source import Source
 
 if TYPE_CHECKING:
-    from kbnf_cli.check import CheckOptions
     from kbnf_core.languages import Language
     from kbnf_core.lint import LintOptions
     from kbnf_core.vocab.vocabulary import Vocabulary
@@ -41,7 +41,7 @@ class Report:
 class FileCheck:
     """Checks one file after the other; what it has read stays behind when it goes to a worker."""
 
-    def __init__(self, console: Console, asked: "CheckOptions") -> None:
+    def __init__(self, console: Console, asked: CheckOptions) -> None:
         self._console = console
         self._asked = asked
         self._results: Results | None = None if asked.no_cache else open_results(asked.cache_dir)

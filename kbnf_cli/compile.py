@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kbnf_cli.console import Console, Exit
+from kbnf_cli.describing import artifact_text, table_text
 from kbnf_cli.files import STDIN, find_grammars
 from kbnf_cli.inputs import GRAMMAR, FileInputs, Inputs, read_vocabulary
 from kbnf_cli.jobs import jobs_option, run_jobs
@@ -25,9 +26,7 @@ from kbnf_core.languages import EXTENSIONS
 
 if TYPE_CHECKING:
     from kbnf_core import Vocabulary
-    from kbnf_core.artifact.read import Description
     from kbnf_core.artifact.write import Progress
-    from kbnf_core.device import TokenTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +52,7 @@ class _Task:
         self, grammar: Path, out: Path, progress: "Progress | None"
     ) -> tuple[Diagnostic, ...]:
         """Compile a grammar to a file; return what was lost in converting it to KBNF."""
-        from kbnf_core.artifact.write import compile_artifact
+        from kbnf_core.compiled import compile_artifact
 
         vocabulary = self.vocabulary(Console())
         opened = self._inputs.grammar(grammar, vocabulary)
@@ -282,52 +281,7 @@ def _describe(console: Console, path: Path) -> int:
     from kbnf_core.device.table import TokenTable, is_table
 
     if is_table(path):
-        lines = _of_table(TokenTable.load(path))
+        console.text(table_text(TokenTable.load(path)))
     else:
-        lines = _of_artifact(describe_artifact(path))
-    console.text(_laid_out(lines))
+        console.text(artifact_text(describe_artifact(path)))
     return Exit.CLEAN
-
-
-def description_text(description: "Description") -> str:
-    """Return the lines that describe an artifact."""
-    return _laid_out(_of_artifact(description))
-
-
-def _laid_out(lines: dict[str, str]) -> str:
-    width = max(map(len, lines)) + 2
-    return "".join(f"{name + ':':<{width}}{value}\n" for name, value in lines.items())
-
-
-def _of_table(table: "TokenTable") -> dict[str, str]:
-    """Return the lines that describe a device table."""
-    states, classes = table.transitions.shape
-    awaited = int(table.waiting.sum())
-    return {
-        "finish": table.finish.value,
-        "vocabulary": f"{len(table.token_class):,} ids, {table.fingerprint}",
-        "states": f"{states - 1:,}",
-        "token classes": f"{classes:,}",
-        "table": f"{table.transitions.nbytes:,} bytes",
-        "class map": f"{table.token_class.nbytes:,} bytes",
-        "whole": "no, a part" if table.is_partial else "yes",
-        **({"begins": f"after a text of {awaited} bytes"} if awaited else {}),
-    }
-
-
-def _of_artifact(description: "Description") -> dict[str, str]:
-    """Return the lines that describe an artifact."""
-    manifest = description.manifest
-    vocabulary = manifest.vocabulary
-    return {
-        "grammar": manifest.source_path or "(a text)",
-        "source hash": manifest.source_hash,
-        "start": manifest.start,
-        "finish": manifest.finish.value,
-        "written by": f"kbnf {manifest.tool}, Unicode tables of regex {manifest.unicode}",
-        "vocabulary": "none"
-        if vocabulary is None
-        else f"{vocabulary.name or '(unnamed)'}, {vocabulary.size:,} ids, {vocabulary.fingerprint}",
-        **{name: f"{count:,}" for name, count in description.counts.items()},
-        "size": f"{description.size:,} bytes",
-    }

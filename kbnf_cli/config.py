@@ -14,7 +14,7 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from kbnf_cli.files import Patterns
+from kbnf_cli.patterns import Patterns
 from kbnf_core.config import Defaults, Finish
 from kbnf_core.diagnostics import Severity
 from kbnf_core.diagnostics.catalogue import Selection, normalise_selector

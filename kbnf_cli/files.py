@@ -9,10 +9,10 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from errno import EBADF
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kbnf_cli.patterns import Patterns
 from kbnf_core.diagnostics import decode
 from kbnf_core.errors import GrammarError, SourceError
 from kbnf_core.files import read_file, read_up_to, write_file
@@ -20,8 +20,6 @@ from kbnf_core.languages import EXTENSIONS, KBNF
 from kbnf_core.limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
-    import pathspec
-
     from kbnf_cli.config import Settings, SettingsFor
     from kbnf_core.diagnostics import Diagnostic
     from kbnf_core.source import Source
@@ -29,35 +27,6 @@ if TYPE_CHECKING:
 
 NEVER = frozenset({"__pypackages__", "node_modules", "site-packages", "venv"})
 """Directories of what others wrote: not looked into, unless ``exclude`` says otherwise."""
-
-
-@dataclass(frozen=True)
-class Patterns:
-    """Patterns as in a ``.gitignore`` in the directory ``base``, which is resolved."""
-
-    base: Path
-    lines: tuple[str, ...]
-
-    def match(self, path: Path, suffix: str) -> bool:
-        """Tell whether a resolved path matches; ``suffix`` is ``/`` for directories."""
-        return self.verdict(path, suffix) is True
-
-    def verdict(self, path: Path, suffix: str) -> bool | None:
-        """Return what the last pattern says that matches, None if there is none."""
-        if path == self.base or not path.is_relative_to(self.base):
-            return None
-        inner = path.relative_to(self.base).as_posix()
-        return self._spec.check_file(inner + suffix).include
-
-    def compile(self) -> None:
-        """Raise ``ValueError`` for a line that is no pattern."""
-        _ = self._spec
-
-    @cached_property
-    def _spec(self) -> "pathspec.GitIgnoreSpec":
-        import pathspec
-
-        return pathspec.GitIgnoreSpec.from_lines(self.lines)
 
 
 @dataclass(frozen=True, slots=True)

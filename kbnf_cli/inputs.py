@@ -16,7 +16,8 @@ from click.shell_completion import CompletionItem
 
 from kbnf_cli.config import Settings, SettingsFor, settings_source
 from kbnf_cli.console import Console
-from kbnf_cli.files import STDIN, FileChoice, Patterns, read_text
+from kbnf_cli.files import STDIN, FileChoice, read_text
+from kbnf_cli.patterns import Patterns
 from kbnf_core.config import NO_DEFAULTS, Defaults
 from kbnf_core.errors import ConfigError, GrammarError, SourceError
 
@@ -250,7 +251,7 @@ def is_artifact(path: Path) -> bool:
 
 
 def _open_artifact(path: Path, start: str | None, finish: str | None) -> "Grammar":
-    from kbnf_core.artifact.read import load_artifact
+    from kbnf_core.compiled import load_artifact
     from kbnf_core.config import Finish
 
     grammar = load_artifact(path)

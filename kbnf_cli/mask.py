@@ -1,7 +1,7 @@
 """``kbnf mask``: the tokens that a grammar allows after a prefix, as bytes or as tokens."""
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,8 @@ from kbnf_cli.inputs import GRAMMAR, Inputs, open_engine
 from kbnf_cli.mask_report import (
     SCHEMA,
     Mask,
+    Prefix,
+    Rejection,
     View,
     explanation_text,
     explanation_value,
@@ -34,31 +36,7 @@ from kbnf_cli.options import (
 from kbnf_core.errors import FinishedError, RejectedError, UnknownTokenError
 
 if TYPE_CHECKING:
-    from kbnf_core import Engine, Explanation, Grammar, Vocabulary
-
-
-@dataclass(frozen=True, slots=True)
-class Prefix:
-    """Bytes, or the ids of tokens where ``tokens`` is not empty."""
-
-    data: bytes = b""
-    tokens: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Rejection:
-    """Why a prefix cannot be.
-
-    ``token_index`` is the place of the guilty token in the prefix, None for bytes;
-    ``byte_offset`` how many bytes of the whole prefix were right, and ``accepted`` these bytes.
-    ``explanation`` is None where the grammar was finished already.
-    """
-
-    message: str
-    token_index: int | None
-    byte_offset: int
-    accepted: bytes
-    explanation: "Explanation | None"
+    from kbnf_core import Engine, Grammar, Vocabulary
 
 
 def feed(engine: "Engine", prefix: Prefix) -> Rejection | None:

@@ -12,7 +12,6 @@ from kbnf_core.diagnostics.text import count_of, place_in
 from kbnf_core.source import Source, Span
 
 if TYPE_CHECKING:
-    from kbnf_cli.mask import Prefix, Rejection
     from kbnf_core import Explanation, Vocabulary
     from kbnf_core.recognise.explain import LivePlace
 
@@ -20,11 +19,35 @@ SCHEMA = "kbnf.mask/1"
 
 
 @dataclass(frozen=True, slots=True)
+class Prefix:
+    """Bytes, or the ids of tokens where ``tokens`` is not empty."""
+
+    data: bytes = b""
+    tokens: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Why a prefix cannot be.
+
+    ``token_index`` is the place of the guilty token in the prefix, None for bytes;
+    ``byte_offset`` how many bytes of the whole prefix were right, and ``accepted`` these bytes.
+    ``explanation`` is None where the grammar was finished already.
+    """
+
+    message: str
+    token_index: int | None
+    byte_offset: int
+    accepted: bytes
+    explanation: "Explanation | None"
+
+
+@dataclass(frozen=True, slots=True)
 class Mask:
     """The tokens allowed after a prefix, ascending ids."""
 
     vocabulary: "Vocabulary"
-    prefix: "Prefix"
+    prefix: Prefix
     is_finished: bool
     ids: Sequence[int]
 
@@ -109,7 +132,7 @@ def explanation_value(explanation: "Explanation", source: Source) -> dict[str, A
     }
 
 
-def rejection_value(rejection: "Rejection") -> dict[str, Any]:
+def rejection_value(rejection: Rejection) -> dict[str, Any]:
     """Return a rejection as the object under ``error`` (schema ``kbnf.mask/1``)."""
     explanation = rejection.explanation
     places = [] if explanation is None else _places(explanation)
@@ -136,7 +159,7 @@ def explanation_text(
     ]
 
 
-def rejection_text(rejection: "Rejection", source: Source) -> Segments:
+def rejection_text(rejection: Rejection, source: Source) -> Segments:
     """Return a rejection for people."""
     return [
         Segment("error:", Role.ERROR),

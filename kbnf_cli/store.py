@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from kbnf_cli.console import Console, Exit
+from kbnf_cli.describing import artifact_text
 from kbnf_cli.executors import open_workers
 from kbnf_cli.files import STDIN, FileChoice, find_grammars, read_source
 from kbnf_cli.inputs import Inputs, read_vocabulary
@@ -19,9 +20,9 @@ from kbnf_core.languages import EXTENSIONS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kbnf_core.farm import Outcome, Task
     from kbnf_core.store import ArtifactStore
     from kbnf_core.store.keys import Recipe
-    from kbnf_core.store.making import Outcome, Task
 
 
 LINES = ".jsonl"
@@ -60,8 +61,8 @@ def fill(
     jobs: int,
 ) -> int:
     """Compile everything below ``paths`` for each vocabulary; return the exit status."""
+    from kbnf_core.farm import KNOWN, MADE, Outcome, not_known, run_tasks
     from kbnf_core.store import open_store
-    from kbnf_core.store.making import KNOWN, MADE, Outcome, not_known, run_tasks
 
     store = open_store(_absolute(str(options.store)))
     fingerprints = {}
@@ -140,7 +141,7 @@ class _Report:
 def _tasks_of(
     options: Filling, recipes: "list[tuple[str, Recipe]]", fingerprints: list[str]
 ) -> "Iterator[Task]":
-    from kbnf_core.store.making import Task
+    from kbnf_core.farm import Task
 
     url = _absolute(str(options.store))
     memory = None if options.memory is None else options.memory * 2**20
@@ -276,7 +277,6 @@ def _count(console: Console, opened: "ArtifactStore") -> None:
 
 
 def _describe(console: Console, opened: "ArtifactStore", keys: tuple[str, ...]) -> int:
-    from kbnf_cli.compile import description_text
     from kbnf_core.artifact.read import describe_artifact
     from kbnf_core.store.keys import is_name
 
@@ -286,7 +286,7 @@ def _describe(console: Console, opened: "ArtifactStore", keys: tuple[str, ...]) 
             raise click.UsageError(f"{key!r} is no key: `ls` lists them")
         path, failure = opened.get(key), opened.failure(key)
         if path is not None:
-            console.text(description_text(describe_artifact(path)))
+            console.text(artifact_text(describe_artifact(path)))
         elif failure is not None:
             console.text(f"{key} {failure.kind}: {failure.message}\n")
         else:

@@ -10,9 +10,8 @@ from kbnf_core.version import __version__
 
 if TYPE_CHECKING:
     from kbnf_core.artifact.manifest import ArtifactError, ArtifactWarning
-    from kbnf_core.artifact.read import load_artifact
-    from kbnf_core.artifact.write import compile_artifact
     from kbnf_core.batch import allocate_bitmask, fill_bitmasks
+    from kbnf_core.compiled import compile_artifact, load_artifact
     from kbnf_core.compiler import Compiler
     from kbnf_core.config import CompressionConfig, Config, EngineConfig, Finish, RegexConfig
     from kbnf_core.diagnostics import Diagnostic
@@ -42,8 +41,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "ArtifactError": "artifact.manifest",
     "ArtifactWarning": "artifact.manifest",
-    "compile_artifact": "artifact.write",
-    "load_artifact": "artifact.read",
+    "compile_artifact": "compiled",
+    "load_artifact": "compiled",
     "allocate_bitmask": "batch",
     "apply_bitmask": "mask.bits",
     "fill_bitmasks": "batch",

@@ -278,7 +278,7 @@ class Grammar:
         """
         from kbnf_core.store.making import grammar_from_store
 
-        return grammar_from_store(url, source, vocabulary, **options)
+        return grammar_from_store(url, source, vocabulary, cls.read, cls.restore, **options)
 
     def __copy__(self) -> "Grammar":
         return self

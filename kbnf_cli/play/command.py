@@ -100,7 +100,7 @@ def play(
     if web:
         if commands or replay is not None:
             raise click.UsageError("--web excludes -c and --replay")
-        from kbnf_cli.web import LOOPBACK, serve
+        from kbnf_cli.web.serve import LOOPBACK, serve
 
         wanted = replace(inputs, start=inputs.start or start_nonterminal)
         return serve(console, wanted, grammar, also_vocab, host or LOOPBACK)

@@ -15,16 +15,8 @@ import pytest
 
 import kbnf_core.compiler
 from kbnf_core import Compiler, Engine, Grammar, GrammarError, KbnfError, Limits, Vocabulary
-from kbnf_core.compiler import (
-    STRIKES,
-    Compiled,
-    Job,
-    QuarantinedError,
-    WorkerError,
-    pack,
-    unpack,
-    worker,
-)
+from kbnf_core.compiler import STRIKES, QuarantinedError, WorkerError, worker
+from kbnf_core.compiler.jobs import Compiled, Job, pack, unpack
 from kbnf_core.errors import ConfigError, InternalError
 
 VOCABULARY = Vocabulary.bytes()

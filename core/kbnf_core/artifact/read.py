@@ -1,17 +1,15 @@
 """The artifact reader: sections are verified on loading, those with masks on first use."""
 
-import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.artifact import FORMAT
 from kbnf_core.artifact.manifest import (
     ArtifactError,
     ArtifactWarning,
@@ -21,53 +19,32 @@ from kbnf_core.artifact.manifest import (
 )
 from kbnf_core.artifact.snapshot import ArtifactMasks, ArtifactStates
 from kbnf_core.artifact.validate import Checker, check_masks, check_states, check_tables
+from kbnf_core.config import Finish
 from kbnf_core.container import ContainerError, digest, read_container
 from kbnf_core.errors import VocabularyError
-from kbnf_core.grammar import Grammar
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.limits import Limits
 from kbnf_core.lower.tables import Tables
+from kbnf_core.mask.token_automaton import StoredMemo
 from kbnf_core.source import Source
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
-__all__ = [
-    "FORMAT",
-    "ArtifactError",
-    "ArtifactWarning",
-    "Description",
-    "describe_artifact",
-    "load_artifact",
-]
+G = TypeVar("G")
+
+Restore: TypeAlias = Callable[[Source, str, Finish, Tables, StoredMemo, Limits], G]
+"""Makes a grammar of its source, start, finish, automata and stored states: ``Grammar.restore``."""
 
 
-def load_artifact(
-    path: str | Path,
-    limits: Limits = DEFAULT_LIMITS,
-    *,
-    map: bool | None = None,  # noqa: A002 - the word for it
-) -> Grammar:
-    """Return the grammar of an artifact, with the states and masks stored in it.
+def read_artifact(path: str | Path, restore: Restore[G], limits: Limits, read_up_to: int) -> G:
+    """Return what ``restore`` makes of an artifact; a larger file is memory-mapped.
 
-    A file of up to ``limits.artifact_read`` bytes is read, a larger one is memory-mapped; ``map``
-    decides otherwise. A mapped file is shared by processes and loaded as it is used, but a process
-    that shortens it, or overwrites it in place as ``cp new old`` does, *ends every process that
-    has it mapped* (SIGBUS) or changes its masks: replace it by renaming, as
-    ``compile_artifact`` does.
-
-    A forged file cannot crash the process or run code, but nothing shows that its tables are those
-    of its source: what it allows is as trustworthy as its author.
-
-    Raises ``ArtifactError`` for a file that is truncated, damaged, foreign or of another format,
-    and ``SourceError`` for one that cannot be read. Masks are checked when an engine first asks for
-    them; damaged ones are left out with an ``ArtifactWarning``, and recomputed. An engine over
-    another vocabulary than the one the masks are for is refused with ``VocabularyError``.
+    Raises ``ArtifactError``, and ``SourceError`` for a file that cannot be read.
     """
-    read_up_to = limits.artifact_read if map is None else 0 if map else sys.maxsize
     stored = _Stored.open(path, read_up_to)
     manifest = stored.manifest
     source = Source(stored.source, manifest.source_path)
-    return Grammar.restore(source, manifest.start, manifest.finish, stored.tables, stored, limits)
+    return restore(source, manifest.start, manifest.finish, stored.tables, stored, limits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ completions are followed to every item set that can wait for them.
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +18,12 @@ from kbnf_core.artifact.snapshot import pack_masks, pack_states, pack_walks
 from kbnf_core.automata.regex.tables import REGEX_VERSION
 from kbnf_core.config import Finish
 from kbnf_core.container import digest, write_container
-from kbnf_core.grammar import Grammar
 from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.masks import Masks
 from kbnf_core.recognise.items import EMPTY
 from kbnf_core.recognise.stack import BOTTOM
 from kbnf_core.recognise.states import StateTable
+from kbnf_core.source import Source
 from kbnf_core.version import __version__
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -53,20 +53,31 @@ Progress = Callable[[int, int], None]
 """Called with the number of walks done, and of those known to be needed."""
 
 
-def compile_artifact(
-    grammar: str | Grammar,
-    vocabulary: Vocabulary | None,
+class Compilable(Protocol):
+    """The properties of a ``Grammar`` that an artifact is made of."""
+
+    source: Source
+    finish: Finish
+
+    @property
+    def start_in_kbnf(self) -> str:
+        """The start nonterminal in the text that ``to_kbnf`` returns."""
+
+    @property
+    def tables(self) -> Tables:
+        """The automata."""
+
+    def to_kbnf(self) -> str:
+        """Return the grammar as KBNF."""
+
+
+def compile_to(
     path: str | Path,
-    *,
+    grammar: Compilable,
+    vocabulary: Vocabulary | None,
     progress: Progress | None = None,
 ) -> None:
-    """Write the artifact of a grammar to ``path``, with the masks over ``vocabulary`` if given.
-
-    Equal input gives equal bytes. The file appears whole or not at all. Raises ``GrammarError``
-    for a grammar that cannot be used and ``OSError`` where the file cannot be written.
-    """
-    if isinstance(grammar, str):
-        grammar = Grammar(grammar)
+    """Write the artifact of a grammar with all walks over a vocabulary."""
     if vocabulary is None:
         write_artifact(grammar, StateTable(grammar.tables), None, path)
         return
@@ -76,7 +87,7 @@ def compile_artifact(
 
 
 def write_artifact(
-    grammar: Grammar,
+    grammar: Compilable,
     states: StateTable,
     masks: Masks | None,
     path: str | Path,
@@ -114,7 +125,7 @@ def pack_tables(tables: Tables) -> dict[str, npt.NDArray[Any]]:
     }
 
 
-def manifest(grammar: Grammar, masks: Masks | None, finish: Finish) -> Mapping[str, object]:
+def manifest(grammar: Compilable, masks: Masks | None, finish: Finish) -> Mapping[str, object]:
     """Return the manifest without its sections; see the package's documentation."""
     tables = grammar.tables
     return {

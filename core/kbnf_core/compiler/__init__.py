@@ -7,8 +7,6 @@ server's loop goes on meanwhile, since nothing here holds the interpreter for lo
 """
 
 import os
-import pickle
-import struct
 import subprocess
 import sys
 from collections import OrderedDict, deque
@@ -21,7 +19,7 @@ from threading import Lock, Thread
 from types import TracebackType
 from typing import Any, BinaryIO, cast
 
-from kbnf_core.config import Finish
+from kbnf_core.compiler.jobs import Compiled, Job, pack, receive, send, unpack
 from kbnf_core.errors import ConfigError, InternalError, KbnfError
 from kbnf_core.frontend import KBNF
 from kbnf_core.grammar import OF_READ, Grammar
@@ -29,7 +27,6 @@ from kbnf_core.languages import JSON_SCHEMA, LANGUAGES, named
 from kbnf_core.languages.json_schema.language import own_names
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.tables import Tables
-from kbnf_core.source import Source
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 ENTRY_BYTES = 4_096
@@ -40,90 +37,6 @@ MEASURED_AT_ONCE = 8
 """Entries whose sizes are estimated again whenever one is added."""
 
 _ARRAYS = tuple(field.name for field in fields(Tables))
-
-_LENGTH = struct.Struct("<Q")
-
-
-def pack(message: object) -> bytes:
-    """Return a message as it is sent between this process and a worker."""
-    return pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-
-
-def unpack(data: bytes) -> object:
-    """Return the message that ``pack`` made ``data`` of."""
-    return pickle.loads(data)  # noqa: S301 - what our own process wrote
-
-
-def send(stream: BinaryIO, data: bytes) -> None:
-    """Write one message."""
-    stream.write(_LENGTH.pack(len(data)) + data)
-    stream.flush()
-
-
-def receive(stream: BinaryIO) -> bytes:
-    """Return the next message; raise ``EOFError`` where the other side is gone."""
-    head = stream.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
-        raise EOFError
-    length = _LENGTH.unpack(head)[0]
-    data = stream.read(length)
-    if len(data) < length:
-        raise EOFError
-    return data
-
-
-@dataclass(frozen=True)
-class Job:
-    """What is to be compiled: a text, its language, and settings in a fixed order."""
-
-    language: str
-    text: str
-    options: tuple[tuple[str, Any], ...] = ()
-    limits: Limits = DEFAULT_LIMITS
-
-    def grammar(self) -> Grammar:
-        """Compile here, automata and all; raises ``KbnfError``, whatever goes wrong."""
-        language = named(self.language) or KBNF
-        try:
-            grammar = Grammar.read_with(
-                self.text, language, limits=self.limits, **dict(self.options)
-            )
-            grammar.tables  # noqa: B018 - what passes a limit is refused here
-        except KbnfError:
-            raise
-        except (RecursionError, MemoryError) as error:
-            message = f"compiling took more than this process has: {error!r}"
-            raise KbnfError(message) from error
-        except Exception as error:
-            raise InternalError(error) from error
-        return grammar
-
-
-@dataclass(frozen=True, slots=True)
-class Compiled:
-    """What is sent of a grammar between processes: its automata, and how texts end."""
-
-    start: str
-    finish: Finish
-    tables: Tables
-
-    @classmethod
-    def of(cls, grammar: Grammar) -> "Compiled":
-        """Return a grammar for travelling; raises ``GrammarError`` where a limit is passed."""
-        return cls(grammar.start, grammar.finish, grammar.tables)
-
-    def restored(self, job: Job) -> Grammar:
-        """Return the grammar of ``job``, whose text is read here only when it is asked for."""
-        return Grammar.restore(
-            Source(job.text),
-            self.start,
-            self.finish,
-            self.tables,
-            None,
-            job.limits,
-            language=named(job.language) or KBNF,
-            read=lambda: job.grammar().reading,
-        )
 
 
 @dataclass(slots=True)

@@ -1,10 +1,9 @@
 """A process that compiles grammars for another: ``python -m kbnf_core.compiler.worker``.
 
-It reads jobs from its standard input and writes answers to its standard output, each a pickle led
-by its length; an empty answer says that it listens. Every exception is an answer. It ends when its
-input does, at once, whatever it is working on. So nothing of the program that started it is
-imported here, and nothing outlives it. Both ends of the pipe are this package's; nothing else is
-unpickled.
+It reads jobs from its standard input and writes answers to its standard output (``compiler.jobs``);
+an empty answer says that it listens. Every exception is an answer. It ends when its input does, at
+once, whatever it is working on. So nothing of the program that started it is imported here, and
+nothing outlives it.
 """
 
 import os
@@ -14,7 +13,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import cast
 
-from kbnf_core.compiler import Compiled, Job, pack, receive, send, unpack
+from kbnf_core.compiler.jobs import Compiled, Job, pack, receive, send, unpack
 from kbnf_core.errors import InternalError, KbnfError
 
 

@@ -8,28 +8,31 @@ file, however that is laid out.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kbnf_core.artifact import FORMAT
 from kbnf_core.automata.regex.tables import REGEX_VERSION
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
+from kbnf_core.convert import convert
 from kbnf_core.diagnostics import decode
 from kbnf_core.errors import ConfigError, GrammarError
 from kbnf_core.files import read_file
 from kbnf_core.frontend import KBNF
-from kbnf_core.grammar import Grammar
 from kbnf_core.imports import BELOW
 from kbnf_core.languages import JSON_SCHEMA, LARK, detect, named
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.source import Source
 from kbnf_core.version import __version__
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
+
+G = TypeVar("G")
 
 DIGITS = 32
 """Hexadecimal digits of keys and of digests."""
@@ -80,9 +83,9 @@ class Recipe:
         except (ValueError, RecursionError):
             return self.text
 
-    def grammar(self, vocabulary: "Vocabulary | None") -> Grammar:
-        """Compile; raises ``GrammarError`` and what else is wrong with the source."""
-        return Grammar.read(
+    def read_by(self, read: Callable[..., G], vocabulary: "Vocabulary | None") -> G:
+        """Return what ``read``, which is ``Grammar.read``, makes of the text; raises as it does."""
+        return read(
             self.text,
             named(self.language) or KBNF,
             start=self.start,
@@ -135,7 +138,7 @@ def recipe_of(
     )
     if language != LARK.name or "%import" not in source:
         return recipe
-    grammar = Grammar.read(
+    found = convert(
         source,
         LARK,
         path=path or None,
@@ -144,8 +147,9 @@ def recipe_of(
         imports=imports or BELOW,
         lossy=lossy,
     )
-    text = grammar.to_kbnf()
-    return replace(recipe, text=text, language=KBNF.name, start=None, defaults=NO_DEFAULTS)
+    if found.losses and not lossy:
+        raise GrammarError([loss.diagnostic(Source(source, path)) for loss in found.losses])
+    return replace(recipe, text=found.text, language=KBNF.name, start=None, defaults=NO_DEFAULTS)
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -1,26 +1,16 @@
 """Making what a store has not: compiling a recipe, and keeping the result or the reason.
 
-A request does so itself; a farm has it done on many processors, over any
-``concurrent.futures.Executor``. A task is a recipe over one vocabulary. It carries all that a
-worker needs but the vocabulary, which lies in the store. A task runs at least once: what is there
-is not made again, and what is made twice is made of the same bytes. One whose worker is lost runs
-again; a source that takes its worker with it ``STRIKES`` times is quarantined: the reason is stored
-in the place of the artifact.
+The store is below grammars: what reads and restores one is given as a value.
 """
 
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kbnf_core.artifact.manifest import ArtifactError
-from kbnf_core.artifact.read import load_artifact
-from kbnf_core.artifact.write import compile_artifact
+from kbnf_core.artifact.read import Restore, read_artifact
+from kbnf_core.artifact.write import Compilable, compile_to
 from kbnf_core.errors import GrammarError, InternalError, KbnfError, SourceError
-from kbnf_core.grammar import Grammar
 from kbnf_core.store import ArtifactStore, Failure, StoredFailureError, open_store
 from kbnf_core.store.backend import StoreError
 from kbnf_core.store.cache import memory_limit
@@ -30,39 +20,35 @@ if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 
+G = TypeVar("G", bound=Compilable)
+
+
 def grammar_from_store(
-    url: str | Path, source: Any, vocabulary: "Vocabulary | None", **options: Any
-) -> Grammar:
-    """Return the grammar of a source with its masks, as ``Grammar.from_store`` says."""
+    url: str | Path,
+    source: Any,
+    vocabulary: "Vocabulary | None",
+    read: Callable[..., G],
+    restore: Restore[G],
+    **options: Any,
+) -> G:
+    """Return the grammar of a source with its masks, as ``Grammar.from_store`` says.
+
+    ``read`` and ``restore`` are those of ``Grammar``.
+    """
     store = open_store(url)
     recipe = recipe_of(source, **options)
     key = recipe.key(fingerprint_of(vocabulary))
     try:
-        found = _stored(store, key, recipe)
+        found = _stored(store, key, recipe, restore)
         if found is not None:
             return found
         with store.cache.single_flight(key):
-            return _stored(store, key, recipe) or _made(store, key, recipe, vocabulary)
+            found = _stored(store, key, recipe, restore)
+            return found or _made(store, key, recipe, vocabulary, read, restore)
     except StoreError as error:
         # A request is served; whoever looks after the store reads the warning.
         store.warn(f"{error.reason}; this grammar is compiled here")
-        return recipe.grammar(vocabulary)
-
-
-def make(
-    store: ArtifactStore,
-    key: str,
-    recipe: Recipe,
-    vocabulary: "Vocabulary | None",
-    memory: int | None = None,
-) -> None:
-    """Compile a recipe and put it into the store; raises what is wrong with the source.
-
-    The reason is stored then, too. ``memory``: bytes that compiling may take.
-    """
-    with store.cache.draft() as work:
-        _compile(store, key, recipe, vocabulary, work, memory)
-        store.put(key, work)
+        return recipe.read_by(read, vocabulary)
 
 
 def fingerprint_of(vocabulary: "Vocabulary | None") -> str:
@@ -70,7 +56,7 @@ def fingerprint_of(vocabulary: "Vocabulary | None") -> str:
     return "" if vocabulary is None else vocabulary.fingerprint
 
 
-def _stored(store: ArtifactStore, key: str, recipe: Recipe) -> Grammar | None:
+def _stored(store: ArtifactStore, key: str, recipe: Recipe, restore: Restore[G]) -> G | None:
     """Return what the store has; raise where it says that there is nothing."""
     path = store.get(key)
     if path is None:
@@ -79,41 +65,52 @@ def _stored(store: ArtifactStore, key: str, recipe: Recipe) -> Grammar | None:
             raise StoredFailureError(failure)
         return None
     try:
-        return load_artifact(path, recipe.limits)
+        return _loaded(path, recipe, restore)
     except (ArtifactError, SourceError) as error:
         # Damaged, or evicted, in the local cache.
         store.cache.drop(key)
         store.warn(error)
         store.count("damaged")
     path = store.get(key)
-    return None if path is None else load_artifact(path, recipe.limits)
+    return None if path is None else _loaded(path, recipe, restore)
+
+
+def _loaded(path: Path, recipe: Recipe, restore: Restore[G]) -> G:
+    return read_artifact(path, restore, recipe.limits, recipe.limits.artifact_read)
 
 
 def _made(
-    store: ArtifactStore, key: str, recipe: Recipe, vocabulary: "Vocabulary | None"
-) -> Grammar:
+    store: ArtifactStore,
+    key: str,
+    recipe: Recipe,
+    vocabulary: "Vocabulary | None",
+    read: Callable[..., G],
+    restore: Restore[G],
+) -> G:
     with store.cache.draft() as work:
-        _compile(store, key, recipe, vocabulary, work)
+        compile_recipe(store, key, recipe, vocabulary, work, read)
         try:
             store.put(key, work)
         except StoreError as error:
             store.warn(f"{error.reason}; what was compiled stays here")
-        return load_artifact(store.cache.keep(key, work), recipe.limits)
+        return _loaded(store.cache.keep(key, work), recipe, restore)
 
 
-def _compile(
+def compile_recipe(
     store: ArtifactStore,
     key: str,
     recipe: Recipe,
     vocabulary: "Vocabulary | None",
     out: Path,
+    read: Callable[..., Compilable],
     memory: int | None = None,
 ) -> None:
+    """Write the artifact of a recipe to ``out``; store the reason where it cannot be made."""
     try:
         # The name of a file with tokens is nothing that an artifact depends on.
         tokens = None if vocabulary is None else vocabulary.unnamed
         with memory_limit(memory):
-            compile_artifact(recipe.grammar(vocabulary), tokens, out)
+            compile_to(out, recipe.read_by(read, vocabulary), tokens)
     except (MemoryError, RecursionError) as error:
         message = f"compiling took more memory than a task has: {type(error).__name__}"
         store.put_failure(key, Failure("memory", message))
@@ -138,121 +135,3 @@ def _text_of(error: KbnfError) -> str:
     from kbnf_core.diagnostics.text import render_text
 
     return "".join(plain(render_text(each)) for each in error.diagnostics).rstrip() or str(error)
-
-
-STRIKES = 3
-"""Workers that a source may kill before it is quarantined."""
-
-MADE, KNOWN, REFUSED, QUARANTINED = "made", "known", "refused", "quarantined"
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A source to compile for a vocabulary, given by its fingerprint, ``""`` for none.
-
-    ``name`` is what reports call the source; ``memory``: bytes that a worker may take for it.
-    """
-
-    # A cluster logs the calls that fail, and a store's URL may have a password.
-    store: str = field(repr=False)
-    name: str
-    recipe: Recipe
-    fingerprint: str = ""
-    memory: int | None = None
-
-    @property
-    def key(self) -> str:
-        """The key of what is to be made."""
-        return self.recipe.key(self.fingerprint)
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of a task: ``made``, ``known``, ``refused`` or ``quarantined``, and why."""
-
-    name: str
-    fingerprint: str
-    key: str
-    status: str
-    message: str = ""
-
-
-def run_task(task: Task) -> Outcome:
-    """Do a task, in a worker. Raises ``StoreError`` where the store cannot be reached."""
-    store, key = open_store(task.store), task.key
-
-    def outcome(status: str, message: str = "") -> Outcome:
-        return Outcome(task.name, task.fingerprint, key, status, message)
-
-    if store.has(key):
-        return outcome(KNOWN)
-    failure = store.failure(key)
-    if failure is not None:
-        return outcome(REFUSED, failure.message)
-    vocabulary = _worker_vocabulary(task.store, task.fingerprint)
-    try:
-        make(store, key, task.recipe, vocabulary, task.memory)
-    except StoreError:
-        raise
-    except (KbnfError, MemoryError, RecursionError) as error:
-        failure = store.failure(key)
-        return outcome(REFUSED, str(error) if failure is None else failure.message)
-    return outcome(MADE)
-
-
-def run_tasks(
-    tasks: Iterable[Task],
-    executor: Executor,
-    lost: tuple[type[BaseException], ...],
-    window: int,
-) -> Iterator[Outcome]:
-    """Yield what became of tasks, as they end; ``window`` of them are under way at a time.
-
-    ``lost`` are the errors that say that a worker has ended. Raises ``StoreError``.
-    """
-    waiting: dict[Future[Outcome], Task] = {}
-    again: deque[Task] = deque()
-    strikes: Counter[str] = Counter()
-    source = iter(tasks)
-    more = True
-    while more or waiting or again:
-        while len(waiting) < window and (again or more):
-            task = again.popleft() if again else next(source, None)
-            if task is None:
-                more = False
-                break
-            waiting[executor.submit(run_task, task)] = task
-        done, _ = wait(waiting, return_when=FIRST_COMPLETED)
-        for future in done:
-            task = waiting.pop(future)
-            error = future.exception()
-            if error is None:
-                yield future.result()
-            elif not isinstance(error, lost):
-                raise error
-            else:
-                strikes[task.key] += 1
-                if strikes[task.key] < STRIKES:
-                    again.append(task)
-                else:
-                    yield _quarantined(task)
-
-
-def not_known(store: ArtifactStore, tasks: Iterable[Task]) -> Iterator[Task | Outcome]:
-    """Yield the tasks that are left to do, and the outcomes of those that were done before."""
-    known = set(store.known_keys())
-    for task in tasks:
-        key = task.key
-        yield Outcome(task.name, task.fingerprint, key, KNOWN) if key in known else task
-
-
-def _quarantined(task: Task) -> Outcome:
-    message = f"compiling this ended its process {STRIKES} times"
-    open_store(task.store).put_failure(task.key, Failure("killed", message))
-    return Outcome(task.name, task.fingerprint, task.key, QUARANTINED, message)
-
-
-@lru_cache(maxsize=32)
-def _worker_vocabulary(store: str, fingerprint: str) -> "Vocabulary | None":
-    """Return a vocabulary out of a store; a worker reads it once."""
-    return open_store(store).vocabulary(fingerprint) if fingerprint else None

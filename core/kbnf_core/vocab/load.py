@@ -172,17 +172,9 @@ def load_encoder(path: Path | None, vocabulary: Vocabulary) -> Encoder:
 
 
 def _longest(vocabulary: Vocabulary) -> Encode:
-    return lambda words: longest_match(vocabulary, words.encode("utf-8", "surrogateescape"))
+    from kbnf_core.vocab.trie import longest_match
 
-
-def longest_match(vocabulary: Vocabulary, data: bytes) -> list[int]:
-    """Return the longest token at each position (greedy); ``VocabularyError`` if none spell it."""
-    from kbnf_core.vocab.trie import longest_tokens
-
-    tokens = longest_tokens(vocabulary.trie, data)
-    if tokens is None:
-        raise VocabularyError("no tokens of the vocabulary spell this text")
-    return list(tokens)
+    return lambda words: longest_match(vocabulary.trie, words.encode("utf-8", "surrogateescape"))
 
 
 _NAME = re.compile(r"[A-Za-z0-9_][\w.-]*(?:/[A-Za-z0-9_][\w.-]*)?", re.ASCII)

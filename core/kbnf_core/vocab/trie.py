@@ -20,6 +20,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from kbnf_core.errors import VocabularyError
+
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 _Int32 = npt.NDArray[np.int32]
 _Index = npt.NDArray[np.int64]
@@ -241,14 +243,14 @@ def _tokens_at(trie: TokenTrie, data: bytes, begin: int) -> Iterator[tuple[int, 
             yield end + 1, int(ids[0])
 
 
-def longest_tokens(trie: TokenTrie, data: bytes) -> tuple[int, ...] | None:
-    """Return ``data`` as tokens, each the longest that stands there; None where none does."""
+def longest_match(trie: TokenTrie, data: bytes) -> list[int]:
+    """Return the longest token at each position (greedy); ``VocabularyError`` if none spell it."""
     tokens = []
     begin = 0
     while begin < len(data):
         longest = max(_tokens_at(trie, data, begin), default=None)
         if longest is None:
-            return None
+            raise VocabularyError("no tokens of the vocabulary spell this text")
         begin, token_id = longest
         tokens.append(token_id)
-    return tuple(tokens)
+    return tokens

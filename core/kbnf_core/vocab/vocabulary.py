@@ -24,7 +24,7 @@ from kbnf_core.vocab.validate import (
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.formats import Encode
-    from kbnf_core.vocab.stored import Spellings
+    from kbnf_core.vocab.packed import Spellings
     from kbnf_core.vocab.trie import TokenTrie
 
 __all__ = ["Token", "Vocabulary"]
@@ -171,10 +171,10 @@ class Vocabulary:
             words = text if isinstance(text, str) else text.decode()
             words.encode()
         except UnicodeError:
-            from kbnf_core.vocab.load import longest_match
+            from kbnf_core.vocab.trie import longest_match
 
             data = text if isinstance(text, _Bytes) else text.encode("utf-8", "surrogateescape")
-            return longest_match(self, data)
+            return longest_match(self.trie, data)
         return self._encode(words)
 
     def __getstate__(self) -> dict[str, object]:
@@ -334,7 +334,7 @@ class Vocabulary:
     @cached_property
     def spellings(self) -> "Spellings":
         """The bytes of the ordinary tokens, by id, in two arrays; made at first use."""
-        from kbnf_core.vocab.stored import PackedTokens, pack_tokens, spell
+        from kbnf_core.vocab.packed import PackedTokens, pack_tokens, spell
 
         tokens = self._tokens
         return spell(tokens if isinstance(tokens, PackedTokens) else pack_tokens(tokens), self.size)

@@ -10,8 +10,8 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
+from kbnf_core.farm import Outcome, Task, run_task
 from kbnf_core.store.backend import Backend
-from kbnf_core.store.making import Outcome, Task, run_task
 
 DEADLY = "deadly"
 """What a task is called that ends its process."""

@@ -10,7 +10,7 @@ from kbnf_core.kernel import numpy_kernel
 from kbnf_core.kernel.interface import Forced, Kernel
 from kbnf_core.mask.forced import encoded
 from kbnf_core.mask.token_automaton import TokenAutomaton
-from kbnf_core.vocab.load import longest_match
+from kbnf_core.vocab.trie import longest_match
 
 NUMPY = cast(Kernel, numpy_kernel)
 
@@ -33,7 +33,7 @@ TEXTS = (
 def make_vocabulary() -> Vocabulary:
     listed = {place: text.encode() for place, text in enumerate(TEXTS)}
     vocabulary = Vocabulary(listed, eos_token_id=len(TEXTS))
-    vocabulary._encode = lambda text: longest_match(vocabulary, text.encode())
+    vocabulary._encode = lambda text: longest_match(vocabulary.trie, text.encode())
     return vocabulary
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from kbnf_core import Grammar, GrammarError, Vocabulary, compile_artifact
 from kbnf_core.engine import Engine
+from kbnf_core.farm import make
 from kbnf_core.store import (
     ArtifactStore,
     Failure,
@@ -27,7 +28,6 @@ from kbnf_core.store import (
 from kbnf_core.store.backend import Backend, DirectoryStore, StoreError
 from kbnf_core.store.cache import LocalCache
 from kbnf_core.store.keys import Recipe, recipe_of
-from kbnf_core.store.making import make
 
 TEXT = "start ::= '{' #'[a-z]{1,3}' (',' #'[b-m]{3}'){0,4} '}';"
 OTHER = "start ::= '[' #'[a-z]{1,3}' (',' #'[e-n]{3}'){0,4} ']';"
@@ -342,7 +342,7 @@ def test_a_schema_has_one_key_and_one_artifact_however_it_is_laid_out(tmp_path: 
     assert len({recipe.key("") for recipe in recipes}) == 1
     contents = []
     for number, recipe in enumerate(recipes):
-        compile_artifact(recipe.grammar(None), None, tmp_path / f"{number}")
+        compile_artifact(recipe.read_by(Grammar.read, None), None, tmp_path / f"{number}")
         contents.append((tmp_path / f"{number}").read_bytes())
     assert len(set(contents)) == 1
 

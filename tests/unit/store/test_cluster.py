@@ -18,10 +18,10 @@ import pytest
 
 from kbnf_cli.executors import Processes, open_workers
 from kbnf_core import Vocabulary
+from kbnf_core.farm import QUARANTINED, Outcome, Task, run_tasks
 from kbnf_core.store import open_store
 from kbnf_core.store.backend import DirectoryStore
 from kbnf_core.store.keys import recipe_of
-from kbnf_core.store.making import QUARANTINED, Outcome, Task, run_tasks
 from kbnf_testing.cutting_s3 import BUCKET, CREDENTIALS, cutting_s3
 from kbnf_testing.data import OUTSIDE
 from kbnf_testing.farm import Counting, content, killer

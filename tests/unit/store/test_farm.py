@@ -3,6 +3,7 @@
 import os
 import signal
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import active_children
 from pathlib import Path
@@ -13,11 +14,11 @@ from kbnf_cli import executors
 from kbnf_cli.executors import Processes
 from kbnf_core import Grammar, Vocabulary
 from kbnf_core.errors import KbnfError
+from kbnf_core.farm import KNOWN, MADE, QUARANTINED, Outcome, Task, run_task, run_tasks
 from kbnf_core.store import Failure, open_store
 from kbnf_core.store.backend import DirectoryStore
 from kbnf_core.store.cache import memory_limit
 from kbnf_core.store.keys import Recipe, recipe_of
-from kbnf_core.store.making import KNOWN, MADE, QUARANTINED, Outcome, Task, run_task, run_tasks
 from kbnf_testing.farm import DEADLY, Counting, content, killer
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="kills processes (POSIX)")
@@ -87,13 +88,15 @@ def test_a_source_that_kills_its_worker_is_quarantined(tmp_path: Path) -> None:
 def test_a_bug_is_reported_for_its_source_and_the_others_are_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(recipe: Recipe, vocabulary: Vocabulary | None) -> Grammar:
+    def fail(
+        recipe: Recipe, read: Callable[..., Grammar], vocabulary: Vocabulary | None
+    ) -> Grammar:
         if "key1" in recipe.text:
             raise TypeError("unhashable type: 'dict'")
-        return compiled(recipe, vocabulary)
+        return compiled(recipe, read, vocabulary)
 
-    compiled = Recipe.grammar
-    monkeypatch.setattr(Recipe, "grammar", fail)
+    compiled = Recipe.read_by
+    monkeypatch.setattr(Recipe, "read_by", fail)
     url = tmp_path / "store"
     tasks = [task for task in tasks_for(url, 3) if task.fingerprint == BYTES.fingerprint]
     with ThreadPoolExecutor(1) as here:

@@ -14,11 +14,11 @@ import pytest
 
 from kbnf_core import Grammar, Vocabulary
 from kbnf_core.engine import Engine
+from kbnf_core.farm import MADE, Task, run_task
 from kbnf_core.store import ArtifactStore, StoreWarning, open_store
 from kbnf_core.store.backend import DirectoryStore, StoreError
 from kbnf_core.store.fsspec_store import FsspecStore
 from kbnf_core.store.keys import recipe_of
-from kbnf_core.store.making import MADE, Task, run_task
 from kbnf_testing.cutting_s3 import BUCKET, CREDENTIALS, cutting_s3
 from kbnf_testing.farm import content
 

@@ -16,7 +16,7 @@ from kbnf_core.errors import VocabularyError
 from kbnf_core.files import VARIABLE, cache_folder, make_room
 from kbnf_core.vocab import cache
 from kbnf_core.vocab.load import load_vocabulary
-from kbnf_core.vocab.stored import PackedTokens
+from kbnf_core.vocab.packed import PackedTokens
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 LARGE = {str(number): f"token {number}" for number in range(5_000)}

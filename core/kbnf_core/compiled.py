@@ -1,0 +1,53 @@
+"""Grammars compiled to artifacts on disk, and loaded from them."""
+
+import sys
+from pathlib import Path
+
+from kbnf_core.artifact.read import read_artifact
+from kbnf_core.artifact.write import Progress, compile_to
+from kbnf_core.grammar import Grammar
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.vocab.vocabulary import Vocabulary
+
+
+def compile_artifact(
+    grammar: str | Grammar,
+    vocabulary: Vocabulary | None,
+    path: str | Path,
+    *,
+    progress: Progress | None = None,
+) -> None:
+    """Write the artifact of a grammar to ``path``, with the masks over ``vocabulary`` if given.
+
+    Equal input gives equal bytes. The file appears whole or not at all. Raises ``GrammarError``
+    for a grammar that cannot be used and ``OSError`` where the file cannot be written.
+    """
+    if isinstance(grammar, str):
+        grammar = Grammar(grammar)
+    compile_to(path, grammar, vocabulary, progress)
+
+
+def load_artifact(
+    path: str | Path,
+    limits: Limits = DEFAULT_LIMITS,
+    *,
+    map: bool | None = None,  # noqa: A002 - the word for it
+) -> Grammar:
+    """Return the grammar of an artifact, with the states and masks stored in it.
+
+    A file of up to ``limits.artifact_read`` bytes is read, a larger one is memory-mapped; ``map``
+    decides otherwise. A mapped file is shared by processes and loaded as it is used, but a process
+    that shortens it, or overwrites it in place as ``cp new old`` does, *ends every process that
+    has it mapped* (SIGBUS) or changes its masks: replace it by renaming, as
+    ``compile_artifact`` does.
+
+    A forged file cannot crash the process or run code, but nothing shows that its tables are those
+    of its source: what it allows is as trustworthy as its author.
+
+    Raises ``ArtifactError`` for a file that is truncated, damaged, foreign or of another format,
+    and ``SourceError`` for one that cannot be read. Masks are checked when an engine first asks for
+    them; damaged ones are left out with an ``ArtifactWarning``, and recomputed. An engine over
+    another vocabulary than the one the masks are for is refused with ``VocabularyError``.
+    """
+    read_up_to = limits.artifact_read if map is None else 0 if map else sys.maxsize
+    return read_artifact(path, Grammar.restore, limits, read_up_to)

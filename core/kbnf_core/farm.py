@@ -1,0 +1,159 @@
+"""The farm that fills a store: many recipes compiled on many processors.
+
+It runs over any ``concurrent.futures.Executor``. A task is a recipe over one vocabulary. It carries
+all that a worker needs but the vocabulary, which lies in the store. A task runs at least once: what
+is there is not made again, and what is made twice is made of the same bytes. One whose worker is
+lost runs again; a source that takes its worker with it ``STRIKES`` times is quarantined: the reason
+is stored in the place of the artifact.
+"""
+
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from kbnf_core.errors import KbnfError
+from kbnf_core.grammar import Grammar
+from kbnf_core.store import ArtifactStore, Failure, open_store
+from kbnf_core.store.backend import StoreError
+from kbnf_core.store.keys import Recipe
+from kbnf_core.store.making import compile_recipe
+
+if TYPE_CHECKING:
+    from kbnf_core.vocab.vocabulary import Vocabulary
+
+
+def make(
+    store: ArtifactStore,
+    key: str,
+    recipe: Recipe,
+    vocabulary: "Vocabulary | None",
+    memory: int | None = None,
+) -> None:
+    """Compile a recipe and put it into the store; raises what is wrong with the source.
+
+    The reason is stored then, too. ``memory``: bytes that compiling may take.
+    """
+    with store.cache.draft() as work:
+        compile_recipe(store, key, recipe, vocabulary, work, Grammar.read, memory)
+        store.put(key, work)
+
+
+STRIKES = 3
+"""Workers that a source may kill before it is quarantined."""
+
+MADE, KNOWN, REFUSED, QUARANTINED = "made", "known", "refused", "quarantined"
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A source to compile for a vocabulary, given by its fingerprint, ``""`` for none.
+
+    ``name`` is what reports call the source; ``memory``: bytes that a worker may take for it.
+    """
+
+    # A cluster logs the calls that fail, and a store's URL may have a password.
+    store: str = field(repr=False)
+    name: str
+    recipe: Recipe
+    fingerprint: str = ""
+    memory: int | None = None
+
+    @property
+    def key(self) -> str:
+        """The key of what is to be made."""
+        return self.recipe.key(self.fingerprint)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a task: ``made``, ``known``, ``refused`` or ``quarantined``, and why."""
+
+    name: str
+    fingerprint: str
+    key: str
+    status: str
+    message: str = ""
+
+
+def run_task(task: Task) -> Outcome:
+    """Do a task, in a worker. Raises ``StoreError`` where the store cannot be reached."""
+    store, key = open_store(task.store), task.key
+
+    def outcome(status: str, message: str = "") -> Outcome:
+        return Outcome(task.name, task.fingerprint, key, status, message)
+
+    if store.has(key):
+        return outcome(KNOWN)
+    failure = store.failure(key)
+    if failure is not None:
+        return outcome(REFUSED, failure.message)
+    vocabulary = _worker_vocabulary(task.store, task.fingerprint)
+    try:
+        make(store, key, task.recipe, vocabulary, task.memory)
+    except StoreError:
+        raise
+    except (KbnfError, MemoryError, RecursionError) as error:
+        failure = store.failure(key)
+        return outcome(REFUSED, str(error) if failure is None else failure.message)
+    return outcome(MADE)
+
+
+def run_tasks(
+    tasks: Iterable[Task],
+    executor: Executor,
+    lost: tuple[type[BaseException], ...],
+    window: int,
+) -> Iterator[Outcome]:
+    """Yield what became of tasks, as they end; ``window`` of them are under way at a time.
+
+    ``lost`` are the errors that say that a worker has ended. Raises ``StoreError``.
+    """
+    waiting: dict[Future[Outcome], Task] = {}
+    again: deque[Task] = deque()
+    strikes: Counter[str] = Counter()
+    source = iter(tasks)
+    more = True
+    while more or waiting or again:
+        while len(waiting) < window and (again or more):
+            task = again.popleft() if again else next(source, None)
+            if task is None:
+                more = False
+                break
+            waiting[executor.submit(run_task, task)] = task
+        done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+        for future in done:
+            task = waiting.pop(future)
+            error = future.exception()
+            if error is None:
+                yield future.result()
+            elif not isinstance(error, lost):
+                raise error
+            else:
+                strikes[task.key] += 1
+                if strikes[task.key] < STRIKES:
+                    again.append(task)
+                else:
+                    yield _quarantined(task)
+
+
+def not_known(store: ArtifactStore, tasks: Iterable[Task]) -> Iterator[Task | Outcome]:
+    """Yield the tasks that are left to do, and the outcomes of those that were done before."""
+    known = set(store.known_keys())
+    for task in tasks:
+        key = task.key
+        yield Outcome(task.name, task.fingerprint, key, KNOWN) if key in known else task
+
+
+def _quarantined(task: Task) -> Outcome:
+    message = f"compiling this ended its process {STRIKES} times"
+    open_store(task.store).put_failure(task.key, Failure("killed", message))
+    return Outcome(task.name, task.fingerprint, task.key, QUARANTINED, message)
+
+
+@lru_cache(maxsize=32)
+def _worker_vocabulary(store: str, fingerprint: str) -> "Vocabulary | None":
+    """Return a vocabulary out of a store; a worker reads it once."""
+    return open_store(store).vocabulary(fingerprint) if fingerprint else None

@@ -1,0 +1,129 @@
+"""``kbnf play --web``: the playground in a browser, served on loopback until it is interrupted."""
+
+import logging
+import secrets
+import signal
+import socket
+from collections.abc import Sequence
+from ipaddress import ip_address
+from pathlib import Path
+
+from kbnf_cli.console import Console, Exit
+from kbnf_cli.init import GRAMMAR
+from kbnf_cli.inputs import BUILT_IN, Inputs, read_vocabulary
+from kbnf_cli.web.answers import LIMITS, VocabularyName
+from kbnf_core.config import Defaults
+from kbnf_core.diagnostics.segments import Role, Segment, visible
+from kbnf_core.errors import ConfigError, MissingExtraError
+from kbnf_core.frontend import read_grammar
+from kbnf_core.languages import KBNF
+
+LOOPBACK = "127.0.0.1"
+
+_EXPOSED = (
+    "other machines may reach this host: what is typed travels unencrypted, and whoever has the"
+    " address with its token can use this playground"
+)
+
+
+def serve(
+    console: Console, inputs: Inputs, grammar: Path | None, others: Sequence[str], host: str
+) -> int:
+    """Serve the page until it is interrupted; raises what opening grammar and vocabulary raises."""
+    try:
+        import uvicorn
+
+        from kbnf_cli.web.server import Connection, Desk, Place, make_app
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("starlette", "uvicorn"):
+            raise
+        raise MissingExtraError("the playground in a browser", "web") from None
+    vocabularies = _vocabularies(console, inputs, grammar, others)
+    begin = _begin(inputs, grammar)
+    if hasattr(signal, "SIGPIPE"):
+        # Readers that leave, and a worker that ends, must not end the server.
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    # What a text did to the worker is said on the page.
+    logging.getLogger("kbnf_cli.worker").setLevel(logging.CRITICAL)
+    with _listen(host) as listener:
+        place = Place(host, listener.getsockname()[1])
+        token = secrets.token_urlsafe(32)
+        desk = Desk(begin, vocabularies)
+        config = uvicorn.Config(
+            make_app(desk, place, token),
+            http=Connection,
+            ws="none",
+            lifespan="off",
+            log_level="critical",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=1,
+        )
+        if not _is_loopback(host):
+            console.findings(
+                [Segment("warning:", Role.WARNING), Segment(f" {visible(_EXPOSED)}\n")]
+            )
+        console.text(f"{place.address}#token={token}\n")
+        console.flush()
+        console.note("open this address in a browser; Ctrl-C ends the server")
+        try:
+            uvicorn.Server(config).run(sockets=[listener])
+        except KeyboardInterrupt:
+            pass
+        finally:
+            desk.end()
+    return Exit.CLEAN
+
+
+def _vocabularies(
+    console: Console, inputs: Inputs, grammar: Path | None, others: Sequence[str]
+) -> dict[str, VocabularyName]:
+    """Return the vocabularies to choose from; raise where one cannot be read."""
+    settings = inputs.settings_source()(grammar or Path())
+    first, eos = inputs.vocabulary(settings)
+    names: dict[str, VocabularyName] = {_label(first): (first, eos)}
+    for name in (*others, BUILT_IN):
+        names.setdefault(_label(name), (name, ()))
+    for vocabulary in names.values():
+        # Now, so that what is wrong is said here, and the worker finds them in the cache.
+        read_vocabulary(console, *vocabulary)
+    return names
+
+
+def _label(name: str) -> str:
+    """Return what the page calls a vocabulary: links need not tell where its file is."""
+    return "/".join(Path(name).parts[-2:])
+
+
+def _begin(inputs: Inputs, grammar: Path | None) -> dict[str, str]:
+    """Return the grammar that the page begins with, and the settings that it does not hold."""
+    text, start, finish = GRAMMAR, inputs.start or "", inputs.finish or ""
+    if grammar is not None:
+        readable = inputs.text(grammar)
+        if readable.language is KBNF:
+            text = readable.source.text
+            defaults = inputs.settings_source()(inputs.name_of(grammar)).defaults
+            bare, told = (read_grammar(readable.source, defaults=d) for d in (Defaults(), defaults))
+            start = start or (told.start if told.start != bare.start else "")
+            finish = finish or (told.finish.value if told.finish is not bare.finish else "")
+        else:
+            text, start = inputs.grammar(grammar, None).to_kbnf(), ""
+    if len(text) > LIMITS.source_bytes:
+        raise ConfigError(f"the page takes {LIMITS.source_bytes:,} characters of a grammar")
+    return {"grammar": text, "start": start, "finish": finish}
+
+
+def _listen(host: str) -> socket.socket:
+    """Return a socket that listens at a free port of ``host``."""
+    found = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    family, _, _, _, address = found[0]
+    return socket.create_server(address[:2], family=family)
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
