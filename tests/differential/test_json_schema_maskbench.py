@@ -7,6 +7,8 @@ and why; nothing invalid may ever be accepted, there either.
 """
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from kbnf_testing.data import OUTSIDE
 
 FILES = sorted((OUTSIDE / "maskbench").glob("*.json")) if OUTSIDE else []
 STEP = 6
+ROOT = Path(__file__).resolve().parents[2]
 
 pytestmark = pytest.mark.data
 
@@ -72,6 +75,16 @@ def test_sample(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_all(path: Path) -> None:
     check(path)
+
+
+@pytest.mark.skipif(not FILES, reason="KBNF_DATA names no folder")
+def test_samples_are_valid_by_two_validators() -> None:
+    folder = str(FILES[0].parent)
+    command = [sys.executable, "-m", "benchmarks.coverage", "samples", folder]
+    done = subprocess.run(
+        [*command, "--number", "200"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_at_least_19_of_20_pass() -> None:

@@ -5,6 +5,7 @@ A validator is given values, which have no name twice; so are its own tests. A g
 
 import json
 from collections.abc import Iterator
+from decimal import Decimal, InvalidOperation
 from itertools import permutations
 from random import Random
 from typing import Any
@@ -76,6 +77,20 @@ class Drawing:
 
 def text_of(members: list[tuple[str, str]]) -> str:
     return "{" + ",".join(f'"{name}":{value}' for name, value in members) + "}"
+
+
+def has_only_doubles(text: str) -> bool:
+    """Tell whether doubles, which the validators read, have just the values of all numbers."""
+    numbers: list[str] = []
+    json.loads(text, parse_float=numbers.append, parse_int=numbers.append)
+    return all(map(is_double, numbers))
+
+
+def is_double(number: str) -> bool:
+    try:
+        return Decimal(repr(float(number))) == Decimal(number)
+    except InvalidOperation:
+        return False
 
 
 def takes(grammar: Grammar | None, text: str) -> bool:
@@ -163,4 +178,4 @@ def test_what_is_written_is_valid_and_repeats_no_name(seed: int) -> None:
     if subject.grammar is not None:
         for text in texts_written_from(subject.grammar, drawing.random):
             assert not repeats(text), text
-            assert subject.is_valid(text), text
+            assert subject.is_valid(text) or not has_only_doubles(text), text
