@@ -20,6 +20,7 @@ from kbnf_cli.options import (
 )
 from kbnf_cli.store import Filling, fill
 from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.diagnostics.segments import visible
 from kbnf_core.errors import GrammarError, KbnfError, SourceError
 from kbnf_core.languages import EXTENSIONS
 
@@ -294,7 +295,8 @@ def description_text(description: "Description") -> str:
 
 def _laid_out(lines: dict[str, str]) -> str:
     width = max(map(len, lines)) + 2
-    return "".join(f"{name + ':':<{width}}{value}\n" for name, value in lines.items())
+    shown = {name: visible(value).replace("\n", " ") for name, value in lines.items()}
+    return "".join(f"{name + ':':<{width}}{value}\n" for name, value in shown.items())
 
 
 def _of_table(table: "TokenTable") -> dict[str, str]:

@@ -46,6 +46,7 @@ def load_artifact(
     limits: Limits = DEFAULT_LIMITS,
     *,
     map: bool | None = None,  # noqa: A002 - the word for it
+    key: str | None = None,
 ) -> Grammar:
     """Return the grammar of an artifact, with the states and masks stored in it.
 
@@ -54,6 +55,8 @@ def load_artifact(
     that shortens it, or overwrites it in place as ``cp new old`` does, *ends every process that
     has it mapped* (SIGBUS) or changes its masks: replace it by renaming, as
     ``compile_artifact`` does.
+
+    ``key``: what it must have been compiled for, see ``compile_artifact``.
 
     A forged file cannot crash the process or run code, but nothing shows that its tables are those
     of its source: what it allows is as trustworthy as its author.
@@ -66,6 +69,8 @@ def load_artifact(
     read_up_to = limits.artifact_read if map is None else 0 if map else sys.maxsize
     stored = _Stored.open(path, read_up_to)
     manifest = stored.manifest
+    if key is not None and manifest.key != key:
+        raise ArtifactError(str(path), "it was compiled for another source, or other options")
     source = Source(stored.source, manifest.source_path)
     return Grammar.restore(source, manifest.start, manifest.finish, stored.tables, stored, limits)
 

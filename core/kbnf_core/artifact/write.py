@@ -59,20 +59,22 @@ def compile_artifact(
     path: str | Path,
     *,
     progress: Progress | None = None,
+    key: str | None = None,
 ) -> None:
     """Write the artifact of a grammar to ``path``, with the masks over ``vocabulary`` if given.
 
-    Equal input gives equal bytes. The file appears whole or not at all. Raises ``GrammarError``
-    for a grammar that cannot be used and ``OSError`` where the file cannot be written.
+    ``key`` is that of a store, for which ``load_artifact`` asks. Equal input gives equal bytes. The
+    file appears whole or not at all. Raises ``GrammarError`` for a grammar that cannot be used and
+    ``OSError`` where the file cannot be written.
     """
     if isinstance(grammar, str):
         grammar = Grammar(grammar)
     if vocabulary is None:
-        write_artifact(grammar, StateTable(grammar.tables), None, path)
+        write_artifact(grammar, StateTable(grammar.tables), None, path, key=key)
         return
     masks = Masks(StateTable(grammar.tables), vocabulary)
     precompute(masks, progress)
-    write_artifact(grammar, masks.states, masks, path)
+    write_artifact(grammar, masks.states, masks, path, key=key)
 
 
 def write_artifact(
@@ -81,6 +83,7 @@ def write_artifact(
     masks: Masks | None,
     path: str | Path,
     finish: Finish | None = None,
+    key: str | None = None,
 ) -> None:
     """Write what ``states`` and ``masks`` of ``grammar`` know now."""
     sections: dict[str, Arrays] = {
@@ -97,6 +100,7 @@ def write_artifact(
     arrays = {name: array for part in sections.values() for name, array in part.items()}
     fields = {
         **manifest(grammar, masks, finish or grammar.finish),
+        "key": key,
         "sections": {name: _section(part) for name, part in sections.items()},
     }
     write_container(path, arrays, {"kbnf": fields, "digest": manifest_digest(fields)})
@@ -129,7 +133,8 @@ def manifest(grammar: Grammar, masks: Masks | None, finish: Finish) -> Mapping[s
             {"name": each.name, "ranges": [list(r) for r in each.ranges], "negated": each.negated}
             for each in tables.token_terminals
         ],
-        "source_path": source.path,
+        # The name of a file need not be UTF-8.
+        "source_path": source.path and source.path.encode("utf-8", "backslashreplace").decode(),
         "source_hash": hash_of(source.text.encode("utf-8")),
         "unicode": REGEX_VERSION,
         "vocabulary": _describe(masks.vocabulary) if masks else None,

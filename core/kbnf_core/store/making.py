@@ -21,10 +21,11 @@ from kbnf_core.artifact.read import load_artifact
 from kbnf_core.artifact.write import compile_artifact
 from kbnf_core.errors import GrammarError, InternalError, KbnfError, SourceError
 from kbnf_core.grammar import Grammar
-from kbnf_core.store import ArtifactStore, Failure, StoredFailureError, open_store
+from kbnf_core.store import INPUTS, ArtifactStore, Failure, StoredFailureError, open_store
 from kbnf_core.store.backend import StoreError
 from kbnf_core.store.cache import memory_limit
 from kbnf_core.store.keys import Recipe, recipe_of
+from kbnf_core.store.shared_rows import DamagedError
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
@@ -43,9 +44,11 @@ def grammar_from_store(
             return found
         with store.cache.single_flight(key):
             return _stored(store, key, recipe) or _made(store, key, recipe, vocabulary)
-    except StoreError as error:
-        # A request is served; whoever looks after the store reads the warning.
-        store.warn(f"{error.reason}; this grammar is compiled here")
+    except OSError as error:
+        # Of the store, or of the disk with the local cache. A request is served; whoever looks
+        # after the store reads the warning.
+        reason = error.reason if isinstance(error, StoreError) else error.strerror or str(error)
+        store.warn(f"{reason}; this grammar is compiled here")
         return recipe.grammar(vocabulary)
 
 
@@ -79,14 +82,19 @@ def _stored(store: ArtifactStore, key: str, recipe: Recipe) -> Grammar | None:
             raise StoredFailureError(failure)
         return None
     try:
-        return load_artifact(path, recipe.limits)
+        return load_artifact(path, recipe.limits, key=key)
     except (ArtifactError, SourceError) as error:
         # Damaged, or evicted, in the local cache.
         store.cache.drop(key)
         store.warn(error)
         store.count("damaged")
     path = store.get(key)
-    return None if path is None else load_artifact(path, recipe.limits)
+    try:
+        return None if path is None else load_artifact(path, recipe.limits, key=key)
+    except (ArtifactError, SourceError):
+        # So it lies in the store.
+        store.discard(key, DamagedError(INPUTS + key, "names what cannot be used"))
+    return None
 
 
 def _made(
@@ -98,7 +106,7 @@ def _made(
             store.put(key, work)
         except StoreError as error:
             store.warn(f"{error.reason}; what was compiled stays here")
-        return load_artifact(store.cache.keep(key, work), recipe.limits)
+        return load_artifact(store.cache.keep(key, work), recipe.limits, key=key)
 
 
 def _compile(
@@ -113,7 +121,7 @@ def _compile(
         # The name of a file with tokens is nothing that an artifact depends on.
         tokens = None if vocabulary is None else vocabulary.unnamed
         with memory_limit(memory):
-            compile_artifact(recipe.grammar(vocabulary), tokens, out)
+            compile_artifact(recipe.grammar(vocabulary), tokens, out, key=key)
     except (MemoryError, RecursionError) as error:
         message = f"compiling took more memory than a task has: {type(error).__name__}"
         store.put_failure(key, Failure("memory", message))
@@ -143,7 +151,8 @@ def _text_of(error: KbnfError) -> str:
 STRIKES = 3
 """Workers that a source may kill before it is quarantined."""
 
-MADE, KNOWN, REFUSED, QUARANTINED = "made", "known", "refused", "quarantined"
+MADE, KNOWN, REPLACED = "made", "known", "replaced"
+REFUSED, QUARANTINED = "refused", "quarantined"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +177,11 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a task: ``made``, ``known``, ``refused`` or ``quarantined``, and why."""
+    """What became of a task, and why.
+
+    ``status``: ``made``, ``known``, ``replaced`` (what was there was damaged), ``refused`` or
+    ``quarantined``.
+    """
 
     name: str
     fingerprint: str
@@ -184,8 +197,13 @@ def run_task(task: Task) -> Outcome:
     def outcome(status: str, message: str = "") -> Outcome:
         return Outcome(task.name, task.fingerprint, key, status, message)
 
-    if store.has(key):
-        return outcome(KNOWN)
+    status = MADE
+    try:
+        if store.check(key):
+            return outcome(KNOWN)
+    except DamagedError as error:
+        store.discard(key, error)
+        status = REPLACED
     failure = store.failure(key)
     if failure is not None:
         return outcome(REFUSED, failure.message)
@@ -197,7 +215,7 @@ def run_task(task: Task) -> Outcome:
     except (KbnfError, MemoryError, RecursionError) as error:
         failure = store.failure(key)
         return outcome(REFUSED, str(error) if failure is None else failure.message)
-    return outcome(MADE)
+    return outcome(status)
 
 
 def run_tasks(
@@ -236,14 +254,6 @@ def run_tasks(
                     again.append(task)
                 else:
                     yield _quarantined(task)
-
-
-def not_known(store: ArtifactStore, tasks: Iterable[Task]) -> Iterator[Task | Outcome]:
-    """Yield the tasks that are left to do, and the outcomes of those that were done before."""
-    known = set(store.known_keys())
-    for task in tasks:
-        key = task.key
-        yield Outcome(task.name, task.fingerprint, key, KNOWN) if key in known else task
 
 
 def _quarantined(task: Task) -> Outcome:
