@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from kbnf_core.diagnostics.segments import visible
+
 if TYPE_CHECKING:
     from kbnf_core.artifact.read import Description
     from kbnf_core.device import TokenTable
@@ -49,4 +51,5 @@ def artifact_text(description: "Description") -> str:
 
 def _laid_out(lines: dict[str, str]) -> str:
     width = max(map(len, lines)) + 2
-    return "".join(f"{name + ':':<{width}}{value}\n" for name, value in lines.items())
+    shown = {name: visible(value).replace("\n", " ") for name, value in lines.items()}
+    return "".join(f"{name + ':':<{width}}{value}\n" for name, value in shown.items())

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import click
 
-from kbnf_cli.jobs import end_with_parent
+from kbnf_cli.jobs import broken_pipes_as_errors, end_with_parent
 from kbnf_core.errors import KbnfError, MissingExtraError
 
 T = TypeVar("T")
@@ -85,14 +85,15 @@ class Processes(Executor):
 
     def _serve(self) -> None:
         pool = None
-        while (call := self._calls.get()) is not None:
-            future, function, arguments = call
-            if self._ended:
-                future.cancel()
-            elif future.set_running_or_notify_cancel():
-                pool = _run(pool, future, function, arguments)
-        if pool is not None:
-            pool.shutdown()
+        with broken_pipes_as_errors():
+            while (call := self._calls.get()) is not None:
+                future, function, arguments = call
+                if self._ended:
+                    future.cancel()
+                elif future.set_running_or_notify_cancel():
+                    pool = _run(pool, future, function, arguments)
+            if pool is not None:
+                pool.shutdown()
 
 
 def _run(

@@ -45,8 +45,8 @@ def run_jobs(
     # Fresh processes: a forked one would inherit locks that another thread holds.
     pool = ProcessPoolExecutor(min(jobs, len(work)), mp_context=get_context("spawn"))
     try:
-        with interrupts_ignored():
-            # All processes are started here.
+        with interrupts_ignored(), broken_pipes_as_errors():
+            # All processes are started here, and the threads that write to them.
             futures = [pool.submit(task, job) for job in work]
         yield from ((job, future.result()) for job, future in zip(work, futures, strict=True))
     except BaseException:
@@ -69,6 +69,22 @@ def end_with_parent() -> None:
             os._exit(0)
 
     threading.Thread(target=wait, daemon=True).start()
+
+
+@contextmanager
+def broken_pipes_as_errors() -> Iterator[None]:
+    """Let writing to a process that has ended fail, where it would end this process silently.
+
+    That holds for this thread, and for threads that are started in the block.
+    """
+    if not hasattr(signal, "SIGPIPE"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPIPE})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager

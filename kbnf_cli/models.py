@@ -1,11 +1,14 @@
 """Classes of Python as JSON Schemas: ``module:Class``. This imports, and so runs, the module."""
 
 import json
+import os
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -31,16 +34,38 @@ def schema_of_model(name: str) -> str:
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
-        found: Any = import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
-    except Exception as error:
+        with _printing_to_stderr():
+            found: Any = import_module(module)
+            for part in path.split("."):
+                found = getattr(found, part)
+    except (Exception, SystemExit) as error:
         # Whatever the module does wrong is the answer to the one who named it.
         raise click.ClickException(f"cannot import {name}: {_sentence(error)}") from error
     try:
-        return json.dumps(json.loads(JSON_SCHEMA.text_of(found)), indent=2) + "\n"
+        with _printing_to_stderr():
+            text = JSON_SCHEMA.text_of(found)
+        return json.dumps(json.loads(text), indent=2) + "\n"
     except (KbnfError, ValueError) as error:
         raise click.ClickException(f"{name}: {error}") from error
+
+
+@contextmanager
+def _printing_to_stderr() -> Iterator[None]:
+    """Keep stdout for the result: what a module prints is for whoever runs it.
+
+    Nor does it end this process at once, with a status of its own.
+    """
+    leave = os._exit
+    os._exit = _end
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os._exit = leave
+
+
+def _end(status: int) -> NoReturn:
+    raise SystemExit(status)
 
 
 def _is_class(text: str) -> bool:
@@ -52,5 +77,7 @@ GRAMMAR_OR_CLASS = GrammarOr("FILE", _is_class)
 """A path, the name of a shipped grammar, or ``module:Class``."""
 
 
-def _sentence(error: Exception) -> str:
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return f"it ends the process with the status {error.code}"
     return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"

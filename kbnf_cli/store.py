@@ -14,6 +14,7 @@ from kbnf_cli.executors import open_workers
 from kbnf_cli.files import STDIN, FileChoice, find_grammars, read_source
 from kbnf_cli.inputs import Inputs, read_vocabulary
 from kbnf_cli.options import common_options, examples
+from kbnf_core.diagnostics.segments import visible
 from kbnf_core.errors import GrammarError, KbnfError
 from kbnf_core.languages import EXTENSIONS
 
@@ -61,10 +62,13 @@ def fill(
     jobs: int,
 ) -> int:
     """Compile everything below ``paths`` for each vocabulary; return the exit status."""
-    from kbnf_core.farm import KNOWN, MADE, Outcome, not_known, run_tasks
+    from kbnf_core.farm import KNOWN, MADE, REPLACED, run_tasks
     from kbnf_core.store import open_store
 
     store = open_store(_absolute(str(options.store)))
+    store.backend.reach(may_be_new=True)
+    # What is there is checked, and a copy would not show what has happened to it.
+    store.backend.forget()
     fingerprints = {}
     for name in vocabularies:
         vocabulary = read_vocabulary(console, name, inputs.eos)
@@ -79,24 +83,15 @@ def fill(
         total = len(recipes) * max(1, len(fingerprints))
         progress = stack.enter_context(console.progress(f"compiling into {store.backend.name}"))
 
-        def left() -> "Iterator[Task]":
-            for each in not_known(store, _tasks_of(options, recipes, list(fingerprints))):
-                if isinstance(each, Outcome):
-                    count(each)
-                else:
-                    yield each
-
-        def count(outcome: Outcome) -> None:
+        workers = stack.enter_context(open_workers(options.executor or "processes", jobs))
+        tasks = _tasks_of(options, recipes, list(fingerprints))
+        # A worker that ends a task finds the next one waiting.
+        for outcome in run_tasks(tasks, workers.executor, workers.lost, 2 * workers.count):
             counts[outcome.status] = counts.get(outcome.status, 0) + 1
             report.write(outcome)
             progress(sum(counts.values()), total)
-
-        workers = stack.enter_context(open_workers(options.executor or "processes", jobs))
-        # A worker that ends a task finds the next one waiting.
-        for outcome in run_tasks(left(), workers.executor, workers.lost, 2 * workers.count):
-            count(outcome)
     console.note(report.summary(counts))
-    is_clean = not report.unreadable and counts.keys() <= {MADE, KNOWN}
+    is_clean = not report.unreadable and counts.keys() <= {MADE, KNOWN, REPLACED}
     return Exit.CLEAN if is_clean else Exit.FINDINGS
 
 
@@ -152,7 +147,7 @@ def _tasks_of(
 
 def _absolute(url: str) -> str:
     """Return a store as workers find it, whose current folder is another."""
-    return url if "://" in url else str(Path(url).absolute())
+    return url if "://" in url or not url else str(Path(url).absolute())
 
 
 def _recipes(
@@ -256,15 +251,16 @@ def store(
 
 def _list(console: Console, opened: "ArtifactStore") -> None:
     from kbnf_core.store import FAILURES
+    from kbnf_core.store.keys import is_name
 
     for key in opened.known_keys():
         console.text(f"{key} {_digest(opened, key)}\n")
     for name in opened.backend.keys(FAILURES):
         key = name.removeprefix(FAILURES)
-        failure = opened.failure(key)
+        failure = opened.failure(key) if is_name(key) else None
         if failure is not None:
             first, *_ = failure.message.splitlines() or [""]
-            console.text(f"{key} {failure.kind}: {first}\n")
+            console.text(f"{key} {failure.kind}: {visible(first)}\n")
 
 
 def _count(console: Console, opened: "ArtifactStore") -> None:
@@ -288,7 +284,7 @@ def _describe(console: Console, opened: "ArtifactStore", keys: tuple[str, ...]) 
         if path is not None:
             console.text(artifact_text(describe_artifact(path)))
         elif failure is not None:
-            console.text(f"{key} {failure.kind}: {failure.message}\n")
+            console.text(f"{key} {failure.kind}: {visible(failure.message)}\n")
         else:
             console.error(f"{opened.backend.name} has nothing for {key}")
             status = Exit.FINDINGS
@@ -319,7 +315,10 @@ def _collect(console: Console, opened: "ArtifactStore", age: float) -> int:
 
 
 def _digest(opened: "ArtifactStore", key: str) -> str:
+    from kbnf_core.store.shared_rows import DamagedError
+
     try:
-        return opened.digest(key) or "-"
-    except KbnfError as error:
+        entry = opened.entry(key)
+    except DamagedError as error:
         return f"damaged: {error}"
+    return "-" if entry is None else entry.digest

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.engine import Engine
+from kbnf_core.errors import VocabularyError
 from kbnf_core.kernel.chosen import KERNEL, EngineCore
 from kbnf_core.mask.bits import as_words, word_count
 
@@ -35,14 +36,24 @@ def fill_bitmasks(
     a row allows everything. Masks that are not cached yet are computed first, one by one; the
     copying is done without the GIL, by ``threads`` threads, by default one and at most one for
     each processor; they are kept for the next call. What an engine remembers as its last
-    computation is not changed. Raises what ``fill_bitmask`` raises, before anything is written.
+    computation is not changed. Raises what ``fill_bitmask`` raises, and ``VocabularyError`` for
+    engines over tokens that differ, before anything is written.
     """
     words = as_words(out)
     table = words if words.ndim == 2 else words.reshape(1, -1)
     if not table.flags.writeable:
         raise ValueError("this bitmask is read-only")
     texts: list[EngineCore | None] = list(engines)
+    _check_vocabularies(engines)
     places = np.arange(len(texts)) if rows is None else np.fromiter(rows, np.int64)
     if len(places) != len(texts):
         raise ValueError(f"{len(texts)} engines need as many rows, not {len(places)}")
     KERNEL.fill_rows(table, places.astype(np.int64, copy=False), texts, threads or 1)
+
+
+def _check_vocabularies(engines: Sequence[Engine | None]) -> None:
+    """Raise ``VocabularyError`` unless all engines are over the same tokens, whatever ends them."""
+    used = {each.vocabulary for each in engines if each is not None}
+    bases = {each.base or each for each in used}
+    if len(bases) > 1 and len({each.fingerprint for each in bases}) > 1:
+        raise VocabularyError(f"the engines of a batch are over one vocabulary, not {len(bases)}")

@@ -16,15 +16,17 @@ def compile_artifact(
     path: str | Path,
     *,
     progress: Progress | None = None,
+    key: str | None = None,
 ) -> None:
     """Write the artifact of a grammar to ``path``, with the masks over ``vocabulary`` if given.
 
-    Equal input gives equal bytes. The file appears whole or not at all. Raises ``GrammarError``
+    ``key`` is that of a store, for which ``load_artifact`` asks. Equal input gives equal bytes. The
+    file appears whole or not at all. Raises ``GrammarError``
     for a grammar that cannot be used and ``OSError`` where the file cannot be written.
     """
     if isinstance(grammar, str):
         grammar = Grammar(grammar)
-    compile_to(path, grammar, vocabulary, progress)
+    compile_to(path, grammar, vocabulary, progress, key)
 
 
 def load_artifact(
@@ -32,6 +34,7 @@ def load_artifact(
     limits: Limits = DEFAULT_LIMITS,
     *,
     map: bool | None = None,  # noqa: A002 - the word for it
+    key: str | None = None,
 ) -> Grammar:
     """Return the grammar of an artifact, with the states and masks stored in it.
 
@@ -40,6 +43,8 @@ def load_artifact(
     that shortens it, or overwrites it in place as ``cp new old`` does, *ends every process that
     has it mapped* (SIGBUS) or changes its masks: replace it by renaming, as
     ``compile_artifact`` does.
+
+    ``key``: what it must have been compiled for, see ``compile_artifact``.
 
     A forged file cannot crash the process or run code, but nothing shows that its tables are those
     of its source: what it allows is as trustworthy as its author.
@@ -50,4 +55,4 @@ def load_artifact(
     another vocabulary than the one the masks are for is refused with ``VocabularyError``.
     """
     read_up_to = limits.artifact_read if map is None else 0 if map else sys.maxsize
-    return read_artifact(path, Grammar.restore, limits, read_up_to)
+    return read_artifact(path, Grammar.restore, limits, read_up_to, key)

@@ -20,6 +20,7 @@ from kbnf_core.store import ArtifactStore, Failure, open_store
 from kbnf_core.store.backend import StoreError
 from kbnf_core.store.keys import Recipe
 from kbnf_core.store.making import compile_recipe
+from kbnf_core.store.shared_rows import DamagedError
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
@@ -44,7 +45,8 @@ def make(
 STRIKES = 3
 """Workers that a source may kill before it is quarantined."""
 
-MADE, KNOWN, REFUSED, QUARANTINED = "made", "known", "refused", "quarantined"
+MADE, KNOWN, REPLACED = "made", "known", "replaced"
+REFUSED, QUARANTINED = "refused", "quarantined"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,11 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a task: ``made``, ``known``, ``refused`` or ``quarantined``, and why."""
+    """What became of a task, and why.
+
+    ``status``: ``made``, ``known``, ``replaced`` (what was there was damaged), ``refused`` or
+    ``quarantined``.
+    """
 
     name: str
     fingerprint: str
@@ -85,8 +91,13 @@ def run_task(task: Task) -> Outcome:
     def outcome(status: str, message: str = "") -> Outcome:
         return Outcome(task.name, task.fingerprint, key, status, message)
 
-    if store.has(key):
-        return outcome(KNOWN)
+    status = MADE
+    try:
+        if store.check(key):
+            return outcome(KNOWN)
+    except DamagedError as error:
+        store.discard(key, error)
+        status = REPLACED
     failure = store.failure(key)
     if failure is not None:
         return outcome(REFUSED, failure.message)
@@ -98,7 +109,7 @@ def run_task(task: Task) -> Outcome:
     except (KbnfError, MemoryError, RecursionError) as error:
         failure = store.failure(key)
         return outcome(REFUSED, str(error) if failure is None else failure.message)
-    return outcome(MADE)
+    return outcome(status)
 
 
 def run_tasks(
@@ -137,14 +148,6 @@ def run_tasks(
                     again.append(task)
                 else:
                     yield _quarantined(task)
-
-
-def not_known(store: ArtifactStore, tasks: Iterable[Task]) -> Iterator[Task | Outcome]:
-    """Yield the tasks that are left to do, and the outcomes of those that were done before."""
-    known = set(store.known_keys())
-    for task in tasks:
-        key = task.key
-        yield Outcome(task.name, task.fingerprint, key, KNOWN) if key in known else task
 
 
 def _quarantined(task: Task) -> Outcome:

@@ -266,3 +266,29 @@ def test_the_options_of_schemas_are_the_same_in_both_commands(
     other = kbnf("convert", write("g.gbnf", GBNF), *options)
     flag = options[0].replace("no-", "")
     assert (other.status, f"{flag} is for JSON Schema" in other.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("body", "status"), [("sys.exit(7)", 7), ("os._exit(42)", 42), ("raise SystemExit", None)]
+)
+def test_a_module_that_ends_the_process_is_a_message(
+    kbnf: Kbnf, write: Write, body: str, status: int | None
+) -> None:
+    write(f"ending{status}.py", f"import os, sys\nprint('noise')\n{body}\n")
+    result = kbnf("convert", f"ending{status}:Person")
+    assert result.status == 2
+    assert result.out == ""
+    assert f"it ends the process with the status {status}" in result.stderr
+
+
+def test_what_a_module_prints_is_no_part_of_the_result(kbnf: Kbnf, write: Write) -> None:
+    write(
+        "noisy.py",
+        "print('noise')\nclass Person:\n    @staticmethod\n    def json_schema():\n"
+        "        print('more')\n        return {'const': 1}\n",
+    )
+    result = kbnf("convert", "noisy:Person")
+    assert result.status == 0
+    assert "noise" not in result.out
+    assert "more" not in result.out
+    assert "noise" in result.stderr

@@ -5,6 +5,8 @@ import os
 import signal
 import subprocess
 import sys
+import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -155,6 +157,88 @@ def test_verify_finds_damage_and_compile_mends_it(kbnf: Kbnf, sources: Path) -> 
     assert kbnf("store", "gc", "store").status == 0
     kbnf(*fill)
     assert content(DirectoryStore("store")) == whole
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "flipped": lambda data: data[:9] + bytes([data[9] ^ 1]) + data[10:],
+    "cut": lambda data: data[:-3],
+    "larger": lambda data: zlib.compress(bytes(2**25)),  # noqa: ARG005 - of one form
+}
+
+
+@pytest.mark.parametrize("change", DAMAGES)
+def test_compile_replaces_what_is_damaged(kbnf: Kbnf, sources: Path, change: str) -> None:
+    fill = ("compile", "--store", "store", "--vocab", "bytes", sources, "-j", "1")
+    kbnf(*fill)
+    whole = content(DirectoryStore("store"))
+    victim = max(Path("store/objects").iterdir())
+    victim.write_bytes(DAMAGES[change](victim.read_bytes()))
+    again = kbnf(*fill, "--report", "report.jsonl")
+    assert again.status == 0
+    assert "1 replaced" in again.stderr
+    lines = [json.loads(line) for line in Path("report.jsonl").read_text().splitlines()]
+    assert [line["status"] for line in lines].count("replaced") == 1
+    assert content(DirectoryStore("store")) == whole
+
+
+def test_verify_finds_a_key_that_names_another_artifact(kbnf: Kbnf, sources: Path) -> None:
+    kbnf("compile", "--store", "store", "--vocab", "bytes", sources, "-j", "1")
+    first, second, *_ = sorted(Path("store/inputs").iterdir())
+    first.write_bytes(second.read_bytes())
+    found = kbnf("store", "verify", "store")
+    assert found.status == 1
+    assert f"inputs/{first.name} names the artifact of another source" in found.stderr
+
+
+def test_what_a_store_holds_is_shown_without_control_characters(kbnf: Kbnf, write: Write) -> None:
+    source = write("a\x1b[31m.kbnf", GOOD)
+    assert kbnf("compile", "--vocab", "bytes", source, "-o", "a.kbnfc").status == 0
+    key = "a" * 32
+    write(f"store/failures/{key}", '{"kind": "refused", "message": "\\u001b[31mx\\u0007"}')
+    write("store/failures/\x1b[31m", '{"kind": "refused", "message": "x"}')
+    shown = [
+        kbnf("store", "ls", "store"),
+        kbnf("store", "info", "store", key),
+        kbnf("compile", "--info", "a.kbnfc"),
+    ]
+    for each in shown:
+        assert each.status == 0
+        assert "[31m" in each.out
+        assert "\x1b" not in each.out
+        assert "\x07" not in each.out
+    assert shown[0].out == f"{key} refused: \u241b[31mx\u2407\n"
+
+
+def test_an_empty_text_is_no_store(kbnf: Kbnf, write: Write) -> None:
+    write("a.kbnf", GOOD)
+    for command in (("store", "ls", ""), ("compile", "--store", "", "a.kbnf")):
+        result = kbnf(*command)
+        assert (result.status, result.out) == (2, "")
+        assert "an empty text" in result.stderr
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="POSIX")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_disk_that_takes_no_more_is_a_message_in_every_run(write: Write, jobs: int) -> None:
+    """Workers are ended while calls are handed to them; that must not end this process, too."""
+    import resource
+
+    for number in range(6):
+        properties = {f"k{number}": {"enum": [f"{number}{each}" for each in range(400)]}}
+        write(f"all/{number}.json", json.dumps({"type": "object", "properties": properties}))
+    command = [sys.executable, "-m", "kbnf_cli", "compile", "--store", "store", f"-j{jobs}", "all"]
+    for _ in range(3):
+        run = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, 2_000)),
+        )
+        assert run.returncode == 2
+        assert run.stderr.lower().endswith("file too large\n")
+        assert run.stderr.startswith("error: ")
+        assert run.stderr.count("\n") == 1
 
 
 def children(pid: int) -> set[int]:

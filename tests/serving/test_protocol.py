@@ -368,3 +368,42 @@ def test_what_cannot_be_masked_is_refused(
     with pytest.raises(kind):
         apply_bitmask(logits, bitmask, rows)
     assert not np.asarray(logits).any()
+
+
+def test_a_batch_is_over_one_vocabulary() -> None:
+    words = {0: b"a", 1: b"c", 2: b"ab", 3: b"b", 35: b"d"}
+    other = Engine(GRAMMAR, Vocabulary(words, eos_token_id=[4, 34]))
+    equal = Engine(GRAMMAR, Vocabulary(VOCABULARY.tokens, eos_token_id=[4, 34]))
+    out = np.zeros((3, 2), np.int32)
+    with pytest.raises(VocabularyError, match="over one vocabulary, not 2"):
+        fill_bitmasks([engine(), None, other], out)
+    assert not out.any()
+    fill_bitmasks([engine(), engine(stop_token_ids=3), equal], out)
+    assert out.any(1).all()
+
+
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2])
+def test_logits_without_minus_infinity_are_refused(dtype: Any) -> None:
+    for shape in ((40,), (2, 40)):
+        with pytest.raises(TypeError, match="have no minus infinity: use a wider type"):
+            engine().mask_logits(torch.zeros(shape).to(dtype))
+
+
+def test_sparse_tensors_are_refused() -> None:
+    with pytest.raises(TypeError, match="logits must be a dense tensor"):
+        engine().mask_logits(torch.zeros(2, 40).to_sparse())
+    bitmask = torch.zeros(1, 2, dtype=torch.int32).to_sparse()
+    with pytest.raises(TypeError, match="a bitmask is a dense tensor"):
+        engine().fill_bitmask(bitmask)
+    with pytest.raises(TypeError, match="a bitmask is a dense tensor"):
+        apply_bitmask(torch.zeros(1, 40), bitmask)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("shape", [(40,), (2, 40)])
+def test_tensors_with_gradients_and_views_are_masked(dtype: Any, shape: tuple[int, ...]) -> None:
+    leaf = torch.zeros(shape, dtype=dtype, requires_grad=True)
+    for logits in (leaf, leaf * 2, torch._neg_view(torch.zeros(shape, dtype=dtype))):
+        masked = engine().mask_logits(logits)
+        assert masked is logits
+        assert int(torch.isfinite(masked).sum()) == 3 * len(shape)

@@ -8,7 +8,7 @@ gives equal bytes.
 **Manifest** (JSON): ``format`` (the number ``FORMAT``), ``tool`` (the version that wrote it),
 ``start``, ``finish``, ``nonterminals`` (names by number), ``token_terminals`` (each
 ``{"name", "ranges", "negated"}``), ``start_is_nullable``, ``source_path``, ``source_hash``
-(BLAKE2b-128 of the source),
+(BLAKE2b-128 of the source), ``key`` (that of a store under which it was compiled, null elsewhere),
 ``unicode`` (version of the tables behind property classes), ``vocabulary``: null, or ``{"name",
 "size", "fingerprint", "nodes"}`` of the vocabulary that the masks below are for, and ``sections``:
 by name, ``{"arrays": [names], "digest": ...}`` with ``container.digest`` of these arrays.

@@ -59,6 +59,7 @@ class Manifest:
     token_terminals: tuple[TokenTerminal, ...]
     source_path: str | None
     source_hash: str
+    key: str | None
     unicode: str
     vocabulary: VocabularyMark | None
     sections: Mapping[str, Section]
@@ -105,6 +106,7 @@ def _other_format(path: str, fields: Mapping[str, Any]) -> str:
 
 def _parse(fields: Mapping[str, Any]) -> Manifest:
     path, vocabulary = fields["source_path"], fields["vocabulary"]
+    key = fields.get("key")
     return Manifest(
         tool=_text(fields["tool"]),
         start=_text(fields["start"]),
@@ -114,6 +116,7 @@ def _parse(fields: Mapping[str, Any]) -> Manifest:
         token_terminals=tuple(map(_terminal, _list(fields["token_terminals"]))),
         source_path=None if path is None else _text(path),
         source_hash=_text(fields["source_hash"]),
+        key=None if key is None else _text(key),
         unicode=_text(fields["unicode"]),
         vocabulary=None if vocabulary is None else _mark(_fields(vocabulary)),
         sections=dict(_sections(_fields(fields["sections"]))),

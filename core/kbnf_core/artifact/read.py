@@ -36,13 +36,22 @@ Restore: TypeAlias = Callable[[Source, str, Finish, Tables, StoredMemo, Limits],
 """Makes a grammar of its source, start, finish, automata and stored states: ``Grammar.restore``."""
 
 
-def read_artifact(path: str | Path, restore: Restore[G], limits: Limits, read_up_to: int) -> G:
+def read_artifact(
+    path: str | Path,
+    restore: Restore[G],
+    limits: Limits,
+    read_up_to: int,
+    key: str | None = None,
+) -> G:
     """Return what ``restore`` makes of an artifact; a larger file is memory-mapped.
 
-    Raises ``ArtifactError``, and ``SourceError`` for a file that cannot be read.
+    ``key`` is what it must have been compiled for, see ``compile_to``. Raises ``ArtifactError``,
+    and ``SourceError`` for a file that cannot be read.
     """
     stored = _Stored.open(path, read_up_to)
     manifest = stored.manifest
+    if key is not None and manifest.key != key:
+        raise ArtifactError(str(path), "it was compiled for another source, or other options")
     source = Source(stored.source, manifest.source_path)
     return restore(source, manifest.start, manifest.finish, stored.tables, stored, limits)
 

@@ -76,14 +76,18 @@ def compile_to(
     grammar: Compilable,
     vocabulary: Vocabulary | None,
     progress: Progress | None = None,
+    key: str | None = None,
 ) -> None:
-    """Write the artifact of a grammar with all walks over a vocabulary."""
+    """Write the artifact of a grammar with all walks over a vocabulary.
+
+    ``key`` is that of a store, for which ``read_artifact`` asks.
+    """
     if vocabulary is None:
-        write_artifact(grammar, StateTable(grammar.tables), None, path)
+        write_artifact(grammar, StateTable(grammar.tables), None, path, key=key)
         return
     masks = Masks(StateTable(grammar.tables), vocabulary)
     precompute(masks, progress)
-    write_artifact(grammar, masks.states, masks, path)
+    write_artifact(grammar, masks.states, masks, path, key=key)
 
 
 def write_artifact(
@@ -92,6 +96,7 @@ def write_artifact(
     masks: Masks | None,
     path: str | Path,
     finish: Finish | None = None,
+    key: str | None = None,
 ) -> None:
     """Write what ``states`` and ``masks`` of ``grammar`` know now."""
     sections: dict[str, Arrays] = {
@@ -108,6 +113,7 @@ def write_artifact(
     arrays = {name: array for part in sections.values() for name, array in part.items()}
     fields = {
         **manifest(grammar, masks, finish or grammar.finish),
+        "key": key,
         "sections": {name: _section(part) for name, part in sections.items()},
     }
     write_container(path, arrays, {"kbnf": fields, "digest": manifest_digest(fields)})
@@ -127,7 +133,7 @@ def pack_tables(tables: Tables) -> dict[str, npt.NDArray[Any]]:
 
 def manifest(grammar: Compilable, masks: Masks | None, finish: Finish) -> Mapping[str, object]:
     """Return the manifest without its sections; see the package's documentation."""
-    tables = grammar.tables
+    tables, path = grammar.tables, grammar.source.path
     return {
         "format": FORMAT,
         "tool": __version__,
@@ -139,7 +145,8 @@ def manifest(grammar: Compilable, masks: Masks | None, finish: Finish) -> Mappin
             {"name": each.name, "ranges": [list(r) for r in each.ranges], "negated": each.negated}
             for each in tables.token_terminals
         ],
-        "source_path": grammar.source.path,
+        # The name of a file need not be UTF-8.
+        "source_path": path and path.encode("utf-8", "backslashreplace").decode(),
         "source_hash": hash_of(grammar.to_kbnf().encode("utf-8")),
         "unicode": REGEX_VERSION,
         "vocabulary": _describe(masks.vocabulary) if masks else None,

@@ -64,6 +64,10 @@ def is_tensor(value: object) -> bool:
     return any(c.__module__ == "torch" and c.__name__ == "Tensor" for c in type(value).__mro__)
 
 
+def _is_dense(tensor: Any) -> bool:
+    return str(tensor.layout) == "torch.strided"
+
+
 def as_words(bitmask: Any) -> npt.NDArray[np.int32]:
     """Return an int32 array over the memory of a bitmask, whatever library it is of.
 
@@ -84,6 +88,8 @@ def _shared(bitmask: Any) -> npt.NDArray[Any]:
     if isinstance(bitmask, np.ndarray):
         return bitmask
     if is_tensor(bitmask):
+        if not _is_dense(bitmask):
+            raise TypeError("a bitmask is a dense tensor: use `to_dense()`")
         if bitmask.device.type != "cpu":
             raise ValueError(
                 f"this bitmask is on {bitmask.device}; fill one in the memory of the host, and copy"
@@ -127,6 +133,9 @@ if TYPE_CHECKING:
 
 L = TypeVar("L")
 Words = npt.NDArray[np.int32]
+
+_LEAST_BYTES = 2
+"""Of a floating-point number; torch cannot fill those of one byte, of which some lack infinity."""
 
 _KERNEL_TYPES = (np.float32, np.float64)
 
@@ -185,6 +194,11 @@ def check_logits(size: int, logits: Any) -> None:
     )
     if not floating:
         raise TypeError(f"logits must be floating point, not {logits.dtype}")
+    if is_tensor(logits):
+        if not _is_dense(logits):
+            raise TypeError("logits must be a dense tensor: use `to_dense()`")
+        if logits.element_size() < _LEAST_BYTES:
+            raise TypeError(f"logits of {logits.dtype} have no minus infinity: use a wider type")
     shape = tuple(logits.shape)
     if len(shape) not in (1, 2):
         raise ValueError(f"logits must have the shape (n,) or (rows, n), not {shape}")
@@ -223,7 +237,8 @@ def _apply_torch(
     # Tensors of inference mode may be changed in it only, and leaves with gradients without them.
     with torch.inference_mode():
         table = logits if logits.dim() == 2 else logits.unsqueeze(0)
-        if logits.device.type == "cpu" and logits.dtype in (torch.float32, torch.float64):
+        in_memory = logits.device.type == "cpu" and not logits.is_neg()
+        if in_memory and logits.dtype in (torch.float32, torch.float64):
             _apply_numpy(words, table.detach().numpy(), rows, size)
         else:
             refused = _refused(words, table, size)

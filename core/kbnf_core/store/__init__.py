@@ -1,14 +1,18 @@
 """A store of artifacts that many machines share.
 
-**Layout.** ``inputs/KEY`` names the digest of an artifact; ``objects/DIGEST`` is the artifact
-without its mask rows, compressed; ``rows/DIGEST`` is one mask row, shared by all artifacts that
-have it; ``failures/KEY`` is why a source is refused; ``vocabularies/FINGERPRINT`` is what workers
-read that have not its file. A key is a hash of everything that decides what is
-compiled (``keys.py``), so an entry is never stale. Digests are of contents, and compiling is
-deterministic: writers need no lock, since all of them write the same bytes.
+**Layout.** ``inputs/KEY`` has the digest of an artifact and its size in bytes;
+``objects/DIGEST`` is the artifact without its mask rows, compressed; ``rows/DIGEST`` is one mask
+row, shared by all artifacts that have it; ``failures/KEY`` is why a source is refused;
+``vocabularies/FINGERPRINT`` is what workers read that have not its file. A key is a hash of
+everything that decides what is compiled (``keys.py``), so an entry is never stale. Digests are of
+contents, and compiling is deterministic: writers need no lock, since all of them write the same
+bytes.
 
-Nothing that is read is trusted. An artifact is put together again from its rows, compared with its
-digest, and validated when it is loaded; whatever is missing or damaged is a miss and a note.
+**Trust.** What is read is checked. An artifact is put together again from its rows, in no more
+bytes than were announced, compared with its digest and with the key that its manifest names, and
+validated when it is loaded; whatever is missing, exchanged or damaged is a miss and a note. Nothing
+is signed, though: who may write to a store may write an artifact whose tables are not those of the
+source that it names, and decides what grammars from this store allow.
 
 Here artifacts are put and got by their keys, and a store is opened by its URL and looked after.
 """
@@ -18,6 +22,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -26,12 +31,13 @@ from threading import Lock
 from typing import TypeVar
 
 from kbnf_core.container import ContainerError, digest, read_container, write_container
-from kbnf_core.errors import GrammarError, VocabularyError
+from kbnf_core.diagnostics.segments import visible
+from kbnf_core.errors import ConfigError, GrammarError, VocabularyError
 from kbnf_core.files import cache_folder
 from kbnf_core.store.backend import DAY, Backend, DirectoryStore, StoreError
 from kbnf_core.store.cache import LocalCache
 from kbnf_core.store.keys import DIGITS, is_name
-from kbnf_core.store.shared_rows import DamagedError, Skeleton, packed, split, unpacked
+from kbnf_core.store.shared_rows import LARGEST, DamagedError, Skeleton, packed, split, unpacked
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 T = TypeVar("T")
@@ -41,6 +47,12 @@ FAILURES, VOCABULARIES = "failures/", "vocabularies/"
 
 NEGATIVE_SECONDS = 24 * 60 * 60.0
 """After this a failure is no answer any more: what was refused is tried again."""
+
+_LONGEST_ENTRY = 64
+"""Bytes of ``inputs/KEY``."""
+
+_LONGEST_FAILURE = 2**20
+"""Bytes of ``failures/KEY``."""
 
 _KNOWN_ROWS = 500_000
 """Names of rows that a process remembers to be in the store."""
@@ -61,13 +73,43 @@ class Failure:
     message: str
 
 
+KINDS = ("refused", "memory", "killed", "internal")
+"""Of failures."""
+
+
 class StoredFailureError(GrammarError):
-    """A source that was refused earlier; ``failure`` says why."""
+    """A source that was refused earlier; ``failure`` says why.
+
+    The message comes from the store, so what could move a terminal's cursor is replaced in it.
+    """
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(())
         self.failure = failure
-        self.args = (failure.message,)
+        self.args = (visible(failure.message),)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What ``inputs/KEY`` says: the digest of an artifact, and its bytes."""
+
+    digest: str
+    size: int
+
+    @classmethod
+    def read(cls, path: Path) -> "Entry":
+        """Return what a file says; raise ``ValueError`` where that is nothing."""
+        text = _beginning(path, _LONGEST_ENTRY).decode("ascii", "replace")
+        name, _, size = text.partition(" ")
+        if not is_name(name) or not (size.isascii() and size.isdecimal()):
+            raise ValueError(text)
+        if int(size) > LARGEST:
+            raise ValueError(text)
+        return cls(name, int(size))
+
+    def written(self) -> bytes:
+        """Return the content of the file."""
+        return f"{self.digest} {self.size}".encode("ascii")
 
 
 class ArtifactStore:
@@ -86,10 +128,6 @@ class ArtifactStore:
         self._negative_seconds = negative_seconds
         self._known_rows: set[str] = set()
         self._lock = Lock()
-
-    def has(self, key: str) -> bool:
-        """Tell whether there is an artifact for a key, without reading it."""
-        return self.backend.size(INPUTS + key) > 0
 
     def known_keys(self) -> Iterator[str]:
         """Yield the keys of all artifacts, in order."""
@@ -110,13 +148,18 @@ class ArtifactStore:
         return path
 
     def put(self, key: str, artifact: Path) -> bool:
-        """Store an artifact; tell whether there was none. What it is made of comes first."""
+        """Store an artifact; tell whether there was none. What it is made of comes first.
+
+        Raises ``ConfigError`` for one that is larger than what readers take.
+        """
+        entry = Entry(digest_of(artifact), artifact.stat().st_size)
+        if entry.size > LARGEST:
+            raise ConfigError(f"an artifact in a store has at most {LARGEST:,} bytes")
         with self.cache.draft() as work:
             rows = split(artifact, work)
             self._put_rows(rows)
-            name = digest_of(artifact)
-            self._put(OBJECTS + name, work)
-        return self._put_bytes(INPUTS + key, name.encode("ascii"))
+            self._put(OBJECTS + entry.digest, work)
+        return self._put_bytes(INPUTS + key, entry.written())
 
     def put_failure(self, key: str, failure: Failure) -> None:
         """Store why there is no artifact."""
@@ -133,7 +176,10 @@ class ArtifactStore:
         try:
             return self._checked(name, _failure)
         except DamagedError as error:
-            self._mend(error)
+            self.count("damaged")
+            self.warn(f"{error}; it is compiled anew")
+            with suppress(StoreError):
+                self.backend.remove(name)
         return None
 
     def put_vocabulary(self, vocabulary: Vocabulary) -> None:
@@ -159,20 +205,30 @@ class ArtifactStore:
         """Bring artifacts into the local cache; return how many of them are there."""
         return sum(self.get(key) is not None for key in keys)
 
-    def check(self, key: str) -> None:
-        """Read all that the artifact of a key is made of; raises ``DamagedError``."""
-        with self.cache.draft() as work:
-            if not self._assemble(key, work):
-                raise DamagedError(INPUTS + key, "is missing")
+    def check(self, key: str) -> bool:
+        """Read all that the artifact of a key is made of; tell whether there is one.
 
-    def row_names(self, name: str) -> tuple[str, ...]:
-        """Return the digests of the rows of an object; raises ``DamagedError``."""
+        Raises ``DamagedError``.
+        """
         with self.cache.draft() as work:
-            return self._skeleton(name, work).rows
+            return self._assemble(key, work)
 
-    def digest(self, key: str) -> str | None:
-        """Return the digest of the artifact of a key; raises ``DamagedError``."""
-        return self._checked(INPUTS + key, _name)
+    def discard(self, key: str, error: DamagedError) -> None:
+        """Remove the entry of a key, and what is damaged, so that both are written anew."""
+        self.count("damaged")
+        self._known_rows.discard(error.key.removeprefix(ROWS))
+        self.backend.remove(error.key)
+        # Without it nobody finds the object.
+        self.backend.remove(INPUTS + key)
+        self.cache.drop(key)
+
+    def row_names(self, entry: Entry) -> Iterable[str]:
+        """Return the digests of the rows of an artifact; raises ``DamagedError``."""
+        return self._skeleton(entry).rows
+
+    def entry(self, key: str) -> Entry | None:
+        """Return what is known of the artifact of a key; raises ``DamagedError``."""
+        return self._checked(INPUTS + key, Entry.read)
 
     def count(self, what: str, number: int = 1) -> None:
         """Add to a metric."""
@@ -188,33 +244,34 @@ class ArtifactStore:
             with self.cache.draft() as work:
                 return self.cache.keep(key, work) if self._assemble(key, work) else None
         except DamagedError as error:
-            self._mend(error)
-            # Without it nobody finds the object, which the next writer puts there anew.
-            self._remove(INPUTS + key)
+            self._give_up(key, error)
         return None
 
     def _assemble(self, key: str, artifact: Path) -> bool:
         """Write the artifact of a key; tell whether there is one. Raises ``DamagedError``."""
-        name = self.digest(key)
-        if name is None:
+        entry = self.entry(key)
+        if entry is None:
             return False
-        skeleton = self._skeleton(name, artifact)
+        skeleton = self._skeleton(entry)
         self.backend.fetch(ROWS + row for row in skeleton.rows)
-        skeleton.join({row: self._row(row) for row in skeleton.rows}, artifact)
-        if digest_of(artifact) != name:
-            raise DamagedError(OBJECTS + name, "is not what its digest says")
+        skeleton.join({row: self._row(row, size) for row, size in skeleton.rows.items()}, artifact)
+        if digest_of(artifact) != entry.digest:
+            raise DamagedError(OBJECTS + entry.digest, "is not what its digest says")
+        if skeleton.key != key:
+            raise DamagedError(INPUTS + key, "names the artifact of another source")
         return True
 
-    def _skeleton(self, name: str, work: Path) -> Skeleton:
-        key = OBJECTS + name
-        found = self._checked(key, lambda path: Skeleton(key, path, work))
+    def _skeleton(self, entry: Entry) -> Skeleton:
+        key = OBJECTS + entry.digest
+        with self.cache.draft() as work:
+            found = self._checked(key, lambda path: Skeleton(key, path, work, entry.size))
         if found is None:
             raise DamagedError(key, "is missing")
         return found
 
-    def _row(self, name: str) -> bytes:
+    def _row(self, name: str, size: int) -> bytes:
         key = ROWS + name
-        found = self._checked(key, lambda path: unpacked(key, path.read_bytes()))
+        found = self._checked(key, lambda path: unpacked(key, path, size))
         if found is None:
             raise DamagedError(key, "is missing")
         return found
@@ -238,18 +295,11 @@ class ArtifactStore:
                 return found
         return None
 
-    def _mend(self, error: DamagedError) -> None:
-        self.count("damaged")
-        self._known_rows.discard(error.key.removeprefix(ROWS))
+    def _give_up(self, key: str, error: DamagedError) -> None:
+        """Discard what is damaged, where that is permitted, and say so."""
         self.warn(f"{error}; it is compiled anew")
-        self._remove(error.key)
-
-    def _remove(self, key: str) -> None:
-        """Remove a key, where that is permitted."""
-        try:
-            self.backend.remove(key)
-        except StoreError:
-            return
+        with suppress(StoreError):
+            self.discard(key, error)
 
     def _put_rows(self, rows: dict[str, bytes]) -> None:
         if len(self._known_rows) > _KNOWN_ROWS:
@@ -277,18 +327,16 @@ def digest_of(path: Path) -> str:
     return whole.hexdigest()
 
 
-def _name(path: Path) -> str:
-    text = path.read_bytes()[: DIGITS + 1].decode("ascii", "replace")
-    if not is_name(text):
-        raise ValueError("is damaged")
-    return text
+def _beginning(path: Path, most: int) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(most)
 
 
 def _failure(path: Path) -> Failure:
-    fields = json.loads(path.read_bytes())
-    if not isinstance(fields, dict) or not {"kind", "message"} <= fields.keys():
-        raise ValueError("is damaged")
-    return Failure(str(fields["kind"]), str(fields["message"]))
+    fields = json.loads(_beginning(path, _LONGEST_FAILURE))
+    if not isinstance(fields, dict) or fields.get("kind") not in KINDS:
+        raise ValueError(fields)
+    return Failure(fields["kind"], str(fields.get("message", "")))
 
 
 def _vocabulary(path: Path) -> Vocabulary:
@@ -312,8 +360,10 @@ def open_store(url: str | Path, cache: Path | None = None) -> ArtifactStore:
 
     ``cache`` is the folder of its local cache, by default one among the user's caches. Raises
     ``MissingExtraError`` for a URL where fsspec is not installed, ``StoreError`` for one that it
-    does not know.
+    does not know, ``ConfigError`` for an empty text.
     """
+    if not str(url):
+        raise ConfigError("a store is a folder or a URL, and this is an empty text")
     # What is open in a process is of no use to those that it forks.
     with _lock:
         return _open(str(url), cache, os.getpid())
@@ -362,17 +412,17 @@ def sizes(store: ArtifactStore) -> dict[str, tuple[int, int]]:
 
 
 def damage(store: ArtifactStore, remove: bool = False) -> Iterator[DamagedError]:
-    """Yield what is wrong with each artifact, having read it whole.
+    """Yield what is wrong with each artifact, having read it whole from the store itself.
 
     With ``remove``, the entry goes and what is damaged of it, so that it is compiled again.
     """
+    store.backend.forget()
     for key in store.known_keys():
         try:
             store.check(key)
         except DamagedError as error:
             if remove:
-                store.backend.remove(error.key)
-                store.backend.remove(INPUTS + key)
+                store.discard(key, error)
             yield error
 
 
@@ -382,21 +432,22 @@ def collect(store: ArtifactStore, age: float = DAY) -> int:
     Writers put rows first and inputs last, so what is young may be about to be referred to.
     """
     removed = store.backend.sweep()
-    objects: set[str] = set()
+    entries: set[Entry | None] = set()
     for key in store.known_keys():
         try:
-            objects.add(store.digest(key) or "")
+            entries.add(store.entry(key))
         except DamagedError:
             continue
+    objects = {entry.digest for entry in entries if entry is not None}
     rows: set[str] = set()
-    for name in objects - {""}:
+    for entry in filter(None, entries):
         try:
-            rows.update(store.row_names(name))
+            rows.update(store.row_names(entry))
         except DamagedError:
             continue
     for folder, used in ((OBJECTS, objects), (ROWS, rows)):
-        for entry in store.backend.keys(folder):
-            if entry.removeprefix(folder) not in used and store.backend.age(entry) > age:
-                store.backend.remove(entry)
+        for name in store.backend.keys(folder):
+            if name.removeprefix(folder) not in used and store.backend.age(name) > age:
+                store.backend.remove(name)
                 removed += 1
     return removed

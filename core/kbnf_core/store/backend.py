@@ -34,8 +34,8 @@ class Backend(Protocol):
     def name(self) -> str:
         """What to call it in messages: its place without credentials."""
 
-    def reach(self) -> None:
-        """Raise where there is no store."""
+    def reach(self, *, may_be_new: bool = False) -> None:
+        """Raise where nothing answers, or, unless it ``may_be_new``, there is no store."""
 
     def get(self, key: str, *, fresh: bool = False) -> Path | None:
         """Return a local file with the content of ``key``, None where there is none.
@@ -45,6 +45,9 @@ class Backend(Protocol):
 
     def fetch(self, keys: Iterable[str]) -> None:
         """Bring what is there of ``keys`` near, at the same time, before it is asked for."""
+
+    def forget(self) -> None:
+        """Drop the copies that were made earlier: what is read next comes from the store."""
 
     def put_if_absent(self, key: str, path: Path) -> bool:
         """Store the content of a file, unless something is there; tell whether it was stored.
@@ -85,9 +88,9 @@ class DirectoryStore:
         """The folder."""
         return str(self._folder)
 
-    def reach(self) -> None:
+    def reach(self, *, may_be_new: bool = False) -> None:
         """Raise where there is no such folder."""
-        if not self._folder.is_dir():
+        if not (may_be_new or self._folder.is_dir()):
             raise StoreError(self.name, "there is no such folder")
 
     def get(self, key: str, *, fresh: bool = False) -> Path | None:
@@ -99,6 +102,9 @@ class DirectoryStore:
 
     def fetch(self, keys: Iterable[str]) -> None:
         """Do nothing: the files are here."""
+
+    def forget(self) -> None:
+        """Do nothing: there are no copies."""
 
     def put_if_absent(self, key: str, path: Path) -> bool:
         """Copy a file to its place: to a temporary name, to the disk, and renamed.

@@ -5,15 +5,20 @@ moved. What is read is kept in a local folder, since nothing is ever written twi
 Everything is tried again a few times: an upload that was cut off is an upload that did not happen.
 """
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from secrets import token_hex
+from shutil import rmtree
+from threading import Thread
 from typing import Any, TypeVar
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from kbnf_core.errors import MissingExtraError
 from kbnf_core.files import write_file
@@ -29,6 +34,12 @@ AT_ONCE = 16
 
 _FIRST_PAUSE = 0.05
 """Seconds before the second try; each further pause is twice as long."""
+
+PATIENCE = 6.0
+"""Seconds after which a store that does not answer counts as out of reach."""
+
+_CONNECT_SECONDS = 3
+"""Seconds that a connection may take; an answer may take as long as patience lasts."""
 
 _OBJECT_STORES = frozenset(("abfs", "adl", "az", "gcs", "gs", "memory", "oss", "r2", "s3", "s3a"))
 
@@ -50,11 +61,13 @@ class FsspecStore:
             raise MissingExtraError("a store at a URL", "store") from None
         parts = urlsplit(url)
         self.name = shown_url(url)
-        self._secrets = _secrets(url)
+        self._secret = _secret_pattern(url)
         self._folder = folder
         try:
             place, options = _place(url)
             self._fs, self._root = url_to_fs(place, **options)
+            if parts.scheme in ("s3", "s3a"):
+                self._fs.retries = 1
         except ImportError:
             raise MissingExtraError(f"a store at {parts.scheme}://", "store") from None
         except Exception as error:
@@ -62,9 +75,35 @@ class FsspecStore:
         self._is_object_store = parts.scheme in _OBJECT_STORES
         self._pool = ThreadPoolExecutor(AT_ONCE)
 
-    def reach(self) -> None:
-        """Raise where nothing answers."""
-        self._try(lambda: self._fs.exists(self._root))
+    def reach(self, *, may_be_new: bool = False) -> None:
+        """Raise where nothing answers, or there is no such folder, which object stores lack."""
+        answers: SimpleQueue[dict[str, Any] | StoreError | None] = SimpleQueue()
+
+        def ask() -> None:
+            try:
+                answers.put(self._try(lambda: self._look(self._root)))
+            except StoreError as error:
+                answers.put(error)
+
+        # A driver may wait much longer, and cannot be told to stop.
+        Thread(target=ask, daemon=True).start()
+        try:
+            found = answers.get(timeout=PATIENCE)
+        except Empty:
+            raise StoreError(self.name, f"nothing answers within {PATIENCE:.0f} seconds") from None
+        if isinstance(found, StoreError):
+            raise found
+        if found is None and not (may_be_new or self._is_object_store):
+            raise StoreError(self.name, "there is no such folder")
+
+    def _look(self, place: str) -> dict[str, Any]:
+        """Return something about what lies at a place, which asks the store."""
+        self._fs.invalidate_cache()
+        if self._is_object_store:
+            info: dict[str, Any] = self._fs.info(place)
+            return info
+        # Over HTTP, `exists` and `info` take a server that is away for one that has no such file.
+        return {"names": self._fs.ls(place, detail=False)}
 
     def get(self, key: str, *, fresh: bool = False) -> Path | None:
         """Return the local copy of a key, which is made now unless it is there."""
@@ -88,6 +127,10 @@ class FsspecStore:
             if key is not None:
                 self._keep(self._folder / key, data)
 
+    def forget(self) -> None:
+        """Drop the local copies."""
+        rmtree(self._folder, ignore_errors=True)
+
     def put_if_absent(self, key: str, path: Path) -> bool:
         """Upload a file, unless something of its size is there already."""
         return self._put(key, path.read_bytes()) > 0
@@ -100,7 +143,7 @@ class FsspecStore:
         """Yield the keys, temporary names left out."""
         folder = self._at(prefix.rpartition("/")[0]).rstrip("/")
         self._fs.invalidate_cache()
-        found = self._try(lambda: self._fs.find(folder)) or []
+        found = self._try(lambda: self._find(folder)) or []
         start = len(self._root.rstrip("/")) + 1
         keys = sorted(self._fs._strip_protocol(place)[start:] for place in found)
         for key in keys:
@@ -127,7 +170,7 @@ class FsspecStore:
 
     def sweep(self) -> int:
         """Remove temporary files that are older than a day."""
-        found = self._try(lambda: self._fs.find(self._root)) or []
+        found = self._try(lambda: self._find(self._root)) or []
         start = len(self._root.rstrip("/")) + 1
         names = [self._fs._strip_protocol(place)[start:] for place in found]
         old = [each for each in names if TEMPORARY in each and self.age(each) > DAY]
@@ -135,10 +178,16 @@ class FsspecStore:
             self.remove(each)
         return len(old)
 
+    def _find(self, folder: str) -> list[str]:
+        """Return all that lies below a folder."""
+        # Unless it is told, a driver that walks takes what it cannot list for empty.
+        strict = {} if self._is_object_store else {"on_error": "raise"}
+        return list(self._fs.find(folder, **strict))
+
     def _put(self, key: str, data: bytes) -> int:
         if self.size(key) == len(data):
             return 0
-        self._try(lambda: self._upload(self._at(key), data))
+        self._try(lambda: self._upload(self._at(key), data), least=2)
         return len(data)
 
     def _info(self, key: str) -> dict[str, Any]:
@@ -166,20 +215,24 @@ class FsspecStore:
     def _at(self, key: str) -> str:
         return f"{self._root.rstrip('/')}/{key}"
 
-    def _try(self, act: Callable[[], T]) -> T | None:
-        """Return what ``act`` does in a few tries; None where there is no such thing."""
+    def _try(self, act: Callable[[], T], least: int = 1) -> T | None:
+        """Return what ``act`` does in a few tries; None where there is no such thing.
+
+        Where that takes more than ``PATIENCE``, there are ``least`` tries.
+        """
         pause = _FIRST_PAUSE
-        for left in reversed(range(TRIES)):
+        end = time.monotonic() + PATIENCE
+        for tried in range(1, TRIES + 1):
             try:
                 return act()
             except FileNotFoundError as error:
-                if "bucket" in str(error).lower():
+                if "bucket does not exist" in str(error):
                     raise self._error(error) from None
                 return None
             except _FINAL as error:
                 raise self._error(error) from None
             except Exception as error:
-                if not left:
+                if tried == TRIES or (tried >= least and time.monotonic() > end):
                     raise self._error(error) from None
             time.sleep(pause)
             pause *= 2
@@ -187,9 +240,7 @@ class FsspecStore:
 
     def _error(self, error: Exception) -> StoreError:
         reason = str(error) or type(error).__name__
-        for secret in self._secrets:
-            reason = reason.replace(secret, "***")
-        return StoreError(self.name, reason)
+        return StoreError(self.name, self._secret.sub("***", reason) if self._secret else reason)
 
 
 def shown_url(url: str) -> str:
@@ -198,18 +249,53 @@ def shown_url(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-def _secrets(url: str) -> list[str]:
-    """Return what must not be shown of a URL, the longest first."""
-    parts = urlsplit(url)
-    user, _, password = parts.netloc.rpartition("@")[0].partition(":")
-    found = {user, password, unquote(user), unquote(password), parts.query}
-    return sorted(filter(None, found), key=len, reverse=True)
+_SHORT = 8
+"""Characters below which a secret may be a word, and a parameter of a query is no secret."""
+
+_TOKEN = 16
+"""Characters from which on a name is an access key or a token."""
 
 
-def _place(url: str) -> tuple[str, dict[str, str]]:
-    """Return a URL as fsspec takes it: S3 wants the access key and its secret by themselves."""
+def _secret_pattern(url: str) -> "re.Pattern[str] | None":
+    """Return what matches the secrets of a URL: its password, and the parameters of its query.
+
+    A name is none, unless it is long or stands with its password. Short secrets are matched as
+    whole words only: letters that are missing in the middle of others would tell them.
+    """
     parts = urlsplit(url)
-    if parts.scheme not in ("s3", "s3a") or "@" not in parts.netloc:
+    account = parts.netloc.rpartition("@")[0]
+    name, _, password = account.partition(":")
+    values = (value for _, value in parse_qsl(parts.query) if len(value) >= _SHORT)
+    found = {account if password else "", password, parts.query, *values}
+    found |= {name} if len(name) >= _TOKEN else set()
+    found |= {unquote(each) for each in found}
+    patterns = [
+        re.escape(each) if len(each) >= _SHORT else rf"(?<!\w){re.escape(each)}(?!\w)"
+        for each in sorted(filter(None, found), key=len, reverse=True)
+    ]
+    return re.compile("|".join(patterns)) if patterns else None
+
+
+def _place(url: str) -> tuple[str, dict[str, Any]]:
+    """Return a URL as fsspec takes it, and the options of its driver.
+
+    S3 wants the access key and its secret by themselves. What is tried again here is not tried
+    again by drivers.
+    """
+    parts = urlsplit(url)
+    if parts.scheme in ("http", "https"):
+        seconds = {"sock_connect": _CONNECT_SECONDS, "sock_read": PATIENCE}
+        timeout = import_module("aiohttp").ClientTimeout(total=None, **seconds)
+        return url, {"client_kwargs": {"timeout": timeout}}
+    if parts.scheme not in ("s3", "s3a"):
         return url, {}
+    config = {
+        "connect_timeout": _CONNECT_SECONDS,
+        "read_timeout": PATIENCE,
+        "retries": {"max_attempts": 0},
+    }
+    if "@" not in parts.netloc:
+        return url, {"config_kwargs": config}
     user, _, password = parts.netloc.rpartition("@")[0].partition(":")
-    return shown_url(url), {"key": unquote(user), "secret": unquote(password)}
+    account = {"key": unquote(user), "secret": unquote(password)}
+    return shown_url(url), {**account, "config_kwargs": config}

@@ -11,10 +11,11 @@ from kbnf_core.artifact.manifest import ArtifactError
 from kbnf_core.artifact.read import Restore, read_artifact
 from kbnf_core.artifact.write import Compilable, compile_to
 from kbnf_core.errors import GrammarError, InternalError, KbnfError, SourceError
-from kbnf_core.store import ArtifactStore, Failure, StoredFailureError, open_store
+from kbnf_core.store import INPUTS, ArtifactStore, Failure, StoredFailureError, open_store
 from kbnf_core.store.backend import StoreError
 from kbnf_core.store.cache import memory_limit
 from kbnf_core.store.keys import Recipe, recipe_of
+from kbnf_core.store.shared_rows import DamagedError
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
@@ -45,9 +46,11 @@ def grammar_from_store(
         with store.cache.single_flight(key):
             found = _stored(store, key, recipe, restore)
             return found or _made(store, key, recipe, vocabulary, read, restore)
-    except StoreError as error:
-        # A request is served; whoever looks after the store reads the warning.
-        store.warn(f"{error.reason}; this grammar is compiled here")
+    except OSError as error:
+        # Of the store, or of the disk with the local cache. A request is served; whoever looks
+        # after the store reads the warning.
+        reason = error.reason if isinstance(error, StoreError) else error.strerror or str(error)
+        store.warn(f"{reason}; this grammar is compiled here")
         return recipe.read_by(read, vocabulary)
 
 
@@ -65,18 +68,23 @@ def _stored(store: ArtifactStore, key: str, recipe: Recipe, restore: Restore[G])
             raise StoredFailureError(failure)
         return None
     try:
-        return _loaded(path, recipe, restore)
+        return _loaded(path, key, recipe, restore)
     except (ArtifactError, SourceError) as error:
         # Damaged, or evicted, in the local cache.
         store.cache.drop(key)
         store.warn(error)
         store.count("damaged")
     path = store.get(key)
-    return None if path is None else _loaded(path, recipe, restore)
+    try:
+        return None if path is None else _loaded(path, key, recipe, restore)
+    except (ArtifactError, SourceError):
+        # So it lies in the store.
+        store.discard(key, DamagedError(INPUTS + key, "names what cannot be used"))
+    return None
 
 
-def _loaded(path: Path, recipe: Recipe, restore: Restore[G]) -> G:
-    return read_artifact(path, restore, recipe.limits, recipe.limits.artifact_read)
+def _loaded(path: Path, key: str, recipe: Recipe, restore: Restore[G]) -> G:
+    return read_artifact(path, restore, recipe.limits, recipe.limits.artifact_read, key)
 
 
 def _made(
@@ -93,7 +101,7 @@ def _made(
             store.put(key, work)
         except StoreError as error:
             store.warn(f"{error.reason}; what was compiled stays here")
-        return _loaded(store.cache.keep(key, work), recipe, restore)
+        return _loaded(store.cache.keep(key, work), key, recipe, restore)
 
 
 def compile_recipe(
@@ -110,7 +118,7 @@ def compile_recipe(
         # The name of a file with tokens is nothing that an artifact depends on.
         tokens = None if vocabulary is None else vocabulary.unnamed
         with memory_limit(memory):
-            compile_to(out, recipe.read_by(read, vocabulary), tokens)
+            compile_to(out, recipe.read_by(read, vocabulary), tokens, key=key)
     except (MemoryError, RecursionError) as error:
         message = f"compiling took more memory than a task has: {type(error).__name__}"
         store.put_failure(key, Failure("memory", message))

@@ -6,30 +6,38 @@ everything else as it is, and is compressed as a whole. ``join`` makes the same 
 
 Rows of less than ``SMALL`` bytes stay in the skeleton: four of five rows of real schemas are so
 small, and one that is sent and looked up by itself costs more than its bytes.
+
+A few bytes may be compressed to stand for gigabytes. So nothing is unpacked beyond what was
+announced: a skeleton up to the size of its artifact, a row up to the size that its skeleton tells.
 """
 
 import hashlib
 import zlib
 from collections.abc import Iterator, Mapping
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from kbnf_core.container import ContainerError, read_container, write_container
 from kbnf_core.errors import KbnfError
 from kbnf_core.files import write_file
+from kbnf_core.limits import DEFAULT_LIMITS
 
 DIGEST_BYTES = 16
 
 SMALL = 256
 """Bytes from which on a row is shared."""
 
-LARGEST_ROW = 2**24
-"""Bytes of a row, of a hundred million tokens."""
+LARGEST = 2**30
+"""Bytes of an artifact in a store."""
 
-LARGEST = 2**32
-"""Bytes of a skeleton."""
+_HEAD = 1_024
+"""Bytes that the list of rows may take beside the rows: its entry in the header, and padding."""
+
+_PIECE = 2**16
+"""Bytes that are read, and unpacked, at a time."""
 
 
 def row_digest(row: bytes) -> str:
@@ -88,24 +96,37 @@ class DamagedError(KbnfError, ValueError):
 
 
 class Skeleton:
-    """An artifact without its large rows; ``rows`` are their digests, each once, in order.
+    """An artifact of ``size`` bytes without its large rows.
 
-    Raises ``DamagedError``.
+    ``rows`` are the sizes of these, by their digests, in order. ``key`` is what the artifact says
+    that it was compiled for. Raises ``DamagedError``.
     """
 
-    def __init__(self, key: str, path: Path, work: Path) -> None:
-        self._key = key
-        _unpack(key, path, work)
+    def __init__(self, name: str, path: Path, work: Path, size: int) -> None:
+        self._name = name
+        with open(path, "rb") as packed_, open(work, "wb") as out:
+            if not _unpack(packed_, out, size + _HEAD):
+                raise DamagedError(name, "is damaged")
         try:
-            self._arrays, self._metadata = read_container(work, LARGEST)
+            self._arrays, self._metadata = read_container(work, DEFAULT_LIMITS.artifact_read)
         except ContainerError as error:
-            raise DamagedError(key, f"is damaged: {error.reason}") from None
+            raise DamagedError(name, f"is damaged: {error.reason}") from None
         digests = self._arrays.pop("rows", None)
         self._has_rows = digests is not None
         if digests is not None and not self._is_list(digests):
-            raise DamagedError(key, "is damaged: its list of rows is none")
+            raise DamagedError(name, "is damaged: its list of rows is none")
         self._names = [] if digests is None else [digest.tobytes().hex() for digest in digests]
-        self.rows = tuple(dict.fromkeys(self._names))
+        self._sizes = [] if digests is None else _sizes(self._arrays)
+        if min(self._sizes, default=0) < 0 or sum(self._sizes) > size:
+            raise DamagedError(name, "is damaged: its rows are larger than the artifact")
+        large = [each for each in self._sizes if each >= SMALL]
+        self.rows = dict(zip(self._names, large, strict=False))
+
+    @property
+    def key(self) -> object:
+        """What the manifest says; see ``artifact``."""
+        manifest = self._metadata.get("kbnf")
+        return manifest.get("key") if isinstance(manifest, dict) else None
 
     def _is_list(self, digests: "np.ndarray[Any, Any]") -> bool:
         start = self._arrays.get("masks.start")
@@ -121,14 +142,14 @@ class Skeleton:
         """Write the artifact; ``rows`` are what ``unpacked`` returned, by their digests."""
         arrays = dict(self._arrays)
         if self._has_rows:
-            arrays["masks"] = np.frombuffer(b"".join(self._rows(rows)), "<u4")
+            arrays["masks"] = np.frombuffer(b"".join(self._all(rows)), "<u4")
         write_container(artifact, arrays, self._metadata)
 
-    def _rows(self, rows: Mapping[str, bytes]) -> Iterator[bytes]:
+    def _all(self, rows: Mapping[str, bytes]) -> Iterator[bytes]:
         """Yield all rows in order. What does not fit makes an artifact with another digest."""
         small, start = self._arrays["masks"].tobytes(), 0
         names = iter(self._names)
-        for size in _sizes(self._arrays):
+        for size in self._sizes:
             if size >= SMALL:
                 yield rows.get(next(names, ""), b"")
             else:
@@ -136,26 +157,32 @@ class Skeleton:
                 start += size
 
 
-def unpacked(key: str, stored: bytes) -> bytes:
-    """Return the row that ``packed`` made ``stored`` of, if it is the one that its name says."""
-    data = _decompressed(stored, LARGEST_ROW)
-    if data is None or len(data) % 4 or row_digest(data) != key.rpartition("/")[2]:
+def unpacked(key: str, path: Path, size: int) -> bytes:
+    """Return the row of ``size`` bytes of which ``packed`` made the content of a file.
+
+    Raises ``DamagedError`` where it is not the one that its name says.
+    """
+    out = BytesIO()
+    with open(path, "rb") as stored:
+        is_whole = _unpack(stored, out, size)
+    row = out.getvalue()
+    if not is_whole or len(row) != size or row_digest(row) != key.rpartition("/")[2]:
         raise DamagedError(key, "is damaged")
-    return data
+    return row
 
 
-def _unpack(key: str, path: Path, work: Path) -> None:
-    data = _decompressed(path.read_bytes(), LARGEST)
-    if data is None:
-        raise DamagedError(key, "is damaged")
-    write_file(work, [data])
-
-
-def _decompressed(stored: bytes, largest: int) -> bytes | None:
-    """Return what was compressed; None where it was not, or has more than ``largest`` bytes."""
+def _unpack(stored: BinaryIO, out: BinaryIO, largest: int) -> bool:
+    """Unpack what was compressed; stop where it is damaged, or has more than ``largest`` bytes."""
     stream = zlib.decompressobj()
+    left = largest
     try:
-        data = stream.decompress(stored, largest)
+        while not stream.eof:
+            data = stream.unconsumed_tail or stored.read(_PIECE)
+            piece = stream.decompress(data, _PIECE)
+            left -= len(piece)
+            if left < 0 or not (data or piece):
+                return False
+            out.write(piece)
     except zlib.error:
-        return None
-    return data if stream.eof else None
+        return False
+    return True

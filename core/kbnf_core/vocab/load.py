@@ -11,12 +11,13 @@ the branch (``huggingface_hub``, "Understand caching").
 import os
 import re
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
-from kbnf_core.errors import SourceError, VocabularyError
+from kbnf_core.errors import KbnfError, SourceError, VocabularyError
 from kbnf_core.files import opened, read_up_to
 from kbnf_core.vocab.cache import find_entry
 from kbnf_core.vocab.formats import (
@@ -162,13 +163,32 @@ def load_encoder(path: Path | None, vocabulary: Vocabulary) -> Encoder:
     """Return the tokenizer in the file, or folder, that ``vocabulary`` was read from.
 
     ``path`` None is no file. Raises ``MissingExtraError`` where its library is not installed,
-    ``SourceError`` and ``VocabularyError`` where the file is not what it was.
+    ``SourceError`` and ``VocabularyError`` where the file is not what it was, or the library does
+    not take it; so does ``encode``.
     """
     if path is not None:
         format_, file = detect(path)
         if format_.encoder is not None:
-            return Encoder(format_.tokenizer, format_.encoder(file))
+            with _told(path, format_.tokenizer):
+                encode = format_.encoder(file)
+
+            def told(words: str) -> list[int]:
+                with _told(path, format_.tokenizer):
+                    return encode(words)
+
+            return Encoder(format_.tokenizer, told)
     return Encoder("longest match", _longest(vocabulary))
+
+
+@contextmanager
+def _told(path: Path, library: str) -> Iterator[None]:
+    """Turn what a library raises, of whatever class, into ``VocabularyError``."""
+    try:
+        yield
+    except KbnfError:
+        raise
+    except Exception as error:
+        raise VocabularyError(f"{path}: {library} does not take it: {error}") from error
 
 
 def _longest(vocabulary: Vocabulary) -> Encode:

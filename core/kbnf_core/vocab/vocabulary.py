@@ -173,7 +173,10 @@ class Vocabulary:
         except UnicodeError:
             from kbnf_core.vocab.trie import longest_match
 
-            data = text if isinstance(text, _Bytes) else text.encode("utf-8", "surrogateescape")
+            try:
+                data = text if isinstance(text, _Bytes) else text.encode("utf-8", "surrogateescape")
+            except UnicodeEncodeError as error:
+                raise VocabularyError(f"this is no text: {error}") from None
             return longest_match(self.trie, data)
         return self._encode(words)
 

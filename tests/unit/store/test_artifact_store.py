@@ -1,11 +1,13 @@
 """The store: what is put comes back byte for byte, and damage is a miss."""
 
+import errno
 import json
 import os
 import shutil
 import threading
 import time
 import warnings
+import zlib
 from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 
 from kbnf_core import Grammar, GrammarError, Vocabulary, compile_artifact
 from kbnf_core.engine import Engine
+from kbnf_core.errors import ConfigError
 from kbnf_core.farm import make
 from kbnf_core.store import (
     ArtifactStore,
@@ -77,8 +80,8 @@ def filled(backend: Backend, cache: Path, *texts: str) -> list[str]:
 
 def test_an_artifact_comes_back_byte_for_byte(backend: Backend, tmp_path: Path) -> None:
     whole = tmp_path / "whole.kbnfc"
-    compile_artifact(TEXT, WORDS.unnamed, whole)
     [key] = filled(backend, tmp_path / "writer", TEXT)
+    compile_artifact(TEXT, WORDS.unnamed, whole, key=key)
     reader = store_of(backend, tmp_path / "reader")
     path = reader.get(key)
     assert path is not None
@@ -92,7 +95,7 @@ def test_what_is_not_there_is_a_miss(backend: Backend, tmp_path: Path) -> None:
     store = store_of(backend, tmp_path / "cache")
     assert store.get("0" * 32) is None
     assert store.metrics["misses"] == 1
-    assert not store.has("0" * 32)
+    assert not store.check("0" * 32)
 
 
 def test_rows_are_shared(backend: Backend, tmp_path: Path) -> None:
@@ -380,3 +383,127 @@ def test_a_copy_of_a_store_is_a_store(tmp_path: Path) -> None:
     [key] = filled(DirectoryStore(tmp_path / "a"), tmp_path / "cache", TEXT)
     shutil.copytree(tmp_path / "a", tmp_path / "b")
     assert store_of(DirectoryStore(tmp_path / "b"), tmp_path / "other").get(key) is not None
+
+
+@pytest.mark.parametrize("change", ["copied", "digest"])
+def test_a_key_that_names_another_artifact_is_a_miss_and_mended(
+    backend: Backend, change: str, tmp_path: Path
+) -> None:
+    first, second = filled(backend, tmp_path / "writer", TEXT, OTHER)
+    whole = content(backend)
+    other, own = whole[f"inputs/{second}"], whole[f"inputs/{first}"]
+    backend.remove(f"inputs/{first}")
+    backend.put_many({f"inputs/{first}": other if change == "copied" else other[:32] + own[32:]})
+    reader = store_of(backend, tmp_path / "reader")
+    [error] = damage(reader)
+    assert str(error) == f"inputs/{first} names the artifact of another source"
+    with pytest.warns(StoreWarning, match="another source; it is compiled anew"):
+        assert reader.get(first) is None
+    make(reader, first, recipe_of(TEXT), WORDS)
+    assert content(backend) == whole
+    assert list(damage(reader)) == []
+
+
+def test_an_artifact_of_another_source_in_the_cache_is_read_again(tmp_path: Path) -> None:
+    url = tmp_path / "store"
+    for text in (TEXT, OTHER):
+        Grammar.from_store(url, text, WORDS)
+    store = open_store(url)
+    paths = [store.get(recipe_of(text).key(WORDS.fingerprint)) for text in (TEXT, OTHER)]
+    assert paths[0] is not None
+    assert paths[1] is not None
+    shutil.copy(paths[1], paths[0])
+    with pytest.warns(StoreWarning, match="compiled for another source"):
+        grammar = Grammar.from_store(url, TEXT, WORDS)
+    assert grammar.source.text == TEXT
+
+
+def test_an_entry_of_before_is_damaged_and_mended(tmp_path: Path) -> None:
+    backend = DirectoryStore(tmp_path / "store")
+    [key] = filled(backend, tmp_path / "writer", TEXT)
+    entry = tmp_path / "store/inputs" / key
+    written = entry.read_bytes()
+    for wrong in (written[:32], written + b"0" * 80, written[:33] + b"9" * 12, b""):
+        entry.write_bytes(wrong)
+        with pytest.warns(StoreWarning, match=f"inputs/{key} is damaged"):
+            assert store_of(backend, tmp_path / "reader").get(key) is None
+        make(store_of(backend, tmp_path / "writer"), key, recipe_of(TEXT), WORDS)
+        assert entry.read_bytes() == written
+
+
+def unpacked_bytes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list to which the number of bytes is added that each decompression gave."""
+    found: list[int] = []
+
+    class Counting:
+        def __init__(self) -> None:
+            self._inner = zlib.decompressobj()
+            self.eof, self.unconsumed_tail = False, b""
+            found.append(0)
+
+        def decompress(self, data: bytes, most: int) -> bytes:
+            piece = self._inner.decompress(data, most)
+            self.eof, self.unconsumed_tail = self._inner.eof, self._inner.unconsumed_tail
+            found[-1] += len(piece)
+            return piece
+
+    class Module:
+        error, decompressobj = zlib.error, Counting
+
+    monkeypatch.setattr("kbnf_core.store.shared_rows.zlib", Module)
+    return found
+
+
+@pytest.mark.parametrize("folder", ["objects", "rows"])
+def test_no_more_is_unpacked_than_was_announced(
+    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = DirectoryStore(tmp_path / "store")
+    [key] = filled(backend, tmp_path / "writer", TEXT)
+    reader = store_of(backend, tmp_path / "reader")
+    entry = reader.entry(key)
+    assert entry is not None
+    (tmp_path / "store" / folder).joinpath(
+        max(path.name for path in (tmp_path / "store" / folder).iterdir())
+    ).write_bytes(zlib.compress(bytes(2**26)))
+    found = unpacked_bytes(monkeypatch)
+    with pytest.warns(StoreWarning, match=f"{folder}/.* is damaged"):
+        assert reader.get(key) is None
+    assert max(found) <= entry.size + 2**17
+
+
+def test_what_a_store_says_does_not_reach_a_terminal_as_it_is(tmp_path: Path) -> None:
+    failure = Failure("refused", "\x1b[31mpwned\x1b]0;x\x07")
+    store_of(DirectoryStore(tmp_path / "store"), tmp_path / "cache").put_failure(
+        recipe_of(TEXT).key(WORDS.fingerprint), failure
+    )
+    with pytest.raises(StoredFailureError, match="pwned") as caught:
+        Grammar.from_store(tmp_path / "store", TEXT, WORDS)
+    assert caught.value.failure == failure
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("text", ['{"kind": "x", "message": "y"}', "[]", " " * 2**21 + "{}"])
+def test_a_failure_of_another_kind_is_damaged(text: str, tmp_path: Path) -> None:
+    (tmp_path / "store/failures").mkdir(parents=True)
+    (tmp_path / "store/failures" / ("0" * 32)).write_text(text)
+    with pytest.warns(StoreWarning, match="is damaged"):
+        assert (
+            store_of(DirectoryStore(tmp_path / "store"), tmp_path / "c").failure("0" * 32) is None
+        )
+
+
+def test_a_full_disk_is_a_note_for_a_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(LocalCache, "keep", fail)
+    with pytest.warns(StoreWarning, match="No space left on device; this grammar is compiled here"):
+        assert Grammar.from_store(tmp_path / "store", TEXT, WORDS).source.text == TEXT
+
+
+def test_an_empty_url_is_no_store() -> None:
+    with pytest.raises(ConfigError, match="an empty text"):
+        open_store("")

@@ -91,3 +91,21 @@ def test_what_no_tokens_spell_is_refused() -> None:
 def test_a_file_that_is_gone_is_told(tmp_path: Path) -> None:
     with pytest.raises(SourceError):
         load_encoder(tmp_path / "gone", Vocabulary.bytes())
+
+
+def test_what_a_library_refuses_is_an_error_of_the_vocabulary(tmp_path: Path) -> None:
+    """It raises an `Exception` and no class of its own."""
+    path = tmp_path / "tokenizer.json"
+    added = {"id": 2, "content": "<s>", "special": True}
+    model = {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []}
+    path.write_text(json.dumps({"model": model, "added_tokens": [added]}))
+    vocabulary = load_vocabulary(path)
+    with pytest.raises(VocabularyError, match=r"tokenizer\.json: tokenizers does not take it: "):
+        vocabulary.encode("ab")
+
+
+def test_a_text_that_is_none_is_refused() -> None:
+    vocabulary = load_vocabulary(TEKKEN)
+    with pytest.raises(VocabularyError, match="this is no text"):
+        vocabulary.encode("\ud800")
+    assert vocabulary.encode("\udcff") == vocabulary.encode(b"\xff")

@@ -12,6 +12,7 @@ from gguf import GGUFWriter, TokenType
 
 from kbnf_core import Engine
 from kbnf_core.errors import MissingExtraError, VocabularyError
+from kbnf_core.vocab.formats import gguf_metadata
 from kbnf_core.vocab.formats.huggingface import byte_alphabet
 from kbnf_core.vocab.load import load_vocabulary
 
@@ -147,7 +148,7 @@ HEAD = b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + struct.pack("<Q", 1) + b"k"
         (b"GGUF" + struct.pack("<I", 1), "version 1"),
         (b"GGUF" + struct.pack(">I", 3), "little-endian"),
         (b"GGUF" + struct.pack("<IQQ", 3, 0, 2**63), "keys"),
-        (b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 2**62), "bytes of a text"),
+        (b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 2**62), "bytes of a key"),
         (HEAD + struct.pack("<I", 13), "a value of type 13"),
         (HEAD + struct.pack("<IIQ", 9, 0, 2**60), "values of k"),
         (HEAD + struct.pack("<IIQ", 9, 9, 1), "a value of type 9"),
@@ -158,6 +159,70 @@ def test_hostile_headers(tmp_path: Path, data: bytes, message: str) -> None:
     path = tmp_path / "a.gguf"
     path.write_bytes(data)
     with pytest.raises(VocabularyError, match=message):
+        load_vocabulary(path)
+
+
+def text(data: bytes) -> bytes:
+    return struct.pack("<Q", len(data)) + data
+
+
+def sparse(path: Path, keys: list[tuple[bytes, int, int]], size: int) -> Path:
+    """Write arrays of zeros that take no room: names, types and counts; ``size`` of a value."""
+    with open(path, "wb") as file:
+        file.write(b"GGUF" + struct.pack("<IQQ", 3, 0, len(keys)))
+        for name, kind, count in keys:
+            file.write(text(name) + struct.pack("<IIQ", 9, kind, count))
+            file.seek(count * size, 1)
+        file.truncate()
+    return path
+
+
+def read_bytes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list to which the bytes are added that each reading of a GGUF takes."""
+    found: list[int] = []
+    take = gguf_metadata._Reader._take
+
+    def counted(reader: gguf_metadata._Reader, count: int) -> bytes:
+        found.append(count)
+        return take(reader, count)
+
+    monkeypatch.setattr(gguf_metadata._Reader, "_take", counted)
+    return found
+
+
+def test_what_is_not_used_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = [(b"tokenizer.ggml.x%d" % number, 0, 2**24) for number in range(30)]
+    found = read_bytes(monkeypatch)
+    with pytest.raises(VocabularyError, match="model is None"):
+        load_vocabulary(sparse(tmp_path / "a.gguf", keys, 1))
+    assert sum(found) < 2_000
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ([(b"tokenizer.ggml.tokens", 8, 2**23)], "texts and numbers"),
+        ([(b"tokenizer.ggml.merges", 8, 2**23)], "texts and numbers"),
+        ([(b"tokenizer.ggml.token_type", 5, 2**23)], "texts and numbers"),
+        ([(b"tokenizer.ggml.token_type", 0, 2**21)] * 3, "texts and numbers"),
+        ([(b"k" * 70_000, 0, 1)], "bytes of a key"),
+    ],
+)
+def test_a_file_has_bounds_as_a_whole(
+    tmp_path: Path, keys: list[tuple[bytes, int, int]], message: str
+) -> None:
+    size = 1 if keys[0][1] == 0 else 8
+    with pytest.raises(VocabularyError, match=message):
+        load_vocabulary(sparse(tmp_path / "a.gguf", keys, size))
+
+
+def test_the_texts_of_a_file_have_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gguf_metadata, "LARGEST_BYTES", 100)
+    path = tmp_path / "a.gguf"
+    tokens = b"".join(text(b"t" * 20) for _ in range(5))
+    head = b"GGUF" + struct.pack("<IQQ", 3, 0, 1) + text(b"tokenizer.ggml.tokens")
+    path.write_bytes(head + struct.pack("<IIQ", 9, 8, 5) + tokens)
+    with pytest.raises(VocabularyError, match="more than 100 bytes of texts"):
         load_vocabulary(path)
 
 

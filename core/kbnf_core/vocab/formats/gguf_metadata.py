@@ -1,7 +1,9 @@
 """GGUF, the files of llama.cpp's models: the tokenizer in the metadata before the tensors.
 
 A header (``GGUF``, a version, two counts) is followed by keys with typed values, little-endian;
-``docs/gguf.md`` of ggml describes them. Tensors are never read, so a file may have any size.
+``docs/gguf.md`` of ggml describes them. Tensors are never read, so a file may have any size; values
+of keys that nothing here uses are passed over, also since a sparse file has gigabytes of them for
+nothing.
 ``tokenizer.ggml.model`` tells how tokens are spelled, as llama.cpp's ``token_to_piece`` does:
 ``gpt2`` in GPT-2's alphabet of bytes, ``llama`` and ``t5`` with U+2581 for a space.
 ``tokenizer.ggml.token_type`` says what a token is: control and unknown tokens have no text, unused
@@ -10,6 +12,7 @@ ones are never to be produced, and all three are special here. User-defined toke
 
 import struct
 from collections.abc import Mapping
+from os import SEEK_CUR, SEEK_END
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -44,10 +47,20 @@ _NUMBERS = dict(enumerate("BbHhIif?", 0)) | {10: "Q", 11: "q", 12: "d"}
 
 _STRING, _ARRAY = 8, 9
 
+_USED = frozenset(("model", "tokens", "token_type", *_STOPS))
+"""The keys that are read, without their prefix."""
+
 _LARGEST_TEXT = 2**24
+_LARGEST_KEY = 2**16
 _LARGEST_LIST = 2**24
 _LARGEST_COUNT = 2**16
-"""Bytes of a text, values of a list, and keys, beyond which a file is damaged."""
+"""Bytes of a text and of a key, values of a list, and keys, beyond which a file is damaged."""
+
+LARGEST_VALUES = 2**22
+"""Texts and numbers that are looked at one by one in a file: tokens, their types, merges."""
+
+LARGEST_BYTES = 2**26
+"""Bytes of all texts that are read of a file."""
 
 
 def read_gguf(path: Path) -> Contents:
@@ -107,13 +120,17 @@ def _stops(metadata: Mapping[str, Any], count: int) -> frozenset[int]:
 
 
 class _Reader:
-    """Reads the header of a file, piece by piece."""
+    """Reads the header of a file, piece by piece, and keeps to the bounds of a whole file."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
+        self._left = file.seek(0, SEEK_END)
+        file.seek(0)
+        self._values = 0
+        self._bytes = 0
 
     def metadata(self) -> dict[str, Any]:
-        """Return the values of the tokenizer's keys, without their prefix."""
+        """Return the values of the tokenizer's keys that are used, without their prefix."""
         if self._take(4) != LARGE_MAGIC:
             raise VocabularyError("no GGUF")
         version = self._number("I")
@@ -123,10 +140,13 @@ class _Reader:
         self._number("Q")
         values = {}
         for _ in range(self._count(_LARGEST_COUNT, "keys")):
-            key = self._text()
-            value = self._value(self._number("I"), key)
-            if key.startswith(_PREFIX):
-                values[key.removeprefix(_PREFIX)] = value
+            key = self._text(_LARGEST_KEY, "bytes of a key")
+            kind = self._number("I")
+            name = key.removeprefix(_PREFIX)
+            if name in _USED and name != key:
+                values[name] = self._value(kind, key)
+            else:
+                self._pass_over(kind, key)
         return values
 
     def _value(self, kind: int, key: str) -> Any:
@@ -134,25 +154,48 @@ class _Reader:
             return self._text()
         if kind != _ARRAY:
             return self._numbers(kind, 1, key)[0]
-        of = self._number("I")
-        count = self._count(_LARGEST_LIST, f"values of {key[:40]}")
-        if of == _STRING:
-            return [self._text() for _ in range(count)]
-        return self._numbers(of, count, key)
+        of, count = self._array(key)
+        self._look_at(count)
+        return (
+            [self._text() for _ in range(count)] if of == _STRING else self._numbers(of, count, key)
+        )
+
+    def _pass_over(self, kind: int, key: str) -> None:
+        count = 1
+        if kind == _ARRAY:
+            kind, count = self._array(key)
+        if kind != _STRING:
+            self._skip(count * _size(kind, key))
+            return
+        self._look_at(count)
+        for _ in range(count):
+            self._skip(self._count(_LARGEST_TEXT, "bytes of a text"))
+
+    def _array(self, key: str) -> tuple[int, int]:
+        """Return the type of the values of an array, and how many there are."""
+        return self._number("I"), self._count(_LARGEST_LIST, f"values of {key[:40]}")
 
     def _numbers(self, kind: int, count: int, key: str) -> list[Any]:
-        if kind not in _NUMBERS:
-            raise VocabularyError(f"damaged GGUF: {key[:40]} has a value of type {kind}")
-        form = f"<{count}{_NUMBERS[kind]}"
-        return list(struct.unpack(form, self._take(struct.calcsize(form))))
+        data = self._take(count * _size(kind, key))
+        return list(struct.unpack(f"<{count}{_NUMBERS[kind]}", data))
 
-    def _text(self) -> str:
-        data = self._take(self._count(_LARGEST_TEXT, "bytes of a text"))
+    def _text(self, largest: int = _LARGEST_TEXT, what: str = "bytes of a text") -> str:
+        count = self._count(largest, what)
+        self._bytes += count
+        if self._bytes > LARGEST_BYTES:
+            raise VocabularyError(f"damaged GGUF: more than {LARGEST_BYTES:,} bytes of texts")
+        data = self._take(count)
         try:
             return data.decode("utf-8")
         except UnicodeDecodeError:
             # Of a description, perhaps; of a token it is found where that is spelled.
             return data.decode("utf-8", "surrogateescape")
+
+    def _look_at(self, count: int) -> None:
+        """Count values that are looked at one by one."""
+        self._values += count
+        if self._values > LARGEST_VALUES:
+            raise VocabularyError(f"damaged GGUF: more than {LARGEST_VALUES:,} texts and numbers")
 
     def _count(self, largest: int, what: str) -> int:
         count = self._number("Q")
@@ -165,10 +208,24 @@ class _Reader:
         return number
 
     def _take(self, count: int) -> bytes:
-        data = self._file.read(count)
-        if len(data) < count:
+        self._use(count)
+        return self._file.read(count)
+
+    def _skip(self, count: int) -> None:
+        self._use(count)
+        self._file.seek(count, SEEK_CUR)
+
+    def _use(self, count: int) -> None:
+        self._left -= count
+        if self._left < 0:
             raise VocabularyError("damaged GGUF: it is cut off")
-        return data
+
+
+def _size(kind: int, key: str) -> int:
+    """Return the bytes of a number."""
+    if kind not in _NUMBERS:
+        raise VocabularyError(f"damaged GGUF: {key[:40]} has a value of type {kind}")
+    return struct.calcsize(f"<{_NUMBERS[kind]}")
 
 
 def _encoder(file: VocabularyFile) -> Encode:
