@@ -44,7 +44,8 @@ class Language:
     where the text does not say otherwise; ``options`` are the names of further options of its
     reader, and ``check`` raises ``ConfigError`` for values that they cannot have. ``write`` is None
     for a language that nothing is converted to; ``dump`` makes a text of what a program may give
-    instead of one. Functions import what they need when they are called, so that a value costs
+    instead of one, ``arrange`` prepares a tree for being
+    printed as KBNF. Functions import what they need when they are called, so that a value costs
     nothing. Texts of a language that ``is_json`` are JSON. A language that ``is_converted`` has
     another structure than KBNF: its reader leaves out all to which the start does not lead, and its
     tree has places of the text, but not its form; so it has an ``outliner`` of its own. Fixes of
@@ -62,6 +63,7 @@ class Language:
     takes_fixes: bool = True
     outliner: "Callable[[Source, Limits], Outline] | None" = None
     is_json: bool = False
+    arrange: Callable[[Document], Document] | None = None
     dump: Callable[[Any], str] | None = None
     check: Callable[[Mapping[str, Any]], None] | None = None
 
@@ -123,8 +125,9 @@ def _write_kbnf(reading: "Reading", limits: Limits) -> Conversion:
     if reading.meaning is not None:
         text = reading.meaning.write()
     else:
+        arrange = reading.language.arrange
         text = print_kbnf(
-            reading.document,
+            reading.document if arrange is None else arrange(reading.document),
             reading.start,
             None if reading.pragmas.finish else reading.finish.value,
             reading.remark,

@@ -81,7 +81,7 @@ ALLOWED: dict[str, set[str]] = {
     "languages.abnf": BASE | READING | {"automata", "languages.conversion", "languages.kbnf"},
     "languages.bnf": BASE
     | READING
-    | {"languages.conversion", "lower", "mask", "recognise", "vocab"},
+    | {"automata", "ir", "languages.conversion", "lower", "mask", "recognise", "vocab"},
     "languages.gbnf": BASE | READING | RULES | {"languages.conversion", "languages.kbnf", "vocab"},
     "languages.json_schema": BASE | READING | RULES | {"format", "languages.kbnf"},
     "languages.lark": BASE

@@ -4,6 +4,7 @@ from kbnf_core.config import Finish
 from kbnf_core.frontend import Language
 from kbnf_core.source import Source
 from kbnf_core.syntax.parsed import Parsed, Request
+from kbnf_core.syntax.tree import Document
 
 
 def _read(source: Source, request: Request) -> Parsed:
@@ -12,4 +13,10 @@ def _read(source: Source, request: Request) -> Parsed:
     return parse_bnf(source, request.limits, request.vocabulary)
 
 
-BNF = Language("BNF", ".bnf", "start", Finish.TOKEN, _read)
+def _arrange(document: Document) -> Document:
+    from kbnf_core.languages.bnf.lists import with_loops
+
+    return with_loops(document)
+
+
+BNF = Language("BNF", ".bnf", "start", Finish.TOKEN, _read, arrange=_arrange)

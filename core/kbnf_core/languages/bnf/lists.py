@@ -1,19 +1,22 @@
 """Lists as loops: the dialect of bnf_sampler writes them as rules that call themselves."""
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import replace
 
 from kbnf_core.languages.conversion.build_tree import repeat, sequence
 from kbnf_core.syntax.printer import print_expression
-from kbnf_core.syntax.tree import Definition, Expression, Reference, Sequence, uses_in
+from kbnf_core.syntax.tree import Definition, Document, Expression, Reference, Sequence, uses_in
 
 
-def with_loops(definitions: Iterable[Definition]) -> list[Definition]:
-    """Return the definitions, with ``n ::= x n | x`` as ``x+``, ``n ::= x y n | x`` as a loop."""
-    definitions = list(definitions)
-    counts = Counter(each.name.value for each in definitions)
-    return [_loop(each) if counts[each.name.value] == 1 else each for each in definitions]
+def with_loops(document: Document) -> Document:
+    """Return a tree with ``n ::= x n | x`` as ``x+``, and ``n ::= x y n | x`` as a loop."""
+    counts = Counter(each.name.value for each in document.definitions)
+    return replace(
+        document,
+        definitions=tuple(
+            _loop(each) if counts[each.name.value] == 1 else each for each in document.definitions
+        ),
+    )
 
 
 def _loop(definition: Definition) -> Definition:

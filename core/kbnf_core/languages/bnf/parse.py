@@ -14,7 +14,6 @@ from lark import Lark, Token
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.languages.bnf.build import BnfBuilder
 from kbnf_core.languages.bnf.escapes import pieces
-from kbnf_core.languages.bnf.lists import with_loops
 from kbnf_core.languages.bnf.vocabulary import (
     define_vocabulary,
     fill_vocabulary,
@@ -61,9 +60,7 @@ def parse_bnf(
         made = fill_vocabulary(rough, made, vocabulary, limits)
         losses, generated = [], frozenset(each.span for each in made)
         definitions = without_asked(definitions)
-    document = Document(
-        source, (*with_loops(definitions), *made), (), frozenset(read.broken), generated
-    )
+    document = Document(source, (*definitions, *made), (), frozenset(read.broken), generated)
     found = tuple(sorted(findings, key=Diagnostic.sort_key))
     return Parsed(document, found, losses=tuple(losses))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from kbnf_core.automata.occurrences import Words
 from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.ir.analysis import cyclic_components
+from kbnf_core.ir.analysis import cyclic_components, reachable
 from kbnf_core.languages.bnf.build import ANY, EXCEPT
 from kbnf_core.languages.bnf.escapes import decode
 from kbnf_core.languages.conversion.build_tree import (
@@ -117,14 +117,20 @@ def fill_vocabulary(
 
 
 def without_asked(definitions: list[Definition]) -> list[Definition]:
-    """Return the rules without those of which only the first tokens are asked."""
+    """Return the rules without those of which only the first tokens are asked.
+
+    What nothing uses at all stays, as somebody wrote it.
+    """
+    uses: dict[str, set[str]] = {}
     asked: set[str] = set()
-    used: set[str] = set()
     for definition in definitions:
-        for name in uses_in(definition.body):
-            rule = excluded_rule(name.value)
-            (used if rule is None else asked).add(rule or name.value)
-    return [each for each in definitions if each.name.value not in asked - used]
+        names = {name.value for name in uses_in(definition.body)}
+        asked |= {rule for name in names if (rule := excluded_rule(name)) is not None}
+        uses.setdefault(definition.name.value, set()).update(names)
+    within = {name: names & uses.keys() for name, names in uses.items()}
+    below = reachable(asked & uses.keys(), within)
+    others = reachable(uses.keys() - below, within)
+    return [each for each in definitions if each.name.value not in below - others]
 
 
 def _excluded(
