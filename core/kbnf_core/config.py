@@ -51,7 +51,8 @@ NO_DEFAULTS = Defaults()
 class RegexConfig:
     """Bounds the automata of regular expressions, or of ``except!``.
 
-    ``max_memory_usage``: bytes of one table of transitions (E203), four a transition; the same as
+    ``max_memory_usage``: bytes of one table of transitions (E203; the crate's words for it are
+    "DFA exceeded size limit"), four a transition; the same as
     ``Limits.regex_bytes`` and ``Limits.exception_bytes``, which it overrides unless it is None.
     ``fsa_type``: a DFA is what is made, whatever is asked for; another is warned of.
     ``min_tokens_required_for_eager_regex_cache``: there is no such cache; a change is warned of.

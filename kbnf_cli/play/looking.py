@@ -234,7 +234,7 @@ def _nothing(text: str) -> None:
 
 
 LOOKING = (
-    Command(("show",), "", "show the position once more", _show),
+    Command(("show", "status"), "", "show the position once more", _show),
     Command(("allowed",), "[/REGEX/]", "the tokens that may come", _allowed),
     Command(("more",), "", "the next lines of the last list", _more),
     Command(("why",), "TOKEN", "why a token, or a text, can or cannot come", _why, takes_text=True),

@@ -137,9 +137,14 @@ _WAYS = {
         "one token each", "[TOKEN]", "append one token; alone: take lines so", feed_token
     ),
     Mode.TOK: _Way(
-        "text for the tokenizer", "[TEXT]", "append text through the tokenizer", feed_tokenized
+        "text for the tokenizer",
+        "[TEXT]",
+        "append text by the tokenizer; alone: likewise",
+        feed_tokenized,
     ),
-    Mode.TEXT: _Way("bytes, one by one", "[TEXT]", "append text byte by byte", feed_bytes),
+    Mode.TEXT: _Way(
+        "bytes, one by one", "[TEXT]", "append text byte by byte; alone: likewise", feed_bytes
+    ),
 }
 
 
@@ -150,7 +155,8 @@ def _feeding(mode: Mode, way: _Way) -> Command:
         if text:
             return way.feed(session, text, world)
         changed = replace(session, settings=replace(session.settings, mode=mode))
-        return Reply(changed, (note(f"lines are taken as {way.lines_are}"),))
+        back = "" if mode is Mode.TOKEN else "; `:token` takes them as tokens again"
+        return Reply(changed, (note(f"lines are taken as {way.lines_are}{back}"),))
 
     return Command((mode.value,), way.usage, way.help, handle, takes_text=True)
 

@@ -216,3 +216,12 @@ def test_any_token_is_one_of_the_vocabulary(kbnf: Kbnf, write: Write) -> None:
     result = kbnf("play", grammar, stdin=b"a\na\n")
     assert result.status == 1
     assert "rejected" in result.stderr
+
+
+def test_the_status_is_the_position(kbnf: Kbnf, grammar: Path) -> None:
+    status, show = (kbnf("play", grammar, "-c", each).out for each in (":status", ":show"))
+    assert status == show.replace(":show", ":status")
+
+
+def test_a_way_to_take_lines_says_how_to_leave_it(kbnf: Kbnf, grammar: Path) -> None:
+    assert "`:token`" in kbnf("play", grammar, "-c", ":text").out
