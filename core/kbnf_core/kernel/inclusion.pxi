@@ -1,4 +1,4 @@
-# Bounded language inclusion of an automaton in a state; see ``interface.Inclusion``.
+# Bounded language inclusion of an automaton in a state.
 #
 # An item set includes the automaton's language where one of its items does, and nothing completes
 # in the others: so what is searched are automaton states, and no item set is made for it. Where
@@ -143,7 +143,11 @@ cdef class Inclusion:
         free(self.of_automata)
 
     def covered(self, int32_t state, int32_t reading, int32_t most):
-        """See ``interface.Inclusion``."""
+        """Return a length, at most ``most``, up to which the machine's language is viable.
+
+        Every string of at most so many bytes that the machine reads from ``reading`` on is viable
+        in ``state`` and completes nothing. It is a lower bound: the search is bounded.
+        """
         self.explorer.acquire()
         try:
             self.explorer.refresh()
@@ -574,5 +578,3 @@ cdef inline void _add_to(Characters* these, Characters more) noexcept nogil:
     these.low |= more.low
     these.high |= more.high
 
-
-reader = Inclusion

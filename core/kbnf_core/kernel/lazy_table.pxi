@@ -1,4 +1,4 @@
-# The transition table, filled on demand as a lazy DFA; see ``interface.LazyTable``.
+# The transition table, filled on demand as a lazy DFA.
 # Item sets and stack nodes are interned by ``_Items`` and ``_StackNodes``; a step combines them.
 
 cdef class LazyTable:
@@ -77,12 +77,16 @@ cdef class LazyTable:
         return found
 
     def explore(self, int32_t state, uint8_t byte_class):
-        """See ``interface.LazyTable``."""
+        """Compute the state after a byte of ``byte_class``, store it in the table, return it."""
         self.refresh()
         return self._find_step(state, byte_class)
 
     def feed(self, int32_t state, const uint8_t[::1] data, bint eager):
-        """See ``interface.LazyTable``."""
+        """Return the state after ``data``, and the number of bytes consumed.
+
+        The state is DEAD unless all were. With ``eager`` a byte after one that completed the
+        start is refused.
+        """
         cdef Py_ssize_t i
         self.refresh()
         for i in range(data.shape[0]):
@@ -94,7 +98,7 @@ cdef class LazyTable:
         return state, data.shape[0]
 
     def live_classes(self, int32_t state):
-        """See ``interface.LazyTable``."""
+        """Return the byte classes with a transition from a state, ascending."""
         cdef vector[Pair]* sources
         cdef Py_ssize_t byte_class
         cdef size_t i
@@ -114,7 +118,7 @@ cdef class LazyTable:
         return found
 
     def begin(self, int32_t item_set):
-        """See ``interface.LazyTable``."""
+        """Return the state of ``item_set`` alone, over BOTTOM."""
         self.refresh()
         self.acquire()
         try:
@@ -124,7 +128,7 @@ cdef class LazyTable:
             self.release()
 
     def enter(self, nonterminals):
-        """See ``interface.LazyTable``."""
+        """Return the state at the entries of nonterminals, each reporting itself, over BOTTOM."""
         self.refresh()
         self.acquire()
         try:
@@ -139,7 +143,7 @@ cdef class LazyTable:
         return self._intern(reached, no_exits)
 
     def signature(self, int32_t item_set, const int32_t[::1] blocks):
-        """See ``interface.LazyTable``."""
+        """Return a key under which item sets equivalent modulo ``blocks`` collide."""
         cdef vector[int64_t] found
         self._wake()
         self.items.signature(item_set, blocks, found)
@@ -148,10 +152,13 @@ cdef class LazyTable:
         )
 
     def sizes(self):
-        """See ``interface.LazyTable``."""
+        """Return the numbers of states, and of all pairs, completions, items and triples.
+
+        Of what an artifact stores, before it is asked for, that is the number of states and 0.
+        """
         cdef Py_ssize_t parts
         if self.items is None:
-            return self.table.sizes_plainly()
+            return len(self.table.next), 0
         parts = self.configurations.size + self.items.sets.size + self.stack.nodes.size
         return self.configurations.all_pairs.size(), parts
 
@@ -356,11 +363,12 @@ cdef class LazyTable:
         return pairs
 
 
-explorer = LazyTable
-
-
 def unwritten(Py_ssize_t count, Py_ssize_t width):
-    """See ``interface.Kernel``; NumPy asks for huge pages, each of which takes milliseconds."""
+    """Return int32[count, width] for rows of transitions, with nothing sensible in it.
+
+    It takes up no memory where nothing was written yet: NumPy asks for huge pages, each of which
+    takes milliseconds.
+    """
     cdef cnp.npy_intp[2] shape = [count, width]
     cdef void* data = malloc(count * width * sizeof(int32_t))
     if data == NULL:

@@ -1,7 +1,10 @@
-# Numbered lists; see ``interface.Lists``.
+# Numbered lists of integers.
 
 cdef class Lists:
-    """Contents by number and numbers by content; a deque, so that what is handed out stays put."""
+    """Contents by number and numbers by content; a deque, so that what is handed out stays put.
+
+    ``size``: the number of integers in all of them.
+    """
 
     cdef deque[vector[int64_t]] contents
     cdef _Index index
@@ -14,12 +17,12 @@ cdef class Lists:
         return self.contents.size()
 
     def number(self, values):
-        """See ``interface.Lists``."""
+        """Return the number of a content, the next free one if it is new."""
         cdef vector[int64_t] these = values
         return self.find(these)
 
     def values(self, size_t number):
-        """See ``interface.Lists``."""
+        """Return a content."""
         return tuple(self.contents.at(number))
 
     cdef int32_t find(self, vector[int64_t]& values) except -1:
@@ -36,6 +39,3 @@ cdef class Lists:
         self.contents.push_back(values)
         self.size += values.size()
         return self.index.add(hashed)
-
-
-lists = Lists

@@ -21,7 +21,10 @@ cdef int _copy(cnp.ndarray out, cnp.ndarray words) except -1:
 
 
 def fill(cnp.ndarray out not None, cnp.ndarray words not None):
-    """See ``interface.Kernel``."""
+    """Copy ``words`` to the front of ``out``, and zeros to the rest.
+
+    Raises ValueError unless ``out`` is one-dimensional contiguous int32 and long enough.
+    """
     _copy(out, words)
 
 
@@ -82,7 +85,10 @@ cdef void _apply(
 
 
 def apply(const uint32_t[::1] words, Py_ssize_t size, real[::1] logits):
-    """Apply a mask; see ``_apply``."""
+    """Set logits whose bit is not set, and all from ``size`` on, to minus infinity, in place.
+
+    ``logits`` is contiguous, writable, one-dimensional float32 or float64, at least ``size``.
+    """
     if size > words.shape[0] * 32 or size > logits.shape[0]:
         raise ValueError("the mask and the logits are shorter than the vocabulary")
     if logits.shape[0] == 0:

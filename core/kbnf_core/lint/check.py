@@ -12,6 +12,7 @@ from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
 from kbnf_core.frontend import Reading, read_grammar
 from kbnf_core.imports import BELOW, Imports
+from kbnf_core.kernel import has_engine
 from kbnf_core.languages import BNF, KBNF, Language, language_of
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lint import NO_OPTIONS, LintOptions
@@ -75,7 +76,13 @@ def check(
 
 
 def findings_of(reading: Reading, options: LintOptions = NO_OPTIONS) -> list[Diagnostic]:
-    """Return all findings about a grammar that was read, in order of position."""
+    """Return all findings about a grammar that was read, in order of position.
+
+    Where there is no engine (``kernel.has_engine``), those that take it are left out: W307, E601,
+    and all that ``options`` asks about a vocabulary, costs and budgets.
+    """
+    if not has_engine():
+        options = options.without_engine()
     said = list(reading.diagnostics)
     lacking = any(each.code == _NO_VOCABULARY for each in said) and not reading.errors
     if reading.language is BNF and options.vocabulary is not None and lacking:

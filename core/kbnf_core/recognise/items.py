@@ -8,7 +8,7 @@ on that node, so it is memoised per item set.
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from kbnf_core.kernel.chosen import KERNEL
+from kbnf_core.kernel import Lists
 from kbnf_core.lower.tables import Tables
 
 EMPTY = 0
@@ -40,7 +40,7 @@ class ItemSets:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         self.radix = len(tables.names)
-        self.sets = KERNEL.lists()
+        self.sets = Lists()
         self._completed: dict[int, tuple[int, ...]] = {}
         self._reports: dict[int, frozenset[int]] = {}
         self._live: dict[int, int] = {}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import TypeAlias
 
-from kbnf_core.kernel.chosen import KERNEL
+from kbnf_core.kernel import Lists
 
 BOTTOM = 0
 """The bottom of the stack: the parent of the start, and of every walk over the vocabulary."""
@@ -31,7 +31,7 @@ class StackNodes:
 
     def __init__(self, reports: Callable[[int], frozenset[int]]) -> None:
         self._reports = reports
-        self.nodes = KERNEL.lists()
+        self.nodes = Lists()
         self.nodes.number(())
         self._waiting: dict[int, dict[int, list[tuple[int, int]]]] = {}
         self._narrowed: dict[tuple[int, frozenset[int]], int] = {}

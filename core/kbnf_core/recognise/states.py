@@ -18,8 +18,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.kernel.chosen import KERNEL
-from kbnf_core.kernel.interface import Configurations, LazyTable
+from kbnf_core.kernel import Configurations, LazyTable, unwritten
 from kbnf_core.lower.tables import Tables
 from kbnf_core.recognise.items import EMPTY, ItemSets
 from kbnf_core.recognise.stack import BOTTOM, SELF, StackNodes
@@ -48,7 +47,7 @@ class Contents:
     def __init__(self, tables: Tables) -> None:
         self.items = ItemSets(tables)
         self.stack = StackNodes(self.items.reports)
-        self.configurations = KERNEL.configurations()
+        self.configurations = Configurations()
         self.configurations.number((), ())
 
     @property
@@ -88,7 +87,7 @@ class StateTable:
             self.next = stored.next
             self.has_completions = stored.has_completions
             return
-        self.next = KERNEL.unwritten(_FIRST_CAPACITY, tables.class_count)
+        self.next = unwritten(_FIRST_CAPACITY, tables.class_count)
         self.next[DEAD] = DEAD
         self.has_completions = np.zeros(_FIRST_CAPACITY, np.uint8)
         self.enter([tables.start])
@@ -110,11 +109,6 @@ class StateTable:
     def __len__(self) -> int:
         return self.explorer.sizes()[0]
 
-    def sizes_plainly(self) -> tuple[int, int]:
-        """Return what ``LazyTable.sizes`` does, in Python."""
-        known = self._known
-        return (len(known.configurations), known.size) if known else (len(self.next), 0)
-
     @property
     def classes(self) -> npt.NDArray[np.uint8]:
         """The class of each byte, uint8[256]."""
@@ -123,7 +117,7 @@ class StateTable:
     @cached_property
     def explorer(self) -> LazyTable:
         """The kernel's stepper, which fills this table; faster than the methods here."""
-        return KERNEL.explorer(self)
+        return LazyTable(self)
 
     @property
     def _contents(self) -> Contents:
@@ -342,7 +336,7 @@ class StateTable:
     def grow(self) -> None:
         """Make room for more states, by far: to copy rows takes time, to have none does not."""
         count, width = self.next.shape
-        longer = KERNEL.unwritten(_GROWTH * count, width)
+        longer = unwritten(_GROWTH * count, width)
         longer[:count] = self.next
         # Readers hold no lock: the longer array of flags must be there before its rows are.
         flags = np.zeros(_GROWTH * count, np.uint8)

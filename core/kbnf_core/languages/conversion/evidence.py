@@ -1,14 +1,14 @@
 """What running grammars shows of a conversion: texts that are lost, and texts that go on.
 
-Running takes tables. Where there are none (``lower.available``), nothing is shown: losses come
-without examples, and one that could not be ruled out counts as one.
+Running takes the engine. Where there is none, nothing is shown: losses come without examples, and
+one that could not be ruled out counts as one.
 """
 
 from typing import NamedTuple
 
 from kbnf_core.ir import Grammar
+from kbnf_core.kernel import has_engine
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.lower.available import has_tables
 from kbnf_core.syntax.conversion import Example
 
 
@@ -16,7 +16,7 @@ def example_of_loss(
     grammar: Grammar, converted: Grammar, limits: Limits = DEFAULT_LIMITS
 ) -> Example | None:
     """Return a shortest text that only one of two grammars takes; None if none was found."""
-    if not has_tables():
+    if not has_engine():
         return None
     from kbnf_core.languages.conversion.running import shortest_difference
     from kbnf_core.lower.build import build_tables
@@ -37,7 +37,7 @@ class GoingOn(NamedTuple):
 
 def going_on(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> GoingOn:
     """Return what could be shown of the texts that begin with a complete one."""
-    if not has_tables():
+    if not has_engine():
         return GoingOn(True, None)
     from kbnf_core.languages.conversion.running import MOST_STATES, is_prefix_free, shortest_longer
     from kbnf_core.lower.build import build_tables

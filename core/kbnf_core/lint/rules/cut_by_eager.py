@@ -29,13 +29,13 @@ from kbnf_core.ir import (
     postorder,
     rebuild,
 )
+from kbnf_core.kernel import has_engine
 from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lint.analysis import show, stopped_early
 from kbnf_core.lint.rules import exceptions, never_entered, never_reached
 from kbnf_core.lint.rules.never_entered import pragma_fix
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.analyse import Analysis, analyse
-from kbnf_core.lower.available import has_tables
 from kbnf_core.lower.first_follow import END, Firsts, Follow, follow_sets, parts_and_follow
 from kbnf_core.syntax.tree import Exception_
 
@@ -57,9 +57,9 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     if reading.finish is not Finish.EAGER or _is_said(subject):
         return
     rules = _up_to_delimiters(reading, subject.grammar)
-    if is_plainly_prefix_free(rules, analyse(rules)) or not has_tables():
+    if is_plainly_prefix_free(rules, analyse(rules)) or not has_engine():
         return
-    # Here, because what is left takes tables, and so NumPy.
+    # Here, because what is left takes the engine, and so NumPy.
     from kbnf_core.languages.conversion.running import is_prefix_free
     from kbnf_core.lint.prolonged import find_prolonged
     from kbnf_core.lower.build import build_tables
