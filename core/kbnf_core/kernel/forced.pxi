@@ -189,7 +189,7 @@ cdef class Forced:
 
     cdef bint _expects_tokens(self, Pair front) except -1:
         """Whether a token terminal may come."""
-        cdef _Items items = self.explorer.items
+        cdef ItemSets items = self.explorer.items
         cdef vector[Pair]* sources
         cdef size_t i
         if front.first != _STATE:

@@ -1,6 +1,6 @@
 # Numbered lists of integers.
 
-cdef class Lists:
+cdef class _Lists:
     """Contents by number and numbers by content; a deque, so that what is handed out stays put.
 
     ``size``: the number of integers in all of them.
@@ -8,22 +8,10 @@ cdef class Lists:
 
     cdef deque[vector[int64_t]] contents
     cdef _Index index
-    cdef readonly size_t size
+    cdef size_t size
 
     def __cinit__(self):
         self.index = _Index()
-
-    def __len__(self):
-        return self.contents.size()
-
-    def number(self, values):
-        """Return the number of a content, the next free one if it is new."""
-        cdef vector[int64_t] these = values
-        return self.find(these)
-
-    def values(self, size_t number):
-        """Return a content."""
-        return tuple(self.contents.at(number))
 
     cdef int32_t find(self, vector[int64_t]& values) except -1:
         """The number of a content, interned if new."""

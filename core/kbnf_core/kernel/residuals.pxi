@@ -184,7 +184,7 @@ cdef class MaskAssembler:
             if not self.left.insert(Frame(complete, nodes)).second:
                 continue
             at_bottom = at_bottom or complete.first == BOTTOM
-            waiting = self.explorer.stack.waiting(complete)
+            waiting = self.explorer.stack.waiters(complete)
             for i in range(waiting.size()):
                 self._enter(waiting[0][i].first, waiting[0][i].second, nodes)
                 # What resumes may complete at once, without reading anything more.

@@ -223,7 +223,7 @@ cdef class Walker:
         What the loop reads is in local variables: it is where all the time goes.
         """
         cdef LazyTable explorer = self.explorer
-        cdef _Items items = explorer.items
+        cdef ItemSets items = explorer.items
         if within >= _ENOUGH and not self.unsure:
             # Behind a long way that is proved, little is left.
             inclusion = None
