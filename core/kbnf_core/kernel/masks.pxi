@@ -1,7 +1,7 @@
 # Bitmasks: copied into a row, and applied to logits.
 
 cdef int _copy(cnp.ndarray out, cnp.ndarray words) except -1:
-    """Copy words; the checks read the array's header only, so they cost next to nothing."""
+    """Copy words to the front, and zeros to the rest; the checks read the array's header only."""
     cdef Py_ssize_t length, count
     if (
         cnp.PyArray_TYPE(out) != cnp.NPY_INT32
@@ -18,14 +18,6 @@ cdef int _copy(cnp.ndarray out, cnp.ndarray words) except -1:
     if length > count:
         memset(target + count * 4, 0, (length - count) * 4)
     return 0
-
-
-def fill(cnp.ndarray out not None, cnp.ndarray words not None):
-    """Copy ``words`` to the front of ``out``, and zeros to the rest.
-
-    Raises ValueError unless ``out`` is one-dimensional contiguous int32 and long enough.
-    """
-    _copy(out, words)
 
 
 ctypedef fused real:

@@ -82,15 +82,10 @@ cdef class Walker:
         self._clear()
         return [(each.first, _as_array(each.second)) for each in self.completions]
 
-    def find(self, int32_t item_set, int32_t roots, Pool node_sets, Pool rows):
-        """Walk from an item set above BOTTOM; node sets and masks are named by number."""
-        cdef Walked found
-        self.find_from(item_set, roots, node_sets, rows, found)
-        return found.first, tuple(found.second)
-
     cdef int find_from(
         self, int32_t item_set, int32_t roots, Pool node_sets, Pool rows, Walked& found
     ) except -1:
+        """Walk from an item set above BOTTOM; node sets and masks are named by number."""
         cdef vector[int32_t]* nodes
         cdef vector[int32_t] content
         node_sets._wake()

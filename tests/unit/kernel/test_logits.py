@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kbnf_core import kernel
+from kbnf_core import Engine, Vocabulary, kernel
+from kbnf_core.mask.bits import ids_of
 
 SIZES = [0, 1, 31, 32, 33, 63, 64, 65, 100, 1000, 4096, 4099]
 INF = float("inf")
@@ -60,26 +61,35 @@ def test_bits_beyond_the_size_do_not_matter() -> None:
     assert logits.tolist() == [1.0] * 33 + [-INF] * 7
 
 
-@pytest.mark.parametrize("surplus", [0, 1, 5])
-@pytest.mark.parametrize("size", SIZES)
-def test_bits_are_copied_and_the_rest_is_zero(size: int, surplus: int) -> None:
+def engine_of(size: int) -> tuple[Engine, list[int]]:
+    """Return an engine over so many tokens, and those that it allows."""
     words = random_words(size, seed=size)
-    out = np.full(len(words) + surplus, -1, np.int32)
-    kernel.fill(out, words)
-    assert out.view(np.uint32).tolist() == [*words.tolist(), *[0] * surplus]
+    ids = [0, *(place for place in range(1, size) if is_set(words, place))]
+    tokens = dict.fromkeys(range(size), b"b") | dict.fromkeys(ids, b"a")
+    return Engine("start ::= 'a';", Vocabulary(tokens)), ids
+
+
+@pytest.mark.parametrize("surplus", [0, 1, 5])
+@pytest.mark.parametrize("size", SIZES[1:])
+def test_bits_are_copied_and_the_rest_is_zero(size: int, surplus: int) -> None:
+    engine, ids = engine_of(size)
+    out = np.full((size + 31) // 32 + surplus, -1, np.int32)
+    engine.fill_bitmask(out)
+    assert ids_of(out.view(np.uint32), 32 * len(out)).tolist() == ids
 
 
 BAD = {
     "too short": np.zeros(2, np.int32),
     "other type": np.zeros(3, np.uint32),
     "wider": np.zeros(3, np.int64),
-    "two dimensions": np.zeros((1, 3), np.int32),
+    "two rows": np.zeros((2, 3), np.int32),
     "gaps": np.zeros(6, np.int32)[::2],
 }
 
 
 @pytest.mark.parametrize("out", BAD.values(), ids=BAD)
 def test_what_cannot_be_filled(out: np.ndarray[Any, Any]) -> None:
+    engine, _ = engine_of(96)
     with pytest.raises(ValueError, match="bitmask"):
-        kernel.fill(out, np.ones(3, np.uint32))
+        engine.fill_bitmask(out)
     assert not out.any()
