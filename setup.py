@@ -1,4 +1,9 @@
-"""Builds the compiled kernel; everything else about the package is in pyproject.toml.
+"""Builds the compiled modules; everything else about the package is in pyproject.toml.
+
+It is also the build backend that pyproject.toml names (PEP 517): that of setuptools, which needs
+the wheel ``ziglang`` besides where no C++ compiler is found, and compiles with the one that is in
+it. Where nothing compiles, Python's headers are missing say, the package is installed without the
+compiled modules, and the log of the build says so; with ``CXX=false`` nothing is tried.
 
 ``KBNF_KERNEL_CHECKS`` asks for a slower kernel that watches itself, for the robustness tests:
 ``bounds`` checks every index (Cython's and the C++ library's), ``asan`` is for AddressSanitizer.
@@ -6,15 +11,20 @@
 
 import gzip
 import os
+import platform
+import shlex
 import shutil
 import sys
+import sysconfig
 import tarfile
 from glob import glob
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy
 from Cython.Build import cythonize
-from setuptools import Extension, setup
+from setuptools import Extension, build_meta, setup
+from setuptools.build_meta import *  # noqa: F403 - the other hooks are as they are
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
@@ -25,10 +35,41 @@ os.umask(0o022)
 KERNELS = ("automata._automata", "kernel._compiled", "lower._lowering")
 CHECKS = os.environ.get("KBNF_KERNEL_CHECKS", "none")
 COMPILER_FLAGS = {
-    "none": ["-O3", "-g0"],
+    "none": ["-g0"],
     "bounds": ["-O2", "-g1", "-D_GLIBCXX_ASSERTIONS"],
     "asan": ["-O1", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address"],
 }[CHECKS]
+LEVELS = {"kernel._compiled": "-O3"}
+"""How far to optimise; -O2 does it for what is not here, in less time."""
+
+ZIG = "ziglang>=0.13"
+ZIG_PLATFORMS = {
+    "Linux": {"x86_64", "aarch64", "armv7l", "ppc64le", "s390x", "riscv64"},
+    "Darwin": {"x86_64", "arm64"},
+}
+"""Where that wheel is to be had; machines by operating system."""
+
+
+def has_compiler() -> bool:
+    """Tell whether the C++ compiler that this Python or the environment names is there."""
+    named = os.environ.get("CXX") or sysconfig.get_config_var("CXX") or "c++"
+    return shutil.which(shlex.split(named)[0]) is not None
+
+
+def compiler_wheels() -> list[str]:
+    """Return the wheel that has a compiler where there is none, and there is such a wheel."""
+    machines = ZIG_PLATFORMS.get(platform.system(), ())
+    return [ZIG] if platform.machine() in machines and not has_compiler() else []
+
+
+def get_requires_for_build_wheel(settings: dict | None = None) -> list[str]:
+    """Return what building a wheel needs."""
+    return [*build_meta.get_requires_for_build_wheel(settings), *compiler_wheels()]
+
+
+def get_requires_for_build_editable(settings: dict | None = None) -> list[str]:
+    """Return what building an editable wheel needs."""
+    return [*build_meta.get_requires_for_build_editable(settings), *compiler_wheels()]
 
 
 SHIPPED = Path("kbnf_cli", "shipped_files")
@@ -59,6 +100,27 @@ class BuildKernels(build_ext):
         if self.editable_mode and CHECKS == "none":
             folder = f"lib.{self.plat_name}-{sys.implementation.cache_tag}"
             self.build_lib = str(Path("build", folder))
+
+    def run(self) -> None:
+        """Compile, with the compiler of the wheel where there is no other; say what failed."""
+        if compiler_wheels() and find_spec("ziglang") is not None:
+            # Without a name for the processor it compiles for the one at hand.
+            command = [sys.executable, "-m", "ziglang", "c++", "-mcpu=baseline"]
+            os.environ["CXX"] = shlex.join(command)
+            for each in self.extensions:
+                # Its C++ library, which it links statically, comes with all that debuggers read.
+                each.extra_link_args.append("-s")
+        super().run()
+        missing = [each.name for each in self.extensions if not self._is_built(each)]
+        if missing:
+            self.warn(
+                f"NOT BUILT: {', '.join(missing)}. This installation has no masks and no states;"
+                " it reads, checks, formats and converts. Above stands why; most often Python's"
+                " headers (python3-dev, python3-devel) or a C++ compiler are missing."
+            )
+
+    def _is_built(self, extension: Extension) -> bool:
+        return Path(self.build_lib, self.get_ext_filename(extension.name)).exists()
 
 
 class SourceArchive(sdist):
@@ -98,43 +160,49 @@ def kernel(name: str) -> Extension:
         [f"core/kbnf_core/{name.replace('.', '/')}.pyx"],
         include_dirs=[numpy.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
-        extra_compile_args=COMPILER_FLAGS,
+        extra_compile_args=[LEVELS.get(name, "-O2"), *COMPILER_FLAGS],
         extra_link_args=["-fsanitize=address"] if CHECKS == "asan" else [],
         language="c++",
         depends=["setup.py"],
     )
 
 
-kernels = cythonize(
-    [kernel(name) for name in KERNELS],
-    build_dir="build" if CHECKS == "none" else f"build/{CHECKS}",
-    compiler_directives={"boundscheck": CHECKS == "bounds"},
-)
-for extension in kernels:
-    # Without a compiler the package still installs: the NumPy kernel takes over.
-    extension.optional = CHECKS == "none"
+def main() -> None:
+    """Run setuptools."""
+    kernels = cythonize(
+        [kernel(name) for name in KERNELS],
+        build_dir="build" if CHECKS == "none" else f"build/{CHECKS}",
+        compiler_directives={"boundscheck": CHECKS == "bounds"},
+    )
+    for extension in kernels:
+        # Where it cannot be built the package still installs, and says what it cannot do.
+        extension.optional = CHECKS == "none"
 
-# An isolated build has a NumPy of its own, always newer than the C++, which Cython then writes
-# anew: how old that is, the kernels' own files say.
-WRITTEN_FROM = [
-    "setup.py",
-    *glob("core/**/*.px[id]", recursive=True),
-    *glob("core/**/*.pyx", recursive=True),
-]
-CHANGED = max(Path(file).stat().st_mtime for file in WRITTEN_FROM)
-for extension in kernels:
-    for source in extension.sources:
-        os.utime(source, (CHANGED, CHANGED))
+    # An isolated build has a NumPy of its own, always newer than the C++, which Cython then writes
+    # anew: how old that is, the kernels' own files say.
+    written_from = [
+        "setup.py",
+        *glob("core/**/*.px[id]", recursive=True),
+        *glob("core/**/*.pyx", recursive=True),
+    ]
+    changed = max(Path(file).stat().st_mtime for file in written_from)
+    for extension in kernels:
+        for source in extension.sources:
+            os.utime(source, (changed, changed))
 
-setup(
-    ext_modules=kernels,
-    cmdclass={"build_ext": BuildKernels, "build_py": BuildPackages, "sdist": SourceArchive},
-    data_files=[
-        *((f"share/man/man{n}", sorted(glob(f"man/*.{n}"))) for n in (1, 5, 7)),
-        # Each where its shell looks, by the name that it looks for.
-        ("share/bash-completion/completions", ["completions/kbnf"]),
-        ("share/zsh/site-functions", ["completions/_kbnf"]),
-        ("share/fish/vendor_completions.d", ["completions/kbnf.fish"]),
-    ],
-    options={"build_ext": {"parallel": len(kernels)}},
-)
+    setup(
+        ext_modules=kernels,
+        cmdclass={"build_ext": BuildKernels, "build_py": BuildPackages, "sdist": SourceArchive},
+        data_files=[
+            *((f"share/man/man{n}", sorted(glob(f"man/*.{n}"))) for n in (1, 5, 7)),
+            # Each where its shell looks, by the name that it looks for.
+            ("share/bash-completion/completions", ["completions/kbnf"]),
+            ("share/zsh/site-functions", ["completions/_kbnf"]),
+            ("share/fish/vendor_completions.d", ["completions/kbnf.fish"]),
+        ],
+        options={"build_ext": {"parallel": len(kernels)}},
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -68,9 +68,10 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
     from platform import python_version
 
     from kbnf_core import __version__
-    from kbnf_core.kernel import kernel_name
+    from kbnf_core.kernel import has_engine
 
-    click.echo(f"kbnf {__version__} ({kernel_name()} kernel, Python {python_version()})")
+    engine = "compiled engine" if has_engine() else "no compiled engine"
+    click.echo(f"kbnf {__version__} ({engine}, Python {python_version()})")
     context.exit()
 
 
@@ -82,7 +83,7 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
     is_eager=True,
     expose_value=False,
     callback=_print_version,
-    help="Show the version, the kernel in use and the Python, and exit.",
+    help="Show the version, whether the compiled engine is there, and the Python; exit.",
 )
 @click.pass_context
 def app(context: click.Context) -> None:

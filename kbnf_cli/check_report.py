@@ -14,6 +14,7 @@ from kbnf_core.diagnostics import CATALOGUE, Diagnostic
 from kbnf_core.diagnostics.segments import NEWLINE, Segment, Segments, plain
 from kbnf_core.diagnostics.text import FIXABLE, count_of, render_concise, render_text, summarise
 from kbnf_core.errors import ConfigError
+from kbnf_core.kernel import has_engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,11 @@ class Outcome:
             self.console.note(summarise(diagnostics, len(reports)))
             if found.fixable:
                 self.console.note(f"{len(found.fixable):,} fixable with {self._fixing}")
+        if not has_engine():
+            self.console.note(
+                "not looked at for want of the compiled engine: W307, E601, and what `--vocab`,"
+                " `--cost`, `--max-states` and `--max-mask-work` look for"
+            )
         left = {id(each) for each in diagnostics}
         counts = (
             each.severity >= report.fail_on and id(each) in left

@@ -18,6 +18,7 @@ from kbnf_cli.options import config_options, file_options, format_option, stdin_
 from kbnf_core.diagnostics.formats import span_value
 from kbnf_core.diagnostics.text import count_of
 from kbnf_core.errors import GrammarError
+from kbnf_core.kernel import has_engine
 from kbnf_core.languages import JSON_SCHEMA, KBNF, LANGUAGES, Language
 from kbnf_core.lint import TARGETS
 from kbnf_core.source import Source
@@ -305,6 +306,11 @@ def deliver(
         console.text(json.dumps(value | {"output": None} if withheld else value, indent=2) + "\n")
     else:
         _show_findings(console, conversion, source, withheld)
+    if direction.extension != KBNF.extension and not has_engine():
+        console.note(
+            f"{source.name}: not looked at for want of the compiled engine: whether a text goes on"
+            " to another, and examples of what is lost"
+        )
     if withheld:
         return Exit.FINDINGS
     if target is not None:

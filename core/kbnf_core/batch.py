@@ -10,9 +10,9 @@ from typing import Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
+from kbnf_core import kernel
 from kbnf_core.engine import Engine
 from kbnf_core.errors import VocabularyError
-from kbnf_core.kernel.chosen import KERNEL, EngineCore
 from kbnf_core.mask.bits import as_words, word_count
 
 
@@ -43,12 +43,12 @@ def fill_bitmasks(
     table = words if words.ndim == 2 else words.reshape(1, -1)
     if not table.flags.writeable:
         raise ValueError("this bitmask is read-only")
-    texts: list[EngineCore | None] = list(engines)
+    texts = list(engines)
     _check_vocabularies(engines)
     places = np.arange(len(texts)) if rows is None else np.fromiter(rows, np.int64)
     if len(places) != len(texts):
         raise ValueError(f"{len(texts)} engines need as many rows, not {len(places)}")
-    KERNEL.fill_rows(table, places.astype(np.int64, copy=False), texts, threads or 1)
+    kernel.fill_rows(table, places.astype(np.int64, copy=False), texts, threads or 1)
 
 
 def _check_vocabularies(engines: Sequence[Engine | None]) -> None:

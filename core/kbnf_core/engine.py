@@ -14,8 +14,7 @@ import numpy.typing as npt
 from kbnf_core.config import NO_DEFAULTS, Config, Defaults, Finish
 from kbnf_core.errors import ConfigError, EngineError, FinishedError, UnknownTokenError
 from kbnf_core.grammar import Grammar
-from kbnf_core.kernel.chosen import EngineCore
-from kbnf_core.kernel.result import AcceptTokenResult
+from kbnf_core.kernel import AcceptTokenResult, EngineCore
 from kbnf_core.limits import Limits
 from kbnf_core.mask.bits import Bitmask, apply_mask, check_logits, ids_of, row_of
 from kbnf_core.mask.token_automaton import TOKEN_BITS, TableFullError, TokenAutomaton
@@ -56,7 +55,7 @@ class Engine(EngineCore):
     """Constrains one text to a grammar, token by token.
 
     What every token needs, ``try_accept_new_token``, ``compute_allowed_token_ids`` and
-    ``fill_bitmask``, is in the base class, which is compiled where that was possible.
+    ``fill_bitmask``, is in the base class, which is compiled.
 
     ``grammar`` is KBNF text or a ``Grammar``; give a ``Grammar`` to share what it remembers
     between engines. ``copy.copy`` gives an engine at the same position that moves on its own and

@@ -57,6 +57,18 @@ class MissingExtraError(KbnfError, ImportError):
         super().__init__(f"{what} needs an optional library: pip install 'kbnf-toolkit[{extra}]'")
 
 
+class MissingEngineError(KbnfError, ImportError):
+    """The compiled engine is needed and cannot be loaded; ``reason`` says why."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(
+            f"this needs the compiled engine, which cannot be loaded ({reason}): install Python's"
+            " headers (python3-dev, python3-devel) and a C++ compiler, and then"
+            " `pip install --force-reinstall --no-cache-dir kbnf-toolkit`"
+        )
+
+
 class ConfigError(KbnfError, ValueError):
     """A setting that is unknown or has an impossible value."""
 

@@ -28,7 +28,7 @@ LIBRARIES = ("lark", "interegular", "railroad-diagrams")
 """In plain Python, and all that is needed beside the standard library."""
 
 LEFT_OUT = {"artifact", "compat", "compiler", "device", "integrations", "kernel", "recognise"}
-"""Parts that nothing in the page reaches: they take NumPy."""
+"""Parts that nothing in the page reaches: they take NumPy and what is compiled."""
 
 KEPT = {".py", ".lark", ".json", ".txt", ".md"}
 

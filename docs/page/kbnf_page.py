@@ -1,6 +1,6 @@
 """What the page asks of the toolkit: each function takes texts and returns JSON.
 
-Runs in Pyodide, without NumPy: what takes tables is left out (see README.md).
+Runs in Pyodide, without NumPy and the engine: what takes them is left out (see README.md).
 """
 
 import json

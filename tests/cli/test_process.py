@@ -44,7 +44,9 @@ def test_check_of_a_file_needs_no_terminal_library(write: Write) -> None:
 def test_version(kbnf_process: Kbnf) -> None:
     out = kbnf_process("--version").out
     python = ".".join(map(str, sys.version_info[:3]))
-    assert re.fullmatch(rf"kbnf {re.escape(__version__)} \(\w+ kernel, Python {python}\)\n", out)
+    assert re.fullmatch(
+        rf"kbnf {re.escape(__version__)} \(compiled engine, Python {python}\)\n", out
+    )
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from kbnf_core import Config, Engine, Grammar, Vocabulary
-from kbnf_core.kernel import kernel_name
 from kbnf_core.mask import masks as masks_module
 from kbnf_core.mask import walks as walks_module
 from kbnf_core.mask.bits import ids_of
@@ -174,7 +173,6 @@ def test_counted_repetition_shares_walks(grammar: str, monkeypatch: pytest.Monke
     assert masks.visited <= before + (2 * VOCABULARY.trie.max_depth + 2) * walk
 
 
-@pytest.mark.skipif(kernel_name() == "numpy", reason="the compiled walk alone does so")
 @pytest.mark.parametrize(
     "grammar", ["start ::= 'true' ';';", "start ::= #'[a-z]{0,9}' ';';", "start ::= 'tr' 'ue'*;"]
 )
@@ -186,7 +184,6 @@ def test_a_walk_makes_no_states_where_nothing_is_called(grammar: str) -> None:
     assert counts(engine)["states"] == before
 
 
-@pytest.mark.skipif(kernel_name() == "numpy", reason="the compiled table alone does so")
 def test_a_transition_is_found_once_for_all_bytes_that_lead_the_same_way() -> None:
     engine = Engine("start ::= '[' #'[^]]'* ']' 'abc';", VOCABULARY)
     engine.try_accept_new_bytes(b"[dd")
@@ -274,7 +271,6 @@ def test_few_tokens_are_kept_as_few_numbers() -> None:
     assert masks_of(engine).found.rows.added_bytes <= 100_000
 
 
-@pytest.mark.skipif(kernel_name() == "numpy", reason="the compiled walk alone does so")
 def test_many_tokens_in_a_row_are_not_set_one_by_one() -> None:
     large = Vocabulary({place: b"%06d" % (9 * place) for place in range(80_000)})
     engine = Engine("start ::= #'[0-6]' #'[0-9]*' ';';", large)
@@ -307,7 +303,6 @@ def test_shared_rows_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(shared_rows(mine).known()) <= 2
 
 
-@pytest.mark.skipif(kernel_name() == "numpy", reason="the compiled walk alone does so")
 def test_what_follows_a_call_is_walked_without_states() -> None:
     engine = Engine("start ::= '(' item ')' ';'; item ::= '[' item ']' | #'[a-z]+';", VOCABULARY)
     engine.try_accept_new_bytes(b"(ab")
@@ -342,4 +337,4 @@ def test_what_lies_behind_complete_texts_is_left_out_at_once() -> None:
     # Each letter completes a text, so nothing longer is left: one call for each of 702 nodes
     # would be many.
     assert found == list(range(26))
-    assert spent < (250 if kernel_name() == "numpy" else 60)
+    assert spent < 60

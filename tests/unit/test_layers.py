@@ -60,7 +60,7 @@ ALLOWED: dict[str, set[str]] = {
     "budget": {"errors"},
     "files": {"errors"},
     "imports": {"diagnostics", "errors", "files", "limits"},
-    "kernel": set(),
+    "kernel": {"errors"},
     "container": {"errors", "files"},
     "config": {"errors", "limits"},
     "automata": BASE | {"kernel"},

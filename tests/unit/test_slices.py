@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from kbnf_core import Config, Engine, Grammar, Vocabulary
-from kbnf_core.kernel import kernel_name
 from kbnf_core.mask import slices
 from kbnf_core.mask.bits import unpack
 from kbnf_core.mask.slices import MACHINES, slices_of
@@ -132,7 +131,6 @@ def test_what_can_come_as_a_whole_is_not_walked(
     assert engine._automaton.masks.visited <= rest + sum(read) / 4
 
 
-@pytest.mark.skipif(kernel_name() == "numpy", reason="the compiled walk alone does so")
 @pytest.mark.parametrize(
     "grammar",
     [
@@ -154,7 +152,6 @@ def test_tokens_are_counted_and_not_walked(grammar: str, monkeypatch: pytest.Mon
     assert engine._automaton.masks.visited <= len(BYTES)
 
 
-@pytest.mark.skipif(kernel_name() == "numpy", reason="the compiled check alone does so")
 def test_a_check_makes_no_item_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slices, "LEAST_TOKENS", 0)
     engine = Engine("start ::= '\"' #'[^\"]{0,90}' '\"' ';';", TEXTS)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import zipfile
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ def build(
         shutil.copytree(
             translated, folder / "copy/build/core", ignore=shutil.ignore_patterns("*.o")
         )
-    program = "import sys; from setuptools.build_meta import *; build_{}(sys.argv[1])"
+    program = "import sys, setup; setup.build_{}(sys.argv[1])"
     for what in ("wheel", "sdist"):
         done = subprocess.run(
             [sys.executable, "-c", program.format(what), str(folder)],
@@ -103,6 +104,10 @@ def test_pages_are_where_man_looks(wheel: zipfile.ZipFile) -> None:
     assert there == {page.name for page in (ROOT / "man").glob("*.[157]")}
 
 
+def test_the_types_of_what_is_compiled_are_in_the_package(wheel: zipfile.ZipFile) -> None:
+    assert "kbnf_core/kernel/_compiled.pyi" in wheel.namelist()
+
+
 def test_grammars_and_pages_are_in_the_package(wheel: zipfile.ZipFile) -> None:
     there = {name for name in wheel.namelist() if name.startswith("kbnf_cli/shipped_files/")}
     grammars = {
@@ -128,6 +133,9 @@ def test_the_command_finds_them(
 ) -> None:
     installed = tmp_path / "installed"
     wheel.extractall(installed)
+    # The wheel was built without it.
+    compiled = Path(import_module("kbnf_core.kernel._compiled").__file__ or "")
+    shutil.copy(compiled, installed / "kbnf_core/kernel")
     done = subprocess.run(
         [sys.executable, "-m", "kbnf_cli", *arguments],
         cwd=tmp_path,

@@ -16,9 +16,7 @@ import numpy.typing as npt
 from kbnf_core.artifact.manifest import ArtifactError
 from kbnf_core.mask.bits import word_count
 from kbnf_core.mask.walks import EMPTY_ROW
-from kbnf_core.recognise.items import EMPTY
-from kbnf_core.recognise.stack import BOTTOM, SELF
-from kbnf_core.recognise.states import DEAD, INITIAL, UNKNOWN
+from kbnf_core.recognise.states import BOTTOM, DEAD, EMPTY, INITIAL, SELF, UNKNOWN
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 

@@ -20,9 +20,7 @@ from kbnf_core.config import Finish
 from kbnf_core.container import digest, write_container
 from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.masks import Masks
-from kbnf_core.recognise.items import EMPTY
-from kbnf_core.recognise.stack import BOTTOM
-from kbnf_core.recognise.states import StateTable
+from kbnf_core.recognise.states import BOTTOM, EMPTY, StateTable
 from kbnf_core.source import Source
 from kbnf_core.version import __version__
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -219,7 +217,9 @@ class _Scanner:
         stack = self._states.stack
         for stack_node in range(self._next_node, len(stack)):
             # What waits goes on as soon as a nonterminal ends, perhaps with the token.
-            found.update(self._states.items.live(after) for _, _, after in stack.edges(stack_node))
+            found.update(
+                self._states.items.without_ends(after) for _, _, after in stack.edges(stack_node)
+            )
         self._next_node = len(stack)
         return found
 
@@ -237,7 +237,7 @@ def _walk_exits(masks: Masks, item_sets: list[int], progress: Progress | None) -
                 return
             fresh = [exit_ for exit_ in masks.walk(after, nodes).completions if exit_ not in seen]
             # What completes at once leaves from the same nodes.
-            completed = masks.states.items.completed(after)
+            completed = masks.states.items.completions(after)
             fresh += [(more, nodes) for more in completed if (more, nodes) not in seen]
             seen.update(fresh)
             work.extend(fresh)

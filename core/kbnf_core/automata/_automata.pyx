@@ -11,8 +11,6 @@ from libcpp.unordered_map cimport unordered_map
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
-NAME = "compiled"
-
 cdef enum:
     DEAD = -1
     UNKNOWN = -4

@@ -26,8 +26,6 @@ Automaton: TypeAlias = tuple[bytes, Sequence[Sequence[int]], Sequence[bool]]
 class Automata(Protocol):
     """What both kernels offer. Tags are bit sets of at most 63 bits; 0 is for nothing."""
 
-    NAME: str
-
     def determinise(
         self,
         moves: Sequence[Mapping[int, tuple[int, ...]]],

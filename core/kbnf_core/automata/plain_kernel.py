@@ -17,7 +17,6 @@ from kbnf_core.automata.kernel import (
 )
 
 __all__ = [
-    "NAME",
     "blocks",
     "compact",
     "count",
@@ -30,8 +29,6 @@ __all__ = [
     "smallest",
     "spell",
 ]
-
-NAME = "plain"
 
 
 def determinise(

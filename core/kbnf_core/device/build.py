@@ -3,7 +3,8 @@
 What a token does is a *column*, the state after it from each state; tokens with one column are a
 class. Columns of trie nodes are computed from those of their parents by one byte, once for all
 nodes that share them, so the whole costs little more than a pass over the trie
-(``Kernel.columns``). It is the transition monoid of the automaton, as far as the vocabulary goes.
+(``kernel/columns.pxi``). It is the transition monoid of the automaton, as far as the vocabulary
+goes.
 
 A grammar may have to wait for a text while all is free. That, ``</think>`` say, may end in the
 midst of a token; the rest belongs to the grammar. A position is how many bytes of the text the last
@@ -17,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.errors import KbnfError, RejectedError
-from kbnf_core.kernel.chosen import KERNEL
+from kbnf_core.kernel import columns
 from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.closing import close_states, why_not_closed
 from kbnf_core.recognise.states import DEAD
@@ -234,7 +235,7 @@ class _Columns:
     def __init__(self, automaton: TokenAutomaton, kept: _Index, width: int) -> None:
         vocabulary, states = automaton.masks.vocabulary, automaton.masks.states
         rule = automaton.rule
-        found = KERNEL.columns(states, vocabulary.trie, kept, rule.ends_at_bytes, MAX_WORK)
+        found = columns(states, vocabulary.trie, kept, rule.ends_at_bytes, MAX_WORK)
         if found is None:
             raise TableTooLargeError(
                 len(kept),

@@ -18,9 +18,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from kbnf_core import kernel
 from kbnf_core.device.need_torch import torch
 from kbnf_core.device.table import DEAD, FlatTable, TokenTable
-from kbnf_core.kernel.chosen import KERNEL
 from kbnf_core.mask.bits import Bitmask, word_count
 from kbnf_core.mask.cache import LruDict
 
@@ -52,7 +52,7 @@ class HostRows:
         # Tensors of inference mode may be changed in it only, leaves with gradients without them.
         with torch.inference_mode():
             for row, number in zip(logits.detach().numpy(), state.tolist(), strict=True):
-                KERNEL.apply(self._rows[number], width, row)
+                kernel.apply(self._rows[number], width, row)
 
     def _packed(self, state: int) -> Bitmask:
         bits = np.packbits(self._allowed[state][self._token_class], bitorder="little")

@@ -30,8 +30,7 @@ from kbnf_core.errors import WorkLimitError
 from kbnf_core.ir import TokenTerminal
 from kbnf_core.lower.tables import Tables
 from kbnf_core.recognise.distance import lengths_to_end
-from kbnf_core.recognise.stack import BOTTOM
-from kbnf_core.recognise.states import DEAD, StateTable
+from kbnf_core.recognise.states import BOTTOM, DEAD, StateTable
 
 Kind: TypeAlias = frozenset[int]
 """Nests that a text between brackets is, all at once."""

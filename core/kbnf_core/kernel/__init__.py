@@ -1,21 +1,34 @@
-"""The hot loops, compiled where a compiler was at hand, else in NumPy with identical results.
+"""The recogniser and the masks, compiled: ``_compiled.pyx`` and the ``*.pxi`` that it includes.
 
-Recognition and masks: ``_compiled.pyx`` and ``numpy_kernel.py`` (``interface.Kernel``), and
-``chosen.KERNEL`` is the one in use. Finite automata: ``_automata.pyx`` and ``plain_kernel.py``
-(``kernel.Automata``), and ``chosen_kernel.AUTOMATA``. Lowering: ``_lowering.pyx``, and in Python
-the functions that ``lower.chosen_kernel`` marks ``compiled``. Importing this package itself
-imports nothing.
+Importing this package imports nothing. A name of the compiled module is looked up here on first
+use, and is a ``MissingEngineError`` where that module was not built or cannot be loaded. What each
+part does is said where it is written; ``_compiled.pyi`` has the types.
 """
 
-import os
+from importlib import import_module
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
-CHOICE_VARIABLE = "KBNF_KERNEL"
-"""Set to ``numpy``, this environment variable leaves the compiled kernel unused."""
+from kbnf_core.errors import MissingEngineError
+
+_COMPILED = "kbnf_core.kernel._compiled"
 
 
-def kernel_name() -> str:
-    """Return ``compiled`` or ``numpy``: which kernel this process uses."""
-    wanted = os.environ.get(CHOICE_VARIABLE)
-    built = find_spec("kbnf_core.kernel._compiled") is not None
-    return "compiled" if built and wanted != "numpy" else "numpy"
+def has_engine() -> bool:
+    """Tell whether the compiled module is there, and NumPy, on whose arrays it works."""
+    return find_spec(_COMPILED) is not None and find_spec("numpy") is not None
+
+
+if TYPE_CHECKING:
+    from kbnf_core.kernel._compiled import *  # noqa: F403 - every name of it
+else:
+
+    def __getattr__(name: str) -> object:
+        if name.startswith("__"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        try:
+            compiled = import_module(_COMPILED)
+        except ImportError as error:
+            raise MissingEngineError(str(error)) from error
+        value = globals()[name] = getattr(compiled, name)
+        return value

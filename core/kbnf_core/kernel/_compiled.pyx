@@ -1,6 +1,6 @@
 # cython: language_level=3, wraparound=False, cdivision=True
 # distutils: language = c++
-"""The kernel, compiled: see ``interface.Kernel`` for what each part does.
+"""The recogniser and the masks.
 
 One extension module; each file that is included holds one class or a few functions, in the order
 in which they need each other.
@@ -30,8 +30,6 @@ from cpython.ref cimport PyObject
 cimport numpy as cnp
 
 cnp.import_array()
-
-NAME = "compiled"
 
 ctypedef pair[int32_t, int32_t] Pair
 

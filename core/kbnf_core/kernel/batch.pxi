@@ -167,7 +167,12 @@ def fill_rows(
     list engines not None,
     Py_ssize_t threads,
 ):
-    """See ``interface.Kernel``."""
+    """Do for ``out[rows[i]]`` what ``engines[i].fill_bitmask`` does, if possible without the GIL.
+
+    Without an engine a row allows everything. ``threads`` share the copying, at most one for each
+    processor; they are kept. Raises ValueError, before anything is written, unless ``out`` is
+    two-dimensional contiguous int32 and has all these rows, each long enough.
+    """
     cdef shared_ptr[Rows] work
     cdef Helpers* helpers = NULL
     cdef list masks = []

@@ -1,4 +1,4 @@
-# What every token does to a list of states, all at once; see ``interface.Kernel.columns``.
+# What every token does to a list of states, all at once.
 
 cdef enum:
     _NOWHERE = 0
@@ -84,7 +84,13 @@ cdef class _Vectors:
 
 
 def columns(table, trie, const int32_t[::1] states, bint eager, int64_t work):
-    """See ``interface.Kernel``."""
+    """Return which column each token of a trie has, and the columns, int32[count, states].
+
+    A column has the state of ``table`` after the token from each of ``states``, DEAD where it cannot
+    come; no two are equal, and column 0 is dead throughout. The first is as long as
+    ``trie.token_ids``. With ``eager`` a byte after one that completed the start is refused. None
+    where more than ``work`` transitions would be followed, or too much be stored.
+    """
     cdef _Vectors vectors = _Vectors(table.explorer, states, eager, work)
     cdef const uint8_t[::1] byte = trie.byte
     cdef const int32_t[::1] skip = trie.skip

@@ -1,8 +1,9 @@
-# Configurations of states, interned; see ``interface.Configurations``.
+# Configurations of states, interned: sorted (stack node, item set) pairs, and sorted completions.
 
 cdef class Configurations:
     """Contents by number and numbers by content; a deque, so that what is handed out stays put.
 
+    ``size``: the number of pairs and completions of all states.
     Read with ``at``: a number that is none is an IndexError, whatever an artifact led to.
     """
 
@@ -18,17 +19,17 @@ cdef class Configurations:
         return self.all_pairs.size()
 
     def number(self, pairs, completions):
-        """See ``interface.Configurations``."""
+        """Return the number of a content, the next free one if it is new."""
         cdef vector[Pair] these = pairs
         cdef vector[int32_t] ends = completions
         return self.find(these, ends)
 
     def pairs(self, size_t number):
-        """See ``interface.Configurations``."""
+        """Return the (stack node, item set) pairs of a state."""
         return tuple(self.all_pairs.at(number))
 
     def completions(self, size_t number):
-        """See ``interface.Configurations``."""
+        """Return the nonterminals that completed into BOTTOM with the byte that led here."""
         return tuple(self.all_exits.at(number))
 
     cdef int32_t find(self, vector[Pair]& pairs, vector[int32_t]& completions) except -1:
@@ -49,6 +50,3 @@ cdef class Configurations:
         self.all_exits.push_back(completions)
         self.size += pairs.size() + completions.size()
         return self.index.add(hashed)
-
-
-configurations = Configurations

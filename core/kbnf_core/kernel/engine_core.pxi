@@ -1,8 +1,17 @@
-# The per-token path of an engine; ``engine_core.EngineCore`` is the same in Python.
+# The per-token path of an engine. What takes more than a lookup is left to methods of ``Engine``:
+# ``_position_after``, ``_mask_here``, ``_last_row``, ``_row_of``.
+
+import enum
 
 from operator import index
 
-from kbnf_core.kernel.result import AcceptTokenResult
+
+class AcceptTokenResult(enum.Enum):
+    """What accepting a token led to."""
+
+    Ongoing = "ongoing"
+    Finished = "finished"
+
 
 cdef object _ONGOING = AcceptTokenResult.Ongoing
 cdef object _FINISHED = AcceptTokenResult.Finished
@@ -28,7 +37,7 @@ cdef class EngineCore:
     cdef const uint8_t[::1] blob
 
     def _use(self, automaton):
-        """See ``interface.EngineCore``."""
+        """Switch to ``automaton``, a ``TokenAutomaton``; the caller sets the position."""
         self._automaton = automaton
         self.words = automaton.words
         self.nothing = automaton.no_mask()

@@ -1,4 +1,11 @@
-# Forced bytes and tokens; ``forced`` is the same in Python, with the theory.
+# Forced continuations: the bytes, or tokens, with which every text from a position begins.
+#
+# A byte is forced where no other can come. Forced *tokens* are those that the tokenizer itself
+# writes for these bytes. What it writes for the last of them depends on what follows: a longer token
+# may stand there. With every tokenizer here (byte pairs, unigrams, longest match) the tokens up to a
+# boundary are those of the text up to that boundary. So each place at which a token can begin that
+# reaches beyond the forced bytes is tried as the last boundary, and the tokens on which all these
+# encodings agree are certain.
 
 cdef enum:
     # Of a byte, a class or a token: not known yet; none, or several.
@@ -6,7 +13,7 @@ cdef enum:
     _OPEN = -1
     # In a front: the other number is a state.
     _STATE = -1
-    # Forced bytes that are looked at together; see ``forced``.
+    # Forced bytes that are looked at together; after their tokens it goes on with the next ones.
     _MOST_BYTES = 1024
 
 
@@ -61,14 +68,21 @@ cdef class Forced:
         return 0
 
     def bytes_from(self, int32_t position, size_t limit):
-        """See ``interface.Forced``."""
+        """Return the longest bytes, at most ``limit``, that all texts from a position begin with.
+
+        It stops where the text may end, and where a token terminal may come.
+        """
         cdef string data
         cdef vector[Pair] fronts
         self._follow(position, limit, data, fronts)
         return data
 
     def find(self, int32_t position, list accepted, Py_ssize_t limit):
-        """See ``interface.Forced``."""
+        """Return the tokens that come from ``position`` on, at most ``limit``.
+
+        Those that the tokenizer writes for the forced bytes after what was ``accepted``, and
+        single ones that can come alone.
+        """
         cdef vector[int32_t] forced
         cdef Pair single
         cdef size_t count, most = max(limit, 0)
@@ -175,7 +189,7 @@ cdef class Forced:
 
     cdef bint _expects_tokens(self, Pair front) except -1:
         """Whether a token terminal may come."""
-        cdef _Items items = self.explorer.items
+        cdef ItemSets items = self.explorer.items
         cdef vector[Pair]* sources
         cdef size_t i
         if front.first != _STATE:
@@ -373,9 +387,6 @@ cdef class Forced:
             positions.pop_back()
         self.written.keep(positions, position, before, found)
         return position
-
-
-forced = Forced
 
 
 cdef size_t _shared_start(vector[int32_t]& one, vector[int32_t]& other) noexcept nogil:

@@ -1,4 +1,4 @@
-# Bounded language inclusion of an automaton in a state; see ``interface.Inclusion``.
+# Bounded language inclusion of an automaton in a state.
 #
 # An item set includes the automaton's language where one of its items does, and nothing completes
 # in the others: so what is searched are automaton states, and no item set is made for it. Where
@@ -143,7 +143,11 @@ cdef class Inclusion:
         free(self.of_automata)
 
     def covered(self, int32_t state, int32_t reading, int32_t most):
-        """See ``interface.Inclusion``."""
+        """Return a length, at most ``most``, up to which the machine's language is viable.
+
+        Every string of at most so many bytes that the machine reads from ``reading`` on is viable
+        in ``state`` and completes nothing. It is a lower bound: the search is bounded.
+        """
         self.explorer.acquire()
         try:
             self.explorer.refresh()
@@ -315,7 +319,7 @@ cdef class Inclusion:
 
     cdef int32_t _after_call(self, int32_t state) except DEAD:
         """The position after the call of a nonterminal that reads one character, whatever it is."""
-        cdef _Items items = self.explorer.items
+        cdef ItemSets items = self.explorer.items
         cdef int32_t call, after = _SEVERAL
         for call in range(items.call_start[state], items.call_start[state + 1]):
             if not items.call_tail[call] and not items.accepting[items.call_return[call]]:
@@ -341,7 +345,7 @@ cdef class Inclusion:
 
     cdef bint _reads_on(self, int32_t state) noexcept:
         """Whether an automaton state has an edge for a byte that the machine reads somewhere."""
-        cdef _Items items = self.explorer.items
+        cdef ItemSets items = self.explorer.items
         cdef int32_t edge
         for edge in range(items.edge_start[state], items.edge_start[state + 1]):
             if self.reads[items.edge_class[edge]]:
@@ -349,12 +353,12 @@ cdef class Inclusion:
         return False
 
     cdef bint _has_calls(self, int32_t position) noexcept:
-        cdef _Items items = self.explorer.items
+        cdef ItemSets items = self.explorer.items
         return position < 0 and items.call_start[~position] < items.call_start[~position + 1]
 
     cdef inline int32_t _step_to_end(self, int32_t position, int32_t byte_class) except? DEAD:
         """The position after a byte at which its nonterminal is complete, and nothing can come."""
-        cdef _Items items = self.explorer.items
+        cdef ItemSets items = self.explorer.items
         cdef int32_t state = items.targets_of(~position)[byte_class] - 1
         if state < 0 or not items.accepting[state] or self._has_calls(~state):
             return DEAD
@@ -371,7 +375,7 @@ cdef class Inclusion:
         self, int32_t place, int32_t reading, int32_t wanted, int32_t pairs
     ) except -1:
         """The length proved at a place of a walk; see ``LazyTable.place``."""
-        cdef _Items items = self.explorer.items
+        cdef ItemSets items = self.explorer.items
         cdef vector[int64_t]* members
         cdef int32_t found = 0, length, position
         cdef size_t i, best = 0
@@ -423,7 +427,7 @@ cdef class Inclusion:
 
     cdef inline bint _calls(self, int32_t position, int32_t byte_class) except -1:
         """Whether after a byte, for which ``_step`` finds no position, something is called."""
-        cdef _Items items = self.explorer.items
+        cdef ItemSets items = self.explorer.items
         cdef int32_t found
         if position >= 0:
             return False
@@ -517,7 +521,7 @@ cdef class Inclusion:
 
         A call may read anything.
         """
-        cdef _Items items = self.explorer.items
+        cdef ItemSets items = self.explorer.items
         cdef Known* known = self._known(~start, 0)
         cdef vector[int32_t] found = vector[int32_t](1, start)
         cdef int32_t state, edge, call
@@ -590,5 +594,3 @@ cdef inline void _add_to(Characters* these, Characters more) noexcept nogil:
     these.low |= more.low
     these.high |= more.high
 
-
-reader = Inclusion

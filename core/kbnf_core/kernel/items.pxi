@@ -1,4 +1,8 @@
-# Transitions, calls and completions of item sets; numbers as in ``recognise.items.ItemSets``.
+# Item sets: sorted, interned sets of automaton states and the nonterminals that they report.
+#
+# An item is (automaton state, nonterminal to report on completion), packed into one integer. All
+# items of a set share one stack node. Everything computed here depends on the item set alone, never
+# on that node, so it is memoised by item set.
 #
 # References into a deque stay valid while it grows at its end, so vectors are handed out as pointers.
 
@@ -19,10 +23,14 @@ cdef enum:
     _LIFTS = 3
 
 
-cdef class _Items:
-    """Computes transitions, calls and completions of item sets, and memoises them."""
+cdef class ItemSets:
+    """Interns item sets, closed under tail calls, and memoises their transitions and calls.
 
-    cdef Lists sets
+    Sets are named by number, that of the empty one is EMPTY. Not locked: the table is. An item is
+    ``state * radix + nonterminal to report``.
+    """
+
+    cdef _Lists sets
     cdef Py_ssize_t width
     cdef int64_t radix
     cdef const int32_t[::1] edge_start
@@ -33,13 +41,15 @@ cdef class _Items:
     cdef const int32_t[::1] call_return
     cdef const uint8_t[::1] call_tail
     cdef const int32_t[::1] token_start
+    cdef const int32_t[::1] token_terminal
+    cdef const int32_t[::1] token_target
     cdef const int32_t[::1] entry
     cdef const uint8_t[::1] accepting
     # By item set; valid where ``known`` has the bit.
     cdef vector[uint8_t] known
     cdef deque[int32_t] live_sets
-    cdef deque[vector[int32_t]] completions
-    cdef deque[vector[int32_t]] reported
+    cdef deque[vector[int32_t]] completed_lists
+    cdef deque[vector[int32_t]] report_lists
     cdef deque[vector[Pair]] calls
     cdef vector[uint8_t] kinds
     # By item set: its row of moves, one by byte class; NULL while nobody asked. Rows never move, and
@@ -57,10 +67,12 @@ cdef class _Items:
     cdef _Map unions
     cdef unordered_map[string, int32_t] predictions
 
-    def __cinit__(self, items, tables):
-        self.sets = items.sets
+    def __cinit__(self, tables):
+        cdef vector[int64_t] nothing
+        self.sets = _Lists()
+        self.sets.find(nothing)
         self.width = tables.class_count
-        self.radix = items.radix
+        self.radix = len(tables.names)
         self.edge_start = tables.edge_start
         self.edge_class = tables.edge_class
         self.edge_target = tables.edge_target
@@ -69,10 +81,55 @@ cdef class _Items:
         self.call_return = tables.call_return
         self.call_tail = tables.call_tail.view("uint8")
         self.token_start = tables.token_start
+        self.token_terminal = tables.token_terminal
+        self.token_target = tables.token_target
         self.entry = tables.entry
         self.accepting = tables.accepting.view("uint8")
         self.single = _Map()
         self.unions = _Map()
+
+    def __len__(self):
+        return self.sets.contents.size()
+
+    @property
+    def size(self):
+        """The number of items in all sets."""
+        return self.sets.size
+
+    def items(self, size_t number):
+        """Return the packed items of a set, ascending."""
+        return tuple(self.sets.contents.at(number))
+
+    def number(self, vector[int64_t] items):
+        """Intern a set that is closed and sorted already."""
+        return self.sets.find(items)
+
+    def intern(self, vector[int64_t] items):
+        """Return the number of the set of ``items``, closed under tail calls."""
+        return self._intern(items)
+
+    def pack(self, int64_t state, int64_t nonterminal):
+        """Return the item of an automaton state and the nonterminal to report."""
+        return state * self.radix + nonterminal
+
+    def unpack(self, int64_t item):
+        """Return (automaton state, nonterminal to report)."""
+        return item // self.radix, item % self.radix
+
+    def completions(self, size_t number):
+        """Return the nonterminals that a set completes, ascending."""
+        self.sets.contents.at(number)
+        return tuple(self.completed(<int32_t> number)[0])
+
+    def reports(self, size_t number):
+        """Return the nonterminals that the items of a set report."""
+        self.sets.contents.at(number)
+        return frozenset(self.reported(<int32_t> number)[0])
+
+    def without_ends(self, size_t number):
+        """Return the set without the items that nothing leaves: what they complete is recorded."""
+        self.sets.contents.at(number)
+        return self.live(<int32_t> number)
 
     cdef inline vector[int64_t]* of(self, int32_t item_set) noexcept:
         """The items of a set: automaton state times radix, plus nonterminal to report."""
@@ -84,8 +141,8 @@ cdef class _Items:
         if size > self.known.size():
             self.known.resize(size)
             self.live_sets.resize(size)
-            self.completions.resize(size)
-            self.reported.resize(size)
+            self.completed_lists.resize(size)
+            self.report_lists.resize(size)
             self.calls.resize(size)
         return self.known[item_set] & what
 
@@ -334,6 +391,28 @@ cdef class _Items:
                 return True
         return False
 
+    cdef int32_t after_token(self, int32_t item_set, ordered_set[int32_t]& terminals) except -2:
+        """The set after one token that some of these terminals match, EMPTY where none does."""
+        cdef vector[int64_t] reached
+        cdef int64_t item
+        cdef int32_t state, edge
+        for item in self.of(item_set)[0]:
+            state = <int32_t> (item // self.radix)
+            for edge in range(self.token_start[state], self.token_start[state + 1]):
+                if terminals.count(self.token_terminal[edge]):
+                    reached.push_back(self.token_target[edge] * self.radix + item % self.radix)
+        return EMPTY if reached.empty() else self._intern(reached)
+
+    cdef int add_terminals(self, int32_t item_set, ordered_set[int32_t]& terminals) except -1:
+        """Add the token terminals that a set expects."""
+        cdef int64_t item
+        cdef int32_t state, edge
+        for item in self.of(item_set)[0]:
+            state = <int32_t> (item // self.radix)
+            for edge in range(self.token_start[state], self.token_start[state + 1]):
+                terminals.insert(self.token_terminal[edge])
+        return 0
+
     cdef vector[int32_t]* completed(self, int32_t item_set) except NULL:
         """The nonterminals that a set completes, ascending."""
         cdef ordered_set[int32_t] found
@@ -342,20 +421,20 @@ cdef class _Items:
             for item in self.of(item_set)[0]:
                 if self.accepting[item // self.radix]:
                     found.insert(item % self.radix)
-            self.completions[item_set].assign(found.begin(), found.end())
+            self.completed_lists[item_set].assign(found.begin(), found.end())
             self.known[item_set] |= _COMPLETED
-        return &self.completions[item_set]
+        return &self.completed_lists[item_set]
 
-    cdef vector[int32_t]* reports(self, int32_t item_set) except NULL:
+    cdef vector[int32_t]* reported(self, int32_t item_set) except NULL:
         """The nonterminals that the items of a set report, ascending."""
         cdef ordered_set[int32_t] found
         cdef int64_t item
         if not self._knows(item_set, _REPORTS):
             for item in self.of(item_set)[0]:
                 found.insert(item % self.radix)
-            self.reported[item_set].assign(found.begin(), found.end())
+            self.report_lists[item_set].assign(found.begin(), found.end())
             self.known[item_set] |= _REPORTS
-        return &self.reported[item_set]
+        return &self.report_lists[item_set]
 
     cdef vector[Pair]* waits(self, int32_t item_set) except NULL:
         """The calls of a set that are no tail calls: (nonterminal, item set after it)."""

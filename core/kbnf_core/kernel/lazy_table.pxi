@@ -1,5 +1,5 @@
-# The transition table, filled on demand as a lazy DFA; see ``interface.LazyTable``.
-# Item sets and stack nodes are interned by ``_Items`` and ``_StackNodes``; a step combines them.
+# The transition table, filled on demand as a lazy DFA.
+# Item sets and stack nodes are interned by ``ItemSets`` and ``StackNodes``; a step combines them.
 
 cdef class LazyTable:
     """Steps through one ``recognise.states.StateTable`` and computes missing transitions.
@@ -19,10 +19,10 @@ cdef class LazyTable:
     cdef const uint8_t* classes
     cdef Py_ssize_t width
     cdef Py_ssize_t capacity
-    cdef _Items items
-    cdef _StackNodes stack
+    cdef ItemSets items
+    cdef StackNodes stack
     # By state; valid where ``has_sources`` is set.
-    cdef deque[vector[Pair]] sources
+    cdef deque[vector[Pair]] source_lists
     cdef vector[uint8_t] has_sources
     cdef _Map settled
     cdef Configurations configurations
@@ -77,12 +77,16 @@ cdef class LazyTable:
         return found
 
     def explore(self, int32_t state, uint8_t byte_class):
-        """See ``interface.LazyTable``."""
+        """Compute the state after a byte of ``byte_class``, store it in the table, return it."""
         self.refresh()
         return self._find_step(state, byte_class)
 
     def feed(self, int32_t state, const uint8_t[::1] data, bint eager):
-        """See ``interface.LazyTable``."""
+        """Return the state after ``data``, and the number of bytes consumed.
+
+        The state is DEAD unless all were. With ``eager`` a byte after one that completed the
+        start is refused.
+        """
         cdef Py_ssize_t i
         self.refresh()
         for i in range(data.shape[0]):
@@ -94,7 +98,7 @@ cdef class LazyTable:
         return state, data.shape[0]
 
     def live_classes(self, int32_t state):
-        """See ``interface.LazyTable``."""
+        """Return the byte classes with a transition from a state, ascending."""
         cdef vector[Pair]* sources
         cdef Py_ssize_t byte_class
         cdef size_t i
@@ -114,7 +118,7 @@ cdef class LazyTable:
         return found
 
     def begin(self, int32_t item_set):
-        """See ``interface.LazyTable``."""
+        """Return the state of ``item_set`` alone, over BOTTOM."""
         self.refresh()
         self.acquire()
         try:
@@ -124,7 +128,7 @@ cdef class LazyTable:
             self.release()
 
     def enter(self, nonterminals):
-        """See ``interface.LazyTable``."""
+        """Return the state at the entries of nonterminals, each reporting itself, over BOTTOM."""
         self.refresh()
         self.acquire()
         try:
@@ -138,8 +142,85 @@ cdef class LazyTable:
         cdef vector[int32_t] no_exits
         return self._intern(reached, no_exits)
 
+    def adopt(self, vector[Pair] pairs, vector[int32_t] completions):
+        """Return the state with these sorted pairs and completions, a new one if need be."""
+        self.refresh()
+        self.acquire()
+        try:
+            self._wake()
+            return self._number(pairs, completions)
+        finally:
+            self.release()
+
+    def merge(self, size_t one, size_t other):
+        """Return the union of two states."""
+        cdef vector[Pair] reached
+        cdef ordered_set[int32_t] ends
+        cdef vector[int32_t] completions
+        cdef size_t state
+        self.refresh()
+        self.acquire()
+        try:
+            self._wake()
+            for state in (one, other):
+                reached.insert(
+                    reached.end(),
+                    self.configurations.all_pairs.at(state).begin(),
+                    self.configurations.all_pairs.at(state).end(),
+                )
+                _add_all(ends, &self.configurations.all_exits.at(state))
+            completions.assign(ends.begin(), ends.end())
+            return self._intern(reached, completions)
+        finally:
+            self.release()
+
+    def step_token(self, int32_t state, ordered_set[int32_t] terminals):
+        """Return the state after one token that matches ``terminals``, by id only."""
+        cdef vector[Pair]* sources
+        cdef vector[Pair] reached
+        cdef int32_t after
+        cdef size_t i
+        self.acquire()
+        try:
+            sources = self._checked_sources(state)
+            for i in range(sources.size()):
+                after = self.items.after_token(sources[0][i].second, terminals)
+                if after != EMPTY:
+                    reached.push_back(Pair(sources[0][i].first, after))
+            return self._settle(reached)
+        finally:
+            self.release()
+
+    def token_terminals(self, int32_t state):
+        """Return the token terminals expected in a state."""
+        cdef vector[Pair]* sources
+        cdef ordered_set[int32_t] found
+        cdef size_t i
+        self.acquire()
+        try:
+            sources = self._checked_sources(state)
+            for i in range(sources.size()):
+                self.items.add_terminals(sources[0][i].second, found)
+            return frozenset(found)
+        finally:
+            self.release()
+
+    def sources(self, int32_t state):
+        """Return the (stack node, item set) pairs of a state with the pair that they predict."""
+        self.acquire()
+        try:
+            return tuple(self._checked_sources(state)[0])
+        finally:
+            self.release()
+
+    cdef vector[Pair]* _checked_sources(self, int32_t state) except NULL:
+        """The sources of a state whose number may come from anywhere; the lock is held."""
+        self._wake()
+        self.configurations.all_pairs.at(<size_t> state)
+        return self._sources(state)
+
     def signature(self, int32_t item_set, const int32_t[::1] blocks):
-        """See ``interface.LazyTable``."""
+        """Return a key under which item sets equivalent modulo ``blocks`` collide."""
         cdef vector[int64_t] found
         self._wake()
         self.items.signature(item_set, blocks, found)
@@ -148,22 +229,23 @@ cdef class LazyTable:
         )
 
     def sizes(self):
-        """See ``interface.LazyTable``."""
+        """Return the numbers of states, and of all pairs, completions, items and triples.
+
+        Of what an artifact stores, before it is asked for, that is the number of states and 0.
+        """
         cdef Py_ssize_t parts
         if self.items is None:
-            return self.table.sizes_plainly()
-        parts = self.configurations.size + self.items.sets.size + self.stack.nodes.size
+            return len(self.table.next), 0
+        parts = self.configurations.size + self.items.sets.size + self.stack.nodes.size // 3
         return self.configurations.all_pairs.size(), parts
 
     cdef int _wake(self) except -1:
         """Fetch item sets and stack nodes on first use: an artifact restores them then."""
-        cdef _Items items
         if self.items is None:
-            items = _Items(self.table.items, self.table.tables)
-            self.stack = _StackNodes(self.table.stack, items)
+            self.stack = self.table.stack
             self.configurations = self.table.configurations
             # Assigned last, since not all callers hold the lock: once set, the others are set too.
-            self.items = items
+            self.items = self.table.items
         return 0
 
     cdef inline int32_t place(self, int32_t state) except? 0:
@@ -262,7 +344,7 @@ cdef class LazyTable:
         if what.first == BOTTOM:
             completions.push_back(what.second)
             return 0
-        pairs = self.stack.waiting(what)
+        pairs = self.stack.waiters(what)
         for i in range(pairs.size()):
             if not _holds(reached, pairs[0][i]):
                 reached.push_back(pairs[0][i])
@@ -305,14 +387,14 @@ cdef class LazyTable:
 
     cdef vector[Pair]* _sources(self, int32_t state) except NULL:
         """The pairs of a state together with the pair that they predict."""
-        if state >= <int32_t> self.sources.size():
-            self.sources.resize(state + 1)
+        if state >= <int32_t> self.source_lists.size():
+            self.source_lists.resize(state + 1)
             self.has_sources.resize(state + 1)
         if not self.has_sources[state]:
-            self.sources[state] = self._find_sources(state)
+            self.source_lists[state] = self._find_sources(state)
             self.has_sources[state] = True
-            self._bury(state, self.sources[state])
-        return &self.sources[state]
+            self._bury(state, self.source_lists[state])
+        return &self.source_lists[state]
 
     cdef int _bury(self, int32_t state, vector[Pair]& sources) except -1:
         """Fill the row's DEAD entries eagerly: most classes have no transition."""
@@ -352,15 +434,16 @@ cdef class LazyTable:
         waits = self.items.waits(predicted)
         for j in range(waits.size()):
             edges.push_back(Triple(waits[0][j].first, Pair(SELF, waits[0][j].second)))
-        pairs.push_back(Pair(self.stack.intern(edges), predicted))
+        pairs.push_back(Pair(self.stack.find(edges), predicted))
         return pairs
 
 
-explorer = LazyTable
-
-
 def unwritten(Py_ssize_t count, Py_ssize_t width):
-    """See ``interface.Kernel``; NumPy asks for huge pages, each of which takes milliseconds."""
+    """Return int32[count, width] for rows of transitions, with nothing sensible in it.
+
+    It takes up no memory where nothing was written yet: NumPy asks for huge pages, each of which
+    takes milliseconds.
+    """
     cdef cnp.npy_intp[2] shape = [count, width]
     cdef void* data = malloc(count * width * sizeof(int32_t))
     if data == NULL:

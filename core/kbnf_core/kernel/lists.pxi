@@ -1,26 +1,17 @@
-# Numbered lists; see ``interface.Lists``.
+# Numbered lists of integers.
 
-cdef class Lists:
-    """Contents by number and numbers by content; a deque, so that what is handed out stays put."""
+cdef class _Lists:
+    """Contents by number and numbers by content; a deque, so that what is handed out stays put.
+
+    ``size``: the number of integers in all of them.
+    """
 
     cdef deque[vector[int64_t]] contents
     cdef _Index index
-    cdef readonly size_t size
+    cdef size_t size
 
     def __cinit__(self):
         self.index = _Index()
-
-    def __len__(self):
-        return self.contents.size()
-
-    def number(self, values):
-        """See ``interface.Lists``."""
-        cdef vector[int64_t] these = values
-        return self.find(these)
-
-    def values(self, size_t number):
-        """See ``interface.Lists``."""
-        return tuple(self.contents.at(number))
 
     cdef int32_t find(self, vector[int64_t]& values) except -1:
         """The number of a content, interned if new."""
@@ -36,6 +27,3 @@ cdef class Lists:
         self.contents.push_back(values)
         self.size += values.size()
         return self.index.add(hashed)
-
-
-lists = Lists

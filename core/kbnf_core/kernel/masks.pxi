@@ -1,7 +1,7 @@
 # Bitmasks: copied into a row, and applied to logits.
 
 cdef int _copy(cnp.ndarray out, cnp.ndarray words) except -1:
-    """Copy words; the checks read the array's header only, so they cost next to nothing."""
+    """Copy words to the front, and zeros to the rest; the checks read the array's header only."""
     cdef Py_ssize_t length, count
     if (
         cnp.PyArray_TYPE(out) != cnp.NPY_INT32
@@ -18,11 +18,6 @@ cdef int _copy(cnp.ndarray out, cnp.ndarray words) except -1:
     if length > count:
         memset(target + count * 4, 0, (length - count) * 4)
     return 0
-
-
-def fill(cnp.ndarray out not None, cnp.ndarray words not None):
-    """See ``interface.Kernel``."""
-    _copy(out, words)
 
 
 ctypedef fused real:
@@ -82,7 +77,10 @@ cdef void _apply(
 
 
 def apply(const uint32_t[::1] words, Py_ssize_t size, real[::1] logits):
-    """Apply a mask; see ``_apply``."""
+    """Set logits whose bit is not set, and all from ``size`` on, to minus infinity, in place.
+
+    ``logits`` is contiguous, writable, one-dimensional float32 or float64, at least ``size``.
+    """
     if size > words.shape[0] * 32 or size > logits.shape[0]:
         raise ValueError("the mask and the logits are shorter than the vocabulary")
     if logits.shape[0] == 0:

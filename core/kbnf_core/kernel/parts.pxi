@@ -132,9 +132,8 @@ cdef class Parts:
         self.head = len(self.slices) * sizeof(Taken) // sizeof(int32_t)
         self.width = part.blocks.shape[1]
 
-
     def row(self, const uint8_t[::1] key):
-        """See ``interface.Parts``."""
+        """Return the mask that ``Pool.sparse`` tells of."""
         cdef cnp.npy_intp length = self.width
         cdef cnp.ndarray words = cnp.PyArray_ZEROS(1, &length, cnp.NPY_UINT32, 0)
         cdef uint32_t* bits = <uint32_t*> cnp.PyArray_DATA(words)
@@ -173,6 +172,3 @@ cdef class Parts:
                     ):
                         words[token >> 5] |= <uint32_t> 1 << (token & 31)
         return found
-
-
-parts = Parts

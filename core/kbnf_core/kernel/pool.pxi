@@ -1,12 +1,19 @@
-# Interned arrays; see ``interface.Pool``.
+# Interned one-dimensional arrays of one type.
 
 cdef enum:
+    # The overhead of an array, besides its content.
+    _ARRAY_BYTES = 256
     # Words, beside those of blocks, of a mask that ``sparse`` returns.
     _MOST_SPARSE = 512
 
+ARRAY_BYTES = _ARRAY_BYTES
+
 
 cdef class Pool:
-    """Interns arrays.
+    """Interns arrays; those of masks all have one width, others may be of any length.
+
+    ``added_bytes``: the growth since it was made, with ``ARRAY_BYTES`` for each array. An array that
+    is handed out is not to be written to.
 
     The content of a mask is what it has of each slice (``Taken``) and then, if they are fewer than
     all words, (index, word) pairs of words with other bits; else all words.
@@ -38,12 +45,12 @@ cdef class Pool:
         return self.unite((number,)) if self.width else _as_array(self.contents[number])
 
     def number(self, array):
-        """See ``interface.Pool``."""
+        """Return the number of an array's content, the next free one if it is new."""
         self._wake()
         return self._number(array)
 
     def unite(self, numbers):
-        """See ``interface.Pool``."""
+        """Return the union of masks, as an array of its own."""
         cdef cnp.npy_intp length = self.width
         cdef cnp.ndarray words = cnp.PyArray_ZEROS(1, &length, cnp.NPY_UINT32, 0)
         cdef int32_t number
@@ -56,7 +63,11 @@ cdef class Pool:
         return words
 
     def sparse(self, numbers):
-        """See ``interface.Pool``."""
+        """Return the union of masks in few numbers: what it has of each slice, and other words.
+
+        ``Parts.row`` reads it. Empty for the empty mask. None where there would be many numbers,
+        or nothing was searched for or added yet.
+        """
         cdef vector[int32_t] these = numbers
         return self.sparse_of(these) if self.awake else None
 
@@ -166,11 +177,8 @@ cdef class Pool:
         cdef int32_t number = self.contents.size()
         self.contents.push_back(content)
         self.places[_hash(content)].push_back(number)
-        self.added_bytes += content.size() * sizeof(int32_t) + 256
+        self.added_bytes += content.size() * sizeof(int32_t) + _ARRAY_BYTES
         return number
-
-
-pool = Pool
 
 
 cdef uint64_t _hash(const vector[int32_t]& content) noexcept nogil:

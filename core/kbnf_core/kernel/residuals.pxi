@@ -1,10 +1,14 @@
-# The walks that the mask of a state needs; see ``interface.MaskAssembler``.
+# The walks that the mask of a state needs.
 
 ctypedef pair[Pair, int32_t] Frame  # ((stack node, item set or nonterminal), number of a node set)
 
 
 cdef class MaskAssembler:
-    """Follows walks and their completions down the stack, over a memo of the walks met so far."""
+    """Follows walks and their completions down the stack, over a memo of the walks met so far.
+
+    ``walk_count``: the walks made; those recalled do not count. The caller of ``walk`` and
+    ``gather`` holds the table's lock.
+    """
 
     cdef object masks
     cdef LazyTable explorer
@@ -45,7 +49,7 @@ cdef class MaskAssembler:
         return self.walks.size()
 
     def holds_more_than(self, double share):
-        """See ``interface.MaskAssembler``."""
+        """Tell whether more than a share of one of the limits is reached."""
         cdef Py_ssize_t states, parts
         states, parts = self.explorer.sizes()
         return (
@@ -55,7 +59,7 @@ cdef class MaskAssembler:
         )
 
     def known(self):
-        """See ``interface.MaskAssembler``."""
+        """Return the memo, by item set and node set."""
         return {
             (<int32_t> (each.first >> 32), <int32_t> each.first): (
                 each.second.first, tuple(each.second.second)
@@ -64,19 +68,26 @@ cdef class MaskAssembler:
         }
 
     def walk(self, int32_t item_set, int32_t nodes):
-        """See ``interface.MaskAssembler``."""
+        """Return the walk of an item set below the nodes of a set."""
         self._make_room()
         cdef Walked* found = self._walk(item_set, nodes)
         return found.first, tuple(found.second)
 
     def gather(self, int32_t state):
-        """See ``interface.MaskAssembler``."""
+        """Return numbers of masks, and of node sets, both ascending.
+
+        The union of the masks has the tokens that can come in ``state``; the node sets are those
+        at which the start is complete.
+        """
         self._gather(state)
         _make_distinct(self.found_completions)
         return tuple(self.found_rows), tuple(self.found_completions)
 
     def mask(self, int32_t state, more):
-        """See ``interface.MaskAssembler``."""
+        """Return the union of the masks of ``gather`` and of those with the numbers ``more``.
+
+        Equal masks of few tokens are one array, as are those of the same numbers.
+        """
         cdef int32_t number
         self.explorer.acquire()
         try:
@@ -88,7 +99,7 @@ cdef class MaskAssembler:
             self.explorer.release()
 
     def prefix_free(self, int32_t state):
-        """See ``interface.MaskAssembler``."""
+        """Return the same without more, and without tokens that go on behind a complete text."""
         self.explorer.acquire()
         try:
             self._gather(state)
@@ -121,7 +132,7 @@ cdef class MaskAssembler:
         return self.masks.shared_rows[few] if few else self.masks.no_words
 
     def gathered(self):
-        """See ``interface.MaskAssembler``."""
+        """Return the states for which walks were gathered, ascending."""
         return [state for state in range(self.is_gathered.size()) if self.is_gathered[state]]
 
     cdef int _gather(self, int32_t state) except -1:
@@ -173,7 +184,7 @@ cdef class MaskAssembler:
             if not self.left.insert(Frame(complete, nodes)).second:
                 continue
             at_bottom = at_bottom or complete.first == BOTTOM
-            waiting = self.explorer.stack.waiting(complete)
+            waiting = self.explorer.stack.waiters(complete)
             for i in range(waiting.size()):
                 self._enter(waiting[0][i].first, waiting[0][i].second, nodes)
                 # What resumes may complete at once, without reading anything more.
@@ -208,9 +219,6 @@ cdef class MaskAssembler:
     cdef void _make_room(self) noexcept:
         if self.walks.size() > self.capacity:
             self.walks.clear()
-
-
-assembler = MaskAssembler
 
 
 cdef void _make_distinct(vector[int32_t]& numbers) noexcept nogil:

@@ -1,23 +1,60 @@
-# The graph-structured stack; nodes are numbered as in ``recognise.stack.StackNodes``.
+# Stack nodes: hash-consed nodes of a graph-structured stack (Tomita 1986).
+#
+# A node says what resumes when a nonterminal completes. Predicting items gathers all that waits for
+# them into one node, a set of triples (nonterminal, parent node, item set to resume). SELF stands for
+# the node itself, for callers predicted at the same position. Nodes are named by content, not by
+# position in the text: equal contents are one node, so equal configurations are one state wherever
+# in a text they occur.
 
 ctypedef pair[int32_t, Pair] Triple  # (nonterminal, (parent node, item set to resume))
 
 
-cdef class _StackNodes:
-    """Interns stack nodes; memoises their waiting item sets and their narrowed forms."""
+cdef class StackNodes:
+    """Interns stack nodes; memoises their waiting item sets and their narrowed forms.
 
-    cdef Lists nodes
-    cdef _Items items
+    Nodes are named by number, that of the empty one is BOTTOM. Not locked: the table is.
+    """
+
+    cdef _Lists nodes
+    cdef ItemSets items
     cdef unordered_map[int32_t, vector[Triple]] contents
-    cdef unordered_map[uint64_t, vector[Pair]] waiters
+    cdef unordered_map[uint64_t, vector[Pair]] waiting_lists
     cdef _Map narrowed
 
-    def __cinit__(self, stack, _Items items):
-        self.nodes = stack.nodes
+    def __cinit__(self, ItemSets items):
+        cdef vector[int64_t] nothing
+        self.nodes = _Lists()
+        self.nodes.find(nothing)
         self.items = items
         self.narrowed = _Map()
 
-    cdef int32_t intern(self, vector[Triple]& edges) except -2:
+    def __len__(self):
+        return self.nodes.contents.size()
+
+    @property
+    def size(self):
+        """The number of triples in all nodes."""
+        return self.nodes.size // 3
+
+    def intern(self, edges):
+        """Return the number of the node with these triples, interning it if new."""
+        cdef vector[Triple] found
+        cdef int32_t nonterminal, below, after
+        for nonterminal, below, after in edges:
+            found.push_back(Triple(nonterminal, Pair(below, after)))
+        return self.find(found)
+
+    def edges(self, size_t number):
+        """Return the triples of a node, ascending."""
+        values = iter(self.nodes.contents.at(number))
+        return tuple(zip(values, values, values, strict=True))
+
+    def waiting(self, size_t number, int32_t nonterminal):
+        """Return the (stack node, item set) pairs to resume when a nonterminal completes."""
+        self.nodes.contents.at(number)
+        return self.waiters(Pair(<int32_t> number, nonterminal))[0]
+
+    cdef int32_t find(self, vector[Triple]& edges) except -2:
         """The number of the node with this content, given in any order."""
         cdef vector[int64_t] content
         cdef size_t i
@@ -29,12 +66,12 @@ cdef class _StackNodes:
             content.push_back(edges[i].second.second)
         return self.nodes.find(content)
 
-    cdef vector[Pair]* waiting(self, Pair complete) except NULL:
+    cdef vector[Pair]* waiters(self, Pair complete) except NULL:
         """The (stack node, item set) pairs to resume when a nonterminal completes in a node."""
         cdef uint64_t key = _key(complete.first, complete.second)
-        if not self.waiters.count(key):
-            self._find_waiting(complete, self.waiters[key])
-        return &self.waiters[key]
+        if not self.waiting_lists.count(key):
+            self._find_waiting(complete, self.waiting_lists[key])
+        return &self.waiting_lists[key]
 
     cdef int _find_waiting(self, Pair complete, vector[Pair]& found) except -1:
         cdef vector[Triple]* edges = self._triples(complete.first)
@@ -67,16 +104,16 @@ cdef class _StackNodes:
         cdef ordered_set[int32_t] needed
         cdef size_t known = 0
         cdef size_t i
-        _add_all(needed, self.items.reports(item_set))
+        _add_all(needed, self.items.reported(item_set))
         while known != needed.size():
             known = needed.size()
             for i in range(edges.size()):
                 if edges[0][i].second.first == SELF and needed.count(edges[0][i].first):
-                    _add_all(needed, self.items.reports(edges[0][i].second.second))
+                    _add_all(needed, self.items.reported(edges[0][i].second.second))
         for i in range(edges.size()):
             if needed.count(edges[0][i].first):
                 kept.push_back(edges[0][i])
-        return stack_node if kept.size() == edges.size() else self.intern(kept)
+        return stack_node if kept.size() == edges.size() else self.find(kept)
 
     cdef vector[Triple]* _triples(self, int32_t stack_node) except NULL:
         cdef vector[Triple]* found

@@ -1,7 +1,7 @@
-# What a vocabulary's tokens spell, and how its tokenizer cuts texts; see ``interface.Texts``.
+# What a vocabulary's tokens spell, and how its tokenizer cuts texts.
 
 cdef enum:
-    # Tokens of the past that are encoded along; see ``forced``.
+    # Tokens of the past that are encoded along: the first new token depends on a few at most.
     _CONTEXT = 8
     # In a context: bytes that were accepted without a token.
     _BYTES = -1
@@ -171,8 +171,6 @@ cdef class Texts:
             return tokens.size()
         return count
 
-
-texts = Texts
 
 
 cdef int32_t _token_at(list accepted, vector[int32_t]& forced, Py_ssize_t place) except? _BYTES:

@@ -1,4 +1,4 @@
-# The walk over trie and transition table; see ``interface.Walker``.
+# The walk over trie and transition table.
 
 ctypedef pair[int32_t, vector[Pair]] Walked  # number of a mask, (nonterminal, node set) completions
 
@@ -67,7 +67,12 @@ cdef class Walker:
             self.inclusions.append(inclusion)
 
     def walk(self, int32_t start, const int32_t[::1] roots, uint32_t[::1] words):
-        """See ``interface.Walker``."""
+        """Walk below each of the nodes ``roots``, in each from state ``start``.
+
+        Tokens whose node was reached are written to ``words``, which is overwritten. Returns where
+        nonterminals completed into BOTTOM and tokens go on: (nonterminal, trie nodes), both
+        ascending.
+        """
         cdef size_t i
         self._walk(start, &roots[0] if roots.shape[0] else NULL, roots.shape[0])
         memset(&words[0], 0, words.shape[0] * sizeof(uint32_t))
@@ -77,15 +82,10 @@ cdef class Walker:
         self._clear()
         return [(each.first, _as_array(each.second)) for each in self.completions]
 
-    def find(self, int32_t item_set, int32_t roots, Pool node_sets, Pool rows):
-        """See ``interface.Walker``."""
-        cdef Walked found
-        self.find_from(item_set, roots, node_sets, rows, found)
-        return found.first, tuple(found.second)
-
     cdef int find_from(
         self, int32_t item_set, int32_t roots, Pool node_sets, Pool rows, Walked& found
     ) except -1:
+        """Walk from an item set above BOTTOM; node sets and masks are named by number."""
         cdef vector[int32_t]* nodes
         cdef vector[int32_t] content
         node_sets._wake()
@@ -218,7 +218,7 @@ cdef class Walker:
         What the loop reads is in local variables: it is where all the time goes.
         """
         cdef LazyTable explorer = self.explorer
-        cdef _Items items = explorer.items
+        cdef ItemSets items = explorer.items
         if within >= _ENOUGH and not self.unsure:
             # Behind a long way that is proved, little is left.
             inclusion = None
@@ -405,8 +405,6 @@ cdef class Walker:
         memset(self.taken.data(), 0, self.taken.size() * sizeof(Taken))
         self.all_touched = False
 
-
-walker = Walker
 
 
 cdef int _make_ascending(vector[int32_t]& nodes, int32_t count) except -1:

@@ -3,7 +3,7 @@
 Here is what a check may be asked for beside them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,6 +45,12 @@ class LintOptions:
     def needs_tables(self) -> bool:
         """Whether something is asked that takes more than the text's meaning."""
         return self.vocabulary is not None or self.max_states is not None or self.counts_work
+
+    def without_engine(self) -> "LintOptions":
+        """Return the settings less all that the engine looks for."""
+        return replace(
+            self, vocabulary=None, reports_cost=False, max_states=None, max_mask_work=None
+        )
 
 
 NO_OPTIONS = LintOptions()

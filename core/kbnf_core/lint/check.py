@@ -13,6 +13,7 @@ from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
 from kbnf_core.errors import WorkLimitError
 from kbnf_core.frontend import Reading, read_grammar
 from kbnf_core.imports import BELOW, Imports
+from kbnf_core.kernel import has_engine
 from kbnf_core.languages import KBNF, Language, language_of
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lint import NO_OPTIONS, LintOptions
@@ -83,7 +84,13 @@ def check(
 
 
 def findings_of(reading: Reading, options: LintOptions = NO_OPTIONS) -> list[Diagnostic]:
-    """Return all findings about a grammar that was read, in order of position."""
+    """Return all findings about a grammar that was read, in order of position.
+
+    Where there is no engine (``kernel.has_engine``), those that take it are left out: W307, E601,
+    and all that ``options`` asks about a vocabulary, costs and budgets.
+    """
+    if not has_engine():
+        options = options.without_engine()
     found = [*reading.diagnostics, *run_lints(reading, options)]
     if any(loss.code == _NO_VOCABULARY for loss in reading.losses):
         # What is complete where depends on tokens that are not known.

@@ -1,24 +1,19 @@
 """The hot loops of lowering: compiled where a compiler was at hand, else as they are written here.
 
-Unlike the other kernels this one has no second module: each function of ``_lowering.pyx`` stands
+Unlike those of ``automata`` these have no second module: each function of ``_lowering.pyx`` stands
 for one of the same name in Python, which is its specification and is marked ``compiled``.
 """
 
-import os
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 from typing import ParamSpec, TypeVar, cast
-
-from kbnf_core.kernel import CHOICE_VARIABLE
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 def _find() -> ModuleType | None:
-    if os.environ.get(CHOICE_VARIABLE) == "numpy":
-        return None
     try:
         return import_module("kbnf_core.lower._lowering")
     except ImportError:

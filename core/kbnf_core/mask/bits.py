@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from kbnf_core import kernel
 from kbnf_core.errors import InvalidLogitsError
-from kbnf_core.kernel.chosen import KERNEL
 
 Bitmask = npt.NDArray[np.uint32]
 
@@ -223,7 +223,7 @@ def _apply_numpy(words: Words, logits: npt.NDArray[Any], rows: list[int] | None,
     for row in range(len(logits)) if rows is None else rows:
         bits = words[row if len(words) > 1 else 0].view(np.uint32)
         if plain:
-            KERNEL.apply(np.ascontiguousarray(bits), size, logits[row])
+            kernel.apply(np.ascontiguousarray(bits), size, logits[row])
         else:
             logits[row, :size][~unpack(np.ascontiguousarray(bits), size)] = -np.inf
             logits[row, size:] = -np.inf

@@ -3,8 +3,7 @@
 from weakref import WeakKeyDictionary, proxy
 
 from kbnf_core.errors import VocabularyError
-from kbnf_core.kernel.chosen import KERNEL
-from kbnf_core.kernel.interface import Texts
+from kbnf_core.kernel import Texts
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -17,7 +16,7 @@ _texts: WeakKeyDictionary[Vocabulary, Texts] = WeakKeyDictionary()
 def texts_of(vocabulary: Vocabulary) -> Texts:
     """Return what forced tokens need of a vocabulary, the same object each time."""
     found = _texts.get(vocabulary)
-    return found or _texts.setdefault(vocabulary, KERNEL.texts(vocabulary, encoded(vocabulary)))
+    return found or _texts.setdefault(vocabulary, Texts(vocabulary, encoded(vocabulary)))
 
 
 def encoded(vocabulary: Vocabulary) -> LruDict[bytes, tuple[int, ...]]:

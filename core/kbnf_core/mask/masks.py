@@ -14,8 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.kernel.chosen import KERNEL
-from kbnf_core.kernel.interface import ARRAY_BYTES
+from kbnf_core.kernel import ARRAY_BYTES, MaskAssembler, Walker
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.mask.cache import LruDict
@@ -26,7 +25,6 @@ from kbnf_core.mask.walks import (
     Found,
     Nodes,
     Walk,
-    gather,
     nothing_found,
     shared_rows,
 )
@@ -101,7 +99,7 @@ class Masks:
         self.part_limit = PARTS_PER_STATE * self.state_limit
         self.byte_limit = max(limits.mask_bytes, LEAST_MASKS * (4 * self.word_count + ARRAY_BYTES))
         self.found = stored.found if stored else nothing_found(vocabulary)
-        self.walker = KERNEL.walker(states, parts_of(vocabulary))
+        self.walker = Walker(states, parts_of(vocabulary))
         self.unions: LruDict[tuple[int, ...], Bitmask] = LruDict(self._unite, self.mask_capacity)
         self.shared_rows = shared_rows(vocabulary)
         self.no_words = _frozen(np.zeros(self.word_count, np.uint32))
@@ -111,7 +109,7 @@ class Masks:
         self.share_from = SHARE_AFTER * edges if edges <= SHARE_EFFORT else inf
         # Rows are then all that a mask is made of.
         self._is_plain = stored is None and not self.terminals
-        self._assembler = KERNEL.assembler(self)
+        self._assembler = MaskAssembler(self)
 
     @property
     def is_full(self) -> bool:
@@ -229,10 +227,6 @@ class Masks:
             if terminals:
                 rows = (*rows, self.found.rows.number(self.terminals.mask(terminals)))
             return Viable(rows, completions)
-
-    def gather_plainly(self, state: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the numbers of masks and completions of a state; see ``kernel.MaskAssembler``."""
-        return gather(self.states, self.walk, state)
 
     def _unite(self, rows: tuple[int, ...]) -> Bitmask:
         words = self.found.rows.unite(rows)

@@ -21,8 +21,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.kernel.chosen import KERNEL
-from kbnf_core.kernel.interface import Parts
+from kbnf_core.kernel import Parts
 from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.vocab.trie import Part, TokenTrie, part_of
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -95,7 +94,7 @@ def parts_of(vocabulary: Vocabulary) -> Parts:
     """Return a vocabulary in slices, as walkers take it; all grammars share it."""
     found = _parts.get(vocabulary)
     if found is None:
-        made = KERNEL.parts(vocabulary.trie, slices_of(vocabulary))
+        made = Parts(vocabulary.trie, slices_of(vocabulary))
         found = _parts.setdefault(vocabulary, made)
     return found
 

@@ -10,14 +10,14 @@ from collections.abc import Callable
 from functools import cached_property
 from math import inf
 from threading import RLock
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.config import Finish
 from kbnf_core.errors import FinishedError, RejectedError, UnknownTokenError
-from kbnf_core.kernel.chosen import KERNEL
+from kbnf_core.kernel import Forced
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.bits import Bitmask, only_id, pack
@@ -27,9 +27,6 @@ from kbnf_core.mask.masks import Masks, StoredMasks
 from kbnf_core.recognise.distance import DistanceToEnd
 from kbnf_core.recognise.states import DEAD, StateTable, StoredStates
 from kbnf_core.vocab.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from kbnf_core.kernel.interface import Forced
 
 Ids = npt.NDArray[np.int32]
 
@@ -154,11 +151,11 @@ class TokenAutomaton:
         return only_id(self.mask(position))
 
     @cached_property
-    def forced(self) -> "Forced":
+    def forced(self) -> Forced:
         """The finder of forced bytes and tokens, with what it remembers."""
         from kbnf_core.mask.forced import texts_of
 
-        return KERNEL.forced(self, texts_of(self.masks.vocabulary))
+        return Forced(self, texts_of(self.masks.vocabulary))
 
     def _find_after(self, key: int) -> int:
         position, token_id = key >> TOKEN_BITS, key & _TOKEN_MASK

@@ -4,10 +4,8 @@ Starting in a state whose only stack node is ``BOTTOM``, the token trie and the 
 followed side by side; dead branches are pruned. A walk gives the tokens that stay alive, and the
 *completions*: trie nodes at which a nonterminal completed into BOTTOM, so that what follows there
 belongs to its callers; where no token goes on, nothing follows, and they are left out. The loop
-itself is in ``kernel``.
-
-``gather`` finds the walks that the mask of one state needs, down the stack by their completions; it
-is the plain form, in Python, and the compiled kernel has the same.
+itself is in ``kernel/walk.pxi``; ``kernel/residuals.pxi`` finds the walks that the mask of one
+state needs, down the stack by their completions.
 
 Nearly all masks of a grammar that nobody has seen are masks that another grammar had before: a
 quote, a comma, free text that may end, in each way to go on. So rows are shared by all grammars of
@@ -15,20 +13,17 @@ a vocabulary: one is known by its content, the blocks of slices that it has and 
 whoever works it out again gets the same array, and touches no new memory for it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.kernel.chosen import KERNEL
-from kbnf_core.kernel.interface import Parts, Pool
+from kbnf_core.kernel import Parts, Pool
 from kbnf_core.mask.bits import Bitmask, word_count
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.slices import parts_of
-from kbnf_core.recognise.stack import BOTTOM
-from kbnf_core.recognise.states import StateTable
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 Nodes = npt.NDArray[np.int32]
@@ -51,8 +46,8 @@ class Walk(NamedTuple):
 class Found(NamedTuple):
     """What walks speak of by number: sets of trie nodes, and masks."""
 
-    node_sets: Pool[np.int32]
-    rows: Pool[np.uint32]
+    node_sets: "Pool[np.int32]"
+    rows: "Pool[np.uint32]"
 
 
 def nothing_found(vocabulary: Vocabulary) -> Found:
@@ -63,68 +58,7 @@ def nothing_found(vocabulary: Vocabulary) -> Found:
 
 def found_before(node_sets: Sequence[Nodes], rows: Sequence[Bitmask], of: Vocabulary) -> Found:
     """Return what was found earlier, under the numbers that it had."""
-    return Found(KERNEL.pool(node_sets), KERNEL.pool(rows, parts_of(of)))
-
-
-def gather(
-    states: StateTable, walk: Callable[[int, int], Walk], state: int
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return what ``MaskAssembler.gather`` does; ``walk`` takes an item set and a node set."""
-    rows: set[int] = set()
-    completions: set[int] = set()
-    frames = _Frames(states)
-    frames.begin(state)
-    while frames.work:
-        stack_node, item_set, nodes = frames.work.pop()
-        found = walk(item_set, nodes)
-        rows.add(found.row)
-        for nonterminal, ended in found.completions:
-            if frames.leave(stack_node, nonterminal, ended):
-                completions.add(ended)
-    return tuple(sorted(rows - {EMPTY_ROW})), tuple(sorted(completions))
-
-
-class _Frames:
-    """The work list of walks: item sets, each from a set of trie nodes.
-
-    ``work`` holds (stack node, item set, number of the node set), each at most once.
-    """
-
-    def __init__(self, states: StateTable) -> None:
-        self._states = states
-        self._entered: set[tuple[int, int, int]] = set()
-        self._left: set[tuple[int, int, int]] = set()
-        self.work: list[tuple[int, int, int]] = []
-
-    def begin(self, state: int) -> None:
-        """Schedule a walk of every item set of ``state`` from the trie's root."""
-        for stack_node, item_set in self._states.pairs(state):
-            self._enter(stack_node, item_set, ROOT_SET)
-
-    def leave(self, stack_node: int, nonterminal: int, nodes: int) -> bool:
-        """Resume what waits in a stack node for ``nonterminal`` when it is complete at ``nodes``.
-
-        Returns whether the start is complete there.
-        """
-        at_bottom = False
-        complete = [(stack_node, nonterminal)]
-        while complete:
-            here, name = complete.pop()
-            if (here, name, nodes) in self._left:
-                continue
-            self._left.add((here, name, nodes))
-            at_bottom = at_bottom or here == BOTTOM
-            for outer, after in self._states.stack.waiting(here, name):
-                self._enter(outer, after, nodes)
-                # What waited may be complete at once, with nothing more to come.
-                complete.extend((outer, more) for more in self._states.items.completed(after))
-        return at_bottom
-
-    def _enter(self, stack_node: int, item_set: int, nodes: int) -> None:
-        frame = (stack_node, item_set, nodes)
-        if frame not in self._entered:
-            self._entered.add(frame)
-            self.work.append(frame)
+    return Found(Pool(node_sets), Pool(rows, parts_of(of)))
 
 
 SHARED_BYTES = 1 << 24

@@ -15,8 +15,7 @@ import numpy.typing as npt
 
 from kbnf_core.budget import Budget
 from kbnf_core.lower.tables import Ids, Tables
-from kbnf_core.recognise.stack import BOTTOM, SELF
-from kbnf_core.recognise.states import StateTable
+from kbnf_core.recognise.states import BOTTOM, SELF, StateTable
 
 Costs = npt.NDArray[np.float64]
 

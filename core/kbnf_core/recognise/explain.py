@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from kbnf_core.lower.build import PlainTables
 from kbnf_core.lower.nfa import Place
-from kbnf_core.recognise.stack import BOTTOM
-from kbnf_core.recognise.states import StateTable
+from kbnf_core.recognise.states import BOTTOM, StateTable
 from kbnf_core.source import NOWHERE, Span
 
 _Link: TypeAlias = tuple[tuple[int, int], int]

@@ -1,7 +1,6 @@
 """Carry states from one table to a new one of the same grammar, by content."""
 
-from kbnf_core.recognise.stack import BOTTOM, SELF, Triple
-from kbnf_core.recognise.states import StateTable
+from kbnf_core.recognise.states import BOTTOM, SELF, StateTable, Triple
 
 
 class Migration:

@@ -18,17 +18,23 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.kernel.chosen import KERNEL
-from kbnf_core.kernel.interface import Configurations, LazyTable
+from kbnf_core.kernel import Configurations, ItemSets, LazyTable, StackNodes, unwritten
 from kbnf_core.lower.tables import Tables
-from kbnf_core.recognise.items import EMPTY, ItemSets
-from kbnf_core.recognise.stack import BOTTOM, SELF, StackNodes
 
 DEAD = 0
 """The dead state: no text continues from it."""
 
 UNKNOWN = -1
 """In the transition table: not computed yet."""
+
+EMPTY = 0
+"""The number of the empty item set."""
+
+BOTTOM = 0
+"""The bottom of the stack: the parent of the start, and of every walk over the vocabulary."""
+
+SELF = -1
+"""Within a stack node's content: the node itself."""
 
 _FIRST_CAPACITY = 64
 
@@ -41,14 +47,17 @@ INITIAL = 1
 Pair: TypeAlias = tuple[int, int]
 """(stack node, item set)"""
 
+Triple: TypeAlias = tuple[int, int, int]
+"""Of a stack node: (nonterminal, parent node, item set to resume)"""
+
 
 class Contents:
     """The configurations of a table's states, over item sets and stack nodes; state 0 is DEAD."""
 
     def __init__(self, tables: Tables) -> None:
         self.items = ItemSets(tables)
-        self.stack = StackNodes(self.items.reports)
-        self.configurations = KERNEL.configurations()
+        self.stack = StackNodes(self.items)
+        self.configurations = Configurations()
         self.configurations.number((), ())
 
     @property
@@ -81,14 +90,13 @@ class StateTable:
         self.tables = tables
         self._stored = stored
         self.lock = threading.RLock()
-        self._sources: dict[int, tuple[Pair, ...]] = {}
         self._known = Contents(tables) if stored is None else None
         self.given = 0
         if stored is not None:
             self.next = stored.next
             self.has_completions = stored.has_completions
             return
-        self.next = KERNEL.unwritten(_FIRST_CAPACITY, tables.class_count)
+        self.next = unwritten(_FIRST_CAPACITY, tables.class_count)
         self.next[DEAD] = DEAD
         self.has_completions = np.zeros(_FIRST_CAPACITY, np.uint8)
         self.enter([tables.start])
@@ -110,11 +118,6 @@ class StateTable:
     def __len__(self) -> int:
         return self.explorer.sizes()[0]
 
-    def sizes_plainly(self) -> tuple[int, int]:
-        """Return what ``LazyTable.sizes`` does, in Python."""
-        known = self._known
-        return (len(known.configurations), known.size) if known else (len(self.next), 0)
-
     @property
     def classes(self) -> npt.NDArray[np.uint8]:
         """The class of each byte, uint8[256]."""
@@ -123,7 +126,7 @@ class StateTable:
     @cached_property
     def explorer(self) -> LazyTable:
         """The kernel's stepper, which fills this table; faster than the methods here."""
-        return KERNEL.explorer(self)
+        return LazyTable(self)
 
     @property
     def _contents(self) -> Contents:
@@ -161,25 +164,9 @@ class StateTable:
         """Return the state at the entries of ``nonterminals``, over BOTTOM."""
         return self.explorer.enter(nonterminals)
 
-    def enter_plainly(self, nonterminals: Sequence[int]) -> int:
-        """Do what ``enter`` does, in Python."""
-        return self.begin_plainly(self.items.entry(nonterminals))
-
-    def begin_plainly(self, item_set: int) -> int:
-        """Do what ``begin`` does, in Python."""
-        with self.lock:
-            return self._intern({BOTTOM: [item_set]}, ())
-
-    def signature_plainly(self, item_set: int, blocks: npt.NDArray[np.int32]) -> bytes:
-        """Return a key under which item sets equivalent modulo ``blocks`` collide."""
-        radix = self.items.radix
-        items = np.array(self.items.items(item_set), np.int64)
-        return np.unique(blocks[items // radix] * radix + items % radix).tobytes()
-
     def adopt(self, pairs: Iterable[Pair], completions: tuple[int, ...]) -> int:
         """Return the state with this content, as another table of the same grammar has it."""
-        with self.lock:
-            return self.number_of(tuple(sorted(pairs)), completions)
+        return self.explorer.adopt(sorted(pairs), completions)
 
     def pairs(self, state: int) -> tuple[Pair, ...]:
         """Return the kernel pairs (stack node, item set) of a state, without their predictions."""
@@ -207,142 +194,28 @@ class StateTable:
 
     def step_token(self, state: int, terminals: frozenset[int]) -> int:
         """Return the state after one token that matches ``terminals``, by id only."""
-        with self.lock:
-            reached: dict[int, list[int]] = {}
-            for stack_node, item_set in self.sources(state):
-                for move in self.items.token_moves(item_set):
-                    if move.terminal in terminals:
-                        reached.setdefault(stack_node, []).append(move.after)
-            return self._settle(reached)
+        return self.explorer.step_token(state, terminals)
 
     def token_terminals(self, state: int) -> frozenset[int]:
         """Return the token terminals expected in a state."""
-        if not self.tables.token_terminals:
-            return frozenset()
-        with self.lock:
-            moves = (m for _, items in self.sources(state) for m in self.items.token_moves(items))
-            return frozenset(move.terminal for move in moves)
+        return self.explorer.token_terminals(state) if self.tables.token_terminals else frozenset()
 
     def merge(self, one: int, other: int) -> int:
         """Return the union of two states."""
-        with self.lock:
-            reached: dict[int, list[int]] = {}
-            for stack_node, item_set in (
-                *self._contents.configurations.pairs(one),
-                *self._contents.configurations.pairs(other),
-            ):
-                reached.setdefault(stack_node, []).append(item_set)
-            completions = {
-                *self._contents.configurations.completions(one),
-                *self._contents.configurations.completions(other),
-            }
-            return self._intern(reached, tuple(sorted(completions)))
+        return self.explorer.merge(one, other)
 
     def live_classes(self, state: int) -> list[int]:
         """Return the byte classes with a transition from a state, ascending."""
         return self.explorer.live_classes(state)
 
-    def live_plainly(self, state: int) -> list[int]:
-        """Do what ``live_classes`` does, in Python."""
-        with self.lock:
-            sets = [item_set for _, item_set in self.sources(state)]
-            return sorted({c for item_set in sets for c in self.items.classes(item_set)})
-
     def sources(self, state: int) -> tuple[Pair, ...]:
         """Return the pairs of a state together with the pair that they predict."""
-        found = self._sources.get(state)
-        if found is None:
-            with self.lock:
-                found = self._sources[state] = self._find_sources(state)
-        return found
-
-    def _find_sources(self, state: int) -> tuple[Pair, ...]:
-        pairs = self._contents.configurations.pairs(state)
-        edges = [
-            (wait.nonterminal, stack_node, wait.after)
-            for stack_node, item_set in pairs
-            for wait in self.items.waits(item_set)
-        ]
-        if not edges:
-            return pairs
-        predicted = self.items.predicted(frozenset(triple[0] for triple in edges))
-        inner = [(w.nonterminal, SELF, w.after) for w in self.items.waits(predicted)]
-        return (*pairs, (self.stack.intern([*edges, *inner]), predicted))
-
-    def explore_plainly(self, state: int, byte_class: int) -> int:
-        """Compute a transition; ``explorer`` does so faster. The caller holds the lock."""
-        reached: dict[int, list[int]] = {}
-        for stack_node, item_set in self.sources(state):
-            moved = self.items.move(item_set, byte_class)
-            if moved != EMPTY:
-                reached.setdefault(stack_node, []).append(moved)
-        return self._settle(reached)
-
-    def _settle(self, reached: dict[int, list[int]]) -> int:
-        """Close under completion (GLR's reduce) and intern the result."""
-        completed = self.items.completed
-        work = {
-            (stack_node, report)
-            for stack_node, sets in reached.items()
-            for item_set in sets
-            for report in completed(item_set)
-        }
-        return self._intern(reached, self._complete(reached, work) if work else ())
-
-    def _complete(
-        self, reached: dict[int, list[int]], done: set[tuple[int, int]]
-    ) -> tuple[int, ...]:
-        """Add to ``reached`` what resumes when ``done``, (stack node, nonterminal), completes.
-
-        Returns the nonterminals that complete into BOTTOM, ascending.
-        """
-        items, stack = self.items, self.stack
-        completions: set[int] = set()
-        work = list(done)
-        while work:
-            stack_node, report = work.pop()
-            if stack_node == BOTTOM:
-                completions.add(report)
-            for outer, after in stack.waiting(stack_node, report):
-                reached.setdefault(outer, []).append(after)
-                for more in items.completed(after):
-                    if (outer, more) not in done:
-                        done.add((outer, more))
-                        work.append((outer, more))
-        return tuple(sorted(completions))
-
-    def _intern(self, reached: dict[int, list[int]], completions: tuple[int, ...]) -> int:
-        items, stack = self.items, self.stack
-        narrowed: dict[int, list[int]] = {}
-        for stack_node, sets in reached.items():
-            item_set = items.live(sets[0] if len(sets) == 1 else items.union(sets))
-            if item_set != EMPTY:
-                target = stack.narrow(stack_node, items.reports(item_set))
-                narrowed.setdefault(target, []).append(item_set)
-        pairs = [
-            (stack_node, sets[0] if len(sets) == 1 else items.union(sets))
-            for stack_node, sets in narrowed.items()
-        ]
-        if len(pairs) > 1:
-            pairs.sort()
-        return self.number_of(tuple(pairs), completions)
-
-    def number_of(self, pairs: tuple[Pair, ...], completions: tuple[int, ...]) -> int:
-        """Return the state with this content, a new one if need be. The caller holds the lock."""
-        configurations = self._contents.configurations
-        count = len(configurations)
-        number = configurations.number(pairs, completions)
-        if number == count:
-            if number == len(self.next):
-                self.grow()
-            self.next[number] = UNKNOWN
-            self.has_completions[number] = bool(completions)
-        return number
+        return self.explorer.sources(state)
 
     def grow(self) -> None:
         """Make room for more states, by far: to copy rows takes time, to have none does not."""
         count, width = self.next.shape
-        longer = KERNEL.unwritten(_GROWTH * count, width)
+        longer = unwritten(_GROWTH * count, width)
         longer[:count] = self.next
         # Readers hold no lock: the longer array of flags must be there before its rows are.
         flags = np.zeros(_GROWTH * count, np.uint8)

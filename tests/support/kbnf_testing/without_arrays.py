@@ -1,24 +1,32 @@
 """What check, fmt, convert and diagram say of files, printed as JSON.
 
 ``python without_arrays.py bare FILES`` runs without NumPy, the regex package and compiled modules,
-as a browser does; ``full`` in place of ``bare`` with them.
+as a browser does; ``uncompiled`` in place of ``bare`` without the compiled modules alone, as after
+an installation that could not build them; ``full`` with everything.
 """
 
 import json
-import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+COMPILED = (
+    "kbnf_core.automata._automata",
+    "kbnf_core.kernel._compiled",
+    "kbnf_core.lower._lowering",
+)
+
+BLOCKED = {"full": (), "uncompiled": COMPILED, "bare": ("numpy", "regex", *COMPILED)}
+
+
+def block(how: str) -> None:
+    """Make the modules of ``BLOCKED`` impossible to import in this process."""
+    vars(sys)["modules"].update(dict.fromkeys(BLOCKED[how]))
+
 
 def main() -> None:
     """Print a JSON object of what was said, by operation and file."""
-    if sys.argv[1] == "bare":
-        os.environ["KBNF_KERNEL"] = "numpy"
-        kernels = ("automata._automata", "kernel._compiled", "lower._lowering")
-        blocked = ("numpy", "regex", *(f"kbnf_core.{kernel}" for kernel in kernels))
-        # A module of None cannot be imported.
-        vars(sys)["modules"].update(dict.fromkeys(blocked))
+    block(sys.argv[1])
     said = {}
     for name in sys.argv[2:]:
         text = Path(name).read_text(encoding="utf-8")

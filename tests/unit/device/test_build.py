@@ -1,14 +1,13 @@
-"""Closing states and columns of tokens: both kernels agree, and what is too large says why."""
+"""Closing states and columns of tokens: what is too large says why."""
 
 import re
 
 import numpy as np
 import pytest
 
-from kbnf_core import Finish, Grammar, Vocabulary
+from kbnf_core import Grammar, Vocabulary
 from kbnf_core.device import TableTooLargeError, TokenTable, build
-from kbnf_core.kernel import numpy_kernel
-from kbnf_core.kernel.chosen import KERNEL
+from kbnf_core.kernel import columns
 from kbnf_core.recognise.closing import close_grammar, close_states, endless_rules
 from kbnf_core.recognise.states import StateTable
 
@@ -24,40 +23,27 @@ TEXTS = [
 
 @pytest.mark.parametrize("eager", [False, True])
 @pytest.mark.parametrize("text", TEXTS)
-def test_both_kernels_find_the_same_columns(text: str, eager: bool) -> None:
+def test_a_column_has_the_states_that_feeding_a_token_finds(text: str, eager: bool) -> None:
     states = StateTable(Grammar(text).tables)
     closing = close_states(states, 200, range(states.tables.class_count), lambda _: ())
     kept = np.array(closing.states, np.int32)
-    found = []
-    for kernel in (KERNEL, numpy_kernel):
-        columns = kernel.columns(states, VOCABULARY.trie, kept, eager, 10**6)
-        assert columns is not None
-        found.append(columns)
-    assert found[0][0].tolist() == found[1][0].tolist()
-    assert found[0][1].tolist() == found[1][1].tolist()
-    assert len(np.unique(found[0][1], axis=0)) == len(found[0][1])
+    found = columns(states, VOCABULARY.trie, kept, eager, 10**6)
+    assert found is not None
+    of, after = found
+    feed = states.feed_eagerly if eager else states.feed
+    for token_id, column in zip(VOCABULARY.trie.token_ids.tolist(), of.tolist(), strict=True):
+        data = TOKENS[token_id].encode()
+        assert after[column].tolist() == [feed(state, data)[0] for state in kept.tolist()]
+    assert not after[0].any()
+    assert len(np.unique(after, axis=0)) == len(after)
 
 
-@pytest.mark.parametrize("kernel", [KERNEL, numpy_kernel])
-def test_work_beyond_the_bound_is_given_up(kernel: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "KERNEL", kernel)
+def test_work_beyond_the_bound_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "MAX_WORK", 5)
     with pytest.raises(
         TableTooLargeError, match="more than 5 steps, or too much memory: allow fewer states"
     ):
         TokenTable.build(Grammar(TEXTS[0]), VOCABULARY)
-
-
-@pytest.mark.parametrize("finish", list(Finish))
-@pytest.mark.parametrize("text", TEXTS)
-def test_both_kernels_build_the_same_table(
-    text: str, finish: Finish, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one = TokenTable.build(Grammar(text), VOCABULARY, finish)
-    monkeypatch.setattr(build, "KERNEL", numpy_kernel)
-    other = TokenTable.build(Grammar(text), VOCABULARY, finish)
-    assert one.transitions.tolist() == other.transitions.tolist()
-    assert one.token_class.tolist() == other.token_class.tolist()
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,14 @@
-"""What must come, by both kernels over one automaton: the same bytes and the same tokens."""
+"""What must come: what every text goes on with, in the tokens that the tokenizer writes."""
 
 from random import Random
-from typing import cast
 
 import pytest
 
 from kbnf_core import Engine, Vocabulary
-from kbnf_core.kernel import numpy_kernel
-from kbnf_core.kernel.interface import Forced, Kernel
+from kbnf_core.kernel import Forced, Texts
 from kbnf_core.mask.forced import encoded
 from kbnf_core.mask.token_automaton import TokenAutomaton
-from kbnf_core.vocab.trie import longest_match
-
-NUMPY = cast(Kernel, numpy_kernel)
+from kbnf_core.vocab.trie import longest_match, longest_tokens
 
 GRAMMARS = {
     "a text": """start ::= '{"name": "' ('one' | 'oneself') '"}';""",
@@ -21,7 +17,6 @@ GRAMMARS = {
     "several bytes, one token": "start ::= 'a' #'[αβ]';",
     "parts of characters": "start ::= 'nameαα' ('α' | 'β' | 'ab');",
     "a class of two bytes": "start ::= 'a' #'[xy]' 'bcd';",
-    "a token by its name": """start ::= 'ab' #token"abc" '12' 'ab';""",
     "a list": """start ::= '{' ('"name": "one' #'[a-c]'+ '"')+ '}';""",
 }
 TEXTS = (
@@ -40,63 +35,94 @@ def make_vocabulary() -> Vocabulary:
 VOCABULARY = make_vocabulary()
 
 
-def finder(kernel: Kernel, automaton: TokenAutomaton) -> Forced:
+def finder(automaton: TokenAutomaton) -> Forced:
     vocabulary = automaton.masks.vocabulary
-    return kernel.forced(automaton, kernel.texts(vocabulary, encoded(vocabulary)))
+    return Forced(automaton, Texts(vocabulary, encoded(vocabulary)))
 
 
 def spelled(ids: list[int]) -> list[str]:
     return [TEXTS[each] for each in ids]
 
 
-@pytest.mark.parametrize("finish", ["eager", "token", "eos"])
-@pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
-def test_kernels_agree(compiled: Kernel, grammar: str, finish: str) -> None:
-    engine = Engine(grammar, VOCABULARY, finish=finish)
-    one, other = (finder(kernel, engine._automaton) for kernel in (compiled, NUMPY))
-    random = Random(1)
-    for _ in range(60):
-        position, accepted = engine._position, [*engine.accepted]
-        for limit in (100, 2, 0):
-            found = one.find(position, accepted, limit)
-            assert other.find(position, accepted, limit) == found
-            assert len(found) <= limit
-            data = one.bytes_from(position, limit)
-            assert other.bytes_from(position, limit) == data
+def text_of(grammar: str, finish: str, random: Random) -> bytes:
+    """Return a random text, none that begins with a shorter one unless ``finish`` is "eos"."""
+    engine, data = Engine(grammar, Vocabulary.bytes(), finish=finish), bytearray()
+    while len(data) < 12 and not engine.is_finished():
         engine.compute_allowed_token_ids()
-        ids = engine.get_allowed_token_ids_from_last_computation()
-        if not ids or len(accepted) > 20:
-            engine.reset()
-        elif ids[0] < len(TEXTS) and random.random() < 0.2:
-            engine.try_accept_new_bytes(TEXTS[ids[0]].encode())
-        else:
-            engine.try_accept_new_token(random.choice(ids))
+        ids = [i for i in engine.get_allowed_token_ids_from_last_computation() if i < 256]
+        if not ids or (engine.can_finish() and random.random() < 0.5):
+            return bytes(data)
+        data.append(random.choice(ids))
+        engine.try_accept_new_token(data[-1])
+    data += engine.shortest_completion().data or b""
+    return bytes(data)
 
 
-def test_the_last_token_ends_before_one_that_leads_on(kernel: Kernel) -> None:
+@pytest.mark.parametrize("finish", ["eager", "token", "eos"])
+def test_all_texts_go_on_with_what_is_forced(finish: str) -> None:
+    random = Random(1)
+    foreseen = sum(
+        check_a_text(grammar, finish, random) for grammar in GRAMMARS.values() for _ in range(12)
+    )
+    assert foreseen > 100
+
+
+def check_a_text(grammar: str, finish: str, random: Random) -> int:
+    """Compare what is forced all along a random text with the text; return how much it was."""
+    engine, foreseen, begun = Engine(grammar, VOCABULARY, finish=finish), 0, 0
+    forced = finder(engine._automaton)
+    tokens = None
+    # Not every text can be spelled.
+    while tokens is None:
+        text = text_of(grammar, finish, random)
+        tokens = longest_tokens(VOCABULARY.trie, text)
+    for place, token_id in enumerate(tokens):
+        position, accepted = engine._position, [*engine.accepted]
+        data = forced.bytes_from(position, 100)
+        assert text.startswith(data, begun)
+        assert forced.bytes_from(position, 2) == data[:2]
+        found = forced.find(position, accepted, 100)
+        assert found == [*tokens, len(TEXTS)][place : place + len(found)]
+        for limit in (2, 0):
+            assert forced.find(position, accepted, limit) == found[:limit]
+        foreseen += len(found)
+        engine.try_accept_new_token(token_id)
+        begun += len(TEXTS[token_id].encode())
+    assert engine.is_finished() or engine.can_finish()
+    return foreseen
+
+
+def test_the_last_token_ends_before_one_that_leads_on() -> None:
     automaton = Engine("start ::= 'xab' ('c' | 'd');", VOCABULARY)._automaton
-    forced = finder(kernel, automaton)
+    forced = finder(automaton)
     assert forced.bytes_from(automaton.beginning, 100) == b"xab"
     # "abc" begins after "x"; nothing longer begins with "b".
     assert spelled(forced.find(automaton.beginning, [], 100)) == ["x"]
     automaton = Engine("start ::= 'xab';", VOCABULARY)._automaton
-    assert spelled(finder(kernel, automaton).find(automaton.beginning, [], 100)) == ["x", "ab"]
+    assert spelled(finder(automaton).find(automaton.beginning, [], 100)) == ["x", "ab"]
 
 
-def test_tokens_are_looked_for_until_there_are_two(kernel: Kernel) -> None:
+def test_a_token_by_its_name_ends_the_forced_bytes() -> None:
+    automaton = Engine("""start ::= '12' #token"abc" 'ab';""", VOCABULARY)._automaton
+    forced = finder(automaton)
+    assert forced.bytes_from(automaton.beginning, 100) == b"12"
+    assert spelled(forced.find(automaton.beginning, [], 100)) == ["12", "abc", "ab"]
+
+
+def test_tokens_are_looked_for_until_there_are_two() -> None:
     engine = Engine("start ::= 'a' ('b' | 'x') | '{' 'name';", VOCABULARY)
-    find = finder(kernel, engine._automaton).find
+    find = finder(engine._automaton).find
     assert find(engine._position, [], 100) == []
     assert spelled(find(engine._automaton.feed(engine._position, b"{"), [], 100)) == ["name"]
     # Under eager finish nothing comes after a text that is complete.
     engine = Engine("start ::= 'ab' 'cd'?;", VOCABULARY, finish="eager")
     position = engine._automaton.feed(engine._position, b"a")
-    assert spelled(finder(kernel, engine._automaton).find(position, [], 100)) == ["b"]
+    assert spelled(finder(engine._automaton).find(position, [], 100)) == ["b"]
 
 
-def test_a_context_is_not_taken_for_another(kernel: Kernel) -> None:
+def test_a_context_is_not_taken_for_another() -> None:
     automaton = Engine("start ::= ('x' | 'a') 'bc' ('12' | 'x');", VOCABULARY)._automaton
-    find = finder(kernel, automaton).find
+    find = finder(automaton).find
     position = automaton.feed(automaton.beginning, b"x")
     assert automaton.feed(automaton.beginning, b"a") == position
     # "abc" is one token.
@@ -106,19 +132,19 @@ def test_a_context_is_not_taken_for_another(kernel: Kernel) -> None:
             assert spelled(find(position, [context.encode()], 100)) == expected
 
 
-def test_what_is_remembered_is_forgotten_in_time(compiled: Kernel) -> None:
+def test_what_is_remembered_is_forgotten_in_time() -> None:
     automaton = Engine("start ::= 'xbc' ('1' | '2');", Vocabulary.bytes())._automaton
-    find = finder(compiled, automaton).find
+    find = finder(automaton).find
     position = automaton.feed(automaton.beginning, b"x")
     for number in range(25_000):
         context = [b"abcde"[number // 5**place % 5] for place in range(7)]
         assert find(position, [*context, *b"x"], 100) == [*b"bc"]
 
 
-def test_no_states_are_made_between_forced_tokens(compiled: Kernel) -> None:
+def test_no_states_are_made_between_forced_tokens() -> None:
     text = '{"name": "one", ' * 8
     automaton = Engine(f"start ::= '{text}' ('ab' | 'x');", VOCABULARY)._automaton
-    forced, states = finder(compiled, automaton), automaton.masks.states
+    forced, states = finder(automaton), automaton.masks.states
     before = len(states)
     assert forced.bytes_from(automaton.beginning, 1_000) == text.encode()
     assert len(states) == before

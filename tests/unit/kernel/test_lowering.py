@@ -1,13 +1,9 @@
 """Lowering, compiled and as it is written in Python: the same results for any grammar."""
 
-import os
-import subprocess
-import sys
 from array import array
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from random import Random
 from types import ModuleType
@@ -19,7 +15,6 @@ import pytest
 from kbnf_core import Grammar, ir
 from kbnf_core.budget import Budget
 from kbnf_core.errors import GrammarError, WorkLimitError
-from kbnf_core.kernel import CHOICE_VARIABLE
 from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lower import inline
 from kbnf_core.lower.assemble import number_symbols
@@ -36,8 +31,6 @@ GRAMMARS = Path(__file__).resolve().parents[3] / "grammars"
 @pytest.fixture(scope="module")
 def compiled() -> ModuleType:
     """Return the compiled functions."""
-    if find_spec("kbnf_core.lower._lowering") is None:
-        pytest.skip("the compiled kernel was not built")
     return import_module("kbnf_core.lower._lowering")
 
 
@@ -178,19 +171,3 @@ def test_both_number_the_edges_of_all_pieces_alike(compiled: ModuleType, seed: i
 
 def test_all_that_is_marked_is_compiled(compiled: ModuleType) -> None:
     assert {name for name in vars(compiled) if name in PLAIN} == set(PLAIN)
-
-
-@pytest.mark.parametrize(("wanted", "is_used"), [("", True), ("numpy", False)])
-def test_the_kernel_of_lowering_follows_the_same_choice(
-    compiled: ModuleType, wanted: str, is_used: bool
-) -> None:
-    del compiled
-    program = "from kbnf_core.lower.chosen_kernel import LOWERING; print(LOWERING is not None)"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env=os.environ | {CHOICE_VARIABLE: wanted},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.strip() == str(is_used)

@@ -1,20 +1,17 @@
-"""Walks by both kernels over one table: the same tokens, the same exits, the same states."""
+"""Walks over one table: the tokens that feeding finds, the exits, the states."""
 
 from dataclasses import dataclass
 from itertools import product
-from typing import cast
 
 import numpy as np
 import pytest
 
 from kbnf_core import Grammar, Vocabulary
-from kbnf_core.kernel import numpy_kernel
-from kbnf_core.kernel.interface import Kernel
+from kbnf_core.kernel import Configurations, Inclusion, LazyTable, Parts, Walker
+from kbnf_core.mask.bits import Bitmask, ids_of
 from kbnf_core.mask.masks import Masks
 from kbnf_core.mask.slices import numbers_of, slices_of
 from kbnf_core.recognise.states import UNKNOWN, StateTable
-
-NUMPY = cast(Kernel, numpy_kernel)
 
 GRAMMARS = {
     "nested": "start ::= value; value ::= '[' [value { ',' value }] ']' | #'[0-9]+';",
@@ -37,21 +34,35 @@ VOCABULARY = Vocabulary(TOKENS)
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """What a walk found: the words, and the nodes by nonterminal."""
+    """What a walk found: the tokens, and the nodes by nonterminal."""
 
-    words: bytes
+    tokens: list[int]
     completions: list[tuple[int, list[int]]]
 
 
-def walk(kernel: Kernel, table: StateTable, start: int, roots: list[int]) -> Walked:
-    trie = VOCABULARY.trie
+def walk(table: StateTable, start: int, roots: list[int]) -> Walked:
     # What was there before must not shine through.
     words = np.full((VOCABULARY.size + 31) // 32, 0xDEADBEEF, np.uint32)
-    completions = kernel.walker(table, kernel.parts(trie, slices_of(VOCABULARY))).walk(
-        start, np.array(roots, np.int32), words
-    )
+    walker = Walker(table, Parts(VOCABULARY.trie, slices_of(VOCABULARY)))
+    completions = walker.walk(start, np.array(roots, np.int32), words)
     assert all(nodes.dtype == np.int32 for _, nodes in completions)
-    return Walked(words.tobytes(), [(name, nodes.tolist()) for name, nodes in completions])
+    return Walked(tokens_in(words), [(name, nodes.tolist()) for name, nodes in completions])
+
+
+def tokens_in(words: Bitmask) -> list[int]:
+    return list(map(int, ids_of(words, VOCABULARY.size)))
+
+
+def paths() -> dict[int, bytes]:
+    """Return the bytes that lead to each node of the trie."""
+    trie, found = VOCABULARY.trie, {0: b""}
+    for node in range(1, trie.node_count):
+        found[node] = found[int(trie.parent[node])] + bytes([trie.byte[node]])
+    return found
+
+
+PATHS = paths()
+NODES = {path: node for node, path in PATHS.items()}
 
 
 def reached(table: StateTable) -> list[int]:
@@ -63,73 +74,56 @@ def reached(table: StateTable) -> list[int]:
 
 
 @pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
-@pytest.mark.parametrize("numpy_first", [False, True])
-def test_kernels_agree(compiled: Kernel, grammar: str, numpy_first: bool) -> None:
-    table = StateTable(Grammar(grammar).tables)
-    kernels = [NUMPY, compiled] if numpy_first else [compiled, NUMPY]
-    one, other = ([walk(k, table, table.initial, [0])] for k in kernels)
-    for state in reached(table):
-        for roots in ([0], [1], [0, 1, 3], list(range(VOCABULARY.trie.node_count)), []):
-            one.append(walk(kernels[0], table, state, roots))
-            other.append(walk(kernels[1], table, state, roots))
-    assert one == other
-
-
-@pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
-def test_a_walk_finds_what_feeding_finds(kernel: Kernel, grammar: str) -> None:
+def test_a_walk_finds_what_feeding_finds(grammar: str) -> None:
     table = StateTable(Grammar(grammar).tables)
     for state in reached(table):
-        words = np.frombuffer(walk(kernel, table, state, [0]).words, np.uint8)
-        found = np.flatnonzero(np.unpackbits(words, bitorder="little")).tolist()
-        expected = [t for t, data in TOKENS.items() if data and table.feed(state, data)[0] != 0]
-        assert found == sorted(expected)
+        for roots in ([0], [1], [0, 1, 3], list(PATHS), []):
+            expected = {
+                token
+                for token, data in TOKENS.items()
+                for root in roots
+                if data.startswith(PATHS[root]) and data != PATHS[root]
+                if table.feed(state, data.removeprefix(PATHS[root]))[0] != 0
+            }
+            assert walk(table, state, roots).tokens == sorted(expected)
 
 
 @pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
-def test_exits_are_where_a_nonterminal_completed(kernel: Kernel, grammar: str) -> None:
-    table, trie = StateTable(Grammar(grammar).tables), VOCABULARY.trie
-    completions = walk(kernel, table, table.initial, [0]).completions
-    paths: dict[int, bytes] = {0: b""}
-    for node in range(1, trie.node_count):
-        paths[node] = paths[int(trie.parent[node])] + bytes([trie.byte[node]])
-    after = {node: table.feed(table.initial, path)[0] for node, path in paths.items()}
-    expected: dict[int, list[int]] = {}
-    for node, state in after.items():
-        goes_on = node and trie.skip[node] > node + 1
-        for name in table.completions(state) if goes_on and state else ():
-            expected.setdefault(name, []).append(node)
-    assert completions == sorted(expected.items())
+def test_exits_are_where_a_nonterminal_completed(grammar: str) -> None:
+    table, skip = StateTable(Grammar(grammar).tables), VOCABULARY.trie.skip
+    for start in reached(table):
+        for roots in ([0], [1], [0, 1, 3], list(PATHS)):
+            expected: dict[int, set[int]] = {}
+            for node, path in PATHS.items():
+                for root in roots:
+                    if skip[node] == node + 1 or not root < node < skip[root]:
+                        continue
+                    after = table.feed(start, path.removeprefix(PATHS[root]))[0]
+                    for name in table.completions(after):
+                        expected.setdefault(name, set()).add(node)
+            found = walk(table, start, roots).completions
+            assert found == [(name, sorted(nodes)) for name, nodes in sorted(expected.items())]
 
 
 @pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
-def test_transitions_are_those_worked_out_plainly(kernel: Kernel, grammar: str) -> None:
+def test_feeding_is_stepping(grammar: str) -> None:
     table = StateTable(Grammar(grammar).tables)
-    explorer = kernel.explorer(table)
-    for state in reached(table):
-        for byte_class in range(table.tables.class_count):
-            found = explorer.explore(state, byte_class)
-            assert (
-                found == table.explore_plainly(state, byte_class) == table.next[state, byte_class]
-            )
-
-
-@pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
-def test_feeding_is_stepping(kernel: Kernel, grammar: str) -> None:
-    table = StateTable(Grammar(grammar).tables)
-    explorer = kernel.explorer(table)
     for data in TOKENS.values():
         for eager in (False, True):
-            assert explorer.feed(table.initial, data, eager) == step_by_step(table, data, eager)
+            found = table.explorer.feed(table.initial, data, eager)
+            assert found == step_by_step(table, data, eager)
 
 
-def test_rows_of_a_table_that_has_grown_hold_nothing_but_transitions(kernel: Kernel) -> None:
+def test_rows_of_a_table_that_has_grown_hold_nothing_but_transitions() -> None:
     table = StateTable(Grammar("start ::= 'a'{900} 'b';").tables)
     capacity = len(table.next)
-    assert kernel.explorer(table).feed(table.initial, b"a" * 900, False)[1] == 900
+    assert table.feed(table.initial, b"a" * 900)[1] == 900
     assert len(table.next) > capacity
+    # Its own memo is empty, and it works everything out.
+    fresh = LazyTable(table)
     for state in range(len(table)):
         for byte_class, after in enumerate(table.next[state].tolist()):
-            assert after in (UNKNOWN, table.explore_plainly(state, byte_class))
+            assert after in (UNKNOWN, fresh.explore(state, byte_class))
 
 
 def step_by_step(table: StateTable, data: bytes, eager: bool) -> tuple[int, int]:
@@ -137,21 +131,19 @@ def step_by_step(table: StateTable, data: bytes, eager: bool) -> tuple[int, int]
     for offset, byte in enumerate(data):
         if eager and offset and table.completions(state):
             return 0, offset
-        state = table.explore_plainly(state, int(table.classes[byte]))
+        state = table.explorer.explore(state, int(table.classes[byte]))
         if state == 0:
             return 0, offset
     return state, len(data)
 
 
 @pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
-def test_a_machine_is_covered_for_as_long_as_all_it_reads_can_come(
-    kernel: Kernel, grammar: str
-) -> None:
+def test_a_machine_is_covered_for_as_long_as_all_it_reads_can_come(grammar: str) -> None:
     table = StateTable(Grammar(grammar).tables)
     for letters in (b"a", b"ab", b"[", b"x", b"[1"):
         machine = np.zeros((2, 256), np.int32)
         machine[1, list(letters)] = 1
-        reader = kernel.reader(table, machine, numbers_of(machine))
+        reader = Inclusion(table, machine, numbers_of(machine))
         for state in reached(table):
             expected = next(n for n in range(6) if n == 5 or not free(table, state, letters, n + 1))
             assert reader.covered(state, 1, 5) == expected
@@ -169,15 +161,18 @@ def free(table: StateTable, state: int, letters: bytes, length: int) -> bool:
 
 
 @pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
-def test_gathering_is_what_it_is_in_python(kernel: Kernel, grammar: str) -> None:
+def test_a_mask_has_the_tokens_that_feeding_takes(grammar: str) -> None:
     masks = Masks(StateTable(Grammar(grammar).tables), VOCABULARY)
-    assembler = kernel.assembler(masks)
-    for state in reached(masks.states):
-        assert assembler.gather(state) == masks.gather_plainly(state)
+    states = masks.states
+    for state in reached(states):
+        can_come = [each for each, data in TOKENS.items() if data and states.feed(state, data)[0]]
+        assert tokens_in(masks.viable(state)) == can_come
+        taken = [each for each in can_come if states.feed_eagerly(state, TOKENS[each])[0]]
+        assert tokens_in(masks.prefix_free(state)) == taken
 
 
-def test_situations_are_numbered_by_content(kernel: Kernel) -> None:
-    configurations = kernel.configurations()
+def test_situations_are_numbered_by_content() -> None:
+    configurations = Configurations()
     contents: list[tuple[tuple[tuple[int, int], ...], tuple[int, ...]]] = [
         ((), ()),
         (((0, 1),), ()),
@@ -194,14 +189,12 @@ def test_situations_are_numbered_by_content(kernel: Kernel) -> None:
 
 
 @pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
-def test_beginnings_and_signatures_are_those_worked_out_plainly(
-    kernel: Kernel, grammar: str
-) -> None:
+def test_signatures_are_the_items_with_blocks_for_positions(grammar: str) -> None:
     table = StateTable(Grammar(grammar).tables)
-    explorer = kernel.explorer(table)
     reached(table)
     blocks = np.arange(table.tables.state_count, dtype=np.int32) // 2
     for item_set in range(1, len(table.items)):
-        assert explorer.begin(item_set) == table.begin_plainly(item_set)
-        signature = explorer.signature(item_set, blocks)
-        assert signature == table.signature_plainly(item_set, blocks)
+        items = map(table.items.unpack, table.items.items(item_set))
+        expected = {table.items.pack(int(blocks[at]), report) for at, report in items}
+        signature = table.explorer.signature(item_set, blocks)
+        assert np.frombuffer(signature, np.int64).tolist() == sorted(expected)

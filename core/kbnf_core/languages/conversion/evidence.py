@@ -1,16 +1,16 @@
 """What running grammars shows of a conversion: texts that are lost, and texts that go on.
 
-Running takes tables. Where there are none (``lower.available``), or those of a grammar take more
-than its limits allow, nothing is shown: losses come without examples, and one that could not be
-ruled out counts as one.
+Running takes the engine. Where there is none, or the tables of a grammar take more than its limits
+allow, nothing is shown: losses come without examples, and one that could not be ruled out counts as
+one.
 """
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from kbnf_core.errors import WorkLimitError
 from kbnf_core.ir import Grammar
+from kbnf_core.kernel import has_engine
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.lower.available import has_tables
 from kbnf_core.syntax.conversion import Example
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def going_on(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> GoingOn:
 
 def _states(grammar: Grammar, limits: Limits) -> "StateTable | None":
     """Return the states of a grammar; None where nothing can be run."""
-    if not has_tables():
+    if not has_engine():
         return None
     from kbnf_core.lower.build import build_tables
     from kbnf_core.lower.nfa import TooManyStatesError

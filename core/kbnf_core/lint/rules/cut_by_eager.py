@@ -33,13 +33,13 @@ from kbnf_core.ir import (
     postorder,
     rebuild,
 )
+from kbnf_core.kernel import has_engine
 from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lint.analysis import show
 from kbnf_core.lint.rules import exceptions, never_entered, never_reached
 from kbnf_core.lint.rules.never_entered import ending_by_the_model, pragma_fix
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.analyse import Analysis, analyse
-from kbnf_core.lower.available import has_tables
 from kbnf_core.lower.first_follow import END, Firsts, Follow, follow_sets, parts_and_follow
 from kbnf_core.syntax.tree import Exception_
 
@@ -62,12 +62,12 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         return
     vocabulary = subject.options.vocabulary if reading.finish is Finish.TOKEN else None
     rules = _up_to_delimiters(reading, subject.grammar)
-    if is_plainly_prefix_free(rules, analyse(rules), subject.budget) or not has_tables():
+    if is_plainly_prefix_free(rules, analyse(rules), subject.budget) or not has_engine():
         return
     if vocabulary is not None and _is_large(rules):
         # As the BNF of which a vocabulary says what it means.
         return
-    # Here, because what is left takes tables, and so NumPy.
+    # Here, because what is left takes the engine, and so NumPy.
     from kbnf_core.languages.conversion.running import is_prefix_free
     from kbnf_core.lint.prolonged import find_cut, find_prolonged
     from kbnf_core.lower.build import build_tables

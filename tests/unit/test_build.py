@@ -1,0 +1,81 @@
+"""The build: which compiler it asks for, and that it works where the machine has none."""
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tomllib
+import venv
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LEFT_OUT = shutil.ignore_patterns(
+    ".*", "build", "docs", "editors", "tests", "benchmarks", "*.egg-info", "*.so", "*.cpp"
+)
+
+
+@pytest.fixture(scope="module")
+def backend() -> ModuleType:
+    """Return the build backend that pyproject.toml names."""
+    named = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]
+    assert named["backend-path"] == ["."]
+    spec = spec_from_file_location("backend", ROOT / f"{named['build-backend']}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    umask = os.umask(0)
+    spec.loader.exec_module(module)
+    os.umask(umask)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("machine", "wheels"),
+    [(("Linux", "x86_64"), 1), (("Darwin", "arm64"), 1), (("Windows", "AMD64"), 0)],
+)
+def test_a_compiler_is_asked_for_where_there_is_none(
+    backend: ModuleType,
+    machine: tuple[str, str],
+    wheels: int,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setattr(platform, "system", lambda: machine[0])
+    monkeypatch.setattr(platform, "machine", lambda: machine[1])
+    monkeypatch.setattr(backend.build_meta, "get_requires_for_build_wheel", lambda _: ["a"])
+    monkeypatch.setattr(backend.build_meta, "get_requires_for_build_editable", lambda _: ["b"])
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CXX", raising=False)
+    assert backend.get_requires_for_build_wheel() == ["a", *[backend.ZIG] * wheels]
+    assert backend.get_requires_for_build_editable() == ["b", *[backend.ZIG] * wheels]
+    monkeypatch.setenv("CXX", f"{sys.executable} -some -options")
+    assert backend.get_requires_for_build_wheel() == ["a"]
+    assert backend.get_requires_for_build_editable() == ["b"]
+
+
+@pytest.mark.slow
+def test_it_installs_with_its_engine_where_no_compiler_is_found(tmp_path: Path) -> None:
+    shutil.copytree(ROOT, tmp_path / "copy", ignore=LEFT_OUT)
+    venv.create(tmp_path / "venv", with_pip=True)
+    python = tmp_path / "venv/bin/python"
+    environment = {**os.environ, "PATH": "/nonexistent"}
+    environment.pop("CXX", None)
+    for arguments in (
+        ("pip", "install", "-q", "."),
+        ("kbnf_cli", "mask", "grammars/json.kbnf", "--text", '{"a": '),
+    ):
+        done = subprocess.run(
+            [python, "-m", *arguments],
+            cwd=tmp_path / "copy",
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+    assert "status      ongoing" in done.stdout
