@@ -44,12 +44,13 @@ class Language:
     where the text does not say otherwise; ``options`` are the names of further options of its
     reader, and ``check`` raises ``ConfigError`` for values that they cannot have. ``write`` is None
     for a language that nothing is converted to; ``dump`` makes a text of what a program may give
-    instead of one, ``arrange`` prepares a tree for being
-    printed as KBNF. Functions import what they need when they are called, so that a value costs
-    nothing. Texts of a language that ``is_json`` are JSON. A language that ``is_converted`` has
-    another structure than KBNF: its reader leaves out all to which the start does not lead, and its
-    tree has places of the text, but not its form; so it has an ``outliner`` of its own. Fixes of
-    lints are for languages that have KBNF's operators (``takes_fixes``).
+    instead of one, ``arrange`` prepares a tree for being printed as KBNF. Functions import what
+    they need when they are called, so that a value costs nothing.
+
+    Texts of a language that ``is_json`` are JSON. A language that ``is_converted`` has another
+    structure than KBNF: its reader leaves out all to which the start does not lead, and its tree
+    has places of the text, but not its form; so it has an ``outliner`` of its own. Fixes of lints
+    are for languages that have KBNF's operators (``takes_fixes``).
     """
 
     name: str

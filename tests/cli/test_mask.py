@@ -187,7 +187,7 @@ def test_a_class_of_tokens_is_one_line_of_the_overview(kbnf: Kbnf, write: Write)
     grammar = write("any.bnf", "<start>::=<x>\n<x>::=<any!>|<any!><x>\n")
     lines = kbnf("mask", grammar, "--vocab", tokens).out.splitlines()
     assert lines[3] == "allowed     3,000 of 3,000 tokens: all of them"
-    assert lines[6].startswith("start > x > any, at any.bnf (converted):")
+    assert lines[6].startswith("start > x > any!, at any.bnf:2:7 <any!>")
     assert lines[7].startswith('   3,000  0 "w0", 1 "w1", ')
     assert len(lines) == 10
 

@@ -25,16 +25,16 @@ def masks() -> ClassMasks:
     return ClassMasks(real_vocabulary())
 
 
-@pytest.mark.parametrize("chunk", seeds(2500, ordinary=3, ci=36))
+@pytest.mark.parametrize("chunk", seeds(2500, ordinary=3, ci=24))
 def test_masks_are_what_can_be_accepted(masks: ClassMasks, chunk: int) -> None:
     random = Random(chunk)
     before = masks.compared
     for _ in range(GRAMMARS_A_CHUNK):
         masks.compare_engines(random)
-    assert masks.compared > before + 6 * GRAMMARS_A_CHUNK
+    assert masks.compared > before + 4 * GRAMMARS_A_CHUNK
 
 
-@pytest.mark.parametrize("chunk", seeds(1000, ordinary=3, ci=16))
+@pytest.mark.parametrize("chunk", seeds(1000, ordinary=3, ci=10))
 def test_what_is_made_ahead_is_what_can_be_accepted(
     masks: ClassMasks, chunk: int, tmp_path: Path
 ) -> None:
@@ -68,7 +68,11 @@ def pieces() -> Vocabulary:
         for i in (0, 1, 2)
         for j in (None, -1, -2)
     }
-    whole = {data + b" x" * k for data in cut for k in (0, 1, 2)} | {b" x" * 50, b"\xff"}
+    whole = {data + b" x" * k for data in cut for k in (0, 1, 2)} | {
+        b" x" * 50,
+        b" x" * 200,
+        b"\xff",
+    }
     tokens = sorted(whole | {bytes([value]) for value in range(256)})
     padding = [f"{number:x}".encode() for number in range(0x1000, 0x1000 + LEAST_TOKENS)]
     return Vocabulary(dict(enumerate([*tokens, *padding])), eos_token_id=60_000)

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 from kbnf_core import Config, Engine, Grammar, Vocabulary
+from kbnf_core.automata.regex import compile_regex
+from kbnf_core.languages.lark.regex import matcher, parse
 from kbnf_core.mask import masks as masks_module
 from kbnf_core.mask import walks as walks_module
 from kbnf_core.mask.bits import ids_of
@@ -21,6 +23,7 @@ from kbnf_core.mask.masks import Masks
 from kbnf_core.mask.slices import RUN
 from kbnf_core.mask.walks import shared_rows
 from kbnf_core.recognise.states import UNKNOWN
+from kbnf_core.syntax.printer import quote
 from kbnf_testing.counted import calls
 
 JSON = (Path(__file__).resolve().parents[2] / "grammars" / "json.kbnf").read_text(encoding="utf-8")
@@ -338,3 +341,18 @@ def test_what_lies_behind_complete_texts_is_left_out_at_once() -> None:
     # would be many.
     assert found == list(range(26))
     assert spent < 60
+
+
+def test_a_text_is_quoted_as_a_whole() -> None:
+    assert calls(quote, "a" * 10_000) < 100
+
+
+def test_a_short_regular_expression_of_ascii_makes_no_states_of_utf8() -> None:
+    assert calls(compile_regex.__wrapped__, "(?i-u:w12345)") < 1_600
+
+
+def test_a_matcher_of_lark_steps_once_for_symbols_that_are_alike() -> None:
+    pattern = r'"(?:[^"\\\n]|\\[abfnrtv?"\'\\]|\\[0-7]{3}|\\x[0-9a-fA-F]{2})*?"'
+    node = parse(pattern).node
+    matcher(node)
+    assert calls(lambda _: matcher(node), "") < 4_000

@@ -7,6 +7,7 @@ that their meaning needs.
 Patterns as the regex engine reads them: behind the escapes of the quoted text.
 """
 
+import re
 from typing import TypeAlias
 
 from kbnf_core.expression import quantifier
@@ -32,13 +33,16 @@ from kbnf_core.syntax.tree import (
 
 _Piece: TypeAlias = str | Expression
 
+_NOT_PLAIN = re.compile(r"""[^ -~]|["'\\]""")
+"""A character that may need an escape."""
+
 _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def quote(text: str) -> str:
     """Return ``text`` as a KBNF string; ValueError if it holds half of a surrogate pair."""
     mark = _mark(text)
-    return mark + "".join(_spell(char, mark) for char in text) + mark
+    return mark + _NOT_PLAIN.sub(lambda found: _spell(found[0], mark), text) + mark
 
 
 def quote_raw(text: str) -> str:

@@ -28,7 +28,14 @@ START = 1
 
 FINISHES = ("eager", "token", "eos")
 
+MOST_PLACES = 1_000
+"""Places of texts of one grammar; very ambiguous ones have more, and a table that is reset."""
+
 BYTES = [bytes([value]) for value in range(256)]
+
+
+class TooManyPlacesError(Exception):
+    """There are more than ``MOST_PLACES``, and nothing can be said."""
 
 
 class Prefixes:
@@ -104,6 +111,8 @@ class Acceptance:
     def _ask(self, places: Iterable[int]) -> None:
         """Ask what every byte does at places where nobody asked yet."""
         for place in places:
+            if len(self._engines) > MOST_PLACES:
+                raise TooManyPlacesError
             if self._after[place, 0] < 0:
                 self._after[place] = [self._accept(place, data) for data in BYTES]
         new = self._engines[len(self._after) :]

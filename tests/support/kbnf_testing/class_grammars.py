@@ -5,6 +5,7 @@ that are no text. Many have the same language as a pattern of the module ``regex
 another judge.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -12,6 +13,7 @@ import regex
 
 _CHARACTERS = "".join(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))
 
+# No property stands beside its complement: ``regex`` takes `[^\P{L}\p{L}]` for any character.
 ITEMS = (
     *("a-z", "A-Z", "0-9", "a-f", "_", r"\x20", r"\x20-\x7e", r"\x00-\x7f", r"\x00-\x1f", r"\n"),
     *(r"\x22", r"\x27", r"\x5c", r"\.", r"\-", ",", ";", "!-/", "x", r"\x7f-\xa0", r"\x80-\u07ff"),
@@ -19,7 +21,7 @@ ITEMS = (
     *("漢", "一-龥", "ぁ-ん", "ァ-ヶ", "가-힣", "а-яё", "α-ω", "ا-ي", "א-ת", "ก-๙", "अ-ह", "。、"),
     *(r"\U00010000-\U0010ffff", r"\U0001F300-\U0001FAFF", "🙂", r"\u2000-\u206f", r"\u2028"),
     *(r"\p{Han}", r"\p{Cyrillic}", r"\p{Greek}", r"\p{Hiragana}", r"\p{Arabic}", r"\p{Hangul}"),
-    *(r"\p{L}", r"\p{Lu}", r"\p{N}", r"\p{P}", r"\P{L}", "[:^ascii:]", r"\p{Thai}"),
+    *(r"\p{L}", r"\p{Lu}", r"\p{N}", r"\p{P}", r"\P{Latin}", "[:^ascii:]", r"\p{Thai}"),
 )
 BOUNDS = (
     "+",
@@ -138,9 +140,12 @@ def _nested(random: Random) -> ClassGrammar:
 
 
 def _until(random: Random) -> ClassGrammar:
-    word, limit, run = random.choice(WORDS), random.choice(LIMITS), _run(random)
-    ending = random.choice((f'"{word}"', f'#r"{run}"', ""))
-    return ClassGrammar(f'start ::= except!("{word}"{limit}) {ending};', None)
+    ending = random.choice((f'"{random.choice(WORDS)}"', f'#r"{_run(random)}"', ""))
+    return ClassGrammar(f"start ::= {_until_word(random)} {ending};", None)
+
+
+def _until_word(random: Random) -> str:
+    return f'except!("{random.choice(WORDS)}"{random.choice(LIMITS)})'
 
 
 def _never(random: Random) -> ClassGrammar:
@@ -160,7 +165,38 @@ def _bytes(random: Random) -> ClassGrammar:
     return ClassGrammar(text, None)
 
 
+def _composed(random: Random) -> ClassGrammar:
+    """Two or three rules that call those behind them, and themselves in brackets.
+
+    What calls itself otherwise is ambiguous here, and has states for each length of a text.
+    """
+    names = ("start", "x", "y")[: random.choice((2, 2, 3))]
+    rules = (f"{name} ::= {_choice(random, names[i:])};" for i, name in enumerate(names))
+    return ClassGrammar(" ".join(rules), None)
+
+
+def _choice(random: Random, names: Sequence[str]) -> str:
+    ways = (
+        " ".join(_part(random, names) for _ in range(random.choice((1, 1, 2, 3))))
+        for _ in range(random.choice((1, 1, 2)))
+    )
+    # One that ends, whatever the others call.
+    return " | ".join((*ways, f'#r"{_run(random)}"'))
+
+
+def _part(random: Random, names: Sequence[str]) -> str:
+    roll = random.random()
+    if roll < 0.1:
+        return f'"(" {names[0]} ")"'
+    if roll < 0.4 and names[1:]:
+        bound = random.choice(("", "", "?", "*", "+", "{2}", "{0,3}", "{2,9}"))
+        return random.choice(names[1:]) + bound
+    if roll < 0.75:
+        return f'#r"{random.choice((_run, character_class))(random)}"'
+    return random.choice((f'"{random.choice(WORDS)}"', _until_word(random)))
+
+
 _SHAPES = (
     *(_regular, _regular, _regular, _within, _within, _called, _called, _listed, _either, _mixed),
-    *(_nested, _until, _never, _bytes),
+    *(_nested, _until, _until, _never, _bytes, _composed, _composed),
 )

@@ -11,6 +11,13 @@ def _schema(make: Callable[[int], Any]) -> Family:
     return lambda size: json.dumps(make(size))
 
 
+def _lexemes(size: int) -> str:
+    """Return any of many terminals, again and again; no two sizes have one in common."""
+    names = [f"T{number}" for number in range(size)]
+    terminals = (f"{name}: /[a-z]{{1,5}}{size:04}{name[1:]:0>4}x*/\n" for name in names)
+    return f"start: ({' | '.join(names)})*\n{''.join(terminals)}"
+
+
 def _spread(size: int) -> list[int]:
     """Return different numbers, in no order."""
     return [index * 7919 % 100_003 for index in range(size)]
@@ -70,6 +77,8 @@ LARK: dict[str, Family] = {
     "rules": lambda n: (
         "start: r0\n" + "".join(f'r{i}: "a{i}" r{i + 1}\n' for i in range(n)) + f'r{n}: "z"\n'
     ),
+    "lexemes": _lexemes,
+    "lexemes and ignored text": lambda n: _lexemes(n) + '%ignore " "\n',
 }
 """Grammars in Lark."""
 

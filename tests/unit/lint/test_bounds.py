@@ -14,7 +14,6 @@ from kbnf_core.lint.rules import (
     empty_loops,
     never_entered,
     never_reached,
-    unbounded_loops,
 )
 from kbnf_core.lint.rules import overlaps as common_texts
 
@@ -31,7 +30,6 @@ LARGE_START = "start ::= #'[a-z]{1,2000}x' | 'y';"
         (derivations, "STEPS", SUM, "I109"),
         (common_texts, "MOST_RESTS", ALIKE, "I108"),
         (empty_loops, "MAX_CYCLES", LOOPS, "W106"),
-        (unbounded_loops, "MOST_STATES", "start ::= #'ab+c' ';';", "W302"),
         (never_entered, "MOST_STATES", "start ::= #'aaa+';", "W304"),
         (never_reached, "MAX_BRANCHES", "start ::= 'ab' | 'b' | 'c';", "W301"),
     ],

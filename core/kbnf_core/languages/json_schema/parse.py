@@ -67,15 +67,14 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
     try:
         writer = _run_writer(source, options)
         rules, eager = _made(writer, writer.rules_for)
-        if writer.schemas.losses and not options.lossy:
-            # Losses of ``lenient`` in the schema would otherwise go unreported; each is named.
+        losses, notes = _said(writer)
+        if losses and not options.lossy:
+            # Those that ``lenient`` in the schema asks for: each is named, also of equal parts.
             losses = _readable(source, options).losses
-            return Parsed(document, tuple(_diagnostic(loss, source) for loss in losses))
     except ProblemError as error:
         return Parsed(document, (_diagnostic(error.problem, source),))
     except GrammarError as error:
         return Parsed(document, tuple(error.diagnostics))
-    losses, notes = _said(writer)
 
     def write() -> str:
         return _written(_readable(source, options))

@@ -532,15 +532,53 @@ class _Machine:
 
     def _explore(self) -> tuple[list[_State], list[list[int]]]:
         """Return all lists of attempts that any text leads to, and the steps between them."""
-        return self._follow([self._start()], self._step_alive)
+        return self._follow(
+            [self._start()],
+            self._step_alive,
+            lambda state: self._rows_of(state.threads, frozenset(), state.behind),
+        )
 
     def _follow(
-        self, starts: Iterable[S], step: Callable[[S, int], S | None]
+        self,
+        starts: Iterable[S],
+        step: Callable[[S, int], S | None],
+        rows_of: Callable[[S], Iterable[list[int]]],
     ) -> tuple[list[S], list[list[int]]]:
-        symbols = range(class_count(self._classes))
-        return explore(
-            starts, lambda state: [step(state, symbol) for symbol in symbols], _MOST_STATES
+        """Explore by steps; what a symbol leads to follows from its column in ``rows_of``.
+
+        Most symbols lead to nothing, or all to the same, so that a step is made for each column.
+        """
+        count = class_count(self._classes)
+        places: list[list[int]] = []
+
+        def steps(state: S) -> list[S | None]:
+            columns = [*zip(*rows_of(state), strict=True)] or [()] * count
+            first: dict[tuple[int, ...], int] = {}
+            for symbol, column in enumerate(columns):
+                first.setdefault(column, symbol)
+            numbers = {column: number for number, column in enumerate(first)}
+            places.append([numbers[column] for column in columns])
+            return [step(state, symbol) for symbol in first.values()]
+
+        states, rows = explore(starts, steps, _MOST_STATES)
+        return states, [[row[at] for at in by] for row, by in zip(rows, places, strict=True)]
+
+    def _rows_of(
+        self, threads: Iterable[_Thread], trackers: _Trackers, behind: Iterable[int]
+    ) -> list[list[int]]:
+        """Return the rows of all automata that run, at their states."""
+        places = {(number, state) for number, _, state in trackers}
+        for thread in threads:
+            instruction = self.program.code[thread.place]
+            if instruction.kind is Kind.LEAF:
+                places.add((instruction.automaton, thread.state))
+            places.update((number, state) for number, _, state in thread.trackers)
+        places.update(
+            (number, state)
+            for number, state in zip(self.program.behind, behind, strict=False)
+            if state != DEAD
         )
+        return [self._rows[number][state] for number, state in places]
 
     def _step_alive(self, state: _State, symbol: int) -> _State | None:
         target = self._step(state, symbol)
@@ -671,7 +709,11 @@ class _Machine:
     def _rests(self, fates: list[_Fate]) -> dict[_Fate, Lookahead]:
         """Return the texts after which each match stands."""
         wanted = len(set(fates))
-        met, rows = self._follow(fates, self._next_fate)
+        met, rows = self._follow(
+            fates,
+            self._next_fate,
+            lambda fate: self._rows_of(fate.above, fate.trackers, fate.behind),
+        )
         tags = [int(self._stands_at_end(fate)) for fate in met]
         small = minimise(SymbolDfa(rows, tags, range(wanted)))
         machines = (SymbolDfa(small.rows, small.tags, [start]) for start in small.starts)

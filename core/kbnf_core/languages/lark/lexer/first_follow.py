@@ -13,9 +13,10 @@ the same callers. They part where two sites of one rule could come next, or one 
 after it. Parted parses are followed for as long as they may match the same lexemes.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
+from itertools import accumulate
 from operator import or_
 from typing import TypeGuard
 
@@ -36,20 +37,25 @@ Site = Leaf | Call
 _Sites = dict[int, Site]
 """Sites by identity."""
 
+Confusable = Callable[[Terminal, Terminal], bool]
+
 _Seen = tuple[int, bool]
 """Leaves that may come next, and whether the text may end."""
 
 _ALL = -1
 
 
-def members(mask: int) -> list[int]:
-    """Return the numbers in a set."""
+@lru_cache(maxsize=256)
+def members(mask: int) -> tuple[int, ...]:
+    """Return the numbers in a set; the same few sets are asked about again and again."""
     found = []
-    while mask:
-        low = mask & -mask
-        found.append(low.bit_length() - 1)
-        mask ^= low
-    return found
+    # A scan of digits, as each shift would copy the number.
+    digits = f"{mask:b}"[::-1]
+    place = digits.find("1")
+    while place >= 0:
+        found.append(place)
+        place = digits.find("1", place + 1)
+    return tuple(found)
 
 
 @dataclass(slots=True)
@@ -87,21 +93,34 @@ class Positions:
 
     def first_bytes(self, leaves: int) -> int:
         """Return the bytes that any of ``leaves`` may begin with."""
-        return reduce(or_, (_first_of(self.leaves[number]) for number in members(leaves)), 0)
+        return reduce(or_, (first for first, among in self._by_first if among & leaves), 0)
+
+    @cached_property
+    def _by_first(self) -> list[tuple[int, int]]:
+        """The leaves that begin with the same bytes, and these."""
+        found: dict[int, int] = {}
+        for number, leaf in enumerate(self.leaves):
+            first = _first_of(leaf)
+            found[first] = found.get(first, 0) | 1 << number
+        return [*found.items()]
 
     @cached_property
     def following(self) -> tuple[int, ...]:
         """The bytes that may come behind each leaf, END among them."""
+        first_bytes = {mask: self.first_bytes(mask) for mask in set(self.follow)}
         pairs = zip(self.follow, self.last, strict=True)
-        return tuple(self.first_bytes(mask) | (END if last else 0) for mask, last in pairs)
+        return tuple(first_bytes[mask] | (END if last else 0) for mask, last in pairs)
 
 
 def _first_of(leaf: Leaf) -> int:
     return leaf.first if isinstance(leaf, Embedded) else first_bytes(leaf.terminal.dfa)
 
 
-def analyse(grammar: LexicalGrammar, confusable: Callable[[Terminal, Terminal], bool]) -> Positions:
-    """Return what is expected where; ``confusable`` tells whether two terminals share a word."""
+def analyse(grammar: LexicalGrammar, confusable: Confusable | None) -> Positions:
+    """Return what is expected where.
+
+    ``confusable`` tells whether two terminals share a word; without it, every one stands alone.
+    """
     return Analysis(grammar).result(confusable)
 
 
@@ -126,6 +145,7 @@ class Analysis:
         self._nullable_rules = fixpoint(self._callees, False, self._is_rule_nullable)
         self._begin: dict[int, _Sites] = {}
         self._after: dict[int, After] = {}
+        self._following: dict[int, int] = {}
         for nodes in self._nodes.values():
             for node in nodes:
                 self._nullable[id(node)] = self._is_nullable(node, self._nullable_rules)
@@ -146,11 +166,14 @@ class Analysis:
         """Tell whether ``node`` matches the empty text."""
         return self._nullable[id(node)]
 
-    def next_sites(self, rule: str) -> Iterator[tuple[Site | None, list[Site]]]:
-        """Yield, for the beginning of a rule (None) and each site, the sites that may be next."""
-        yield None, [*self._begin[id(self._rules[rule])].values()]
-        for site in self._sites[rule]:
-            yield site, [*self._after[id(site)].sites.values()]
+    def followings(self, rule: str) -> list[After]:
+        """Return what may come at the beginning of a rule, then what follows its sites, once each.
+
+        Branches of a choice share what follows them.
+        """
+        begin = After(self._begin[id(self._rules[rule])], 0, False)
+        afters = {id(self._after[id(site)]): self._after[id(site)] for site in self._sites[rule]}
+        return [begin, *afters.values()]
 
     # ---- Within a rule ---------------------------------------------------------------------
 
@@ -226,11 +249,15 @@ class Analysis:
 
     def _may(self, node: Node) -> int:
         """Return the leaves that may follow ``node`` within its rule."""
-        return self._union(self._after[id(node)].sites.values(), self._first_rules)
+        # Branches of a choice share what follows them, and there may be thousands.
+        after = self._after[id(node)]
+        if id(after) not in self._following:
+            self._following[id(after)] = self._union(after.sites.values(), self._first_rules)
+        return self._following[id(after)]
 
     # ---- Across rules ----------------------------------------------------------------------
 
-    def result(self, confusable: Callable[[Terminal, Terminal], bool]) -> Positions:
+    def result(self, confusable: Confusable | None) -> Positions:
         """Return what is expected where."""
         calls: dict[str, list[tuple[str, Call]]] = {name: [] for name in self._rules}
         for outer, sites in self._sites.items():
@@ -249,7 +276,9 @@ class Analysis:
             self._numbers,
             self._first_rules[self._start],
             follow,
-            self._together({name: mask for name, (mask, _) in seen.items()}, follow, confusable),
+            _Together(self._leaves, follow, confusable).run(
+                self._parting({name: mask for name, (mask, _) in seen.items()})
+            ),
             self._solve_must(calls),
             tuple(leaving[id(leaf)][1] for leaf in self._leaves),
             self._entering(leaving),
@@ -288,12 +317,15 @@ class Analysis:
         start = self._first_rules[self._start]
         for leaf in members(start):
             must[leaf] = start
+        seen: set[tuple[int, int]] = set()
         for rule, sites in self._sites.items():
             for site in sites:
                 after = self._after[id(site)]
                 expected = after.must | (above[rule] if after.is_open else 0)
-                for leaf in members(self._may(site)):
-                    must[leaf] &= expected
+                seen.add((self._may(site), expected))
+        for may, expected in seen:
+            for leaf in members(may):
+                must[leaf] &= expected
         return tuple(0 if mask == _ALL else mask | 1 << n for n, mask in enumerate(must))
 
     def _solve_above(self, calls: Mapping[str, list[tuple[str, Call]]]) -> dict[str, int]:
@@ -310,52 +342,77 @@ class Analysis:
 
     # ---- Expected together -----------------------------------------------------------------
 
-    def _together(
-        self,
-        follow: Mapping[str, int],
-        follows: tuple[int, ...],
-        confusable: Callable[[Terminal, Terminal], bool],
-    ) -> tuple[int, ...]:
-        """Return, for each leaf, the leaves that may be expected with it, itself included."""
-        may = [1 << number for number in range(len(self._leaves))]
-        apart = [0] * len(self._leaves)
-        seen: set[tuple[int, int]] = set()
-        pending: list[tuple[int, int]] = []
-
-        def together(left: int, right: int) -> None:
-            if (left, right) in seen:
-                return
-            seen.add((left, right))
-            for leaf in members(left):
-                new = right & ~apart[leaf]
-                apart[leaf] |= right
-                may[leaf] |= right
-                pending.extend((leaf, other) for other in members(new))
-
-        for left, right in self._parting(follow):
-            together(left, right)
-            together(right, left)
-        while pending:
-            one, other = pending.pop()
-            if one == other or _confusable(self._leaves[one], self._leaves[other], confusable):
-                together(follows[one], follows[other])
-                together(follows[other], follows[one])
-        return tuple(may)
-
-    def _parting(self, follow: Mapping[str, int]) -> set[tuple[int, int]]:
-        """Return pairs of sets of leaves: parses part there, to one of each."""
-        pairs: set[tuple[int, int]] = set()
+    def _parting(self, follow: Mapping[str, int]) -> Mapping[int, int]:
+        """Return sets of leaves, and for each the leaves that other parses go on with instead."""
+        others: dict[int, int] = {}
         for name in self._rules:
-            for site, sites in self.next_sites(name):
-                others = 0
-                for each in reversed(sites):
-                    first = self._first[id(each)]
-                    if others:
-                        pairs.add((first, others))
-                    others |= first
-                if site is not None and self._after[id(site)].is_open:
-                    pairs.update((self._first[id(each)], follow[name]) for each in sites)
-        return pairs
+            for after in self.followings(name):
+                firsts = [self._first[key] for key in after.sites]
+                before = accumulate(firsts, or_, initial=0)
+                behind = [*accumulate(reversed(firsts), or_, initial=0)][-2::-1]
+                for first, left, right in zip(firsts, before, behind, strict=False):
+                    others[first] = others.get(first, 0) | left | right
+                if after.is_open:
+                    whole = reduce(or_, firsts, 0)
+                    others[whole] = others.get(whole, 0) | follow[name]
+                    others[follow[name]] = others.get(follow[name], 0) | whole
+        return others
+
+
+class _Together:
+    """Finds, for each leaf, the leaves that may be expected with it, itself included.
+
+    What follows is all that matters of two leaves, so that those with equal sets are one kind.
+    """
+
+    def __init__(
+        self, leaves: list[Leaf], follows: tuple[int, ...], confusable: Confusable | None
+    ) -> None:
+        self._leaves = leaves
+        self._follows = follows
+        self._confusable = confusable
+        self._kinds: dict[int, int] = {}
+        for number, mask in enumerate(follows):
+            self._kinds[mask] = self._kinds.get(mask, 0) | 1 << number
+        self._may = [1 << number for number in range(len(leaves))]
+        self._apart = [0] * len(leaves)
+        self._joined: set[tuple[int, int]] = set()
+        self._pending: dict[int, int] = {}
+
+    def run(self, parting: Mapping[int, int]) -> tuple[int, ...]:
+        """Follow the parses that part, from each of some leaves to others."""
+        for left, right in parting.items():
+            self._join(left, right)
+        while self._pending:
+            one, others = self._pending.popitem()
+            follow = self._follows[one]
+            # Alone, it can be confused with itself only.
+            alone = {follow: self._kinds[follow]} if self._confusable is None else self._kinds
+            for behind, kind in alone.items():
+                among = others & kind
+                if among and (follow, behind) not in self._joined and self._is_any(one, among):
+                    self._join(follow, behind)
+                    self._join(behind, follow)
+        return tuple(self._may)
+
+    def _join(self, left: int, right: int) -> None:
+        self._joined.add((left, right))
+        for leaf in members(left):
+            new = right & ~self._apart[leaf]
+            self._apart[leaf] |= right
+            self._may[leaf] |= right
+            if new:
+                self._pending[leaf] = self._pending.get(leaf, 0) | new
+
+    def _is_any(self, one: int, others: int) -> bool:
+        """Tell whether any of ``others`` may have matched the same text as ``one``."""
+        if others >> one & 1:
+            return True
+        left, confusable = self._leaves[one], self._confusable
+        if confusable is None or not isinstance(left, Lexeme):
+            return False
+        rest = (self._leaves[other] for other in members(others))
+        return any(isinstance(r, Lexeme) and confusable(left.terminal, r.terminal) for r in rest)
 
 
 def _is_leaf(site: Site) -> TypeGuard[Leaf]:
@@ -364,9 +421,3 @@ def _is_leaf(site: Site) -> TypeGuard[Leaf]:
 
 def _callers(calls: Mapping[str, list[tuple[str, Call]]]) -> dict[str, list[str]]:
     return {name: [outer for outer, _ in uses] for name, uses in calls.items()}
-
-
-def _confusable(one: Leaf, other: Leaf, confusable: Callable[[Terminal, Terminal], bool]) -> bool:
-    if not isinstance(one, Lexeme) or not isinstance(other, Lexeme):
-        return False
-    return confusable(one.terminal, other.terminal)

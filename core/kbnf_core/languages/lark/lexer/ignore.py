@@ -75,7 +75,7 @@ class _LeftCorners:
         self._corners: dict[str, list[Site]] = {}
         self._twins: set[int] = set()
         for name in grammar.rules:
-            following = [sites for _, sites in self._analysis.next_sites(name)]
+            following = [[*after.sites.values()] for after in self._analysis.followings(name)]
             self._corners[name] = following[0]
             self._twins |= self._with_twins(following)
         self._callees = {
@@ -92,15 +92,14 @@ class _LeftCorners:
         found: set[int] = set()
         lonely: set[int] = set()
         for sites in following:
+            going_on: dict[_Symbol | None, set[int]] = {}
             for site in sites:
-                has = any(
-                    _symbol(site) is not None
-                    and _symbol(site) == _symbol(other)
-                    and self._analysis.after(other).sites
-                    for other in sites
-                    if other is not site
-                )
-                (found if has else lonely).add(id(site))
+                if self._analysis.after(site).sites:
+                    going_on.setdefault(_symbol(site), set()).add(id(site))
+            for site in sites:
+                symbol = _symbol(site)
+                alike = going_on.get(symbol, set()) if symbol is not None else set()
+                (found if len(alike) > (id(site) in alike) else lonely).add(id(site))
         return found - lonely
 
     def goes_on(self, symbol: _Symbol, origin: str) -> bool:

@@ -133,6 +133,7 @@ class Lexed:
     _after: dict[tuple[int, State], dict[State, Dfa]] = field(default_factory=dict)
     _words: dict[tuple[int, State, frozenset[State]], Dfa] = field(default_factory=dict)
     _masks: dict[int, int] = field(default_factory=dict)
+    _among: dict[int, list[Terminal]] = field(default_factory=dict)
     _doubts: dict[frozenset[str], dict[Span, str]] = field(default_factory=dict)
     """What is lost about a pair of terminals, by place."""
 
@@ -294,7 +295,7 @@ class Lexed:
         must, may = positions.must[number], positions.may[number]
         if is_start:
             must = may = positions.first
-        certain, possible = self._terminals(must), self._terminals(may)
+        certain, possible = [*self._terminals(must)], self._terminals(may)
         if self.expected is not None:
             certain, possible = ([*found] for found in self.expected.together(node))
         if ignored is not None and not is_start:
@@ -343,8 +344,11 @@ class Lexed:
         return None
 
     def _terminals(self, leaves: int) -> list[Terminal]:
-        found = (self.positions.leaves[number] for number in members(leaves))
-        return [*{leaf.terminal: None for leaf in found if isinstance(leaf, Lexeme)}]
+        if leaves not in self._among:
+            found = (self.positions.leaves[number] for number in members(leaves))
+            terminals = {leaf.terminal: None for leaf in found if isinstance(leaf, Lexeme)}
+            self._among[leaves] = [*terminals]
+        return self._among[leaves]
 
     def _check_embedded(self, node: Lexeme, number: int) -> None:
         """Report embedded parts that start alike: their lexemes are not known here."""
@@ -424,10 +428,5 @@ def apply_lexer(
     with_others = cutter.lexing is Lexing.LLGUIDANCE or (
         cutter.lexing is Lexing.LALR and expected is None
     )
-    positions = analyse(grammar, cutter.confusable if with_others else _never)
+    positions = analyse(grammar, cutter.confusable if with_others else None)
     return Lexed(grammar, cutter.lexing, report, cutter, positions, byte_only, expected)
-
-
-def _never(_one: Terminal, _other: Terminal) -> bool:
-    """Expect every terminal alone: no companions are known, or the parser gives them."""
-    return False
