@@ -70,6 +70,7 @@ def check(
     """
     wanted = None if finish is None else Finish.parse(finish)
     language = language or language_of(path)
+    options = _answerable(options)
     reading = read_grammar(
         Source(text, path),
         start,
@@ -89,13 +90,15 @@ def findings_of(reading: Reading, options: LintOptions = NO_OPTIONS) -> list[Dia
     Where there is no engine (``kernel.has_engine``), those that take it are left out: W307, E601,
     and all that ``options`` asks about a vocabulary, costs and budgets.
     """
-    if not has_engine():
-        options = options.without_engine()
-    found = [*reading.diagnostics, *run_lints(reading, options)]
+    found = [*reading.diagnostics, *run_lints(reading, _answerable(options))]
     if any(loss.code == _NO_VOCABULARY for loss in reading.losses):
         # What is complete where depends on tokens that are not known.
         found = [each for each in found if each.code not in _CUT]
     return sorted(_apply_ignores(found, reading), key=Diagnostic.sort_key)
+
+
+def _answerable(options: LintOptions) -> LintOptions:
+    return options if has_engine() else options.without_engine()
 
 
 _NO_VOCABULARY = "W405"
