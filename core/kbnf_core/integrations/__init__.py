@@ -10,7 +10,7 @@ from typing import Any
 from kbnf_core.errors import ConfigError
 
 VARIABLE = "KBNF_SCHEMA_OPTIONS"
-"""The environment variable with options of JSON Schemas, for servers that have no place for them."""
+"""The environment variable with options of JSON Schemas, for servers without a place for them."""
 
 
 def schema_options() -> dict[str, Any]:

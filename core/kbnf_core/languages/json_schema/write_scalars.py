@@ -18,6 +18,7 @@ from kbnf_core.expression import NOTHING, Choice
 from kbnf_core.languages.json_schema.additional_names import all_but, regex_but
 from kbnf_core.languages.json_schema.atoms import (
     INTEGER,
+    Atom,
     Compared,
     Length,
     Matching,
@@ -431,7 +432,7 @@ def _tails(lengths: Lengths) -> Mapping[int, Regex]:
     return found
 
 
-def _leaves_out_zero(atom: Compared | Multiple) -> bool:
+def _leaves_out_zero(atom: Atom) -> bool:
     """Tell whether a bound is 0, and not itself allowed."""
     return isinstance(atom, Compared) and not atom.bound and not atom.wanted & EQUAL
 
