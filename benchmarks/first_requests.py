@@ -14,7 +14,8 @@ carry what other programs take. An engine compiles a schema once, and nothing ho
 of garbage back, as nothing does in a server.
 
 What a process has once seen makes its next request with the same schema cheaper. So work ahead
-(``--prepared``) is measured in a run of its own. ``--seed`` takes schemas at random. Sets of tools:
+(``--ahead``, with 4 ms of sleep before each mask, in which a model would compute; ``--prepared``,
+called by hand) is measured in a run of its own. ``--seed`` takes schemas at random. Sets of tools:
 ``benchmarks.tools``.
 """
 
@@ -26,7 +27,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import perf_counter, process_time, thread_time
+from time import perf_counter, process_time, sleep, thread_time
 from typing import Any, NamedTuple
 
 import click
@@ -35,6 +36,7 @@ import numpy as np
 from benchmarks.drawn import default_cases
 from benchmarks.equality import Explanation, explain_difference, left_out
 from benchmarks.maskbench import Build, Case, RefusedError, Session
+from benchmarks.maskbench import ours as make_ours
 from benchmarks.measure import CLOCK, PROCESSOR_CLOCK
 from benchmarks.schema_engines import LLGUIDANCE, OURS, make_builds
 from benchmarks.vocabulary import Setting, read_setting
@@ -44,8 +46,17 @@ from kbnf_core.languages.json_schema import Options, Standard, Whitespace
 OPTIONS = Options(whitespace=Whitespace.FLEXIBLE, standard=Standard.LLGUIDANCE)
 """Those of the builder, to ask the conversion what it leaves out."""
 
+AHEAD = "kbnf-toolkit, work ahead"
+"""This library with a thread that works ahead, as ``Compiler``, batches and adapters have it."""
+
+MODEL = 0.004
+"""Seconds that a model is said to take for a token, where a thread works ahead meanwhile."""
+
 PREPARED = "kbnf-toolkit, prepared"
 """This library with ``Engine.prepare`` before each step, outside of its time, as a server can."""
+
+
+LIBRARY = (OURS, PREPARED, AHEAD)
 
 
 class Time(NamedTuple):
@@ -124,7 +135,12 @@ _UNUSUAL = re.compile(r"of (?:the format|`\w+`), .* are left out")
 
 
 def make_request(
-    build: Build, schema: Any, tokens: Sequence[int], ahead: bool, keep: bool
+    build: Build,
+    schema: Any,
+    tokens: Sequence[int],
+    ahead: bool,
+    keep: bool,
+    model: float = 0.0,
 ) -> Request | None:
     """Go once from a schema through a document; None where the engine does not take either."""
     found = Request()
@@ -137,16 +153,23 @@ def make_request(
     session.mask()
     found.first = Time(1e6 * (process_time() - processor), 1e6 * (perf_counter() - began))
     for times, kept in ((found.cold, found.masks if keep else None), (found.warm, None)):
-        if not _run(session, tokens, times, kept, ahead):
+        if not _run(session, tokens, times, kept, ahead, model if times is found.cold else 0.0):
             return None
         session = begin()
     return found
 
 
 def _run(
-    session: Session, tokens: Sequence[int], times: list[Time], masks: Any, ahead: bool
+    session: Session,
+    tokens: Sequence[int],
+    times: list[Time],
+    masks: Any,
+    ahead: bool,
+    model: float,
 ) -> bool:
     for token in tokens:
+        if model:
+            sleep(model)
         if ahead:
             session.prepare()
         processor, began = thread_time(), perf_counter()
@@ -165,7 +188,7 @@ def _run(
 
 
 def run(
-    cases: Iterable[Case], builds: dict[str, Build], setting: Setting, limit: int
+    cases: Iterable[Case], builds: dict[str, Build], setting: Setting, limit: int, model: float
 ) -> tuple[list[dict[str, Request]], Comparison]:
     """Return the requests, by engine, of cases that all engines take, ``limit`` of them at most."""
     found: list[dict[str, Request]] = []
@@ -183,15 +206,16 @@ def run(
             gc.collect()
             # All of them copy their masks, or none: a copy makes the next step dearer.
             keep = LLGUIDANCE in builds
-            request = make_request(builds[name], case.schema, tokens, name == PREPARED, keep)
+            by_hand = name == PREPARED
+            request = make_request(builds[name], case.schema, tokens, by_hand, keep, model)
             if request is None:
                 break
-            if name not in (OURS, PREPARED, LLGUIDANCE):
+            if name not in (*LIBRARY, LLGUIDANCE):
                 request.masks = []
             requests[name] = request
         if len(requests) < len(names):
             continue
-        ours = requests.get(OURS) or requests.get(PREPARED)
+        ours = next((requests[name] for name in LIBRARY if name in requests), None)
         if ours is not None and LLGUIDANCE in requests:
             compared.add(case, ours, requests[LLGUIDANCE], tokens, setting)
         found.append(requests)
@@ -223,13 +247,15 @@ def report(found: Sequence[dict[str, Request]], names: Sequence[str]) -> None:
 @click.option("--only", multiple=True, help="Engines to measure; all without it.")
 @click.option("--limit", default=0, help="Schemas at most.")
 @click.option("--seed", type=int, help="Take the schemas of the folder in this random order.")
-@click.option("--prepared", is_flag=True, help="Let this library work ahead before each step.")
+@click.option("--prepared", is_flag=True, help="Let this library prepare before each step.")
+@click.option("--ahead", is_flag=True, help="Let a thread work ahead, 4 ms before each mask.")
 def main(
     folder: Path | None,
     only: tuple[str, ...],
     limit: int,
     seed: int | None,
     prepared: bool,
+    ahead: bool,
 ) -> None:
     """Time first requests; the status is 1 where a mask differs and nothing explains it."""
     setting = read_setting()
@@ -242,7 +268,11 @@ def main(
     gc.collect()
     if prepared:
         builds[PREPARED] = builds.pop(OURS)
-    found, compared = run(default_cases(folder, seed), builds, setting, limit)
+    if ahead:
+        del builds[OURS]
+        builds[AHEAD] = make_ours(setting.vocabulary, Standard.LLGUIDANCE, ahead=True)
+    cases = default_cases(folder, seed)
+    found, compared = run(cases, builds, setting, limit, MODEL if ahead else 0.0)
     report(found, list(builds))
     sys.exit(bool(compared.report()))
 

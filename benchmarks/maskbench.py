@@ -111,7 +111,9 @@ def session_of(engine: Engine) -> Session:
     return _OurSession(engine)
 
 
-def ours(vocabulary: Vocabulary, standard: Standard = Standard.JSON_SCHEMA) -> Build:
+def ours(
+    vocabulary: Vocabulary, standard: Standard = Standard.JSON_SCHEMA, ahead: bool = False
+) -> Build:
     """Return the builder of this library; whitespace as llguidance has it."""
     options = Options(whitespace=Whitespace.FLEXIBLE, standard=standard)
 
@@ -121,7 +123,7 @@ def ours(vocabulary: Vocabulary, standard: Standard = Standard.JSON_SCHEMA) -> B
             _ = grammar.tables
         except KbnfError as error:
             raise RefusedError(str(error)) from None
-        return lambda: session_of(Engine(grammar, vocabulary))
+        return lambda: session_of(Engine(grammar, vocabulary, ahead=ahead))
 
     return build
 
