@@ -69,7 +69,6 @@ JSON_SCHEMA = Language(
         "strict",
     ),
     is_converted=True,
-    takes_fixes=False,
     dump=_dump,
     check=_check,
     is_json=True,

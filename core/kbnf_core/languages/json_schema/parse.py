@@ -1,5 +1,6 @@
 """The reader of JSON Schemas: to rules, by themselves or inside another grammar."""
 
+import json
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -7,7 +8,7 @@ from typing import TypeVar
 
 from kbnf_core import ir
 from kbnf_core.config import Finish
-from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.errors import GrammarError, WorkLimitError
 from kbnf_core.json_text import Json
 from kbnf_core.languages.json_schema.build_tree import document as as_document
@@ -72,9 +73,15 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
             # Those that ``lenient`` in the schema asks for: each is named, also of equal parts.
             losses = _readable(source, options).losses
     except ProblemError as error:
-        return Parsed(document, (_diagnostic(error.problem, source),))
+        return Parsed(document, (_diagnostic(_explained(error.problem, source, options), source),))
     except GrammarError as error:
         return Parsed(document, tuple(error.diagnostics))
+
+    def lint() -> tuple[Diagnostic, ...]:
+        from kbnf_core.languages.json_schema.lint import lint_schema
+
+        problems = lint_schema(*_checked(source, options))
+        return tuple(_diagnostic(problem, source) for problem in problems)
 
     def write() -> str:
         return _written(_readable(source, options))
@@ -103,7 +110,17 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
         _finish(eager),
         tuple(_loss(problem, source) for problem in losses),
         meaning=Rules(rules, write, explained, place, empty),
+        lint=lint,
     )
+
+
+def _explained(problem: Problem, source: Source, options: Options) -> Problem:
+    """Return why a schema has no value, where that is known, instead of the fact."""
+    if problem.code != UNSATISFIABLE:
+        return problem
+    from kbnf_core.languages.json_schema.lint import contradiction
+
+    return contradiction(*_checked(source, options)) or problem
 
 
 def _loss(problem: Problem, source: Source) -> Loss:
@@ -228,4 +245,8 @@ def _diagnostic(problem: Problem, source: Source) -> Diagnostic:
     if problem.can_be_dropped:
         helps += ("`--lossy` (in Python `Options(lossy=True)`) drops the keyword and says so",)
     span = problem.span or source.locate(problem.pointer)
-    return Diagnostic(problem.code, _message(problem), source, span, helps=helps)
+    fixes: tuple[Fix, ...] = ()
+    if problem.replacement:
+        edit = Edit(span, json.dumps(problem.replacement, ensure_ascii=False))
+        fixes = (Fix(f"write `{problem.replacement}`", (edit,), safe=False),)
+    return Diagnostic(problem.code, _message(problem), source, span, helps=helps, fixes=fixes)
