@@ -23,8 +23,7 @@ from kbnf_core.compiler.jobs import Compiled, Job, pack, receive, send, unpack
 from kbnf_core.errors import ConfigError, InternalError, KbnfError
 from kbnf_core.frontend import KBNF
 from kbnf_core.grammar import OF_READ, Grammar
-from kbnf_core.languages import JSON_SCHEMA, LANGUAGES, named
-from kbnf_core.languages.json_schema.language import own_names
+from kbnf_core.languages import LANGUAGES, named
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.tables import Tables
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -192,8 +191,7 @@ class Compiler:
         if language is None:
             known = ", ".join(each.name for each in LANGUAGES)
             raise ConfigError(f"a compiler reads {known}, not {wanted}")
-        if language is JSON_SCHEMA:
-            options = own_names(options)
+        options = language.options_of(source, options)
         language.check_options({name: options[name] for name in options.keys() - OF_READ})
         for name, value in options.items():
             if not isinstance(value, bool if name == "lossy" else Hashable):

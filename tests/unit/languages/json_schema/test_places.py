@@ -100,7 +100,8 @@ def test_a_schema_whose_copies_pass_a_limit_is_explained_without_them() -> None:
 )
 def test_a_limit_names_the_schema_that_passes_it(limits: dict[str, int], code: str) -> None:
     large = {"enum": [f"a rather long text {number * number}" for number in range(60)]}
-    schema = {"properties": {"small": {"type": "integer"}, "large": {"items": large}}}
+    members = {"small": {"type": "boolean"}, "large": {"type": "array", "items": large}}
+    schema = {"properties": members, "type": "object", "additionalProperties": False}
     text = json.dumps(schema, indent=2)
     with pytest.raises(GrammarError) as caught:
         _ = Grammar.read(text, JSON_SCHEMA, limits=replace(DEFAULT_LIMITS, **limits)).tables
