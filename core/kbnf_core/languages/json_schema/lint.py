@@ -170,7 +170,7 @@ _SAYS_NOTHING = ("not", "if")
 
 
 def _open_objects(schema: Json, options: Options) -> Iterator[Problem]:
-    if not options.additional_properties:
+    if options.closed:
         return
     found = []
     pending: list[tuple[str, Json, bool]] = [("", schema, False)]
@@ -199,7 +199,9 @@ class _Doubts:
     def __init__(self, schema: Json, options: Options) -> None:
         # What no grammar can keep is left out: what is empty without it is empty with it.
         self._options = replace(options, lossy=True)
-        self.document = Document(schema, options.limits, options.standard)
+        self.document = Document(
+            schema, options.limits, options.standard, closed=bool(options.closed)
+        )
         self._schemas = Schemas(self.document, self._options)
 
     def contradictions(self) -> list[Problem]:
