@@ -38,8 +38,9 @@ class Problem:
 class ProblemError(KbnfError):
     """Ends a conversion; turned into a ``GrammarError`` with a span at its top."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, *more: Problem) -> None:
         self.problem = problem
+        self.problems = (problem, *more)
         super().__init__(f"{problem.pointer or '(root)'}: {problem.message}")
 
 
