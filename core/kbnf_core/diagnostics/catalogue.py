@@ -135,6 +135,9 @@ _RULES = (
     Rule("W821", "misspelt-name", "A name in a schema is a letter or two off one that is known."),
     Rule("W822", "contradiction", "No value satisfies a part of the schema."),
     Rule("I823", "open-objects", "Objects of the schema allow properties that it does not name."),
+    Rule("E824", "invalid-tool-list", "A list of tools is malformed at this place."),
+    Rule("W825", "refused-tool", "The service that reads a list of tools refuses this part."),
+    Rule("I826", "tool-without-schema", "An entry of a list of tools is no function."),
 )
 
 

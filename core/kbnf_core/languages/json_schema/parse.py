@@ -210,7 +210,8 @@ def _readable(text: SchemaText) -> Embedded:
     from kbnf_core.languages.json_schema.readable import ReadableWriter
 
     try:
-        return _embedded(ReadableWriter(text.document(), text.options, text.places()))
+        places = text.places()
+        return _embedded(ReadableWriter(text.document(), text.options, places, text.pointer))
     except ProblemError as error:
         raise GrammarError([text.diagnostic(error.problem)]) from None
 
