@@ -132,7 +132,7 @@ def convert_any(
     own = dict(schema) if lexing is None else {**schema, "lexing": lexing}
     if models:
         own = of_model(own)
-    conversion = _Conversion(target, to is not None, from_, start, vocabulary, own)
+    conversion = _Conversion(target, to is not None, from_, start, vocabulary, delivery.lossy, own)
     paths = [each for each in sources if isinstance(each, Path)]
     if sources and not models:
         direction = Direction(conversion.convert, target.extension)
@@ -164,7 +164,8 @@ def _check_usage(
 class _Conversion:
     """A conversion as it was asked for, for one text after the other.
 
-    ``is_named``: the target was. ``own`` are the options of one language that were given.
+    ``is_named``: the target was. ``lossy``: what a schema asks for and no grammar keeps is dropped.
+    ``own`` are the options of one language that were given.
     """
 
     target: Language
@@ -172,6 +173,7 @@ class _Conversion:
     source: str | None
     start: str | None
     vocabulary: "Vocabulary | None"
+    lossy: bool
     own: Mapping[str, Any]
 
     def convert(self, text: str, name: str) -> "Conversion":
@@ -207,6 +209,7 @@ class _Conversion:
             start=self.start,
             imports=ANYWHERE,
             vocabulary=self.vocabulary,
+            lossy=self.lossy,
             options=self.own,
         )
 

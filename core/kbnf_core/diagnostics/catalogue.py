@@ -137,6 +137,7 @@ _RULES = (
     Rule("I823", "open-objects", "Objects of the schema allow properties that it does not name."),
     Rule("E824", "invalid-tool-list", "A list of tools is malformed at this place."),
     Rule("W825", "refused-tool", "The service that reads a list of tools refuses this part."),
+    Rule("W827", "no-schema", "An object in JSON has no keyword that restricts anything."),
     Rule("I826", "tool-without-schema", "An entry of a list of tools is no function."),
 )
 

@@ -83,6 +83,8 @@ def check(
         imports,
         defaults,
         vocabulary=options.vocabulary,
+        # What is only kept if something is dropped is an error, as for whoever reads it.
+        lossy=False,
         options=language_options,
     )
     return findings_of(reading, options)

@@ -416,7 +416,8 @@ def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]
     # The library knows no decimals.
     value = json.loads(text, parse_int=_as_number)
     if not isinstance(value, dict | bool):
-        return [Problem(INVALID, "a schema is an object, `true` or `false`", "")]
+        message = "a schema is an object, `true` or `false`; a list of tools has functions"
+        return [Problem(INVALID, message, "")]
     if isinstance(value, dict) and not isinstance(value.get("$schema", ""), str):
         return [Problem(INVALID, "`$schema` is a string", "/$schema")]
     chosen = validator_for(value, default=Draft202012Validator)

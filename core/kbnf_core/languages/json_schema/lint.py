@@ -1,7 +1,8 @@
 """Lints of a schema: what is valid JSON Schema, and hardly what its author means.
 
 ``lint_schema`` finds names that are a letter or two off a known one (W821), schemas inside that no
-value satisfies (W822), and objects that are open because nothing is said (I823). ``contradiction``
+value satisfies (W822), objects that are open because nothing is said (I823), and JSON that is
+hardly a schema (W827). ``contradiction``
 says why a whole schema has no value (E803).
 
 A contradiction is told at the innermost schema without a value. Of that the keywords that are not
@@ -44,6 +45,7 @@ from kbnf_core.syntax.suggest import COMPARISONS, edits
 MISSPELT = "W821"
 CONTRADICTION = "W822"
 OPEN = "I823"
+NO_SCHEMA = "W827"
 
 KEYWORDS = (
     ANNOTATIONS
@@ -57,6 +59,8 @@ KEYWORDS = (
     | {"$id", "$schema", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "id"}
 )
 """What the drafts from 4 on know."""
+
+_RESTRICTING = KEYWORDS - ANNOTATIONS - {"$id", "$schema", "id"}
 
 _OF_OTHERS = frozenset(
     {
@@ -79,7 +83,7 @@ _SHOWN = 40
 
 def lint_schema(schema: Json, options: Options) -> list[Problem]:
     """Return what is likely a mistake in a sound schema, with the pointers of the places."""
-    found = [*_misspelt(schema), *_open_objects(schema, options)]
+    found = [*_no_schema(schema), *_misspelt(schema), *_open_objects(schema, options)]
     doubts = _Doubts(schema, options)
     # What took too much work so far is left unanswered.
     with suppress(WorkLimitError, ProblemError):
@@ -109,6 +113,16 @@ def _places(schema: Json) -> Iterator[tuple[str, dict[str, Json]]]:
 
 def _below(pointer: str, *steps: str) -> str:
     return "/".join((pointer, *map(escape, steps)))
+
+
+def _no_schema(schema: Json) -> Iterator[Problem]:
+    """Yield that an object without a keyword that restricts anything is hardly a schema."""
+    if not isinstance(schema, dict) or schema.keys() & _RESTRICTING:
+        return
+    if any(not name.startswith(_OWN) for name in schema.keys() - KEYWORDS):
+        message = "no keyword here restricts anything: every JSON text is allowed"
+        help_ = "is this a schema? it is no list of tools and no structural tag"
+        yield Problem(NO_SCHEMA, message, "", help_)
 
 
 def _misspelt(schema: Json) -> Iterator[Problem]:
@@ -193,6 +207,9 @@ def _open_objects(schema: Json, options: Options) -> Iterator[Problem]:
         yield Problem(OPEN, message, min(found, key=len), help_)
 
 
+_NAMING = ("properties", "patternProperties")
+
+
 class _Doubts:
     """Asks which schemas of a document have no value, and why."""
 
@@ -246,13 +263,16 @@ class _Doubts:
             kept = self._needed(place)
             inner = next((each for each in self._guilty(place, kept) if each not in seen), None)
             if inner is None:
-                return _contradiction(place, kept)
+                return _contradiction(place, kept, [*self._told(place, kept)])
             at = inner
 
     def _needed(self, place: Place) -> dict[str, Json]:
         """Return keywords of an empty schema all of which it takes to be empty."""
         kept = dict(place.contents)
+        # Without the members that it names, a closed object is empty for another reason.
         for keyword in place.contents:
+            if keyword in _NAMING:
+                continue
             fewer = {name: value for name, value in kept.items() if name != keyword}
             if self._has_none(place, fewer):
                 kept = fewer
@@ -260,6 +280,14 @@ class _Doubts:
             if isinstance(kept.get(keyword), list):
                 kept = self._shortened(place, kept, keyword, instead)
         return kept
+
+    def _told(self, place: Place, kept: dict[str, Json]) -> Iterator[str]:
+        """Yield the keywords of an empty schema that contradict each other."""
+        for keyword in kept:
+            fewer = {name: value for name, value in kept.items() if name != keyword}
+            is_rule = keyword in LOCAL | APPLICATORS | {*UNEVALUATED}
+            if is_rule and not (keyword in _NAMING and self._has_none(place, fewer)):
+                yield keyword
 
     def _shortened(
         self, place: Place, kept: dict[str, Json], keyword: str, instead: Json
@@ -312,8 +340,8 @@ _ALONE = {
 _OF_MEMBERS = frozenset({"additionalProperties", "patternProperties", "propertyNames", "type"})
 
 
-def _contradiction(place: Place, kept: dict[str, Json]) -> Problem:
-    """Return what is wrong with an empty schema, of which all keywords in ``kept`` are needed."""
+def _contradiction(place: Place, kept: dict[str, Json], names: list[str]) -> Problem:
+    """Return what is wrong with an empty schema, of which the keywords ``names`` are needed."""
     message = "no value is possible here"
     required, properties = kept.get("required", []), kept.get("properties", {})
     if kept.keys() <= _OF_MEMBERS | {"required", "properties", "unevaluatedProperties"}:
@@ -328,7 +356,6 @@ def _contradiction(place: Place, kept: dict[str, Json]) -> Problem:
                 f"did you mean `{meant}`?" if meant else "name it in `properties`",
                 replacement=meant or "",
             )
-    names = [name for name in kept if name in LOCAL | APPLICATORS | {*UNEVALUATED}]
     if len(names) == 1:
         why = _ALONE.get(names[0], f"{_shown(names[0], kept)} leaves none")
         return Problem(CONTRADICTION, f"{message}: {why}", pointer_to(place, names[0]))

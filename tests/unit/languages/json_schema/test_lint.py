@@ -260,3 +260,10 @@ def test_conversion_says_the_same() -> None:
     notes = convert(json.dumps(schema), JSON_SCHEMA).notes
     assert [each.code for each in notes] == ["W821", "I823", "W822"]
     assert {each.message for each in notes} == {each.message for each in found(schema)}
+
+
+def test_json_without_a_keyword_is_hardly_a_schema() -> None:
+    (finding,) = found({"name": "kbnf", "version": "1.0", "description": "a tool"})
+    assert (finding.code, finding.pointer) == ("W827", "")
+    for schema in ({}, True, {"title": "anything"}, {"x-a": 1}, {"$comment": "", "$id": "a"}):
+        assert found(schema) == []

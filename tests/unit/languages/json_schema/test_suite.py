@@ -81,5 +81,7 @@ def test_file_of_the_suite(name: str, options: Options | None) -> None:
             if found != test["valid"] and key not in KNOWN:
                 (left_out.add if test["valid"] and options is None else wrong.append)(key)
     assert wrong == []
-    assert left_out == {each for each in LEFT_OUT if options is None and each.startswith(f"{name}:")}
+    assert left_out == {
+        each for each in LEFT_OUT if options is None and each.startswith(f"{name}:")
+    }
     assert refused == REFUSED.get(name, 0)
