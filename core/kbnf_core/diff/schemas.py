@@ -43,8 +43,8 @@ def compare_schemas(
     if found.relation in (Relation.EQUAL, Relation.UNKNOWN):
         return found
     for what, view in _VIEWS:
-        left, right = (_grammar(text, {**options, **view}) for text, options in sides)
-        if left and right and compare(left, right, work).relation is Relation.EQUAL:
+        one, two = (_grammar(text, {**options, **view}) for text, options in sides)
+        if one and two and compare(one, two, work).relation is Relation.EQUAL:
             return replace(found, notes=(f"they differ in {what} alone",))
     return found
 

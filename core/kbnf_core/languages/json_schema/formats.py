@@ -149,8 +149,8 @@ _PLAIN_TIME = (
     r"(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
 )
 _FEW_DIGITS = "[0-9]{1,6}"
-PORT = "(?:6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[0-9]{1,4})"
-"""The number of a port."""
+PORT = "[1-5]?[0-9]{1,4}"
+"""The number of a port, to 59,999; 65,535 is the last that there is."""
 _WORD = "[A-Za-z0-9](?:-?[A-Za-z0-9])*"
 _PLAIN_HOST = rf"(?:(?:{_WORD}\.)*[A-Za-z](?:-?[A-Za-z0-9])*|{_IPV4}|\[(?:{_IPV6})\])"
 _PLAIN_PATH, _ = uri_characters("")

@@ -18,6 +18,7 @@ from kbnf_core.expression import NOTHING, Choice
 from kbnf_core.languages.json_schema.additional_names import all_but, regex_but
 from kbnf_core.languages.json_schema.atoms import (
     INTEGER,
+    Atom,
     Compared,
     Length,
     Matching,
@@ -321,13 +322,20 @@ class ScalarWriter:
         if self._prelude.has_bounded_digits and not is_wide:
             most = max(WHOLE_DIGITS, *map(_whole_digits, (*bounds, *divisors)), 1)
             fraction = digits(max(FRACTION_DIGITS, *map(_places, bounds), *places, 1))
+        below_one = ""
         if places and min(places) == 0:
             behind = self._prelude.whole_fraction
         elif places and (self._prelude.has_bounded_digits or self._prelude.has_exact_decimals):
             behind = rf"(?:\.{digits(min(places))})?"
         else:
             behind = rf"(?:\.{fraction})?"
-        texts = Matching(integers(most) + behind).dfa()
+            if most is not None and any(_leaves_out_zero(atom) for atom in atoms):
+                # Next to zero, digits count from the first that is not 0: else each 0 is a case.
+                below_one = r"|-?0\.0{0,16}[1-9][0-9]{0,16}"
+        whole = integers(most)
+        if below_one:
+            whole = whole.replace("0|", "", 1)
+        texts = Matching(f"{whole}{behind}{below_one}").dfa()
         if all(atom.holds(_JUST_BELOW_ZERO) for atom in atoms if isinstance(atom, Compared)):
             return texts
         return operations.difference(texts, _negative_zero())
@@ -422,6 +430,11 @@ def _tails(lengths: Lengths) -> Mapping[int, Regex]:
         if is_looped(tail):
             found[state] = tail
     return found
+
+
+def _leaves_out_zero(atom: Atom) -> bool:
+    """Tell whether a bound is 0, and not itself allowed."""
+    return isinstance(atom, Compared) and not atom.bound and not atom.wanted & EQUAL
 
 
 def _places(number: Decimal) -> int:
