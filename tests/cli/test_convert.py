@@ -251,7 +251,7 @@ def test_wrong_calls_of_tools(
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (["--no-additional-properties"], "'{' ws (a ws)? '}'"),
+        (["--closed"], "'{' ws (a ws)? '}'"),
         (["--formats", "annotation"], "string"),
         (["--escapes", "any"], "u[0-9A-Fa-f]{4}"),
         (["--standard", "llguidance"], "date"),
@@ -267,7 +267,7 @@ def test_the_options_of_schemas_are_the_same_in_both_commands(
     assert kbnf("convert-json-schema", schema, *options).out == found.out
     assert kbnf("convert", schema).out != found.out
     other = kbnf("convert", write("g.gbnf", GBNF), *options)
-    flag = options[0].replace("no-", "")
+    flag = options[0]
     assert (other.status, f"{flag} is for JSON Schema" in other.stderr) == (2, True)
 
 
