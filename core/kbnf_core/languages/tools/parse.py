@@ -20,7 +20,7 @@ from kbnf_core.json_text import Json, NoJsonError, parse_json
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.language import options_of
-from kbnf_core.languages.json_schema.lint import contradiction, lint_schema
+from kbnf_core.languages.json_schema.lint import lint_schema
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.parse import (
     START,
@@ -69,6 +69,8 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
         return _broken(source, [*errors, *_errors_one_by_one(listed)])
     is_plain = how.tool_calls is None
     found = _as_objects(listed, read) if is_plain else _as_tag(listed, how, request)
+    if any(each.severity is Severity.ERROR for each in found.diagnostics):
+        return found
     notes = tuple(_finding(each, source) for each in listed.notes)
     return found._replace(
         diagnostics=(*found.diagnostics, *notes), lint=lambda: tuple(_lint(read()))
@@ -111,18 +113,14 @@ def _is_in(pointer: str, tool: Tool) -> bool:
 
 
 def _errors(tool: Tool, options: Options) -> Iterator[Problem]:
-    """Yield why the schema of a tool cannot be used."""
+    """Yield what is wrong with the form of a tool's schema."""
     if tool.schema is None:
         return
     strict = options.strict or tool.strict
     try:
-        asked = checked(tool.schema, constant(tool.schema).text, replace(options, strict=strict))
+        checked(tool.schema, constant(tool.schema).text, replace(options, strict=strict))
     except ProblemError as error:
         yield from (_moved(each, tool) for each in error.problems)
-        return
-    why = contradiction(tool.schema, asked)
-    if why is not None:
-        yield _moved(why, tool)
 
 
 def _moved(problem: Problem, tool: Tool) -> Problem:
@@ -281,7 +279,9 @@ def _as_tag(listed: _List, how: Calls, request: Request) -> Parsed:
 
     report = _Report(listed.source)
     nodes = read_value(tag, report, request.limits)
-    return parsed(nodes, report, request.limits, request.vocabulary)
+    found = parsed(nodes, report, request.limits, request.vocabulary)
+    errors = _errors_one_by_one(listed) if report.errors else []
+    return _broken(listed.source, errors) if errors else found
 
 
 def _places(tag: dict[str, Any], tools: tuple[Tool, ...]) -> dict[str, str]:
