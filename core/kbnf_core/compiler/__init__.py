@@ -24,7 +24,6 @@ from kbnf_core.errors import ConfigError, InternalError, KbnfError
 from kbnf_core.frontend import KBNF
 from kbnf_core.grammar import OF_READ, Grammar
 from kbnf_core.languages import JSON_SCHEMA, LANGUAGES, named
-from kbnf_core.languages.json_schema.language import own_names
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.ahead import Ahead, ahead_for
@@ -61,7 +60,8 @@ class Compiler:
     serve no other: a forked child makes a compiler of its own. A source that ends its process
     ``STRIKES`` times is refused from then on (``QuarantinedError``).
     ``limits`` bound the work of a grammar (``Limits.work``), counted, so that the same source is
-    always refused alike. Threads may share a compiler. A grammar that is in use stays usable when
+    always refused alike. ``schema_options`` are those of ``Grammar.from_json_schema`` for schemas
+    that come without. Threads may share a compiler. A grammar that is in use stays usable when
     it is forgotten here. ``ahead``: let a thread of the process make the masks that are likely to
     come next for the engines of these grammars, while the model computes (``Engine``); what came of
     it is counted in ``ahead``, None where that is off.
@@ -75,9 +75,12 @@ class Compiler:
         *,
         limits: Limits = DEFAULT_LIMITS,
         ahead: bool = True,
+        schema_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.vocabulary = vocabulary
         self.ahead: Ahead | None = ahead_for(ahead)
+        self._schema_options = JSON_SCHEMA.options_of("", schema_options or {})
+        JSON_SCHEMA.check_options(self._schema_options)
         self._memory = memory
         self._limits = limits
         self._lock = Lock()
@@ -198,7 +201,8 @@ class Compiler:
             known = ", ".join(each.name for each in LANGUAGES)
             raise ConfigError(f"a compiler reads {known}, not {wanted}")
         if language is JSON_SCHEMA:
-            options = own_names(options)
+            options = self._schema_options | options
+        options = language.options_of(source, options)
         language.check_options({name: options[name] for name in options.keys() - OF_READ})
         for name, value in options.items():
             if not isinstance(value, bool if name == "lossy" else Hashable):

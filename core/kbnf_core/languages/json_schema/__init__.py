@@ -10,8 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from kbnf_core.languages.json_schema.options import (
+    VALIDATOR,
+    Digits,
     Escapes,
     Formats,
+    Integers,
     Options,
     Order,
     SchemaLimits,
@@ -26,8 +29,11 @@ if TYPE_CHECKING:
     from kbnf_core.languages.json_schema.sources import schema_text
 
 __all__ = [
+    "VALIDATOR",
+    "Digits",
     "Escapes",
     "Formats",
+    "Integers",
     "Options",
     "Order",
     "SchemaLimits",
