@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from kbnf_core.lower.analyse import Analysis
     from kbnf_core.lower.inline import Inlined
     from kbnf_core.lower.tables import Tables
+    from kbnf_core.mask.ahead import Ahead
     from kbnf_core.mask.token_automaton import StoredMemo, TokenAutomata
     from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -72,6 +73,9 @@ class Grammar:
         )
 
     _read: Callable[[], Reading]
+
+    ahead: "Ahead | None" = None
+    """Who works ahead for its engines unless they say otherwise; a ``Compiler`` sets it."""
 
     def _hold(self, reading: Reading, limits: Limits) -> None:
         _usable(reading)

@@ -116,7 +116,7 @@ ALLOWED: dict[str, set[str]] = {
     "batch": BASE | {"engine", "kernel", "mask"},
     "recordings": {"engine", "errors", "mask", "vocab"},
     "compat": BASE | {"config", "engine", "mask", "vocab"},
-    "compiler": BASE | {"config", "frontend", "grammar", "languages", "lower", "vocab"},
+    "compiler": BASE | {"config", "frontend", "grammar", "languages", "lower", "mask", "vocab"},
     "device": BASE | ENGINE | {"artifact", "container", "kernel", "recognise"},
     "integrations": BASE | ENGINE | {"batch", "compiler", "device"},
     "diff": BASE | RULES | {"config", "grammar", "recognise", "syntax"},

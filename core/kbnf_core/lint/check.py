@@ -156,6 +156,9 @@ class Lint(Protocol):
         ...
 
 
+SEARCHES: tuple[Lint, ...] = (ambiguity, cut_by_eager, overlaps)
+"""Lints that compare what rules match, which in a large grammar may not come to an end."""
+
 LINTS: tuple[Lint, ...] = (
     beyond_ascii,
     default_finish,
@@ -177,9 +180,7 @@ LINTS: tuple[Lint, ...] = (
     unreachable_end,
     cost,
     # Searches, which may use up what there is to spend.
-    ambiguity,
-    cut_by_eager,
-    overlaps,
+    *SEARCHES,
 )
 """All lints, in the order in which they share their budget."""
 
@@ -205,8 +206,11 @@ def run_lints(
 
 
 def _run(subject: Subject, needs: Collection[Needs]) -> Iterator[Diagnostic]:
-    # A schema has no rules that somebody wrote: of its grammar only the cost is a finding.
+    # A schema has no rules that somebody wrote: of its grammar only the cost is a finding. Of its
+    # text as KBNF, it is not searched for what could be written otherwise.
     lints = LINTS if subject.reading.meaning is None else (cost,)
+    if subject.reading.pragmas.origin is not None:
+        lints = tuple(lint for lint in lints if lint not in SEARCHES)
     for lint in lints:
         if lint.NEEDS in needs and subject.has(lint.NEEDS):
             try:
@@ -218,7 +222,7 @@ def _run(subject: Subject, needs: Collection[Needs]) -> Iterator[Diagnostic]:
     if subject.obstacle is not None:
         yield subject.obstacle
     stopped = subject.stopped()
-    if stopped is not None:
+    if stopped is not None and subject.reading.pragmas.origin is None:
         yield stopped
 
 

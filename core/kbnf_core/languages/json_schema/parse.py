@@ -224,7 +224,7 @@ def _written(embedded: Embedded) -> str:
     """Return the text, laid out as ``kbnf fmt`` lays out."""
     from kbnf_core.format.document import WIDTH, format_kbnf
 
-    parts = [f"(* kbnf: finish={_finish(embedded.eager).value} *)\n"]
+    parts = [f"(* kbnf: finish={_finish(embedded.eager).value} from=json-schema *)\n"]
     for definition in embedded.definitions:
         comment = embedded.comments.get(definition.name.value)
         if comment is not None:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from kbnf_core.automata.codepoints import ANY, CodePoints
+from kbnf_core.automata.codepoints import ANY, CodePoints, from_text, intersect
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import Expression as Regex
 from kbnf_core.automata.expression import Spell, print_characters, print_expression
@@ -28,7 +28,7 @@ from kbnf_core.languages.json_schema.build_tree import (
     sequence,
     text,
 )
-from kbnf_core.languages.json_schema.characters import spell_text
+from kbnf_core.languages.json_schema.characters import ESCAPED, spell_text
 from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
 from kbnf_core.languages.json_schema.format_rules import format_rules
@@ -86,7 +86,7 @@ class ReadableWriter(Writer):
         shared = self.prelude.rules.keys()
         sections = {
             "Formats": self._readable.format_names.values(),
-            "Keys that have no rule of their own": self._readable.other_names.names,
+            "Other keys": self._readable.other_names.comments,
             "JSON": [self._prefix + name for name in shared],
         }
         behind = dict.fromkeys(name for names in sections.values() for name in names)
@@ -95,8 +95,11 @@ class ReadableWriter(Writer):
         for title, names in sections.items():
             used = [name for name in names if name in found]
             order += used
+            own = self._readable.other_names.comments
+            self.comments.update((name, own[name]) for name in used if name in own)
             if used:
-                self.comments[used[0]] = title
+                told = self.comments.get(used[0])
+                self.comments[used[0]] = f"{title}. {told}" if told else title
         spans = {name: self._spans.get(name, NOWHERE) for name in order}
         return [definition(name, placed(found[name], spans[name]), spans[name]) for name in order]
 
@@ -171,12 +174,13 @@ class ReadableScalars(ScalarWriter):
         self, prelude: Prelude, rules: Rules, limits: SchemaLimits, note: Callable[[str], None]
     ) -> None:
         super().__init__(prelude, rules, limits, note)
-        self.other_names = OtherNames(prelude, rules)
+        self.other_names = OtherNames(prelude, rules, self._plain)
         self.format_names: dict[str, str] = {}
 
     def _others(self, words: tuple[str, ...], automaton: Dfa) -> Form:
-        del automaton
-        return self.other_names.write(words)
+        if self._prelude.spelling.is_usual and not intersect(from_text("".join(words)), ESCAPED):
+            return self.other_names.write(words)
+        return super()._others(words, automaton)
 
     def _format(self, name: str, pattern: str) -> Form | None:
         rules = format_rules(name, pattern) if self._prelude.spelling.is_usual else ()
