@@ -119,7 +119,7 @@ ALLOWED: dict[str, set[str]] = {
     "device": BASE | ENGINE | {"artifact", "container", "kernel", "recognise"},
     "integrations": BASE | ENGINE | {"batch", "compiler", "device"},
     "diff": BASE | RULES | {"config", "grammar", "recognise", "syntax"},
-    "examples": BASE | RULES | KBNF | {"engine", "recordings"},
+    "examples": BASE | RULES | KBNF | {"engine", "mask", "recordings", "vocab"},
 }
 """What each room may know. Beyond ``BASE`` that is what it does know: nothing is left unused."""
 
