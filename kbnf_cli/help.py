@@ -12,11 +12,11 @@ import click
 from click.shell_completion import CompletionItem
 
 from kbnf_cli.console import Console, Exit
-from kbnf_cli.inputs import grammar_file, grammar_names, manual_page
 from kbnf_cli.options import common_options, examples
 from kbnf_core.diagnostics import CATALOGUE, Rule
 from kbnf_core.diagnostics.catalogue import find_rule, nearest_rules, read_page
 from kbnf_core.diagnostics.segments import NEWLINE, Role, Segment, Segments, severity_role
+from kbnf_core.shipped import grammar_file, grammar_names, manual_page
 
 _FONTS = {"B": Role.TITLE, "I": Role.SECONDARY, "R": Role.PLAIN, "P": Role.PLAIN}
 _SIGNS = {"aq": "'", "dq": '"', "ha": "^", "ti": "~"}

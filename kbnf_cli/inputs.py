@@ -1,7 +1,6 @@
 """The inputs of commands: the grammar, vocabulary and settings that shared options name.
 
-A grammar is a text in any language, an artifact, or one that is shipped: what is shipped are
-folders of a checkout, which ``setup.py`` puts into the package of a wheel.
+A grammar is a text in any language, an artifact, or the name of one that is included.
 """
 
 import os
@@ -20,6 +19,7 @@ from kbnf_cli.files import STDIN, FileChoice, read_text
 from kbnf_cli.patterns import Patterns
 from kbnf_core.config import NO_DEFAULTS, Defaults
 from kbnf_core.errors import ConfigError, GrammarError, SourceError
+from kbnf_core.shipped import PREFIX, grammar_file, grammar_names, shown_path
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Grammar, Vocabulary
@@ -27,37 +27,6 @@ if TYPE_CHECKING:
     from kbnf_core.frontend import Reading
     from kbnf_core.languages import Language
     from kbnf_core.source import Source
-
-
-_HERE = Path(__file__).resolve().parent
-_INSTALLED = _HERE / "shipped_files"
-_TOP = _INSTALLED if _INSTALLED.is_dir() else _HERE.parent
-
-PREFIX = "builtin:"
-"""Names a grammar that is shipped, whatever files there are."""
-
-
-def grammar_names() -> list[str]:
-    """Return the names of the grammars."""
-    return sorted(file.stem for file in (_TOP / "grammars").glob("*.kbnf"))
-
-
-def grammar_file(name: str) -> Path | None:
-    """Return the file of the grammar called ``name``, with or without the prefix."""
-    plain = name.removeprefix(PREFIX)
-    return _TOP / "grammars" / f"{plain}.kbnf" if plain in grammar_names() else None
-
-
-def shown_path(path: Path) -> Path:
-    """Return what messages call a file: a shipped grammar by its name."""
-    is_shipped = path.is_absolute() and path.parent == _TOP / "grammars"
-    return Path(f"{PREFIX}{path.stem}") if is_shipped else path
-
-
-def manual_page(name: str) -> Path | None:
-    """Return the page of the manual in the file ``name``, such as ``kbnf.5``."""
-    file = _TOP / "man" / name
-    return file if file.is_file() else None
 
 
 UNNAMED = "<stdin>"

@@ -67,7 +67,7 @@ def find_token(vocabulary: "Vocabulary", text: str) -> int:
         return what
     raise refused(
         f"{escaped(what)} is no token of the vocabulary "
-        "(`:tok` takes text through the tokenizer, `:text` byte by byte)"
+        "(`:text` takes text through the tokenizer, `:bytes` byte by byte)"
     )
 
 
@@ -144,16 +144,21 @@ def _more(session: Session, text: str, world: World) -> Reply:
 
 
 def _why(session: Session, text: str, world: World) -> Reply:
-    what = find_what(session.vocabulary, text)
-    why = session.engine.why(what)
-    verdict = "is allowed" if why.allowed else "is not allowed"
-    name = (
-        f"token {what} {spelled(session.vocabulary, what)}"
-        if isinstance(what, int)
-        else escaped(what)
-    )
-    head = note(f"{name} {verdict}: {why.reason}")
-    return Reply(session, (head, *explanation(session, why, world)))
+    vocabulary = session.vocabulary
+    asked = [find_what(vocabulary, text)]
+    special = vocabulary.special_id(text)
+    if special is not None and special != asked[0]:
+        # The text of another token, or of none, is also the name of a special token.
+        asked.append(special)
+    shown: list[Segment] = []
+    for what in asked:
+        why = session.engine.why(what)
+        verdict = "is allowed" if why.allowed else "is not allowed"
+        name = (
+            f"token {what} {spelled(vocabulary, what)}" if isinstance(what, int) else escaped(what)
+        )
+        shown += [note(f"{name} {verdict}: {why.reason}"), *explanation(session, why, world)]
+    return Reply(session, tuple(shown))
 
 
 def _stack(session: Session, text: str, world: World) -> Reply:

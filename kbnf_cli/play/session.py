@@ -14,11 +14,12 @@ from kbnf_cli.inputs import (
     BUILT_IN,
     open_any_grammar,
     read_vocabulary,
-    shown_path,
     vocabulary_file,
 )
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.diagnostics.segments import Segment, Segments
+from kbnf_core.errors import MissingExtraError
+from kbnf_core.shipped import shown_path
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Grammar, Vocabulary
@@ -30,8 +31,8 @@ class Mode(Enum):
     """What a line that is no command is taken for."""
 
     TOKEN = "token"
-    TOK = "tok"
     TEXT = "text"
+    BYTES = "bytes"
 
 
 class Verdict(Enum):
@@ -101,12 +102,20 @@ class World:
         return read_vocabulary(self._console, name, eos or ())
 
     def encoder(self, name: str, vocabulary: "Vocabulary") -> "Encoder":
-        """Return the tokenizer of a vocabulary; raises ``KbnfError``."""
+        """Return the tokenizer of a vocabulary, or longest match where its library is missing.
+
+        Raises ``KbnfError``.
+        """
         from kbnf_core.vocab.load import load_encoder
 
         if name not in self._encoders:
             path = None if name == BUILT_IN else vocabulary_file(name)
-            self._encoders[name] = load_encoder(path, vocabulary)
+            try:
+                found = load_encoder(path, vocabulary)
+            except MissingExtraError as error:
+                self._console.note(f"{error}; until then text is cut by longest match")
+                found = load_encoder(None, vocabulary)
+            self._encoders[name] = found
         return self._encoders[name]
 
     def read(self, path: Path) -> bytes:

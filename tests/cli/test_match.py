@@ -53,6 +53,15 @@ def test_the_last_line_break_counts_where_it_is_wanted(kbnf: Kbnf, write: Write)
     assert kbnf("match", wanted, stdin=b"a").status == 1
 
 
+def test_texts_of_the_command_line(kbnf: Kbnf, write: Write) -> None:
+    grammar = write("g.kbnf", LIST)
+    result = kbnf("match", grammar, write("t.txt", "a"), "--text", "a,b", "--text", "b;")
+    assert result.status == 1
+    assert result.out.startswith("<text>: fits\n<text>:1:2: does not fit")
+    assert result.out.endswith("t.txt: fits\n")
+    assert kbnf("match", "-", "--text", "a", stdin=LIST.encode()).out == "<text>: fits\n"
+
+
 def test_lines(kbnf: Kbnf, write: Write) -> None:
     result = kbnf("match", write("g.kbnf", LIST), "--lines", stdin=b"a\n1\r\na,b\r\n")
     fits = [line for line in result.out.splitlines() if line.endswith(" fits")]

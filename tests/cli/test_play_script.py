@@ -224,4 +224,4 @@ def test_the_status_is_the_position(kbnf: Kbnf, grammar: Path) -> None:
 
 
 def test_a_way_to_take_lines_says_how_to_leave_it(kbnf: Kbnf, grammar: Path) -> None:
-    assert "`:token`" in kbnf("play", grammar, "-c", ":text").out
+    assert "`:token`" in kbnf("play", grammar, "-c", ":bytes").out

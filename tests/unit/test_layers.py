@@ -49,6 +49,7 @@ ALLOWED: dict[str, set[str]] = {
     }
     | {"lint", "version"},
     "source": set(),
+    "shipped": set(),
     "version": set(),
     "traversal": set(),
     "collecting": set(),
