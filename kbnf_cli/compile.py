@@ -193,8 +193,8 @@ def compile_(
     settings = inputs.settings_source()(paths[0])
     eos = inputs.eos or settings.eos or ()
     if filling.store is not None:
-        if output is not None or device_table:
-            raise click.UsageError("--output and --device-table are for files, --store is not")
+        if output is not None or device_table or inputs.from_ is not None:
+            raise click.UsageError("--output, --device-table and --from do not go with --store")
         named = vocabs or tuple(filter(None, [settings.vocab]))
         return fill(console, filling, replace(inputs, eos=eos), named, paths, jobs)
     filling.require_store()

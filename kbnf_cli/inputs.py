@@ -103,13 +103,15 @@ class Readable:
     losses: "tuple[Diagnostic, ...]" = ()
 
 
-def language_for(text: str, name: str) -> "Language":
-    """Return the language of a text, as ``languages.detect`` does.
+def language_for(text: str, name: str, from_: str | None = None) -> "Language":
+    """Return the language of a text: the one that ``--from`` names, or that is detected.
 
     Stdin is KBNF, unless it was given a name: what it looks like is a finding then.
     """
-    from kbnf_core.languages import KBNF, detect
+    from kbnf_core.languages import KBNF, detect, named
 
+    if from_ is not None:
+        return named(from_) or KBNF
     return KBNF if name == UNNAMED else detect(text, name)
 
 
@@ -120,12 +122,13 @@ def open_any_grammar(
     finish: str | None,
     defaults: Defaults = NO_DEFAULTS,
     vocabulary: "Vocabulary | None" = None,
+    from_: str | None = None,
 ) -> "Grammar":
     """Return a usable grammar, which messages call ``name``; its ``losses`` are to be told.
 
-    What a text says of tokens, it says of those of ``vocabulary``. Raises ``GrammarError`` for a
-    text that is none, ``ArtifactError`` for a damaged artifact, ``SourceError`` for a file that
-    cannot be read.
+    ``from_`` is its language, None for the one that is detected. What a text says of tokens, it
+    says of those of ``vocabulary``. Raises ``GrammarError`` for a text that is none,
+    ``ArtifactError`` for a damaged artifact, ``SourceError`` for a file that cannot be read.
     """
     from kbnf_core import Grammar
     from kbnf_core.imports import ANYWHERE
@@ -135,7 +138,7 @@ def open_any_grammar(
     source = read_text(path, name)
     return Grammar.read(
         source.text,
-        language_for(source.text, name),
+        language_for(source.text, name, from_),
         path=name,
         start=start,
         finish=finish,
@@ -146,7 +149,7 @@ def open_any_grammar(
     )
 
 
-def open_text(path: Path, name: str, start: str | None) -> Readable:
+def open_text(path: Path, name: str, start: str | None, from_: str | None = None) -> Readable:
     """Return the text of a grammar and its language; of an artifact, what it was made of.
 
     A schema has no rules to be shown, so it is written as KBNF. Raises what ``open_any_grammar``
@@ -159,10 +162,10 @@ def open_text(path: Path, name: str, start: str | None) -> Readable:
         grammar = _open_artifact(path, start, None)
         return Readable(grammar.source, grammar.language)
     source = read_text(path, name)
-    language = language_for(source.text, name)
+    language = language_for(source.text, name, from_)
     if language is not JSON_SCHEMA:
         return Readable(source, language)
-    grammar = open_any_grammar(path, name, start, None)
+    grammar = open_any_grammar(path, name, start, None, from_=from_)
     return Readable(Source(grammar.to_kbnf(), f"{name} (as KBNF)"), KBNF, grammar.losses)
 
 
@@ -272,6 +275,7 @@ class Inputs:
     eos: tuple[int, ...] = ()
     start: str | None = None
     finish: str | None = None
+    from_: str | None = None
     config_file: Path | None = None
     isolated: bool = False
     stdin_filename: Path | None = None
@@ -286,11 +290,11 @@ class Inputs:
 
     def grammar(self, path: Path, vocabulary: "Vocabulary | None") -> "Grammar":
         """Return the grammar in a file; raises what ``open_any_grammar`` raises."""
-        return open_any_grammar(path, *self._named(path), vocabulary)
+        return open_any_grammar(path, *self._named(path), vocabulary, self.from_)
 
     def text(self, path: Path) -> Readable:
         """Return the text of the grammar in a file; raises what ``open_text`` raises."""
-        return open_text(path, self.name_of(path).as_posix(), self.start)
+        return open_text(path, self.name_of(path).as_posix(), self.start, self.from_)
 
     def _named(self, path: Path) -> tuple[str, str | None, str | None, Defaults]:
         name = self.name_of(path)

@@ -112,7 +112,7 @@ def play(
     if grammar is not None:
         vocabulary, eos = inputs.vocabulary(settings_for(grammar))
         start = inputs.start or start_nonterminal
-        files = Files(grammar, vocabulary, eos or None, start, inputs.finish)
+        files = Files(grammar, vocabulary, eos or None, start, inputs.finish, inputs.from_)
     elif replay is not None:
         # Here, as all that shows masks: `kbnf --help` has no need of NumPy.
         from kbnf_cli.play.recording import files_of, read_saved

@@ -91,11 +91,12 @@ class World:
         start: str | None,
         finish: str | None,
         vocabulary: "Vocabulary | None" = None,
+        from_: str | None = None,
     ) -> "Grammar":
         """Open a grammar; raises ``KbnfError``."""
         defaults = self._settings_for(path).defaults
         name = shown_path(path).as_posix()
-        return open_any_grammar(path, name, start, finish, defaults, vocabulary)
+        return open_any_grammar(path, name, start, finish, defaults, vocabulary, from_)
 
     def vocabulary(self, name: str, eos: tuple[int, ...] | None) -> "Vocabulary":
         """Open a vocabulary, ``bytes`` or a file; raises ``KbnfError``."""
@@ -147,6 +148,7 @@ class Files:
     eos: tuple[int, ...] | None = None
     start: str | None = None
     finish: str | None = None
+    from_: str | None = None
 
 
 @dataclass(frozen=True)
@@ -250,7 +252,7 @@ def open_session(files: Files, world: World, vocabulary: "Vocabulary | None" = N
 
     if vocabulary is None:
         vocabulary = world.vocabulary(files.vocabulary, files.eos)
-    grammar = world.grammar(files.grammar, files.start, files.finish, vocabulary)
+    grammar = world.grammar(files.grammar, files.start, files.finish, vocabulary, files.from_)
     engine = Engine(grammar, vocabulary, Config(finish=files.finish))
     return Session(files, engine, losses=grammar.losses)
 

@@ -45,6 +45,35 @@ def test_what_is_no_file_gets_an_answer_that_says_how(
         assert (done.returncode, done.stderr) == (0, ""), command
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# a comment\nroot ::= [a-z]+\n",
+        "start: move+\nmove: /[a-z]/\n",
+        '<start> ::= "a" | <b>\n<b> ::= "c"\n',
+        'start = "a" / %x41-5A\n',
+        '{"type": "string"}',
+    ],
+)
+def test_a_file_of_another_language_is_read_and_converted_as_the_finding_says(
+    kbnf: Kbnf, write: Write, tmp_path: Path, text: str
+) -> None:
+    write("g.kbnf", text)
+    found = kbnf("check", "g.kbnf")
+    assert "E008" in found.out
+    commands = [each for each in COMMAND.findall(found.out) if "g.kbnf" in each]
+    assert len(commands) == 2
+    for command in commands:
+        done = run_in_shell(command, tmp_path)
+        assert done.returncode == 0, (command, done.stderr)
+    language = commands[0].split()[3]
+    for command in ("sample", "match", "mask", "explain", "diagram", "test", "compile"):
+        more = ("--text", "a") if command == "match" else ()
+        result = kbnf(command, "--from", language, *more, "g.kbnf")
+        assert "E008" not in result.stderr + result.out, command
+    assert kbnf("play", "--from", language, "g.kbnf", "-c", ":show").status == 0
+
+
 def test_a_text_in_place_of_a_file_is_told_of_the_option(kbnf: Kbnf) -> None:
     result = kbnf("match", "json", '{"name": 1}')
     assert result.status == 2
