@@ -16,6 +16,7 @@ from kbnf_cli.options import (
     common_options,
     config_options,
     eos_option,
+    examples,
     file_options,
     grammar_options,
 )
@@ -86,7 +87,14 @@ class _TableTask(_Task):
         return opened.losses
 
 
-@click.command("compile")
+@click.command(
+    "compile",
+    epilog=examples(
+        "kbnf compile g.kbnf",
+        "kbnf compile g.kbnf --vocab tokenizer.json",
+        "kbnf compile --info g.kbnfc",
+    ),
+)
 @click.argument("paths", metavar="GRAMMAR...", nargs=-1, type=GRAMMAR)
 @click.option(
     "-o",

@@ -8,7 +8,7 @@ import click
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import write_text
 from kbnf_cli.inputs import GRAMMAR, Inputs, read_whole
-from kbnf_cli.options import as_value, common_options, from_option, stdin_option
+from kbnf_cli.options import as_value, common_options, examples, from_option, stdin_option
 
 if TYPE_CHECKING:
     from kbnf_core.frontend import Reading
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _FORMATS = {".svg": "svg", ".html": "html", ".htm": "html"}
 
 
-@click.command()
+@click.command(epilog=examples("kbnf diagram json -o json.html", "kbnf diagram g.kbnf -o g.svg"))
 @click.argument("grammar", metavar="GRAMMAR", type=GRAMMAR)
 @click.option(
     "--output",

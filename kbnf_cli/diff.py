@@ -25,6 +25,7 @@ from kbnf_cli.options import (
     as_value,
     common_options,
     config_options,
+    examples,
     format_option,
     stdin_option,
     vocabulary_options,
@@ -210,7 +211,11 @@ class _Side:
     grammar: "Grammar | None" = None
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "kbnf diff old.kbnf new.kbnf", "kbnf diff old.json new.json --breaking backward"
+    )
+)
 @click.argument("old", type=GRAMMAR_OR_CLASS)
 @click.argument("new", type=GRAMMAR_OR_CLASS)
 @click.option(

@@ -16,6 +16,7 @@ from kbnf_cli.inputs import (
     GrammarOr,
     Inputs,
     Readable,
+    complete_rule,
     lacks_vocabulary,
     note_vocabulary,
     read_vocabulary,
@@ -190,7 +191,7 @@ def _is_no_grammar(text: str) -> bool:
     )
 )
 @click.argument("subject", metavar="GRAMMAR", type=GrammarOr("GRAMMAR", _is_no_grammar))
-@click.argument("rule", metavar="[RULE]", required=False)
+@click.argument("rule", metavar="[RULE]", required=False, shell_complete=complete_rule)
 @format_option(["text", "json"], "How to show it.")
 @vocabulary_options
 @from_option

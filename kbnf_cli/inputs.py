@@ -4,6 +4,7 @@ A grammar is a text in any language, an artifact, or the name of one that is inc
 """
 
 import os
+import re
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -59,13 +60,34 @@ class GrammarPath(click.Path):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Complete files, and the names of grammars that are shipped."""
+        """Complete the grammars in this folder and the included ones by name; else any path."""
         names = [name for name in grammar_names() if name.startswith(incomplete)]
-        files = super().shell_complete(ctx, param, incomplete)
-        return [*files, *map(CompletionItem, names)] if incomplete else files
+        if os.sep in incomplete or not names:
+            return super().shell_complete(ctx, param, incomplete)
+        from kbnf_core.languages import EXTENSIONS
+
+        here = sorted(entry for entry in os.listdir() if entry.startswith(incomplete))
+        files = [name for name in here if name.endswith((*EXTENSIONS, ".json", ".kbnfc"))]
+        return [*map(CompletionItem, files), *map(CompletionItem, names)]
 
 
 GRAMMAR = GrammarPath()
+
+_COMMENT = r"(?s)\(\*.*?\*\)"
+_DEFINED = r"(?m)^[ \t]*([A-Za-z_][\w-]*)[ \t]*(?:::?=|=)"
+_DEFINED_IN_LARK = r"(?m)^[?!]?([A-Za-z_]\w*)(?:\.-?\d+)?[ \t]*:"
+
+
+def complete_rule(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the rules of the grammar that the command line names, as its text defines them."""
+    named = [each for each in ctx.params.values() if isinstance(each, Path)]
+    with suppress(OSError):
+        text = named[0].read_text(encoding="utf-8") if named else ""
+        is_lark = bool(named) and named[0].suffix == ".lark"
+        defined = _DEFINED_IN_LARK if is_lark else _DEFINED
+        rules = dict.fromkeys(re.findall(defined, re.sub(_COMMENT, "", text)))
+        return [CompletionItem(rule) for rule in rules if rule.startswith(incomplete)]
+    return []
 
 
 class GrammarOr(click.ParamType[str | Path]):

@@ -28,6 +28,7 @@ from kbnf_cli.options import (
     as_value,
     common_options,
     config_options,
+    examples,
     format_option,
     grammar_options,
     stdin_option,
@@ -119,7 +120,13 @@ def _token_or_text(text: str) -> int | bytes | str:
     return text if plain == text else _as_bytes(plain)
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        """kbnf mask json --text '{"a": '""",
+        """kbnf mask json --text '{"a": ' --why '}'""",
+        "kbnf mask g.kbnf --vocab tokenizer.json --tokens 1,2,3",
+    )
+)
 @click.argument("grammar", metavar="GRAMMAR", type=GRAMMAR)
 @click.option("--text", help="The prefix, as text.")
 @click.option("--tokens", metavar="1,2,3", type=_token_ids, help="The prefix, as token ids.")

@@ -25,11 +25,32 @@ def _restore(
 
 
 class GrammarError(KbnfError, ValueError):
-    """A grammar that cannot be used; ``diagnostics`` hold every finding, errors first."""
+    """A grammar that cannot be used; ``diagnostics`` hold every finding, errors first.
+
+    ``str`` is one line about the first; ``report()`` is what the command line prints. Notebooks
+    show the report.
+    """
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
-        super().__init__("\n".join(_summarise(diagnostic) for diagnostic in self.diagnostics))
+        super().__init__(_in_one_line(self.diagnostics))
+
+    def report(self, width: int | None = None) -> str:
+        """Return every finding with its source lines, notes and help, in lines of ``width``."""
+        from kbnf_core.diagnostics.segments import plain
+        from kbnf_core.diagnostics.text import render_text
+
+        return "".join(plain(render_text(each, width)) for each in self.diagnostics)
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython and Jupyter print: where it was raised, and the report."""
+        frames = traceback.extract_tb(self.__traceback__)
+        where = [
+            f'File "{each.filename}", line {each.lineno}, in {each.name}'
+            for each in frames
+            if Path(__file__).parent not in Path(each.filename).parents
+        ]
+        return [*where, f"{type(self).__name__}: {self}", "", *self.report().splitlines()]
 
 
 class EmptyGrammarError(GrammarError):
@@ -138,6 +159,16 @@ class InvalidLogitsError(EngineError):
         self.length = length
         self.vocabulary_size = vocabulary_size
         super().__init__(f"{length} logits are fewer than the vocabulary's {vocabulary_size} ids")
+
+
+def _in_one_line(diagnostics: Sequence[Diagnostic]) -> str:
+    if not diagnostics:
+        return "the grammar cannot be used"
+    first = _summarise(diagnostics[0]).partition("\n")[0]
+    more = len(diagnostics) - 1
+    if not more:
+        return first
+    return f"{first} (and {more} more finding{'' if more == 1 else 's'}: `report()`)"
 
 
 def _summarise(diagnostic: Diagnostic) -> str:

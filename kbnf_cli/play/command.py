@@ -9,12 +9,19 @@ import click
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.inputs import GRAMMAR, Inputs
-from kbnf_cli.options import as_value, common_options, input_options
+from kbnf_cli.options import as_value, common_options, examples, input_options
 from kbnf_cli.play.session import Files, Session, Settings, Verdict, World, open_session
 from kbnf_core.diagnostics.segments import visible
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "kbnf play json",
+        "kbnf play json --vocab tokenizer.json",
+        """kbnf play json -c '{' -c ':allowed'""",
+        "kbnf play --web",
+    )
+)
 @click.argument("grammar", metavar="[GRAMMAR]", required=False, type=GRAMMAR)
 @click.option("-c", "commands", metavar="COMMAND", multiple=True, help="Run a line; repeatable.")
 @click.option(

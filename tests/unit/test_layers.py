@@ -108,7 +108,7 @@ ALLOWED: dict[str, set[str]] = {
     | {"vocab"},
     "grammar": BASE
     | READING
-    | {"ir", "languages", "languages.json_schema", "lower", "mask", "store", "vocab"},
+    | {"ir", "languages", "languages.json_schema", "lower", "mask", "shipped", "store", "vocab"},
     "compiled": BASE | {"artifact", "grammar", "vocab"},
     "farm": BASE | {"grammar", "store", "vocab"},
     "engine": BASE | {"artifact", "config", "grammar", "kernel", "mask", "recognise", "vocab"},

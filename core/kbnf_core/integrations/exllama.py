@@ -36,7 +36,7 @@ class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
     def __init__(
         self,
         tokenizer: Any,
-        grammar: str | Grammar,
+        grammar: object,
         *,
         vocabulary: Vocabulary | None = None,
         trigger_token: int | None = None,
@@ -44,7 +44,7 @@ class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
         eos_after_completed: bool = True,
     ) -> None:
         super().__init__(tokenizer, trigger_token, prefix_str, eos_after_completed)
-        self._engine = Engine(grammar, vocabulary or Vocabulary.of(tokenizer))
+        self._engine = Engine(Grammar.from_any(grammar), vocabulary or Vocabulary.of(tokenizer))
         self._prefix = (prefix_str or "").encode()
         self.reset()
 

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy.typing as npt
 
-from kbnf_core.grammar import Grammar
 from kbnf_core.integrations.stepwise import Stepwise
 
 
@@ -29,7 +28,7 @@ class KbnfLogitsProcessor:
     """
 
     def __init__(
-        self, grammar: str | Grammar, tokenizer: object, *, eos: int | list[int] | None = None
+        self, grammar: object, tokenizer: object, *, eos: int | list[int] | None = None
     ) -> None:
         self._text = Stepwise(grammar, tokenizer, eos)
 
