@@ -44,7 +44,7 @@ def diagram(
 
     GRAMMAR is a file in any language that is read, the name of a grammar that is shipped, or `-`
     for stdin. The page shows each rule's diagram and text, and which
-    rules use it. Needs the extra `diagram`: pip install 'kbnf-toolkit[diagram]'.
+    rules use it. Needs the extra `diagram`: pip install '.[diagram]'.
     """
     chosen = format_ or _format_of(output)
     reading = read_whole(inputs.text(grammar), inputs.start)

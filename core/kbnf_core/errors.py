@@ -75,7 +75,23 @@ class MissingExtraError(KbnfError, ImportError):
 
     def __init__(self, what: str, extra: str) -> None:
         self.extra = extra
-        super().__init__(f"{what} needs an optional library: pip install 'kbnf-toolkit[{extra}]'")
+        super().__init__(f"{what} needs an optional library: `{install_command(extra)}`")
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs the libraries of an extra, which the package index has."""
+    import re
+    import shlex
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        listed = requires("kbnf-toolkit") or []
+    except PackageNotFoundError:
+        listed = []
+    marked = (line.partition(";") for line in listed)
+    of_extra = re.compile(rf"extra == ['\"]{extra}['\"]").search
+    names = [shlex.quote(name.strip()) for name, _, mark in marked if of_extra(mark)]
+    return f"pip install {' '.join(names)}" if names else f"pip install '.[{extra}]'"
 
 
 class MissingEngineError(KbnfError, ImportError):
@@ -86,7 +102,7 @@ class MissingEngineError(KbnfError, ImportError):
         super().__init__(
             f"this needs the compiled engine, which cannot be loaded ({reason}): install Python's"
             " headers (python3-dev, python3-devel) and a C++ compiler, and then"
-            " `pip install --force-reinstall --no-cache-dir kbnf-toolkit`"
+            " `pip install --force-reinstall --no-cache-dir .` in a checkout of kbnf"
         )
 
 

@@ -102,7 +102,7 @@ def play(
     stdin is a script with one token or command a line, and the first one that fails ends it. With
     -c those lines are run instead. GRAMMAR may be left out with --replay, which knows it, and with
     --web, which begins with a small one. --web needs the extra `web`:
-    pip install 'kbnf-toolkit[web]'.
+    pip install '.[web]'.
     """
     if web:
         if commands or replay is not None:
