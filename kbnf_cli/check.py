@@ -98,7 +98,7 @@ selection_options = together(
         "--baseline",
         metavar="FILE",
         type=_FILE,
-        help="Report nothing that FILE, written by --write-baseline, holds.",
+        help="Report nothing that FILE, written by --write-baseline, contains.",
     ),
     _selecting("--select", "Report these only; prefixes work."),
     _selecting("--ignore", "Not these; a longer prefix wins."),
@@ -114,9 +114,13 @@ selection_options = together(
 
 
 fix_options = together(
-    click.option("--fix", is_flag=True, help="Mend what can be mended, keeping the language."),
+    click.option(
+        "--fix", is_flag=True, help="Apply safe fixes (those that do not change which texts match)."
+    ),
     click.option("--diff", "show_diff", is_flag=True, help="Show what --fix would change."),
-    click.option("--unsafe-fixes", is_flag=True, help="Also fixes that change the language."),
+    click.option(
+        "--unsafe-fixes", is_flag=True, help="Also apply fixes that change which texts match."
+    ),
 )
 """The options that mend what is found."""
 
@@ -172,8 +176,8 @@ def check(console: Console, asked: CheckOptions) -> int:
     """Find errors and likely mistakes in grammars.
 
     PATH is a file, a directory to search for grammars, or `-` for stdin; without one, the current
-    directory is searched. Exits with 1 if something was found that counts (see --fail-on).
-    With --vocab, what its tokens cannot spell is found, too.
+    directory is searched. Exits with status 1 if there are findings at or above --fail-on.
+    --vocab also reports text that its tokens cannot produce.
     """
 
     def run(files: Sequence[Path]) -> int:

@@ -144,7 +144,7 @@ class Outcome:
             self._announce_fixes(diagnostics, len(found.fixable))
         if not has_engine():
             self.console.note(
-                "not looked at for want of the compiled engine: W307, E601, and what `--vocab`,"
+                "not checked without the compiled engine: W307, E601, and what `--vocab`,"
                 " `--cost`, `--max-states` and `--max-mask-work` look for"
             )
         left = {id(each) for each in diagnostics}

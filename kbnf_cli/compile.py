@@ -186,7 +186,7 @@ def compile_(
 ) -> int:
     """Write compiled grammars to disk.
 
-    With --vocab an artifact holds the masks over that vocabulary too, so that an engine starts
+    With --vocab an artifact contains the masks over that vocabulary too, so that an engine starts
     with them. Wherever a grammar is taken, its artifact is. GRAMMAR is a file in any language that
     is read, a directory, or the name of a grammar that is shipped. With --store the artifacts of
     all grammars and schemas over all vocabularies go into a store, where they are not there yet.

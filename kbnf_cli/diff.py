@@ -93,7 +93,7 @@ _RELATIONS = {
     "subset": "every text of {old} is one of {new}, which has more",
     "superset": "every text of {new} is one of {old}, which has more",
     "different": "{old} and {new} both have texts that the other lacks",
-    "unknown": "how {old} stands to {new} is not known",
+    "unknown": "the relation of {old} and {new} is not known",
 }
 
 

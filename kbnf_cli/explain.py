@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 _PATTERNS = {
     PatternKind.REGEX: "what the regular expression {} matches",
     PatternKind.EARLY: "the shortest text that the regular expression {} matches",
-    PatternKind.COMPLEMENT: "a text that holds no match of the regular expression {}",
+    PatternKind.COMPLEMENT: "a text without a match of the regular expression {}",
     PatternKind.SUBSTRINGS: "a piece, which may be empty, of the text {}",
 }
 
@@ -99,10 +99,10 @@ def _unwrapped(node: Expression, lead: str) -> tuple[Expression, str]:
 
 def _times(node: Repetition | Bracket) -> str:
     if isinstance(node, Bracket):
-        return "perhaps" if node.kind is BracketKind.OPTIONAL else "any number of times"
+        return "optional" if node.kind is BracketKind.OPTIONAL else "any number of times"
     match node.low, node.high:
         case 0, 1:
-            return "perhaps"
+            return "optional"
         case 0, None:
             return "any number of times"
         case 1, None:

@@ -221,7 +221,7 @@ def _expand(path: Path, note: Note, choice: FileChoice) -> list[Path]:
             found.append(shown)
     if not found:
         wanted = ", ".join(f"*{extension}" for extension in choice.extensions)
-        note(f"warning: {path}: the directory holds no grammar ({wanted})")
+        note(f"warning: {path}: the directory contains no grammar ({wanted})")
     return found
 
 

@@ -178,8 +178,8 @@ def mask(
 ) -> int:
     """Show the tokens a grammar allows.
 
-    They are those that can come after the prefix given by --text, --tokens or --hex; without
-    one, those that can come first. GRAMMAR is a file in any language that is read, an artifact,
+    The mask is the one after the prefix given by --text, --tokens or --hex; without one, at the
+    beginning. GRAMMAR is a file in any language that is read, an artifact,
     the name of a grammar that is shipped (`json`), or `-` for stdin. Exits with 1 if the prefix is
     rejected.
     """

@@ -140,7 +140,7 @@ class EngineError(KbnfError, ValueError):
 
 
 class RejectedError(EngineError):
-    """A token, or bytes, that cannot come here.
+    """A token, or bytes, that is not allowed here.
 
     ``token_id`` is None for plain bytes; ``byte_offset`` is how many bytes were still right.
     """
@@ -150,7 +150,7 @@ class RejectedError(EngineError):
         self.data = data
         self.byte_offset = byte_offset
         what = "the bytes" if token_id is None else f"token {token_id}"
-        super().__init__(f"{what} {data!r} cannot come here: refused at byte {byte_offset}")
+        super().__init__(f"{what} {data!r} is not allowed here: refused at byte {byte_offset}")
 
 
 class UnknownTokenError(EngineError):

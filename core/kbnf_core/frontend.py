@@ -328,7 +328,7 @@ def _empty_language(document: Document, start: str, analysis: "Analysis") -> Dia
         document.source,
         name_span(document, start),
         label="nothing can be generated from here",
-        notes=(f"every alternative {alternatives}, or calls itself before anything else can come",),
+        notes=(f"every alternative {alternatives}, or calls itself before any other symbol",),
         helps=("give it an alternative that ends in terminals",),
     )
 

@@ -114,7 +114,7 @@ def _matching(session: Session, ids: list[int], text: str) -> list[int]:
     import regex
 
     if len(text) < 2 or not (text.startswith("/") and text.endswith("/")):
-        raise misused("a regular expression stands between slashes: `:allowed /^[a-z]/`")
+        raise misused("a regular expression is written between slashes: `:allowed /^[a-z]/`")
     try:
         pattern = regex.compile(text[1:-1])
         return [
@@ -198,7 +198,7 @@ def _finish(session: Session, text: str, world: World) -> Reply:
     if found.tokens is None:
         shown += row("tokens", "none" if found.is_fewest else "none found")
     else:
-        exact = "" if found.is_fewest else " (perhaps fewer)"
+        exact = "" if found.is_fewest else " (fewer may do)"
         shown += row("tokens", count_of(len(found.tokens), "token") + exact)
         shown += row("", tokens_line(session, found.tokens, width))
     return Reply(session, tuple(shown))
@@ -235,16 +235,16 @@ def number(text: str, least: int, most: int) -> int:
 
 def _nothing(text: str) -> None:
     if text:
-        raise misused(f"nothing is expected behind this command, not `{text}`")
+        raise misused(f"nothing is expected after this command, not `{text}`")
 
 
 LOOKING = (
     Command(("show", "status"), "", "show the position once more", _show),
-    Command(("allowed",), "[/REGEX/]", "the tokens that may come", _allowed),
+    Command(("allowed",), "[/REGEX/]", "the allowed tokens", _allowed),
     Command(("more",), "", "the next lines of the last list", _more),
-    Command(("why",), "TOKEN", "why a token, or a text, can or cannot come", _why, takes_text=True),
+    Command(("why",), "TOKEN", "why a token or a text is or is not allowed", _why, takes_text=True),
     Command(("stack",), "", "the open rules, with a dot where each is", _stack),
-    Command(("forced",), "", "what must come", _forced),
+    Command(("forced",), "", "the forced text", _forced),
     Command(("finish",), "", "a shortest way to the end", _finish),
     Command(("sample",), "[N]", "texts at random that may follow", _sample),
 )

@@ -222,7 +222,7 @@ MOVING = (
 def _reload(session: Session, text: str, world: World) -> Reply:
     """Open the grammar again and make the same steps, as far as they go."""
     if text:
-        raise misused("nothing is expected behind `:reload`")
+        raise misused("nothing is expected after `:reload`")
     play = recorded(session)
     fresh = open_session(session.files, world, session.vocabulary)
     reply = play_again(with_engine(session, fresh.engine), play, world, BREAKS)

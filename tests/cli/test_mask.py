@@ -247,7 +247,7 @@ def test_rejected_prefix_in_words(kbnf: Kbnf, grammar: Path) -> None:
     result = kbnf("mask", grammar, "--text", '{"a?')
     assert (result.status, result.out) == (1, "")
     assert result.stderr == (
-        "error: the prefix is rejected: byte 3 ('?', 0x3f) cannot come here\n"
+        "error: the prefix is rejected: byte 3 ('?', 0x3f) is not expected here\n"
         '  accepted  "{\\"a" (3 bytes)\n'
         '  refused   "?" (0x3f)\n'
         '  expected  "\\"", "a"-"z"\n'

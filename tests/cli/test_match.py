@@ -22,7 +22,7 @@ def test_a_text_that_does_not(kbnf: Kbnf, write: Write) -> None:
     result = kbnf("match", grammar, text)
     assert result.status == 1
     assert result.out == (
-        "t.txt:1:4: does not fit: byte 3 (0x0a) cannot come here\n"
+        "t.txt:1:4: does not fit: byte 3 (0x0a) is not expected here\n"
         "  a,b\\n\n"
         "     ^\n"
         '  expected  ",", "a"-"z"\n'

@@ -54,7 +54,7 @@ def test_the_same_script_prints_the_same(kbnf: Kbnf, grammar: Path) -> None:
 @pytest.mark.parametrize(
     ("script", "status", "message"),
     [
-        ("a\nx\nb\n", 1, "error: line 2: rejected: byte 0 ('x', 0x78) cannot come here"),
+        ("a\nx\nb\n", 1, "error: line 2: rejected: byte 0 ('x', 0x78) is not expected here"),
         ("a\nbx\n", 1, "error: line 2: rejected (step 2 of 2, nothing was taken)"),
         ("a\nb \n", 1, "error: line 2: rejected (step 2 of 2, nothing was taken)"),
         ("a\nquit\n", 1, "(the command is `:quit`)"),

@@ -71,7 +71,7 @@ def _check_start(document: tree.Document, start: str) -> Iterable[Diagnostic]:
             f"the start nonterminal `{start}` is not defined",
             document.source,
             first,
-            label="this is another name" if fixes else "the first rule stands here",
+            label="this is another name" if fixes else "this is the first rule",
             notes=(f"no other rule uses {listed(roots)}",) if len(roots) > 1 else (),
             helps=(
                 f"name the start in a comment of the file, `kbnf: start={guess}`, or with"

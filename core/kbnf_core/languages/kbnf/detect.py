@@ -74,7 +74,7 @@ def other_language(source: Source) -> Diagnostic | None:
     message = f"this file is written in {language.name}, not in KBNF"
     file = source.path or "FILE"
     helps = (
-        f"read it as it is with --from, as in `kbnf check --from {language.option} {file}`",
+        f"--from reads it in its language: `kbnf check --from {language.option} {file}`",
         f"or convert it: `kbnf convert --from {language.option} {file}`",
     )
     return Diagnostic("E008", message, source, span, "not KBNF", helps=helps)
