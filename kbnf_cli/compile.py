@@ -19,6 +19,7 @@ from kbnf_cli.options import (
     examples,
     file_options,
     grammar_options,
+    schema_options,
 )
 from kbnf_cli.store import Filling, fill
 from kbnf_core.diagnostics import Diagnostic
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class CompileInputs(Inputs, FileInputs):
     """What a run of ``kbnf compile`` reads."""
+
+    reads_several = True
 
 
 class _Task:
@@ -166,6 +169,7 @@ class _TableTask(_Task):
 )
 @eos_option
 @grammar_options
+@schema_options
 @config_options
 @file_options
 @common_options

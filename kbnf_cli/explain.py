@@ -28,6 +28,7 @@ from kbnf_cli.options import (
     examples,
     format_option,
     from_option,
+    schema_options,
     stdin_option,
     vocabulary_options,
 )
@@ -195,6 +196,7 @@ def _is_no_grammar(text: str) -> bool:
 @format_option(["text", "json"], "How to show it.")
 @vocabulary_options
 @from_option
+@schema_options
 @stdin_option
 @common_options
 @click.pass_obj

@@ -5,11 +5,11 @@ A grammar is a text in any language, an artifact, or the name of one that is inc
 
 import os
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -21,6 +21,7 @@ from kbnf_cli.patterns import Patterns
 from kbnf_core.config import NO_DEFAULTS, Defaults
 from kbnf_core.errors import ConfigError, GrammarError, SourceError
 from kbnf_core.shipped import PREFIX, grammar_file, grammar_names, shown_path
+from kbnf_core.syntax.parsed import NO_OPTIONS
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Grammar, Vocabulary
@@ -144,13 +145,15 @@ def open_any_grammar(
     finish: str | None,
     defaults: Defaults = NO_DEFAULTS,
     vocabulary: "Vocabulary | None" = None,
+    schema: Mapping[str, Any] = NO_OPTIONS,
     from_: str | None = None,
 ) -> "Grammar":
     """Return a usable grammar, which messages call ``name``; its ``losses`` are to be told.
 
     ``from_`` is its language, None for the one that is detected. What a text says of tokens, it
-    says of those of ``vocabulary``. Raises ``GrammarError`` for a text that is none,
-    ``ArtifactError`` for a damaged artifact, ``SourceError`` for a file that cannot be read.
+    says of those of ``vocabulary``; ``schema`` are options of JSON Schemas. Raises ``GrammarError``
+    for a text that is none, ``ArtifactError`` for a damaged artifact, ``SourceError`` for a file
+    that cannot be read.
     """
     from kbnf_core import Grammar
     from kbnf_core.imports import ANYWHERE
@@ -158,9 +161,10 @@ def open_any_grammar(
     if is_artifact(path):
         return _open_artifact(path, start, finish)
     source = read_text(path, name)
+    language = language_for(source.text, name, from_)
     return Grammar.read(
         source.text,
-        language_for(source.text, name, from_),
+        language,
         path=name,
         start=start,
         finish=finish,
@@ -168,16 +172,42 @@ def open_any_grammar(
         imports=ANYWHERE,
         vocabulary=vocabulary,
         lossy=True,
+        options=own_options(schema, language),
     )
 
 
-def open_text(path: Path, name: str, start: str | None, from_: str | None = None) -> Readable:
+def own_options(schema: Mapping[str, Any], language: "Language") -> Mapping[str, Any]:
+    """Return those of the options of schemas and lists of tools that a language has."""
+    return {name: value for name, value in schema.items() if name in language.options}
+
+
+def refuse_schema_options(schema: Mapping[str, Any], name: str, language: "Language") -> None:
+    """Raise ``ConfigError`` where an option was given that a language does not have."""
+    from kbnf_core.languages import JSON_SCHEMA
+
+    for option in schema.keys() - set(language.options):
+        owner = "JSON Schemas" if option in JSON_SCHEMA.options else "lists of tools"
+        flag = option.replace("_", "-")
+        raise ConfigError(f"--{flag} is for {owner}; {name} is {language.name}")
+
+
+_WITHOUT_RULES = ("JSON Schema", "Tool list")
+"""Languages whose texts have no rules to be shown, and are written as KBNF."""
+
+
+def open_text(
+    path: Path,
+    name: str,
+    start: str | None,
+    schema: Mapping[str, Any] = NO_OPTIONS,
+    from_: str | None = None,
+) -> Readable:
     """Return the text of a grammar and its language; of an artifact, what it was made of.
 
     A schema has no rules to be shown, so it is written as KBNF. Raises what ``open_any_grammar``
     raises.
     """
-    from kbnf_core.languages import JSON_SCHEMA, KBNF
+    from kbnf_core.languages import KBNF
     from kbnf_core.source import Source
 
     if is_artifact(path):
@@ -185,9 +215,10 @@ def open_text(path: Path, name: str, start: str | None, from_: str | None = None
         return Readable(grammar.source, grammar.language)
     source = read_text(path, name)
     language = language_for(source.text, name, from_)
-    if language is not JSON_SCHEMA:
+    refuse_schema_options(schema, name, language)
+    if language.name not in _WITHOUT_RULES:
         return Readable(source, language)
-    grammar = open_any_grammar(path, name, start, None, from_=from_)
+    grammar = open_any_grammar(path, name, start, None, schema=schema, from_=from_)
     return Readable(Source(grammar.to_kbnf(), f"{name} (as KBNF)"), KBNF, grammar.losses)
 
 
@@ -301,6 +332,10 @@ class Inputs:
     config_file: Path | None = None
     isolated: bool = False
     stdin_filename: Path | None = None
+    schema: Mapping[str, Any] = field(default_factory=dict)
+
+    reads_several: ClassVar[bool] = False
+    """Whether there may be grammars in other languages beside schemas."""
 
     def name_of(self, path: Path) -> Path:
         """Return what a file is called: stdin's name for ``-``, a shipped grammar by its own."""
@@ -312,11 +347,15 @@ class Inputs:
 
     def grammar(self, path: Path, vocabulary: "Vocabulary | None") -> "Grammar":
         """Return the grammar in a file; raises what ``open_any_grammar`` raises."""
-        return open_any_grammar(path, *self._named(path), vocabulary, self.from_)
+        found = open_any_grammar(path, *self._named(path), vocabulary, self.schema, self.from_)
+        if not self.reads_several:
+            refuse_schema_options(self.schema, self.name_of(path).as_posix(), found.language)
+        return found
 
     def text(self, path: Path) -> Readable:
         """Return the text of the grammar in a file; raises what ``open_text`` raises."""
-        return open_text(path, self.name_of(path).as_posix(), self.start, self.from_)
+        name = self.name_of(path).as_posix()
+        return open_text(path, name, self.start, self.schema, self.from_)
 
     def _named(self, path: Path) -> tuple[str, str | None, str | None, Defaults]:
         name = self.name_of(path)

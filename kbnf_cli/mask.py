@@ -31,6 +31,7 @@ from kbnf_cli.options import (
     examples,
     format_option,
     grammar_options,
+    schema_options,
     stdin_option,
     vocabulary_options,
 )
@@ -158,6 +159,7 @@ def _token_or_text(text: str) -> int | bytes | str:
 )
 @vocabulary_options
 @grammar_options
+@schema_options
 @stdin_option
 @config_options
 @common_options

@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kbnf_core.languages.json_schema.options import (
+        VALIDATOR,
+        Digits,
         Escapes,
         Formats,
+        Integers,
         Options,
         Order,
         SchemaLimits,
@@ -34,8 +37,11 @@ _HOMES = {
 """The modules of names; those of all others are in ``options``."""
 
 __all__ = [
+    "VALIDATOR",
+    "Digits",
     "Escapes",
     "Formats",
+    "Integers",
     "Options",
     "Order",
     "SchemaLimits",
