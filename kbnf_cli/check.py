@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from kbnf_cli.check_options import SEVERITIES, CheckOptions
 from kbnf_cli.check_report import FOR_PEOPLE, FORMATS, Outcome
@@ -17,6 +18,7 @@ from kbnf_cli.options import (
     as_value,
     common_options,
     config_options,
+    examples,
     file_options,
     format_option,
     grammar_options,
@@ -26,6 +28,7 @@ from kbnf_cli.options import (
     vocabulary_options,
 )
 from kbnf_cli.watching import watch, watch_option
+from kbnf_core.diagnostics import CATALOGUE
 from kbnf_core.diagnostics.catalogue import normalise_selector
 from kbnf_core.errors import SourceError
 from kbnf_core.lint import TARGETS
@@ -44,7 +47,17 @@ def _selectors(text: str) -> tuple[str, ...]:
 
 
 def _selecting(name: str, text: str) -> Callable[[_Command], _Command]:
-    return click.option(name, metavar="CODE,...", type=_selectors, help=text)
+    return click.option(
+        name, metavar="CODE,...", type=_selectors, help=text, shell_complete=_complete_codes
+    )
+
+
+def _complete_codes(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the last of the codes, which are divided by commas."""
+    before, comma, last = incomplete.rpartition(",")
+    return [
+        CompletionItem(before + comma + code) for code in CATALOGUE if code.startswith(last.upper())
+    ]
 
 
 run_options = together(
@@ -85,7 +98,7 @@ selection_options = together(
         "--baseline",
         metavar="FILE",
         type=_FILE,
-        help="Report nothing that FILE, written by --write-baseline, holds.",
+        help="Report nothing that FILE, written by --write-baseline, contains.",
     ),
     _selecting("--select", "Report these only; prefixes work."),
     _selecting("--ignore", "Not these; a longer prefix wins."),
@@ -101,9 +114,13 @@ selection_options = together(
 
 
 fix_options = together(
-    click.option("--fix", is_flag=True, help="Mend what can be mended, keeping the language."),
+    click.option(
+        "--fix", is_flag=True, help="Apply safe fixes (those that do not change which texts match)."
+    ),
     click.option("--diff", "show_diff", is_flag=True, help="Show what --fix would change."),
-    click.option("--unsafe-fixes", is_flag=True, help="Also fixes that change the language."),
+    click.option(
+        "--unsafe-fixes", is_flag=True, help="Also apply fixes that change which texts match."
+    ),
 )
 """The options that mend what is found."""
 
@@ -137,7 +154,11 @@ ENOUGH_FOR_JOBS = 32
 """Files below which checking them takes less time than starting processes."""
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "kbnf check", "kbnf check g.kbnf --fix --diff", "kbnf check . --format sarif -o kbnf.sarif"
+    )
+)
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=GRAMMAR)
 @run_options
 @selection_options

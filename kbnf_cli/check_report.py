@@ -103,6 +103,7 @@ class Outcome:
             self.console.data(diff(report.before, report.after, report.name))
         fixed = sum(len(report.fixed) for report in reports)
         self.console.note(f"{count_of(fixed, 'finding')} would be fixed")
+        self._announce_fixes(_all(reports), 0)
         return Exit.FINDINGS if fixed else Exit.CLEAN
 
     def _write_fixed(self, reports: Sequence[Report]) -> None:
@@ -140,11 +141,10 @@ class Outcome:
         self._show(reports)(render(found))
         if self.asked.format_ in FOR_PEOPLE and reports:
             self.console.note(summarise(diagnostics, len(reports)))
-            if found.fixable:
-                self.console.note(f"{len(found.fixable):,} fixable with {self._fixing}")
+            self._announce_fixes(diagnostics, len(found.fixable))
         if not has_engine():
             self.console.note(
-                "not looked at for want of the compiled engine: W307, E601, and what `--vocab`,"
+                "not checked without the compiled engine: W307, E601, and what `--vocab`,"
                 " `--cost`, `--max-states` and `--max-mask-work` look for"
             )
         left = {id(each) for each in diagnostics}
@@ -165,9 +165,21 @@ class Outcome:
             if any(fix.safe or self.asked.unsafe_fixes for fix in each.fixes)
         )
 
-    @property
-    def _fixing(self) -> str:
-        return "--fix --unsafe-fixes" if self.asked.unsafe_fixes else "--fix"
+    def _announce_fixes(self, diagnostics: Sequence[Diagnostic], fixable: int) -> None:
+        """Say how many findings have fixes, and how many more have unsafe ones only."""
+        both = "--fix --unsafe-fixes"
+        if fixable:
+            fixing = both if self.asked.unsafe_fixes else "--fix"
+            self.console.note(f"{fixable:,} fixable with {fixing}")
+        if self.asked.unsafe_fixes:
+            return
+        unsafe = sum(
+            bool(each.fixes) and not any(fix.safe for fix in each.fixes) for each in diagnostics
+        )
+        if unsafe and fixable:
+            self.console.note(f"{unsafe:,} more with --unsafe-fixes")
+        elif unsafe:
+            self.console.note(f"{unsafe:,} fixable with {both}")
 
     def _width(self) -> int | None:
         """Return the width of the terminal that takes what was found, if one does."""

@@ -101,10 +101,14 @@ class FileCheck:
             return Report(path, name, before, before, (), kept, fail_on)
 
         def find(text: str) -> tuple[Diagnostic, ...]:
-            return _selected(find_in(_Subject(Source(text, name), file, settings)), settings, file)
+            return _selected(
+                find_in(_Subject(Source(text, name), file, settings, self._asked.from_)),
+                settings,
+                file,
+            )
 
         after, fixed = before, tuple[Diagnostic, ...]()
-        language = _language_of(before, path, name)
+        language = _language_of(before, path, name, self._asked.from_)
         if language.takes_fixes and (asked.fix or asked.show_diff):
             from kbnf_core.lint.check import fix_text
 
@@ -200,11 +204,12 @@ class _Subject:
     source: Source
     file: Path
     settings: Settings
+    from_: str | None
 
     @property
     def language(self) -> "Language":
         """The language of the text."""
-        return _language_of(self.source.text, self.file, self.source.name)
+        return _language_of(self.source.text, self.file, self.source.name, self.from_)
 
 
 _Find: TypeAlias = Callable[[_Subject], Sequence[Diagnostic]]
@@ -217,10 +222,10 @@ def _text_of(path: Path, name: str) -> "tuple[Source, Diagnostic | None]":
     return read_source(path, name)
 
 
-def _language_of(text: str, path: Path, name: str) -> "Language":
+def _language_of(text: str, path: Path, name: str, from_: str | None) -> "Language":
     from kbnf_core.languages import KBNF
 
-    return KBNF if is_artifact(path) else language_for(text, name)
+    return KBNF if is_artifact(path) else language_for(text, name, from_)
 
 
 def _selected(

@@ -83,7 +83,7 @@ def _list_formats(context: click.Context, _: click.Parameter, value: bool) -> No
     "--from",
     "from_",
     type=click.Choice(READ),
-    help="The language of FILE.  [default: by its extension, else by what it holds]",
+    help="The language of FILE.  [default: by its extension, else by its content]",
 )
 @click.option("--start", metavar="NAME", help="The start rule of the original.")
 @click.option(

@@ -153,7 +153,7 @@ conversion_options = together(
         type=click.Choice(WITHOUT_RAW),
         help="The engine that KBNF is for: it gets no raw patterns, which it does not know.",
     ),
-    format_option(["text", "json"], "How to report; json holds the result too."),
+    format_option(["text", "json"], "Format of the report; json contains the result too."),
     click.option("--lossy", is_flag=True, help="Write the result even if something is lost."),
     click.option(
         "--output",
@@ -256,7 +256,7 @@ def deliver(
         _show_findings(console, conversion, source, withheld)
     if direction.extension != KBNF.extension and not has_engine():
         console.note(
-            f"{source.name}: not looked at for want of the compiled engine: whether a text goes on"
+            f"{source.name}: not checked without the compiled engine: whether a text goes on"
             " to another, and examples of what is lost"
         )
     if withheld:

@@ -73,12 +73,14 @@ class Verdict:
 @click.command(
     epilog=examples(
         "kbnf match json answer.json",
+        """kbnf match json --text '{"a": 1}'""",
         "kbnf match g.kbnf --lines < answers.txt",
         "kbnf sample g.kbnf | kbnf match g.kbnf --lines",
     )
 )
 @click.argument("grammar", metavar="GRAMMAR", type=GRAMMAR)
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--text", "given", metavar="TEXT", multiple=True, help="A text itself; repeatable.")
 @click.option("--lines", "by_line", is_flag=True, help="Each line is a text.")
 @format_option(["text", "json"], "How to show what was found.")
 @input_options
@@ -91,21 +93,24 @@ def match(
     inputs: Inputs,
     grammar: Path,
     files: tuple[Path, ...],
+    given: tuple[str, ...],
     by_line: bool,
     format_: str,
 ) -> int:
-    """Tell whether texts fit a grammar.
+    """Test whether texts fit a grammar.
 
-    Each FILE is one text, stdin if there is none or for `-`. A line break at its end counts only
-    where the grammar wants it. A text fits if it can be generated: with the grammar's way to
-    finish, or the one given by --finish. Exits with 1 if a text does not fit, and shows where.
+    Each FILE and each --text is one text; without any, and for `-`, stdin is. A line break at the
+    end of a text counts only where the grammar requires it. A text fits if it can be generated with
+    the grammar's finish, or with --finish. Exits with status 1 if a text does not fit, and shows
+    where.
     """
-    files = files or (STDIN,)
+    if not given:
+        files = files or (STDIN,)
     if grammar == STDIN and STDIN in files:
         raise click.UsageError("the grammar and a text cannot both come from stdin")
     engine = open_engine(console, inputs, grammar)
     verdicts = []
-    for text in _texts(console, files, by_line):
+    for text in (*_given(given), *_texts(console, files, by_line)):
         verdict = _judge(engine, text)
         verdicts.append(verdict)
         if format_ == "text":
@@ -116,13 +121,18 @@ def match(
     return Exit.CLEAN if all(each.matches for each in verdicts) else Exit.FINDINGS
 
 
+def _given(texts: tuple[str, ...]) -> list[Text]:
+    """Return the texts of the command line, each as the bytes that the shell passed."""
+    return [Text("<text>", text.encode("utf-8", "surrogateescape")) for text in texts]
+
+
 def _texts(console: Console, files: tuple[Path, ...], by_line: bool) -> Iterator[Text]:
     """Yield the texts; report a file that cannot be read, and go on."""
     for file in files:
         try:
             data = read_bytes(file)
         except OSError as error:
-            console.problem(error)
+            console.problem(error, *([] if file.exists() else ["--text TEXT takes a text itself"]))
             continue
         name = UNNAMED if file == STDIN else file.as_posix()
         if not by_line:

@@ -122,6 +122,8 @@ class Engine(EngineCore):
                 limits=limits,
                 defaults=self._defaults,
             )
+        elif not isinstance(grammar, Grammar):
+            grammar = Grammar.from_any(grammar)
         elif limits is not config.limits:
             raise ConfigError(
                 "this grammar was read before: `max_memory_usage` comes too late; give it"

@@ -58,7 +58,7 @@ _RULES = (
     Rule("E004", "unterminated-string", "A quoted text has no closing quote."),
     Rule("E005", "unterminated-comment", "A comment has no closing `*)`."),
     Rule("E006", "wrong-definition-sign", "A rule is defined with something else than `::=`."),
-    Rule("E007", "invalid-escape", "A quoted text holds an escape that KBNF does not know."),
+    Rule("E007", "invalid-escape", "A quoted text contains an escape that KBNF does not know."),
     Rule("E008", "other-language", "The file is written in another grammar language."),
     Rule("E009", "invalid-utf8", "The file is not valid UTF-8."),
     Rule("E010", "no-rules", "The file defines no rule."),

@@ -128,7 +128,7 @@ cdef class EngineCore:
             explorer.release()
 
     def compute_allowed_token_ids(self):
-        """Compute the tokens that can come next; after the end, none."""
+        """Compute the tokens that are allowed next; after the end, none."""
         self._allowed = self._find_allowed()
 
     def fill_bitmask(self, out, row=None):

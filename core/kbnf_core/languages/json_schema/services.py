@@ -149,7 +149,11 @@ def _one(
     if not rules.recursion and isinstance(value.get("$ref"), str):
         reference = value["$ref"].removeprefix("#")
         if reference == "" or f"{pointer}/".startswith(f"{reference}/"):
-            yield f"{pointer}/$ref", "a schema that holds itself", "nest it as often as it may come"
+            yield (
+                f"{pointer}/$ref",
+                "a schema that contains itself",
+                "nest it as often as it may occur",
+            )
     yield from _of_value(value, pointer, rules)
     values = value.get("enum")
     listed_values = values if isinstance(values, list) else []
@@ -193,7 +197,7 @@ def _not_compiled(value: dict[str, Json], pointer: str) -> Iterator[_Finding]:
     pattern = value.get("pattern")
     if isinstance(pattern, str) and _BEYOND_COMPILER.search(pattern):
         what = "look-around, a back-reference or a word boundary in a pattern"
-        yield f"{pointer}/pattern", what, "write out what may come"
+        yield f"{pointer}/pattern", what, "write out what is allowed"
     values = value.get("enum")
     if isinstance(values, list) and any(isinstance(each, dict | list) for each in values):
         yield f"{pointer}/enum", "an object or array in `enum`", "use `anyOf` with schemas of them"
