@@ -137,7 +137,7 @@ schema_options = together(
     ),
     click.option(
         "--strict",
-        type=click.Choice(["openai", "anthropic"]),
+        type=click.Choice(["openai", "anthropic", "gemini"]),
         help="Refuse what the strict mode of this service refuses in a JSON Schema, and say what to"
         " do about it.",
     ),

@@ -73,6 +73,7 @@ class Service(enum.Enum):
 
     OPENAI = "openai"
     ANTHROPIC = "anthropic"
+    GEMINI = "gemini"
 
 
 class Standard(enum.Enum):
