@@ -14,11 +14,13 @@ from kbnf_cli.inputs import is_artifact, language_for, open_text, read_vocabular
 from kbnf_cli.results import Entry, Recording, Results, open_results
 from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.diagnostics.formats import Survey
-from kbnf_core.errors import SourceError
+from kbnf_core.errors import GrammarError, SourceError
+from kbnf_core.kernel import has_engine
 from kbnf_core.source import Source
 from kbnf_core.targets.names import ALL, ENGINE_NAMES, SERVICE_NAMES
 
 if TYPE_CHECKING:
+    from kbnf_core import Grammar
     from kbnf_core.languages import Language
     from kbnf_core.lint import LintOptions
     from kbnf_core.targets.check import Panel
@@ -134,19 +136,43 @@ class FileCheck:
 
     def _ask(self, subject: "_Subject", names: tuple[str, ...]) -> "tuple[Diagnostic, ...]":
         """Return the findings of engines and services about a text, and keep what was asked."""
-        from kbnf_core.targets.check import Panel, check_targets
+        from kbnf_core.languages import JSON_SCHEMA
+        from kbnf_core.targets.check import Checked, Panel, check_grammar, check_targets
 
         if names not in self._panels:
             self._panels[names] = Panel(names)
         panel = self._panels[names]
         name = subject.source.name
-        source = Source(subject.source.text, subject.source.path, is_json=True)
-        checked = check_targets(source, subject.language, panel)
+        if subject.language is JSON_SCHEMA:
+            source = Source(subject.source.text, subject.source.path, is_json=True)
+            checked = check_targets(source, subject.language, panel)
+        else:
+            grammar = self._grammar(subject)
+            checked = Checked() if grammar is None else check_grammar(grammar, panel)
         self._surveys[name] = Survey(
             tuple((each.name, each.version, each.how) for each in panel.targets),
             tuple((name, row.tool, row.target, row.verdict) for row in checked.rows),
         )
         return checked.findings
+
+    def _grammar(self, subject: "_Subject") -> "Grammar | None":
+        """Return the grammar in a text, None where it has errors: they are findings already."""
+        from kbnf_core import Grammar
+        from kbnf_core.imports import ANYWHERE
+
+        try:
+            return Grammar.read(
+                subject.source.text,
+                subject.language,
+                path=subject.source.path,
+                start=self._asked.start,
+                finish=self._asked.finish,
+                imports=ANYWHERE,
+                defaults=subject.settings.defaults,
+                lossy=True,
+            )
+        except GrammarError:
+            return None
 
     def _recall(self, subject: "_Subject") -> Sequence[Diagnostic]:
         """Return what the cache has about a text; raises ``_UnknownError`` if it has nothing."""
@@ -212,10 +238,18 @@ def _asked(subject: "_Subject") -> tuple[str, ...]:
     """Return who is asked about a text; what engines say is not kept, since they may change."""
     from kbnf_core.languages import JSON_SCHEMA
 
-    if subject.language is not JSON_SCHEMA:
+    names = subject.settings.targets or ()
+    if subject.language is JSON_SCHEMA:
+        known = (*ENGINE_NAMES, *SERVICE_NAMES, ALL)
+        return tuple(name for name in names if name in known)
+    if not set(names) & {*ENGINE_NAMES, ALL} or not has_engine():
         return ()
-    known = (*ENGINE_NAMES, *SERVICE_NAMES, ALL)
-    return tuple(name for name in subject.settings.targets or () if name in known)
+    # For grammars there is a table, too (E502): engines that are not installed are not missed.
+    from kbnf_core.targets.grammars import reads_grammars
+    from kbnf_core.targets.process import installed
+
+    there = tuple(name for name in installed() if reads_grammars(name))
+    return there if ALL in names else tuple(name for name in names if name in there)
 
 
 class _UnknownError(Exception):

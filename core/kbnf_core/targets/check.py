@@ -12,12 +12,14 @@ from statistics import median
 from typing import Any
 
 from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.grammar import Grammar
 from kbnf_core.languages import JSON_SCHEMA, Language
 from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.json_schema.services import AS_OF, check_service
 from kbnf_core.source import Source
 from kbnf_core.targets.engines import ENGINES
 from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
+from kbnf_core.targets.grammars import examine_grammar
 from kbnf_core.targets.judges import Json, pointer_to
 from kbnf_core.targets.names import ALL, SERVICE_NAMES
 from kbnf_core.targets.process import Asked, installed, version_of
@@ -130,6 +132,31 @@ def check_targets(source: Source, language: Language, panel: Panel) -> Checked:
                     )
                 )
     return Checked(tuple(_not_ignored(findings, source)), tuple(rows))
+
+
+def check_grammar(grammar: Grammar, panel: Panel) -> Checked:
+    """Ask the engines of a panel about a grammar, those that read any."""
+    source, start = grammar.source, grammar.reading.start_span
+    findings: list[Diagnostic] = []
+    rows: list[Row] = []
+    for asked in panel.engines:
+        result = examine_grammar(grammar, asked)
+        if result is None:
+            continue
+        rows.append(Row("", result.engine, result.verdict))
+        for finding in result.findings:
+            engine, shown = f"{finding.engine} {finding.version}", _shown(finding.witness or "")
+            message = {
+                Fault.REFUSES: f"{engine} refuses the grammar: {finding.words}",
+                Fault.WEAK: f"{engine} accepts {shown}, which the grammar has not",
+                Fault.REJECTS: f"{engine} rejects {shown}, which the grammar has",
+            }[finding.fault]
+            details = _details(
+                finding.engine, finding.version, finding.fault.value, "", "", finding.witness, ""
+            )
+            code = CODES[finding.fault]
+            findings.append(Diagnostic(code, message, source, start, details=details))
+    return Checked(tuple(findings), tuple(rows))
 
 
 def schemas_of(source: Source, language: Language) -> Iterator[tuple[str, str, Json]]:

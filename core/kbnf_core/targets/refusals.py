@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from kbnf_core.targets.judges import Json, at, pointer_to, removed, steps_of
 from kbnf_core.targets.process import Answer, Asked, How
+from kbnf_core.targets.values import resolve
 
 _MOST = 8
 _ASKED = 400
@@ -44,8 +45,9 @@ def refused_parts(
             # What cannot be replayed is not reported; the refusal of the whole is.
             yield Refused("", "", schema, answer)
             return
-        yield Refused(found.pointer, found.keyword, found.part, again)
-        place = found.pointer
+        pointer = _in_original(schema, found.least, found.pointer)
+        yield Refused(pointer, found.keyword, found.part, again)
+        place = _in_original(rest, found.least, found.pointer)
         if not place or is_over() or answer.how is How.HANGS:
             return
         rest = removed(rest, place)
@@ -110,10 +112,15 @@ class _Search:
 
     def _place(self, least: Json) -> _Found:
         """Return where the only path of a least schema leads: to a keyword, or to a schema."""
-        pointer, value, keyword = "", least, ""
-        is_schema = True
+        pointer, value, keyword = "", _apart_from_definitions(least), ""
+        is_schema, seen = True, set[str]()
         while isinstance(value, dict | list) and len(value) == 1:
             step, inner = next(iter(value.items())) if isinstance(value, dict) else ("0", value[0])
+            target = resolve(least, inner) if is_schema and step == "$ref" else None
+            if target is not None and target[0] not in seen:
+                pointer, value, keyword = target[0], target[1], ""
+                seen.add(pointer)
+                continue
             if is_schema and step not in _HOLDERS:
                 return _Found(pointer + pointer_to(step), str(step), value, least)
             keyword = step if is_schema else ""
@@ -147,6 +154,45 @@ _HOLDERS = _SINGLE | frozenset(
     ("properties", "patternProperties", "$defs", "definitions", "anyOf", "oneOf", "allOf",
      "prefixItems", "dependentSchemas", "dependencies")
 )  # fmt: skip
+
+
+def _in_original(schema: Json, least: Json, pointer: str) -> str:
+    """Return the pointer in a schema of what is at ``pointer`` of what was left of it.
+
+    Items have other places there, as others were left out.
+    """
+    found = ""
+    for step in steps_of(pointer):
+        key: str | int = step
+        if isinstance(least, list):
+            least = least[int(step)]
+            places = (place for place, item in enumerate(schema) if _is_part(least, item))
+            key = next(places, int(step))
+        else:
+            least = least[step]
+        schema = schema[key]
+        found += pointer_to(key)
+    return found
+
+
+def _is_part(least: Json, whole: Json) -> bool:
+    """Tell whether one value is another one with something left out."""
+    if isinstance(least, dict):
+        return isinstance(whole, dict) and all(
+            name in whole and _is_part(held, whole[name]) for name, held in least.items()
+        )
+    if isinstance(least, list):
+        rest = iter(whole if isinstance(whole, list) else ())
+        return all(any(_is_part(item, each) for each in rest) for item in least)
+    return bool(least == whole)
+
+
+def _apart_from_definitions(schema: Json) -> Json:
+    """Return a schema without definitions, where something else refers to them."""
+    if not isinstance(schema, dict):
+        return schema
+    rest = {key: held for key, held in schema.items() if key not in ("$defs", "definitions")}
+    return rest or schema
 
 
 def _places(schema: Json) -> list[str]:

@@ -95,9 +95,6 @@ def test_the_smallest_part_that_is_refused(lax: Asked) -> None:
     }
     result = examine(Exam(schema), lax)
     assert named(result) == {
-        ("refuses", "/properties/a/items/anyOf/0/pattern", "pattern"),
-        ("refuses", "/properties/c/pattern", "pattern"),
-    } or named(result) == {
         ("refuses", "/properties/a/items/anyOf/1/pattern", "pattern"),
         ("refuses", "/properties/c/pattern", "pattern"),
     }
