@@ -14,6 +14,8 @@ from functools import cached_property
 from random import Random
 from typing import Any
 
+from kbnf_core.errors import KbnfError
+from kbnf_core.grammar import Grammar
 from kbnf_core.source import pointers
 from kbnf_core.targets.engines import ENGINES
 from kbnf_core.targets.judges import (
@@ -27,6 +29,7 @@ from kbnf_core.targets.judges import (
     spaced,
     steps_of,
 )
+from kbnf_core.targets.ours import Texts
 from kbnf_core.targets.process import Answer, Asked, BrokenError, How, version_of
 from kbnf_core.targets.refusals import refused_parts
 from kbnf_core.targets.values import Values
@@ -111,16 +114,24 @@ class Exam:
     def documents(self) -> list[Json]:
         """Valid documents: those that cover the schema, its own examples, and some at random."""
         made = self._values.documents()
-        if self.judges.ours is not None:
+        ours = self._usual()
+        if ours is not None:
             random = Random(0)  # noqa: S311 - the same documents each time
             lengths = (8, 24, 60, 160) if len(made) > 2 else (8,) * 4 + (16, 24, 40, 60, 90, 160)
-            for text in self.judges.ours.drawn(lengths, random):
+            for text in ours.drawn(lengths, random):
                 try:
                     made.append(json.loads(text, parse_float=_number))
                 except ValueError:
                     continue
         found = {compact(each): each for each in made}
         return [each for text, each in found.items() if self.judges.are_for(each, text)]
+
+    def _usual(self) -> Texts | None:
+        """Return the documents as programs write them, None where we cannot keep the schema."""
+        try:
+            return Texts(Grammar.from_json_schema(self.text))
+        except KbnfError:
+            return None
 
     @cached_property
     def violations(self) -> Violations:

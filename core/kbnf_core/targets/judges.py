@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 
 from kbnf_core.errors import KbnfError
 from kbnf_core.grammar import Grammar
+from kbnf_core.languages import JSON_SCHEMA
+from kbnf_core.languages.json_schema.options import VALIDATOR, as_mapping
 from kbnf_core.targets.ours import Texts
 
 Json: TypeAlias = Any
@@ -74,9 +76,13 @@ class Judges:
 
     @cached_property
     def ours(self) -> Texts | None:
-        """Our own reading of the schema, None where it cannot be kept as a whole."""
+        """Our own reading of the schema, None where it cannot be kept as a whole.
+
+        It is as wide as that of a validator: what an engine writes in another way is no fault.
+        """
         try:
-            grammar = Grammar.from_json_schema(self._text)
+            options = as_mapping(VALIDATOR)
+            grammar = Grammar.read(self._text, JSON_SCHEMA, options=options)
             grammar.tables  # noqa: B018 - what passes a limit is no judge
         except KbnfError:
             return None

@@ -209,15 +209,19 @@ class Values:
         if any(not values[name] for name in required):
             return
         optional = [name for name in optional if values[name]]
-        for chosen in self._chosen(parts, required, optional):
+        least = {name: values[name][0] for name in names if name in required}
+        others = self._with_others(parts, least, depth)
+        for number, chosen in enumerate(self._chosen(parts, required, optional)):
             order = [name for name in names if name in chosen]
             yield {name: values[name][0] for name in order}
+            if number == 1:
+                # One early: what comes late may be one too many.
+                yield from islice(others, 1)
         chosen = {*required, *optional}
         order = [name for name in names if name in chosen]
         for variant in range(1, max((len(values[name]) for name in order), default=0)):
             yield {name: _variant(values[name], variant) for name in order}
-        least = {name: values[name][0] for name in names if name in required}
-        yield from self._with_others(parts, least, depth)
+        yield from others
 
     def _chosen(
         self, parts: Parts, required: Sequence[str], optional: Sequence[str]
