@@ -10,6 +10,7 @@ from click.shell_completion import CompletionItem
 from kbnf_cli.check_options import SEVERITIES, CheckOptions
 from kbnf_cli.check_report import FOR_PEOPLE, FORMATS, Outcome
 from kbnf_cli.checking import FileCheck, Report
+from kbnf_cli.config import TARGET_NAMES
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import CHECKED, STDIN, find_grammars
 from kbnf_cli.inputs import GRAMMAR
@@ -31,7 +32,6 @@ from kbnf_cli.watching import watch, watch_option
 from kbnf_core.diagnostics import CATALOGUE
 from kbnf_core.diagnostics.catalogue import normalise_selector
 from kbnf_core.errors import SourceError
-from kbnf_core.lint import TARGETS
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -125,13 +125,44 @@ fix_options = together(
 """The options that mend what is found."""
 
 
+class _TargetNames(click.ParamType[tuple[str, ...]]):
+    """Names of targets, separated by commas."""
+
+    name = "targets"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        """Return the names; fail for one of none."""
+        if isinstance(value, tuple):
+            return value
+        names = tuple(name.strip() for name in str(value).split(","))
+        for name in names:
+            if name not in TARGET_NAMES:
+                self.fail(f"{name!r} is not one of {', '.join(TARGET_NAMES)}", param, ctx)
+        return names
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Complete the last name."""
+        del ctx, param
+        before, comma, last = incomplete.rpartition(",")
+        found = (name for name in TARGET_NAMES if name.startswith(last))
+        return [CompletionItem(f"{before}{comma}{name}") for name in found]
+
+
 lint_options = together(
     click.option(
         "--target",
         "targets",
-        type=click.Choice(TARGETS),
+        metavar="NAME,...",
+        type=_TargetNames(),
         multiple=True,
-        help="Find what this engine refuses (E502); repeatable.",
+        help="Ask these engines and services whether they take a JSON Schema, enforce it and accept"
+        " its documents; of a grammar, find what they refuse. NAME is an engine (xgrammar,"
+        " llguidance, outlines-core, llama.cpp, kbnf-0.2, kbnf-0.4), `all` for those that are"
+        " installed, or a service (openai, anthropic, gemini); repeatable.",
     ),
     click.option(
         "--max-mask-work",

@@ -21,6 +21,7 @@ from kbnf_core.diagnostics.catalogue import Selection, normalise_selector
 from kbnf_core.errors import ConfigError
 from kbnf_core.files import read_file
 from kbnf_core.lint import TARGETS
+from kbnf_core.targets.names import ALL, ENGINE_NAMES, SERVICE_NAMES
 
 
 class FileIgnores:
@@ -246,9 +247,13 @@ def _token_ids(value: Any, _: Path) -> tuple[int, ...]:
     return tuple(value)
 
 
+TARGET_NAMES = (*dict.fromkeys((*ENGINE_NAMES, *TARGETS, *SERVICE_NAMES)), ALL)
+"""What `--target` takes."""
+
+
 def _targets(value: Any, _: Path) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(item in TARGETS for item in value):
-        raise ValueError(f"a list of engines is needed, out of {', '.join(TARGETS)}")
+    if not isinstance(value, list) or not all(item in TARGET_NAMES for item in value):
+        raise ValueError(f"a list of engines is needed, out of {', '.join(TARGET_NAMES)}")
     return tuple(value)
 
 

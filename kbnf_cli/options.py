@@ -236,7 +236,7 @@ schema_options = together(
     ),
     _schema_option(
         "--strict",
-        type=click.Choice(["openai", "anthropic"]),
+        type=click.Choice(["openai", "anthropic", "gemini"]),
         text="JSON Schema: refuse what the strict mode of this service refuses, with advice.",
     ),
     _schema_option("--tool", metavar="NAME", text="List of tools: calls of this one only."),

@@ -111,6 +111,11 @@ _RULES = (
     Rule("E442", "structural-tag-unsupported", "A part of a structural tag cannot be written."),
     Rule("W441", "structural-tag-approximate", "A field of a structural tag is kept in part only."),
     Rule("W442", "structural-tag-ignored", "A structural tag has a field that means nothing."),
+    # Other engines
+    Rule("E503", "engine-refuses", "An engine that was asked refuses the schema or the grammar."),
+    Rule("W504", "engine-ignores", "An engine that was asked does not enforce this keyword."),
+    Rule("W505", "engine-rejects", "An engine that was asked rejects a document that is valid."),
+    Rule("I506", "engine-costs", "An engine that was asked takes long, or much memory."),
     # The tool
     Rule(
         "E901", "languages-differ", "A grammar has a text that another one should have, and lacks."

@@ -94,6 +94,7 @@ class Service(enum.Enum):
 
     OPENAI = "openai"
     ANTHROPIC = "anthropic"
+    GEMINI = "gemini"
 
 
 class Standard(enum.Enum):
