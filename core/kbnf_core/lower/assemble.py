@@ -13,10 +13,11 @@ from kbnf_core.ir import NEVER, Grammar, Literal, Node, Regular, Token, TokenTer
 from kbnf_core.limits import Limits
 from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.chosen_kernel import compiled
+from kbnf_core.lower.counts import fold
 from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.inline import Inlined
 from kbnf_core.lower.nfa import Alphabet, NfaBuilder, Place, TooManyStatesError, edge_columns
-from kbnf_core.lower.tables import Ids, Tables
+from kbnf_core.lower.tables import NO_LOOPS, Ids, Loops, Tables
 
 Finish = Callable[[NfaBuilder, str], Piece]
 """Makes the automaton of a nonterminal, without free edges."""
@@ -68,7 +69,7 @@ def build_pieces(
     """Return the automata of the nonterminals that are called, the start first.
 
     Raises TooManyStatesError when all together pass ``limits.grammar_states``, WorkLimitError
-    where ``budget`` is used up.
+    where ``budget`` is used up, and UncountableError.
     """
     alphabet = number_symbols(grammar, analysis, inlined)
     names = list(alphabet.nonterminals)
@@ -88,7 +89,7 @@ def build_pieces(
         if isinstance(body, Regular):
             piece = _piece_of_dfa(body, alphabet)
         else:
-            piece = _finished(name, builder, finish)
+            piece = _folded(name, _finished(name, builder, finish), builder)
         pieces[name] = piece
         total += piece.state_count
         if total > limits.grammar_states:
@@ -112,6 +113,26 @@ def _finished(name: str, builder: NfaBuilder, finish: Finish) -> Piece:
         return finish(builder, name)
     except LimitError:
         raise TooManyStatesError(name) from None
+
+
+def _folded(name: str, piece: Piece, builder: NfaBuilder) -> Piece:
+    """Return an automaton without the symbols of counts."""
+    first = builder.alphabet.first_count
+    columns = [_ids(column) for column in (piece.source, piece.symbol, piece.target)]
+    if not builder.counts or not (columns[1] >= first).any():
+        return piece
+    builder.budget.spend(len(columns[0]))
+    rows: list[list[tuple[int, int]]] = [[] for _ in piece.accepting]
+    for source, symbol, target in zip(*(column.tolist() for column in columns), strict=True):
+        rows[source].append((symbol, target))
+    accepting = list(map(bool, piece.accepting))
+    rows, accepting, loops = fold(name, rows, accepting, first, list(builder.counts))
+    edges = [(source, *edge) for source, row in enumerate(rows) for edge in row]
+    source_, symbol_, target_ = np.array(edges, np.int32).reshape(-1, 3).T
+    return Piece(
+        source_.tobytes(), symbol_.tobytes(), target_.tobytes(), bytes(accepting),
+        [()] * len(rows), loops,
+    )  # fmt: skip
 
 
 def _piece_of_dfa(body: Regular, alphabet: Alphabet) -> Piece:
@@ -153,7 +174,32 @@ def assemble(
         token_terminal=_ids(columns[10]),
         token_target=_ids(columns[11]),
         token_terminals=terminals,
+        loops=_loops(list(pieces.values())),
     )
+
+
+def _loops(pieces: list[Piece]) -> Loops:
+    starts = np.cumsum([0, *(piece.state_count for piece in pieces)]).tolist()
+    loops = [
+        loop.moved(start)
+        for piece, start in zip(pieces, starts, strict=False)
+        for loop in piece.loops
+    ]
+    if not loops:
+        return NO_LOOPS
+    of, twin = np.full(starts[-1], -1, np.int32), np.full(starts[-1], -1, np.int32)
+    ends, is_below = np.zeros(starts[-1], np.uint8), np.zeros(starts[-1], np.uint8)
+    for number, loop in enumerate(loops):
+        rows, below = list(loop.rows), list(loop.below)
+        of[rows + below] = number
+        ends[[each[0] for each in (rows, below) if each]] = 1
+        is_below[below] = 1
+        if below:
+            twin[rows], twin[below] = below, rows
+    bounds = np.array([(each.low, -1 if each.high is None else each.high) for each in loops])
+    low, high = bounds.astype(np.int32).T
+    behind = np.array([each.behind for each in loops], np.int32)
+    return Loops(of, twin, ends, is_below, low.copy(), high.copy(), behind)
 
 
 @compiled

@@ -10,6 +10,7 @@ from operator import itemgetter
 
 from kbnf_core.ir import (
     Call,
+    Counted,
     Grammar,
     Node,
     Regular,
@@ -56,6 +57,8 @@ def has_long_run(nodes: Several[Node], most: int) -> bool:
     """Tell whether a repetition has more copies than ``most``, or a sequence more parts."""
     for node in nodes:
         match node:
+            case Counted():
+                count = 0
             case Repeat(_, low, high):
                 count = max(low, high or 1)
             case Sequence(parts):
@@ -91,7 +94,7 @@ class _Splitter:
             return self._call(node)
         if isinstance(node, Sequence) and sum(optional) > LONG_RUN:
             return self._group(node, optional)
-        if isinstance(node, Repeat) and not isinstance(node.body, Call):
+        if type(node) is Repeat and not isinstance(node.body, Call):
             copies = max(node.low, node.high or 1)
             if copies > LONG_RUN and optional[0]:
                 return Repeat(self._call(node.body), node.low, node.high, node.span)

@@ -11,6 +11,31 @@ from kbnf_core.ir import TokenTerminal
 Ids = npt.NDArray[np.int32]
 
 
+Flags = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Loops:
+    """What is counted in tables; see ``lower.counts``. Without loops all arrays are empty.
+
+    By state: ``of``, int32, the loop that it is a row of, -1 outside of all; ``twin``, int32, of a
+    row the one below and the other way round, -1 without one; ``ends``, uint8, whether a repetition
+    ends there; ``is_below``, uint8, whether more must come. By loop, int32: ``low``, ``high`` (-1
+    without one) and ``behind``, the state after ``high``.
+    """
+
+    of: Ids
+    twin: Ids
+    ends: Flags
+    is_below: Flags
+    low: Ids
+    high: Ids
+    behind: Ids
+
+
+NO_LOOPS = Loops(*(np.zeros(0, each) for each in ("i4", "i4", "u1", "u1", "i4", "i4", "i4")))
+
+
 @dataclass(frozen=True, eq=False)
 class Tables:
     """One automaton per nonterminal, all numbered together.
@@ -26,7 +51,8 @@ class Tables:
 
     Everything is trimmed: each state is reachable and can reach acceptance, and a call consumes
     at least one byte or token (that a nonterminal may be empty is built into its callers).
-    ``classes`` is uint8[256]; all other arrays are int32, flags bool.
+    ``classes`` is uint8[256]; all other arrays are int32, flags bool. What ``loops`` tells of is
+    here as if it had no bounds.
     """
 
     names: tuple[str, ...]
@@ -46,6 +72,7 @@ class Tables:
     token_terminal: Ids
     token_target: Ids
     token_terminals: tuple[TokenTerminal, ...]
+    loops: Loops = NO_LOOPS
 
     @property
     def state_count(self) -> int:
