@@ -55,12 +55,13 @@ cdef class ItemSets:
     cdef int32_t states
     cdef bint has_loops
     cdef const int32_t[::1] loop_of
+    cdef const int32_t[::1] loop_row
     cdef const int32_t[::1] loop_twin
-    cdef const uint8_t[::1] loop_ends
+    cdef const int32_t[::1] loop_last
+    cdef const uint8_t[::1] loop_begins
     cdef const uint8_t[::1] loop_below
     cdef const int32_t[::1] loop_low
     cdef const int32_t[::1] loop_high
-    cdef const int32_t[::1] loop_behind
     # Of states that are counted: row and count, by number less ``states``; and the other way round.
     cdef vector[Pair] counted_states
     cdef _Map counted_numbers
@@ -108,12 +109,13 @@ cdef class ItemSets:
         self.unions = _Map()
         self.states = <int32_t> self.accepting.shape[0]
         self.loop_of = tables.loops.of
+        self.loop_row = tables.loops.row
         self.loop_twin = tables.loops.twin
-        self.loop_ends = tables.loops.ends
+        self.loop_last = tables.loops.last
+        self.loop_begins = tables.loops.begins
         self.loop_below = tables.loops.is_below
         self.loop_low = tables.loops.low
         self.loop_high = tables.loops.high
-        self.loop_behind = tables.loops.behind
         self.has_loops = self.loop_low.shape[0] > 0
         self.counted_numbers = _Map()
 
@@ -190,6 +192,8 @@ cdef class ItemSets:
     cdef int32_t _count(self, int32_t source, int32_t row) except -1:
         """The same for a row of a loop: a row stays one, anything else is counted."""
         cdef int32_t loop = self.loop_of[row], count = 0
+        cdef bint begins = self.loop_begins[row]
+        row = self.loop_row[row]
         if source < self.states:
             if self.loop_of[source] == loop:
                 return row
@@ -197,19 +201,19 @@ cdef class ItemSets:
             count = self.counted_states[source - self.states].second
         if self.loop_below[row]:
             row = self.loop_twin[row]
-        if self.loop_ends[row]:
+        if begins:
             count += 1
             if count == self.loop_high[loop]:
-                return self.loop_behind[loop]
+                return self.loop_last[row]
             if self.loop_high[loop] < 0 and count >= self.loop_low[loop]:
                 return row
         return self.counted(row, count)
 
     cdef int32_t counted(self, int32_t row, int32_t count) except -1:
-        """The state of a row, of those that are not below, after so many repetitions."""
-        cdef int32_t loop = self.loop_of[row], number
-        if self.loop_ends[row] and count < self.loop_low[loop] and self.loop_twin[row] >= 0:
-            if not self.loop_below[row]:
+        """The state of a row in a repetition with this number, the first one having 1."""
+        cdef int32_t number
+        if self.loop_below[row] != (count < self.loop_low[self.loop_of[row]]):
+            if self.loop_twin[row] >= 0:
                 row = self.loop_twin[row]
         number = self.counted_numbers.get(_key(row, count))
         if number == UNKNOWN:

@@ -1,6 +1,8 @@
 """Assembles the automata of all nonterminals into one set of tables."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
+from operator import add
 
 import numpy as np
 import numpy.typing as npt
@@ -181,25 +183,25 @@ def assemble(
 def _loops(pieces: list[Piece]) -> Loops:
     starts = np.cumsum([0, *(piece.state_count for piece in pieces)]).tolist()
     loops = [
-        loop.moved(start)
+        loop.renumbered(partial(add, start))
         for piece, start in zip(pieces, starts, strict=False)
         for loop in piece.loops
     ]
     if not loops:
         return NO_LOOPS
-    of, twin = np.full(starts[-1], -1, np.int32), np.full(starts[-1], -1, np.int32)
-    ends, is_below = np.zeros(starts[-1], np.uint8), np.zeros(starts[-1], np.uint8)
+    of, twin, last = np.full((3, starts[-1]), -1, np.int32)
+    row, (begins, is_below) = np.arange(starts[-1], dtype=np.int32), np.zeros((2, starts[-1]), "u1")
     for number, loop in enumerate(loops):
         rows, below = list(loop.rows), list(loop.below)
-        of[rows + below] = number
-        ends[[each[0] for each in (rows, below) if each]] = 1
-        is_below[below] = 1
+        standing, stands_for = np.array(loop.begins, np.int32).T
+        row[standing], begins[standing] = stands_for, 1
+        of[[*rows, *below, *standing.tolist()]] = number
+        last[rows], is_below[below] = loop.last, 1
         if below:
             twin[rows], twin[below] = below, rows
-    bounds = np.array([(each.low, -1 if each.high is None else each.high) for each in loops])
-    low, high = bounds.astype(np.int32).T
-    behind = np.array([each.behind for each in loops], np.int32)
-    return Loops(of, twin, ends, is_below, low.copy(), high.copy(), behind)
+    low = np.array([loop.low for loop in loops], np.int32)
+    high = np.array([-1 if loop.high is None else loop.high for loop in loops], np.int32)
+    return Loops(of, row, twin, last, begins, is_below, low, high)
 
 
 @compiled

@@ -7,30 +7,30 @@ repeats, once, with three symbols of its own around it:
     begin -enter-> head,  head -(what is repeated)-> end,  end -again-> head,  head -exit-> behind
 
 They are letters like any other while the automaton of the rule is made deterministic and minimal;
-what comes before, within and behind the repetition is never mixed. Then ``fold`` takes them out:
+what comes before, within and behind the repetition is never mixed. Then ``fold`` takes them out. The
+states within become three blocks of states:
 
-- the states within are the *rows* of a ``Loop``. Its first row is the one at which a repetition
-  ends: it can do what the head can and, where there were enough, what comes behind can;
-- where some must come (``low``), there is a second set of rows, *below*: there nothing ends;
-- what enters the loop can do what its head can.
+- *rows*: where a repetition may end, it can begin anew, or what comes behind can come;
+- rows *below*, while more must come (``low``): it can begin anew;
+- rows of the *last* repetition (``high``): what comes behind can come.
 
-In the tables a loop is an ordinary cycle, as if there were no bounds. The recogniser counts: a step
-from outside of the loop is the first, one to its first row ends one more, and the last one leads
-*behind* (``kernel/items.pxi``). A state that is counted is a row and a count, made when it is met.
+The first two are cycles, as if there were no bounds. The recogniser counts: each edge that begins
+what is repeated is one more, and the number says which block it leads to (``kernel/items.pxi``). A
+state that is counted is a row and a number, and is made when it is met.
 
 **Where a count does not matter.** So far from ``low`` and ``high`` that no token gets there, a
-state does what its row does, which does not count. So all of them are that row, and the engine
-keeps the number beside the state (``kernel/counting.pxi``): a text of any length meets a few states,
+state does what its row does, which does not count. So all of them are that row, and an engine keeps
+the number beside its state (``kernel/counting.pxi``): a text of any length meets a few states,
 and one mask serves. As many states differ, near either bound, as the longest token has bytes.
 
 Not everything can be counted: where it is open whether a repetition ends (what may follow begins
-like what is repeated, or what is repeated is a beginning of itself), many counts are possible at
-once, and only an automaton with a state for each is deterministic. There ``fold`` gives up, and the
-rule is built anew with every count a state.
+like what is repeated, or what is repeated goes on like that), many counts are possible at once, and
+only an automaton with a state for each is deterministic. There ``fold`` gives up, and the rule is
+built anew with every count a state.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from kbnf_core.errors import KbnfError
 from kbnf_core.ir import Call, Counted, Grammar, Node, Repeat, children, rebuild
@@ -41,8 +41,11 @@ from kbnf_core.lower.nfa import Bounds
 LEAST = 128
 """The bound from which on a repetition is counted; tokens are seldom as long."""
 
-Rows = list[list[tuple[int, int]]]
-"""By state: (symbol, target)."""
+Row = list[tuple[int, int]]
+"""(symbol, target)"""
+
+Rows = list[Row]
+"""By state."""
 
 
 class UncountableError(KbnfError):
@@ -53,20 +56,25 @@ class UncountableError(KbnfError):
 class Loop:
     """A repetition in an automaton: its bounds, and states.
 
-    ``rows``: those within, the one at which a repetition ends first. ``below``: the same where more
-    must come; empty where ``low`` is 0 or 1. ``behind``: the state after ``high``.
+    ``rows``: those within. ``below``: the same where more must come; empty where ``low`` is 0 or 1.
+    ``last``: what each row is in the last repetition, where one can begin there, else -1.
+    ``begins``: (state, row): states, no others lead to them, with which a repetition begins: each
+    stands for a row, or for one below.
     """
 
     low: int
     high: int | None
     rows: tuple[int, ...]
     below: tuple[int, ...]
-    behind: int
+    last: tuple[int, ...]
+    begins: tuple[tuple[int, int], ...]
 
-    def moved(self, by: int) -> "Loop":
-        """Return the loop of an automaton whose states are numbered from ``by`` on."""
-        rows, below = ([by + row for row in each] for each in (self.rows, self.below))
-        return replace(self, rows=tuple(rows), below=tuple(below), behind=by + self.behind)
+    def renumbered(self, number: Callable[[int], int]) -> "Loop":
+        """Return the loop in an automaton that has other numbers for its states."""
+        rows, below = (tuple(number(row) for row in each) for each in (self.rows, self.below))
+        last = tuple(number(row) if row >= 0 else row for row in self.last)
+        begins = tuple((number(state), number(row)) for state, row in self.begins)
+        return Loop(self.low, self.high, rows, below, last, begins)
 
 
 @compiled
@@ -146,7 +154,7 @@ class _Folder:
         )
         self._accepting = list(accepting)
 
-    def _special(self, row: list[tuple[int, int]], kind: int) -> list[tuple[int, int]]:
+    def _special(self, row: Row, kind: int) -> list[tuple[int, int]]:
         """Return (number of bounds, target) for the edges of one kind."""
         first = self._first
         return [((s - first) // 3, to) for s, to in row if s >= first and (s - first) % 3 == kind]
@@ -157,95 +165,124 @@ class _Folder:
 
     def fold(self, bounds: list[Bounds]) -> tuple[Rows, list[bool], list[Loop]]:
         """See ``fold``."""
-        ends: dict[int, list[int]] = {}
-        for state, again in enumerate(self._again):
-            for _, head in again:
-                self._require(len(again) == 1 and not self._rows[state])
-                self._require(not self._enter[state] and not self._exit[state])
-                ends.setdefault(head, []).append(state)
-        heads = sorted(ends)
-        self._require(all(not self._enter[h] and len(self._exit[h]) == 1 for h in heads))
-        entered = {head for enter in self._enter for _, head in enter}
-        self._require(entered.issubset(heads))
-        # While heads still have no more than what is repeated begins with.
-        bodies = {head: self._within(head, ends[head]) for head in heads}
-        loops = {head: self._loop(head, bodies[head], ends[head], bounds) for head in heads}
+        heads = sorted({head for again in self._again for _, head in again})
+        found = {head: self._loop(head, bounds) for head in heads}
         for state, enter in enumerate(self._enter):
             for _, head in enter:
-                self._open(state, head, loops[head])
-        return self._trimmed(list(loops.values()))
+                self._require(head in found)
+                loop, first, behind = found[head]
+                self._rows[state] = [*self._rows[state], *first]
+                if loop.low == 0:
+                    self._rows[state] += self._rows[behind]
+                    self._accepting[state] |= self._accepting[behind]
+        return self._trimmed([loop for loop, _, _ in found.values()])
 
-    def _within(self, head: int, ends: list[int]) -> list[int]:
-        """Return the states between a head and the ends of what it repeats."""
+    def _loop(self, head: int, bounds: list[Bounds]) -> tuple[Loop, Row, int]:
+        """Make the rows of a loop. Returns it, with what it begins with, and what is behind."""
+        self._require(len(self._exit[head]) == 1)
+        self._require(not (self._enter[head] or self._again[head] or self._accepting[head]))
+        (number, behind) = self._exit[head][0]
+        self._require(not (self._enter[behind] or self._again[behind] or self._exit[behind]))
+        low, high = bounds[number]
+        first, within = self._rows[head], self._within(head)
+        self._check_ends(head, within, behind)
+        inner = {to for state in within for _, to in self._rows[state]}
+        below = self._copy(within) if low > 1 else {}
+        last = self._copy(within)
+        begins: list[tuple[int, int]] = []
+        rows = {state: state for state in within}
+        ends = [state for state in within if self._again[state]]
+        openings = [self._opening(first, block, inner, begins) for block in (rows, below) if block]
+        for state in ends:
+            self._extend(last[state], self._rows[behind])
+            self._accepting[last[state]] |= self._accepting[behind]
+            if below:
+                self._extend(below[state], openings[1])
+        for state in ends:
+            self._extend(state, [*openings[0], *self._rows[behind]])
+            self._accepting[state] = self._accepting[behind]
+        targets = {to for _, to in first}
+        loop = Loop(
+            low,
+            high,
+            tuple(within),
+            tuple(below.values()),
+            tuple(last[state] if state in targets else -1 for state in within),
+            tuple(begins),
+        )
+        return loop, openings[0], behind
+
+    def _within(self, head: int) -> list[int]:
+        """Return the states between a head and what comes behind."""
         found: dict[int, None] = {}
         work = [to for _, to in self._rows[head]]
         while work:
             state = work.pop()
-            if state in ends or state in found:
+            if state in found:
                 continue
             self._require(not self._accepting[state] and state != head)
             self._require(not self._enter[state] and not self._exit[state])
-            self._require(not self._again[state])
+            self._require(all(to == head for _, to in self._again[state]))
             found[state] = None
             work += [to for _, to in self._rows[state]]
         return list(found)
 
-    def _loop(self, head: int, body: list[int], ends: list[int], bounds: list[Bounds]) -> Loop:
-        """Make the rows of a loop: those that there are, and those below."""
-        number, behind = self._exit[head][0]
-        low, high = bounds[number]
-        self._require(not self._enter[behind] and not self._again[behind])
-        self._require(not self._exit[behind] and not self._accepting[head])
+    def _check_ends(self, head: int, within: list[int], behind: int) -> None:
+        """Require that the next symbol tells whether a repetition goes on, begins anew or ends."""
         starts = {symbol for symbol, _ in self._rows[head]}
-        self._require(starts.isdisjoint(symbol for symbol, _ in self._rows[behind]))
-        rows = (ends[0], *body)
-        same = dict.fromkeys(ends, ends[0])
-        unit = [(symbol, same.get(to, to)) for symbol, to in self._rows[head]]
-        for state in body:
-            self._rows[state] = [(symbol, same.get(to, to)) for symbol, to in self._rows[state]]
-        below: tuple[int, ...] = ()
-        if low > 1:
-            below = tuple(range(len(self._rows), len(self._rows) + len(rows)))
-            twin = dict(zip(rows, below, strict=True))
-            for row in (unit, *(self._rows[state] for state in body)):
-                self._rows.append([(symbol, twin[to]) for symbol, to in row])
-                self._accepting.append(False)
-        self._rows[ends[0]] = [*unit, *self._rows[behind]]
-        self._accepting[ends[0]] = self._accepting[behind]
-        self._rows[head] = unit
-        return Loop(low, high, rows, below, behind)
+        follow = {symbol for symbol, _ in self._rows[behind]}
+        self._require(starts.isdisjoint(follow) and behind not in within)
+        for state in within:
+            if self._again[state]:
+                own = {symbol for symbol, _ in self._rows[state]}
+                self._require(own.isdisjoint(starts) and own.isdisjoint(follow))
 
-    def _open(self, state: int, head: int, loop: Loop) -> None:
-        """Let a state begin what is repeated."""
-        self._rows[state] = [*self._rows[state], *self._rows[head]]
-        if loop.low == 0:
-            self._rows[state] += self._rows[loop.behind]
-            self._accepting[state] |= self._accepting[loop.behind]
+    def _copy(self, states: list[int]) -> dict[int, int]:
+        """Add copies of states, whose edges are among themselves."""
+        first = len(self._rows)
+        twin = {state: first + i for i, state in enumerate(states)}
+        for state in states:
+            self._rows.append([(symbol, twin[to]) for symbol, to in self._rows[state]])
+            self._accepting.append(False)
+        return twin
+
+    def _opening(
+        self, first: Row, block: dict[int, int], inner: set[int], begins: list[tuple[int, int]]
+    ) -> Row:
+        """Return what begins a repetition in a block; notes the states that it leads to."""
+        standing: dict[int, int] = {}
+        for _, to in first:
+            if to not in standing:
+                standing[to] = block[to]
+                if to in inner:
+                    standing[to] = len(self._rows)
+                    self._rows.append([])
+                    self._accepting.append(False)
+                begins.append((standing[to], block[to]))
+        return [(symbol, standing[to]) for symbol, to in first]
+
+    def _extend(self, state: int, row: Row) -> None:
+        self._rows[state] = [*self._rows[state], *row]
 
     def _trimmed(self, loops: list[Loop]) -> tuple[Rows, list[bool], list[Loop]]:
+        for loop in loops:
+            for state, row in loop.begins:
+                self._rows[state], self._accepting[state] = self._rows[row], self._accepting[row]
         order = {0: 0}
         work = [0]
+        entered = {row: loop for loop in loops for row in loop.rows}
         while work:
             state = work.pop()
             more = [to for _, to in self._rows[state]]
-            for loop in loops:
-                if state == loop.rows[0]:
-                    more += [loop.behind, *loop.rows, *loop.below]
+            if state in entered:
+                loop = entered[state]
+                more += [*loop.rows, *loop.below, *(row for row in loop.last if row >= 0)]
+                more += [each for each, _ in loop.begins]
             for each in more:
                 if each not in order:
                     order[each] = len(order)
                     work.append(each)
         rows = [sorted({(s, order[to]) for s, to in self._rows[state]}) for state in order]
         accepting = [self._accepting[state] for state in order]
-        kept = [
-            Loop(
-                loop.low,
-                loop.high,
-                tuple(order[row] for row in loop.rows),
-                tuple(order[row] for row in loop.below),
-                order[loop.behind],
-            )
-            for loop in loops
-            if loop.rows[0] in order
-        ]
+        kept = [loop.renumbered(order.__getitem__) for loop in loops if loop.rows[0] in order]
         return rows, accepting, kept

@@ -18,22 +18,24 @@ Flags = npt.NDArray[np.uint8]
 class Loops:
     """What is counted in tables; see ``lower.counts``. Without loops all arrays are empty.
 
-    By state: ``of``, int32, the loop that it is a row of, -1 outside of all; ``twin``, int32, of a
-    row the one below and the other way round, -1 without one; ``ends``, uint8, whether a repetition
-    ends there; ``is_below``, uint8, whether more must come. By loop, int32: ``low``, ``high`` (-1
-    without one) and ``behind``, the state after ``high``.
+    By state, int32: ``of``, the loop that it is a row of, -1 outside of all; ``row``, the one that
+    it stands for, most for themselves; ``twin``, of a row the one below and the other way round, -1
+    without one; ``last``, what a row is in the last repetition, where one begins with it, else -1.
+    By state, uint8: ``begins``, whether a repetition begins there, and ``is_below``. By loop, int32:
+    ``low`` and ``high``, -1 without one.
     """
 
     of: Ids
+    row: Ids
     twin: Ids
-    ends: Flags
+    last: Ids
+    begins: Flags
     is_below: Flags
     low: Ids
     high: Ids
-    behind: Ids
 
 
-NO_LOOPS = Loops(*(np.zeros(0, each) for each in ("i4", "i4", "u1", "u1", "i4", "i4", "i4")))
+NO_LOOPS = Loops(*(np.zeros(0, each) for each in ("i4", "i4", "i4", "i4", "u1", "u1", "i4", "i4")))
 
 
 @dataclass(frozen=True, eq=False)
