@@ -23,7 +23,7 @@ state does what its row does, which does not count. So all of them are that row,
 the number beside its state (``kernel/counting.pxi``): a text of any length meets a few states,
 and one mask serves. As many states differ, near either bound, as the longest token has bytes.
 
-Not everything can be counted: where it is open whether a repetition ends (what may follow begins
+Not everything can be counted: where it stays open whether a repetition ends (what may follow begins
 like what is repeated, or what is repeated goes on like that), many counts are possible at once, and
 only an automaton with a state for each is deterministic. There ``fold`` gives up, and the rule is
 built anew with every count a state.
@@ -228,14 +228,28 @@ class _Folder:
         return list(found)
 
     def _check_ends(self, head: int, within: list[int], behind: int) -> None:
-        """Require that the next symbol tells whether a repetition goes on, begins anew or ends."""
+        """Require that it is soon clear whether a repetition goes on, begins anew or ends.
+
+        It may end in the same way as it goes on (a comma or a bracket behind a space), but not for
+        as long as the next one lasts, nor as far as something else is counted: then both counts
+        would be possible.
+        """
         starts = {symbol for symbol, _ in self._rows[head]}
         follow = {symbol for symbol, _ in self._rows[behind]}
-        self._require(starts.isdisjoint(follow) and behind not in within)
         for state in within:
             if self._again[state]:
                 own = {symbol for symbol, _ in self._rows[state]}
                 self._require(own.isdisjoint(starts) and own.isdisjoint(follow))
+        work = [(head, behind)]
+        seen = set(work)
+        for inside, outside in work:
+            for symbol, to in self._rows[inside]:
+                for other, there in self._rows[outside]:
+                    if symbol == other and (to, there) not in seen:
+                        self._require(not (self._again[to] or self._enter[there]))
+                        self._require(not (self._again[there] or self._exit[there]))
+                        seen.add((to, there))
+                        work.append((to, there))
 
     def _copy(self, states: list[int]) -> dict[int, int]:
         """Add copies of states, whose edges are among themselves."""
