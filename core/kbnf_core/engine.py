@@ -36,6 +36,9 @@ L = TypeVar("L")
 KEPT_POSITIONS = 64
 """Places of the past that an engine takes along to a fresh table; older ones can be replayed."""
 
+_STATE = (1 << 32) - 1
+"""The bits of a position that name its state; those above are a count (``kernel/counting.pxi``)."""
+
 FORGOTTEN = DEAD
 """In the list of past places: one that was not taken along. No text is ever at DEAD."""
 
@@ -182,7 +185,7 @@ class Engine(EngineCore):
 
     def can_finish(self) -> bool:
         """Tell whether the text may end here: it is over or, with ``finish="eos"``, complete."""
-        return self._automaton.can_finish(self._position)
+        return self._automaton.can_finish(self._state)
 
     def is_stuck(self) -> bool:
         """Tell whether no token can come although the text may not end here.
@@ -246,13 +249,13 @@ class Engine(EngineCore):
         Raises ``FinishedError`` or ``RejectedError``. No bytes at all change nothing.
         """
         try:
-            after = self._automaton.feed(self._position, data)
+            after = self._automaton.feed(self._exact, data)
         except TableFullError:
             self._renew()
-            after = self._automaton.append(self._position, data)
+            after = self._automaton.append(self._exact, data)
         self._accepted.append(data)
         self._positions.append(self._position)
-        self._position = after
+        self._position = self._automaton.masks.counting.far(after)
         return AcceptTokenResult.Ongoing if after >= 0 else AcceptTokenResult.Finished
 
     def get_allowed_token_ids_from_last_computation(self) -> list[int]:
@@ -317,7 +320,7 @@ class Engine(EngineCore):
 
         At most ``limit``. Nothing is forced where the text may end or a token terminal may come.
         """
-        return self._automaton.forced.bytes_from(self._position, limit)
+        return self._automaton.forced.bytes_from(self._exact, limit)
 
     def forced_tokens(self, limit: int = 256) -> list[int]:
         """Return the tokens that certainly come next, at most ``limit``.
@@ -327,7 +330,7 @@ class Engine(EngineCore):
         held back. Beyond them, and without a tokenizer, a token is foreseen where a mask allows
         that one alone.
         """
-        return self._automaton.forced.find(self._position, self._accepted, limit)
+        return self._automaton.forced.find(self._exact, self._accepted, limit)
 
     def prepare(self, budget: int | None = None) -> int:
         """Precompute the mask of this position, and those of the positions likely to come next.
@@ -339,7 +342,7 @@ class Engine(EngineCore):
         """
         from kbnf_core.mask.ahead import DEFAULT_WORK, prepare
 
-        return prepare(self._automaton, self._position, DEFAULT_WORK if budget is None else budget)
+        return prepare(self._automaton, self._state, DEFAULT_WORK if budget is None else budget)
 
     def shortest_completion(self, *, fewest: bool = True, repeats: bool = False) -> "Completion":
         """Return how the text can end soonest, in bytes and in tokens.
@@ -353,7 +356,7 @@ class Engine(EngineCore):
         from kbnf_core.mask.completion import shortest_completion
 
         before = None if repeats else self._text_so_far
-        return shortest_completion(self._automaton, self._position, fewest, before)
+        return shortest_completion(self._automaton, self._exact, fewest, before)
 
     def sample(self, random: "Random", length: int = 32) -> "Sample":
         """Return tokens at random that can follow: about ``length``, then the soonest end.
@@ -363,7 +366,7 @@ class Engine(EngineCore):
         """
         from kbnf_core.mask.completion import sample
 
-        return sample(self._automaton, self._position, random, length, self._text_so_far)
+        return sample(self._automaton, self._exact, random, length, self._text_so_far)
 
     def shortest_texts(self, count: int) -> "ShortestTexts":
         """Return the ``count`` shortest ways to the end, of bytes that are alike by one of them.
@@ -372,7 +375,7 @@ class Engine(EngineCore):
         """
         from kbnf_core.mask.completion import shortest_texts
 
-        return shortest_texts(self._automaton, self._position, count, self._text_so_far)
+        return shortest_texts(self._automaton, self._exact, count, self._text_so_far)
 
     def _text_so_far(self) -> bytes:
         spelled = self.vocabulary.bytes_or_name
@@ -407,28 +410,39 @@ class Engine(EngineCore):
         limits = self._automaton.limits
         return Why(self._grammar.plain_tables, self.vocabulary, self._finish, limits)
 
+    @property
+    def _state(self) -> int:
+        """The position without what is counted beside the state; its mask is the same."""
+        return self._position & _STATE if self._position >= 0 else self._position
+
+    @property
+    def _exact(self) -> int:
+        """The position as a state in which everything is counted."""
+        return self._automaton.masks.counting.exact(self._position)
+
     def _position_after(self, token_id: int) -> int:
         """Return the position after a token; raise if the token is not allowed."""
         token_id = index(token_id)
         if token_id >> TOKEN_BITS:
             self._refuse(token_id)
+        position = self._exact
         try:
-            return self._automaton.after[self._position << TOKEN_BITS | token_id]
+            return self._automaton.after[position << TOKEN_BITS | token_id]
         except TableFullError:
             self._renew()
-            return self._automaton.step(self._position, token_id)
+            return self._automaton.step(self._exact, token_id)
 
     def _mask_here(self) -> Bitmask:
         """Compute the mask of this position on a cache miss."""
         try:
-            return self._automaton.words[self._position]
+            return self._automaton.words[self._state]
         except TableFullError:
             self._renew()
-            return self._automaton.mask(self._position)
+            return self._automaton.mask(self._state)
 
     def _last_row(self) -> Bitmask:
         """Return the mask row of a position without allowed tokens."""
-        return self._automaton.last_row(self._position)
+        return self._automaton.last_row(self._state)
 
     def _row_of(self, out: Any, row: SupportsIndex | None) -> npt.NDArray[np.int32]:
         """Return a row of a bitmask as a one-dimensional array."""

@@ -175,10 +175,12 @@ def _walk_item_sets(masks: Masks, progress: Progress | None) -> list[int]:
     """Walk every item set from the trie's root; return them in the order they were met."""
     found: list[int] = []
     seen = {EMPTY}
+    # What is far from all bounds of a count has the same walk and goes on in the same way.
+    far = masks.counting.far_items
     scanner = _Scanner(masks.states)
     done = 0
     while done < MAX_WALKS:
-        fresh = scanner.scan() - seen
+        fresh = set(map(far, scanner.scan())) - seen
         found.extend(sorted(fresh))
         seen |= fresh
         if done == len(found):

@@ -30,6 +30,7 @@ cdef class EngineCore:
     cdef bint ends_at_bytes
     cdef bint ends_at_tokens
     cdef LazyTable explorer
+    cdef Counting counting
     # A mask alone does not need the tokens' bytes: they are loaded with the first token.
     cdef bint knows_tokens
     cdef const int32_t[::1] starts
@@ -44,6 +45,7 @@ cdef class EngineCore:
         self.ends_at_bytes = automaton.rule.ends_at_bytes
         self.ends_at_tokens = automaton.rule.ends_at_tokens
         self.explorer = automaton.masks.states.explorer
+        self.counting = automaton.masks.counting
         self.knows_tokens = False
 
     def try_accept_new_token(self, token_id):
@@ -77,9 +79,10 @@ cdef class EngineCore:
             return UNKNOWN
         if self.starts[token] == self.ends[token]:
             return UNKNOWN
-        if self._position >= explorer.capacity:
+        # What is counted is above.
+        state = <int32_t> self._position
+        if state >= explorer.capacity:
             explorer.refresh()
-        state = self._position
         for i in range(self.starts[token], self.ends[token]):
             if self.ends_at_bytes and i > self.starts[token] and explorer.completions[state]:
                 return UNKNOWN
@@ -93,7 +96,14 @@ cdef class EngineCore:
             if after == DEAD:
                 return UNKNOWN
             state = after
-        return ~state if self.ends_at_tokens and explorer.completions[state] else state
+        if self.ends_at_tokens and explorer.completions[state]:
+            return ~state
+        if not self.counting.is_needed:
+            return state
+        i = self.starts[token]
+        return self.counting.settle(
+            self._position, state, &self.blob[i], self.ends[token] - i
+        )
 
     cdef int32_t _explore(self, int32_t state, int32_t i, int32_t end) except -2:
         """The state after bytes of which the first leads to one that nobody asked for; or DEAD."""
@@ -137,5 +147,9 @@ cdef class EngineCore:
         return words if words is not self.nothing else self._last_row()
 
     cdef object _find_allowed(self):
-        cdef PyObject* found = PyDict_GetItemWithError(self.words, self._position)
+        cdef long long position = self._position
+        cdef PyObject* found
+        if position >= 0:
+            position = <int32_t> position
+        found = PyDict_GetItemWithError(self.words, position)
         return <object> found if found is not NULL else self._mask_here()

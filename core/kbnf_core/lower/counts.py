@@ -234,6 +234,10 @@ class _Folder:
         as long as the next one lasts, nor as far as something else is counted: then both counts
         would be possible.
         """
+        for state in (head, *within):
+            # What is counted is in one place at a time.
+            symbols = [symbol for symbol, _ in self._rows[state]]
+            self._require(len(set(symbols)) == len(symbols))
         starts = {symbol for symbol, _ in self._rows[head]}
         follow = {symbol for symbol, _ in self._rows[behind]}
         for state in within:
