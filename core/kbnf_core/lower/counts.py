@@ -41,6 +41,9 @@ from kbnf_core.lower.nfa import Bounds
 LEAST = 128
 """The bound from which on a repetition is counted; tokens are seldom as long."""
 
+MOST = 2**30
+"""Bounds beyond which nothing is counted: counts are 32 bits."""
+
 Row = list[tuple[int, int]]
 """(symbol, target)"""
 
@@ -115,7 +118,7 @@ class _Marker:
             parts = values[first:]
             whole = rebuild(node, [part for part, _, _ in parts])
             counts = any(part[2] for part in parts)
-            if isinstance(whole, Repeat) and max(whole.low, whole.high or 0) >= LEAST:
+            if isinstance(whole, Repeat) and LEAST <= max(whole.low, whole.high or 0) < MOST:
                 _, is_solid, is_nested = parts[0]
                 if is_solid:
                     body = self._call(whole.body) if is_nested else whole.body
