@@ -56,14 +56,14 @@ class DistanceToEnd:
 
     def _filled(self, position: int) -> float:
         """Return the least length from a position by way of at least one edge."""
-        if position < self._states.tables.state_count:
-            return float(self._beyond[position])
-        return self._counts.filled(position)
+        if self._counts.has(position):
+            return self._counts.filled(position)
+        return float(self._beyond[position])
 
     def _length(self, position: int) -> float:
-        if position < self._states.tables.state_count:
-            return float(self._to_end[position])
-        return self._counts.length(position)
+        if self._counts.has(position):
+            return self._counts.length(position)
+        return float(self._to_end[position])
 
     def _up_from(self, root: int, budget: Budget) -> dict[int, float]:
         """Return the length after each nonterminal completes into ``root``."""
@@ -263,10 +263,19 @@ class _Counts:
             if to_end[row] < inf:
                 self._behind[loops.of[row]] = to_end[loops.last[row]] - to_end[row]
 
+    def has(self, position: int) -> bool:
+        """Tell whether a position is counted, or a row of a loop: enough came before."""
+        loops = self._tables.loops
+        return len(loops.of) > 0 and bool(loops.of[position % self._tables.state_count] >= 0)
+
+    def _place(self, position: int) -> tuple[int, int]:
+        """Return the row, and the count."""
+        count, row = divmod(position, self._tables.state_count)
+        return row, count - 1 if count else int(self._tables.loops.low[self._tables.loops.of[row]])
+
     def length(self, position: int) -> float:
         """Return the length to acceptance."""
-        count, row = divmod(position, self._tables.state_count)
-        return self._from(row, count - 1)
+        return self._from(*self._place(position))
 
     def _from(self, row: int, count: int) -> float:
         loop = int(self._tables.loops.of[row])
@@ -276,8 +285,8 @@ class _Counts:
 
     def filled(self, position: int) -> float:
         """Return the length to acceptance by way of at least one edge."""
-        count, row = divmod(position, self._tables.state_count)
-        return self._from(row, count - 1) or self._beyond(row, count - 1)
+        row, count = self._place(position)
+        return self._from(row, count) or self._beyond(row, count)
 
     def _beyond(self, row: int, count: int) -> float:
         """Return the length by way of at least one edge, where there is one of none."""
