@@ -17,7 +17,7 @@ from kbnf_core.grammar import Grammar
 from kbnf_core.kernel import AcceptTokenResult, EngineCore
 from kbnf_core.limits import Limits
 from kbnf_core.mask.bits import Bitmask, apply_mask, check_logits, ids_of, row_of
-from kbnf_core.mask.token_automaton import TOKEN_BITS, TableFullError, TokenAutomaton
+from kbnf_core.mask.token_automaton import STATE, TOKEN_BITS, TableFullError, TokenAutomaton
 from kbnf_core.recognise.migrate import Migration
 from kbnf_core.recognise.states import DEAD
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -35,9 +35,6 @@ L = TypeVar("L")
 
 KEPT_POSITIONS = 64
 """Places of the past that an engine takes along to a fresh table; older ones can be replayed."""
-
-_STATE = (1 << 32) - 1
-"""The bits of a position that name its state; those above are a count (``kernel/counting.pxi``)."""
 
 FORGOTTEN = DEAD
 """In the list of past places: one that was not taken along. No text is ever at DEAD."""
@@ -249,13 +246,13 @@ class Engine(EngineCore):
         Raises ``FinishedError`` or ``RejectedError``. No bytes at all change nothing.
         """
         try:
-            after = self._automaton.feed(self._exact, data)
+            after = self._automaton.feed(self._position, data)
         except TableFullError:
             self._renew()
-            after = self._automaton.append(self._exact, data)
+            after = self._automaton.append(self._position, data)
         self._accepted.append(data)
         self._positions.append(self._position)
-        self._position = self._automaton.masks.counting.far(after)
+        self._position = after
         return AcceptTokenResult.Ongoing if after >= 0 else AcceptTokenResult.Finished
 
     def get_allowed_token_ids_from_last_computation(self) -> list[int]:
@@ -320,7 +317,10 @@ class Engine(EngineCore):
 
         At most ``limit``. Nothing is forced where the text may end or a token terminal may come.
         """
-        return self._automaton.forced.bytes_from(self._exact, limit)
+        forced = self._automaton.forced
+        found = forced.bytes_from(self._state, limit)
+        # Far from all bounds of a count as far as a token reaches: what is longer may stop there.
+        return forced.bytes_from(self._exact, limit) if found and self._is_counted else found
 
     def forced_tokens(self, limit: int = 256) -> list[int]:
         """Return the tokens that certainly come next, at most ``limit``.
@@ -330,7 +330,11 @@ class Engine(EngineCore):
         held back. Beyond them, and without a tokenizer, a token is foreseen where a mask allows
         that one alone.
         """
-        return self._automaton.forced.find(self._exact, self._accepted, limit)
+        forced = self._automaton.forced
+        found = forced.find(self._state, self._accepted, limit)
+        if found and self._is_counted:
+            return forced.find(self._exact, self._accepted, limit)
+        return found
 
     def prepare(self, budget: int | None = None) -> int:
         """Precompute the mask of this position, and those of the positions likely to come next.
@@ -413,7 +417,11 @@ class Engine(EngineCore):
     @property
     def _state(self) -> int:
         """The position without what is counted beside the state; its mask is the same."""
-        return self._position & _STATE if self._position >= 0 else self._position
+        return self._position & STATE if self._position >= 0 else self._position
+
+    @property
+    def _is_counted(self) -> bool:
+        return self._position > STATE
 
     @property
     def _exact(self) -> int:

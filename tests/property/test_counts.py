@@ -66,7 +66,7 @@ def test_tables_that_count_have_the_same_language(
                     break
                 byte_class = random.choice(classes)
                 here, there = counting.step(here, byte_class), plain.step(there, byte_class)
-    assert loops > 5
+    assert loops
 
 
 class Pair:

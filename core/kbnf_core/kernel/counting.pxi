@@ -60,16 +60,25 @@ cdef class Counting:
         finally:
             self.explorer.release()
 
-    def far(self, int32_t state):
-        """Return the position at a state in which everything is counted."""
-        if not self.is_needed or state < 0:
-            return state
-        self.explorer.acquire()
-        try:
-            self._wake()
-            return self._far(state)
-        finally:
-            self.explorer.release()
+    def feed(self, long long position, const uint8_t[::1] data, bint eager):
+        """Return the position after bytes, DEAD where they cannot come.
+
+        With ``eager`` a byte after one that completed the start cannot.
+        """
+        cdef LazyTable explorer = self.explorer
+        cdef int32_t state = <int32_t> position
+        cdef Py_ssize_t i, begun = 0
+        explorer.refresh()
+        for i in range(data.shape[0]):
+            if eager and i and explorer.completions[state]:
+                return DEAD
+            state = explorer.step(state, explorer.classes[data[i]])
+            if state == DEAD:
+                return DEAD
+            if self.is_needed and (i + 1 == data.shape[0] or i + 1 == begun + self.longest):
+                position = self.settle(position, state, &data[begun], <int32_t> (i + 1 - begun))
+                state, begun = <int32_t> position, i + 1
+        return position if self.is_needed else state
 
     def far_items(self, int32_t item_set):
         """Return the item set with rows for what is far."""

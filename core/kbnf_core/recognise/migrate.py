@@ -18,7 +18,8 @@ class Migration:
         """
         if position < 0:
             return ~self.state(~position)
-        return (position >> 32 << 32) | self.state(position & 0xFFFFFFFF)
+        count = position >> 32 << 32
+        return count | self.state(position - count)
 
     def state(self, state: int) -> int:
         """Return the number in the new table of a state of the old one."""
