@@ -20,6 +20,7 @@ from kbnf_cli.options import (
     file_options,
     format_option,
     grammar_options,
+    schema_options,
     stdin_option,
     together,
     vocabulary_options,
@@ -146,6 +147,7 @@ ENOUGH_FOR_JOBS = 32
 @file_options
 @vocabulary_options
 @grammar_options
+@schema_options
 @stdin_option
 @config_options
 @common_options

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kbnf_cli.check_options import CheckOptions
 from kbnf_cli.config import Settings, SettingsFor
@@ -137,11 +137,18 @@ class FileCheck:
             language.name,
             self._asked.start,
             self._asked.finish,
+            self._schema_options(language),
             (defaults.start, defaults.finish and defaults.finish.value),
             vocabulary and (vocabulary.name, vocabulary.fingerprint),
             *(getattr(options, each.name) for each in fields(options) if each.name != "vocabulary"),
         ]
         return self._results.entry(subject.source, settings)
+
+    def _schema_options(self, language: "Language") -> dict[str, Any]:
+        """Return the options that the language of a file is read with."""
+        from kbnf_core.languages import JSON_SCHEMA
+
+        return dict(self._asked.schema) if language is JSON_SCHEMA else {}
 
     def _check(
         self, subject: "_Subject", options: "LintOptions", recording: Recording
@@ -157,6 +164,7 @@ class FileCheck:
             start=self._asked.start,
             finish=self._asked.finish,
             options=options,
+            language_options=self._schema_options(subject.language),
             imports=Imports(recording.load, anywhere=True),
             defaults=subject.settings.defaults,
         )

@@ -18,14 +18,19 @@ from kbnf_cli.converting import (
     conversion_options,
     convert_all,
     deliver,
-    given,
     listing,
-    schema_options,
 )
 from kbnf_cli.files import read_text
 from kbnf_cli.inputs import is_artifact, read_vocabulary
-from kbnf_cli.models import GRAMMAR_OR_CLASS, schema_of_model
-from kbnf_cli.options import as_value, common_options, examples, together, vocabulary_options
+from kbnf_cli.models import GRAMMAR_OR_CLASS, of_model, schema_of_model
+from kbnf_cli.options import (
+    as_value,
+    common_options,
+    examples,
+    schema_options,
+    together,
+    vocabulary_options,
+)
 from kbnf_core.languages import (
     EXTENSIONS,
     JSON_SCHEMA,
@@ -181,7 +186,8 @@ def convert_any(
     start: str | None,
     vocab: str | None,
     eos: tuple[int, ...],
-    **own: str | bool | None,
+    lexing: str | None,
+    schema: Mapping[str, Any],
 ) -> int:
     """Convert grammars from one language to another.
 
@@ -195,7 +201,10 @@ def convert_any(
     _check_usage(sources, models, to, calls)
     vocabulary = read_vocabulary(console, vocab, eos) if vocab else None
     target = named(to or KBNF.name) or KBNF
-    conversion = _Conversion(target, to is not None, from_, start, vocabulary, given(own))
+    own = dict(schema) if lexing is None else {**schema, "lexing": lexing}
+    if models:
+        own = of_model(own)
+    conversion = _Conversion(target, to is not None, from_, start, vocabulary, own)
     paths = [each for each in sources if isinstance(each, Path)]
     if calls.tool_calls is None and not models:
         direction = Direction(conversion.convert, target.extension)

@@ -44,8 +44,9 @@ class Language:
     where the text does not say otherwise; ``options`` are the names of further options of its
     reader, and ``check`` raises ``ConfigError`` for values that they cannot have. ``write`` is None
     for a language that nothing is converted to; ``dump`` makes a text of what a program may give
-    instead of one, ``arrange`` prepares a tree for being printed as KBNF. Functions import what
-    they need when they are called, so that a value costs nothing.
+    instead of one, and ``complete`` adds the options that hold for that to those which are given;
+    ``arrange`` prepares a tree for being printed as KBNF. Functions import what they need when they
+    are called, so that a value costs nothing.
 
     Texts of a language that ``is_json`` are JSON. A language that ``is_converted`` has another
     structure than KBNF: its reader leaves out all to which the start does not lead, and its tree
@@ -66,6 +67,7 @@ class Language:
     is_json: bool = False
     arrange: Callable[[Document], Document] | None = None
     dump: Callable[[Any], str] | None = None
+    complete: Callable[[Any, Mapping[str, Any]], dict[str, Any]] | None = None
     check: Callable[[Mapping[str, Any]], None] | None = None
 
     def check_options(self, options: Mapping[str, Any]) -> None:
@@ -84,6 +86,10 @@ class Language:
         if not isinstance(source, str):
             raise ConfigError(f"{self.name} is read from a text, not from {source!r}"[:200])
         return source
+
+    def options_of(self, source: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options for what a program gives: ``options``, and what holds without them."""
+        return dict(options) if self.complete is None else self.complete(source, options)
 
     def outline(self, source: Source, limits: Limits) -> "Outline":
         """Return where names are defined and used; never raises."""

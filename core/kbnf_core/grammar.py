@@ -24,7 +24,6 @@ from kbnf_core.languages import (
     STRUCTURAL_TAG,
     detect,
 )
-from kbnf_core.languages.json_schema.language import own_names
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.build import PlainTables, build_plain_tables, build_tables
 from kbnf_core.lower.nfa import TooManyStatesError
@@ -199,13 +198,17 @@ class Grammar:
         ``schema`` is a dict, a bool, a text, a pydantic model or a type for which pydantic makes a
         schema: a dataclass, a ``TypedDict``, ``list[int]``.
 
-        ``whitespace`` is ``bounded`` (the default), ``flexible`` or ``compact``, ``order`` is
-        ``declared`` or ``any``; ``options`` are the other fields of ``Options`` in
-        ``kbnf_core.languages.json_schema``. Raises ``GrammarError`` for a schema that is
+        ``whitespace`` is ``printed`` (the default), ``compact``, ``bounded`` or ``flexible``,
+        ``order`` is ``declared`` or ``any``; ``options`` are the other fields of ``Options`` in
+        ``kbnf_core.languages.json_schema``: ``integers`` (``plain`` or ``fraction``), ``digits``
+        (``bounded`` or ``any``), ``formats`` (``plain``, ``rfc`` or ``annotation``), ``closed``,
+        which is true for types of Python, and so on. Raises ``GrammarError`` for a schema that is
         malformed, cannot be satisfied or, unless ``lossy``, kept as a whole.
         """
         text = JSON_SCHEMA.text_of(schema)
-        wanted = own_names({"whitespace": whitespace, "order": order, **options})
+        wanted = JSON_SCHEMA.options_of(
+            schema, {"whitespace": whitespace, "order": order, **options}
+        )
         return cls.read(text, JSON_SCHEMA, lossy=lossy, options=wanted)
 
     @classmethod

@@ -264,7 +264,7 @@ def test_the_options_of_schemas_are_the_same_in_both_commands(
     assert kbnf("convert-json-schema", schema, *options).out == found.out
     assert kbnf("convert", schema).out != found.out
     other = kbnf("convert", write("g.gbnf", GBNF), *options)
-    flag = options[0].replace("no-", "")
+    flag = "--closed" if "additional" in options[0] else options[0]
     assert (other.status, f"{flag} is for JSON Schema" in other.stderr) == (2, True)
 
 

@@ -105,17 +105,14 @@ ALLOWED: dict[str, set[str]] = {
     "store": BASE
     | {"artifact", "automata", "config", "container", "convert", "frontend", "languages"}
     | {"vocab"},
-    "grammar": BASE
-    | READING
-    | {"ir", "languages", "languages.json_schema", "lower", "mask", "store", "vocab"},
+    "grammar": BASE | READING | {"ir", "languages", "lower", "mask", "store", "vocab"},
     "compiled": BASE | {"artifact", "grammar", "vocab"},
     "farm": BASE | {"grammar", "store", "vocab"},
     "engine": BASE | {"artifact", "config", "grammar", "kernel", "mask", "recognise", "vocab"},
     "batch": BASE | {"engine", "kernel", "mask"},
     "recordings": {"engine", "errors", "mask", "vocab"},
     "compat": BASE | {"config", "engine", "mask", "vocab"},
-    "compiler": BASE
-    | {"config", "frontend", "grammar", "languages", "languages.json_schema", "lower", "vocab"},
+    "compiler": BASE | {"config", "frontend", "grammar", "languages", "lower", "vocab"},
     "device": BASE | ENGINE | {"artifact", "container", "kernel", "recognise"},
     "integrations": BASE | ENGINE | {"batch", "compiler", "device"},
     "diff": BASE | RULES | {"config", "grammar", "recognise", "syntax"},

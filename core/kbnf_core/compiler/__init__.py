@@ -24,7 +24,6 @@ from kbnf_core.errors import ConfigError, InternalError, KbnfError
 from kbnf_core.frontend import KBNF
 from kbnf_core.grammar import OF_READ, Grammar
 from kbnf_core.languages import JSON_SCHEMA, LANGUAGES, named
-from kbnf_core.languages.json_schema.language import own_names
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.tables import Tables
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -60,7 +59,8 @@ class Compiler:
     serve no other: a forked child makes a compiler of its own. A source that ends its process
     ``STRIKES`` times is refused from then on (``QuarantinedError``).
     ``limits`` bound the work of a grammar (``Limits.work``), counted, so that the same source is
-    always refused alike. Threads may share a compiler. A grammar that is in use stays usable when
+    always refused alike. ``schema_options`` are those of ``Grammar.from_json_schema`` for schemas
+    that come without. Threads may share a compiler. A grammar that is in use stays usable when
     it is forgotten here.
     """
 
@@ -71,8 +71,11 @@ class Compiler:
         workers: int = 0,
         *,
         limits: Limits = DEFAULT_LIMITS,
+        schema_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.vocabulary = vocabulary
+        self._schema_options = JSON_SCHEMA.options_of("", schema_options or {})
+        JSON_SCHEMA.check_options(self._schema_options)
         self._memory = memory
         self._limits = limits
         self._lock = Lock()
@@ -193,7 +196,8 @@ class Compiler:
             known = ", ".join(each.name for each in LANGUAGES)
             raise ConfigError(f"a compiler reads {known}, not {wanted}")
         if language is JSON_SCHEMA:
-            options = own_names(options)
+            options = self._schema_options | options
+        options = language.options_of(source, options)
         language.check_options({name: options[name] for name in options.keys() - OF_READ})
         for name, value in options.items():
             if not isinstance(value, bool if name == "lossy" else Hashable):

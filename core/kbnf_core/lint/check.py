@@ -4,9 +4,9 @@
 that would lose a comment.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
@@ -43,6 +43,7 @@ from kbnf_core.lint.rules import (
 )
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.source import Source, Span
+from kbnf_core.syntax.parsed import NO_OPTIONS as NO_LANGUAGE_OPTIONS
 from kbnf_core.syntax.parsed import Request
 from kbnf_core.syntax.pragmas import Ignore
 
@@ -58,15 +59,17 @@ def check(
     options: LintOptions = NO_OPTIONS,
     imports: Imports = BELOW,
     defaults: Defaults = NO_DEFAULTS,
+    language_options: Mapping[str, Any] = NO_LANGUAGE_OPTIONS,
 ) -> list[Diagnostic]:
     """Return all findings about a grammar text, in order of position.
 
     ``start`` and ``finish`` win over the text's pragmas, and these over ``defaults``; ``path``
     names it in messages. Where no
     ``language`` is given, the extension of ``path`` tells it, and KBNF is what is left.
-    ``imports`` says which files the text may import. Findings that an ``ignore[...]`` pragma names
+    ``imports`` says which files the text may import; ``language_options`` are those of the
+    language, as in ``Grammar.read``. Findings that an ``ignore[...]`` pragma names
     are left out, and a pragma that silences nothing is a finding itself. Raises ``ConfigError``
-    for an impossible ``finish`` only.
+    for an impossible ``finish`` or option only.
     """
     wanted = None if finish is None else Finish.parse(finish)
     language = language or language_of(path)
@@ -80,6 +83,7 @@ def check(
         imports,
         defaults,
         vocabulary=options.vocabulary,
+        options=language_options,
     )
     return findings_of(reading, options)
 

@@ -122,7 +122,8 @@ def recipe_of(
         path = str(source)
         source = _text_of(source, limits)
     if not isinstance(source, str):
-        language, source = JSON_SCHEMA.name, json.dumps(source)
+        options = JSON_SCHEMA.options_of(source, options)
+        language, source = JSON_SCHEMA.name, JSON_SCHEMA.text_of(source)
     language = language or detect(source, path).name
     if options and language != JSON_SCHEMA.name:
         raise ConfigError(f"only schemas have options: {', '.join(sorted(options))}")

@@ -5,7 +5,7 @@ must be one of the meta-schemas, which come with the library.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import import_module
@@ -13,8 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 from kbnf_core.json_text import Json, NoJsonError, parse_json
 from kbnf_core.languages.json_schema.dynamic import RECURSIVE, Marks, Scope, has_marks
-from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, Ref
-from kbnf_core.languages.json_schema.keywords import APPLICATORS, LOCAL, TYPE_ALONE, UNEVALUATED
+from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Closing, Expression, Ref
+from kbnf_core.languages.json_schema.keywords import (
+    APPLICATORS,
+    BELOW,
+    EVALUATORS,
+    IN_PLACE,
+    LOCAL,
+    REFERENCES,
+    TESTS,
+    TYPE_ALONE,
+    UNEVALUATED,
+)
 from kbnf_core.languages.json_schema.options import SchemaLimits, Standard
 from kbnf_core.languages.json_schema.problems import (
     INVALID,
@@ -69,6 +79,35 @@ class Place:
     pointer: str
     resolver: "Resolver[Json] | None"
     scope: Scope = ()
+    closing: Closing = Closing.NONE
+
+    @property
+    def evaluators(self) -> Set[str]:
+        """The keywords that evaluate members."""
+        return self.contents.keys() & EVALUATORS
+
+    @property
+    def is_closed_by_parts(self) -> bool:
+        """Whether to close objects is left to its properties, or to what it applies in place.
+
+        That is so where nothing else evaluates members. Of ``anyOf``, an object then has the
+        members of one alternative.
+        """
+        evaluators = self.evaluators
+        if evaluators == {"allOf"}:
+            return len(self.contents["allOf"]) == 1
+        return evaluators <= {"properties", "patternProperties"} or (
+            len(evaluators) == 1 and evaluators <= REFERENCES | {"anyOf", "oneOf"}
+        )
+
+    def closing_of(self, keyword: str) -> Closing:
+        """Return which objects are closed of the schemas that a keyword applies."""
+        if self.closing is Closing.NONE or keyword in TESTS:
+            return Closing.NONE
+        if keyword in BELOW:
+            return Closing.WHOLE
+        is_whole = self.closing is Closing.WHOLE and self.is_closed_by_parts
+        return Closing.WHOLE if is_whole else Closing.WITHIN
 
     @property
     def type_alone(self) -> str | None:
@@ -81,12 +120,18 @@ class Document:
     """A document and the schemas in it, by the pointers that expressions name."""
 
     def __init__(
-        self, value: Json, limits: SchemaLimits, standard: Standard = Standard.JSON_SCHEMA
+        self,
+        value: Json,
+        limits: SchemaLimits,
+        standard: Standard = Standard.JSON_SCHEMA,
+        *,
+        closed: bool = False,
     ) -> None:
         refuse_deep(value, limits.depth)
+        self._closing = Closing.WHOLE if closed else Closing.NONE
         self._value = value
         self._depth = limits.depth
-        self._refs: dict[tuple[str, Scope], Ref] = {}
+        self._refs: dict[tuple[str, Scope, Closing], Ref] = {}
         self._places: dict[Ref, Place] = {}
         self._marks = Marks()
         self._marked: dict[str, tuple[Json, Resolver[Json] | None]] = {}
@@ -98,7 +143,8 @@ class Document:
 
     def root(self) -> Expression:
         """Return the whole document as an expression."""
-        return self._expression(self._value, "", None, self._entered((), self._value, None))
+        scope = self._entered((), self._value, None)
+        return self._expression(self._value, "", None, scope, self._closing)
 
     @cached_property
     def _pointers(self) -> dict[int, str]:
@@ -124,10 +170,24 @@ class Document:
         for step in steps:
             value = value[int(step)] if isinstance(value, list) else value[step]
         pointer = "/".join((place.pointer, *map(escape, steps)))
-        return self._expression(value, pointer, place.resolver, place.scope)
+        closing = place.closing_of(steps[0])
+        return self._expression(value, pointer, place.resolver, place.scope, closing)
+
+    def as_written(self, expression: Expression) -> Expression:
+        """Return what a schema allows where no objects are closed but by itself."""
+        if not isinstance(expression, Ref) or expression.closing is Closing.NONE:
+            return expression
+        place = self.place(expression)
+        # Of old drafts the keywords that count, which are those of the place.
+        return self._named(place.contents, place.pointer, place.resolver, place.scope, Closing.NONE)
 
     def _expression(
-        self, value: Json, pointer: str, resolver: "Resolver[Json] | None", scope: Scope
+        self,
+        value: Json,
+        pointer: str,
+        resolver: "Resolver[Json] | None",
+        scope: Scope,
+        closing: Closing,
     ) -> Expression:
         if isinstance(value, bool):
             return ANYTHING if value else NOTHING
@@ -139,10 +199,23 @@ class Document:
             around = resolver or self._resolver
             resolver = around.in_subresource(self._dialect.create_resource(value))
             scope = self._entered(scope, value, resolver)
-        at = self._refs.get((pointer, scope))
+        return self._named(value, pointer, resolver, scope, closing)
+
+    def _named(
+        self,
+        value: dict[str, Json],
+        pointer: str,
+        resolver: "Resolver[Json] | None",
+        scope: Scope,
+        closing: Closing,
+    ) -> Ref:
+        if closing is not Closing.NONE:
+            closing = _closing_that_tells(value, closing)
+        at = self._refs.get((pointer, scope, closing))
         if at is None:
-            at = self._refs[pointer, scope] = Ref(pointer, scope)
-            self._places[at] = Place(self._counting(value, pointer), pointer, resolver, scope)
+            at = self._refs[pointer, scope, closing] = Ref(pointer, scope, closing)
+            contents = self._counting(value, pointer)
+            self._places[at] = Place(contents, pointer, resolver, scope, closing)
         return at
 
     def _entered(self, scope: Scope, schema: Json, resolver: "Resolver[Json] | None") -> Scope:
@@ -240,16 +313,18 @@ class Document:
         """Resolve the reference in ``keyword`` of a schema."""
         reference = self._reference(place, keyword)
         found = self.at(reference) if place.resolver is None else None
+        closing = place.closing_of(keyword)
         if found is not None:
             pointer, value = found
-            return self._expression(value, pointer, None, self._entered(place.scope, value, None))
+            scope = self._entered(place.scope, value, None)
+            return self._expression(value, pointer, None, scope, closing)
         uri, _, anchor = reference.partition("#")
         if anchor and not anchor.startswith("/"):
             resource, resolver = self._resource(place, keyword, uri)
             marked = self._marks.of(resource).get(anchor)
             if marked is not None:
-                return self._there(marked, resolver, place.scope)
-        return self._there(*self._found(place, keyword, reference), place.scope)
+                return self._there(marked, resolver, place.scope, closing)
+        return self._there(*self._found(place, keyword, reference), place.scope, closing)
 
     def follow_dynamic(self, place: Place, keyword: str) -> Expression:
         """Resolve ``$dynamicRef`` or ``$recursiveRef``: the first schema met with its mark."""
@@ -259,7 +334,7 @@ class Document:
         met = dict(self._entered(place.scope, resource, resolver)).get(name)
         if met is None or name not in self._marks.of(resource):
             return self.follow(place, keyword)
-        return self._there(*self._marked[met], place.scope)
+        return self._there(*self._marked[met], place.scope, place.closing_of(keyword))
 
     def _reference(self, place: Place, keyword: str) -> str:
         reference = place.contents[keyword]
@@ -306,9 +381,12 @@ class Document:
             pointers = _pointers(contents, self._depth).items()
             self._pointers.update((held, f"{uri}{pointer}") for held, pointer in pointers)
 
-    def _there(self, schema: Json, resolver: "Resolver[Json] | None", scope: Scope) -> Expression:
+    def _there(
+        self, schema: Json, resolver: "Resolver[Json] | None", scope: Scope, closing: Closing
+    ) -> Expression:
         pointer = self._pointers.get(id(schema), "")
-        return self._expression(schema, pointer, resolver, self._entered(scope, schema, resolver))
+        entered = self._entered(scope, schema, resolver)
+        return self._expression(schema, pointer, resolver, entered, closing)
 
     def refused(self, contents: dict[str, Json]) -> str | None:
         """Return a keyword of draft 3 that is not read, and would be ignored."""
@@ -406,6 +484,15 @@ def _dialect(value: Json) -> "Specification[Json]":
     if not isinstance(named, str):
         return DRAFT202012
     return specification_with(named, default=DRAFT202012)
+
+
+def _closing_that_tells(value: dict[str, Json], wanted: Closing) -> Closing:
+    """Return which objects of a schema to close, as far as there are any to close."""
+    if not value.keys() & (IN_PLACE | BELOW):
+        return Closing.NONE
+    says = value.keys() & {"additionalProperties", "unevaluatedProperties"}
+    closes = not says and value.keys() & (IN_PLACE | {"properties"})
+    return wanted if closes else Closing.WITHIN
 
 
 def _has_id(value: dict[str, Json]) -> bool:

@@ -39,6 +39,24 @@ APPLICATORS = frozenset(
 )  # fmt: skip
 """What becomes an expression; ``then`` and ``else`` are read with ``if``."""
 
+TESTS = frozenset({"not", "if", "contains", "propertyNames"})
+"""What only asks whether a value fits a schema."""
+
+REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+IN_PLACE = REFERENCES | {
+    "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas", "dependencies",
+}  # fmt: skip
+"""What applies other schemas to the same value."""
+EVALUATORS = IN_PLACE | {"properties", "patternProperties"}
+"""What evaluates some members of an object, and leaves others."""
+BELOW = frozenset(
+    {
+        "properties", "patternProperties", "additionalProperties", "unevaluatedProperties",
+        "prefixItems", "items", "additionalItems", "unevaluatedItems",
+    }
+)  # fmt: skip
+"""What applies schemas to members and items."""
+
 REFUSED_BY_LLGUIDANCE = frozenset(
     {
         "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "propertyNames",

@@ -127,7 +127,10 @@ def _checked(text: Source, options: Options) -> tuple[Json, Options]:
 
 def _run_writer(text: Source, options: Options) -> RunWriter:
     value, options = _checked(text, options)
-    return RunWriter(SharedDocument(value, options.limits, options.standard), options)
+    return RunWriter(
+        SharedDocument(value, options.limits, options.standard, closed=bool(options.closed)),
+        options,
+    )
 
 
 def _readable(text: Source, options: Options) -> Embedded:
@@ -137,7 +140,7 @@ def _readable(text: Source, options: Options) -> Embedded:
 
     try:
         value, options = _checked(text, options)
-        document = Document(value, options.limits, options.standard)
+        document = Document(value, options.limits, options.standard, closed=bool(options.closed))
         return _embedded(ReadableWriter(document, options, text.places))
     except ProblemError as error:
         raise GrammarError([_diagnostic(error.problem, text)]) from None
@@ -169,7 +172,7 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
     ``schema`` is as ``document.read_json`` returns it: numbers are decimals.
     """
     options = guided(schema, options or Options())
-    document = Document(schema, options.limits, options.standard)
+    document = Document(schema, options.limits, options.standard, closed=bool(options.closed))
     return _embedded(Writer(document, options, prefix), prefix)
 
 

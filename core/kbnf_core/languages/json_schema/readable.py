@@ -30,7 +30,7 @@ from kbnf_core.languages.json_schema.build_tree import (
 from kbnf_core.languages.json_schema.characters import spell_text
 from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
-from kbnf_core.languages.json_schema.format_rules import FORMAT_RULES, format_rules
+from kbnf_core.languages.json_schema.format_rules import format_rules
 from kbnf_core.languages.json_schema.linear import Rules
 from kbnf_core.languages.json_schema.options import Options, SchemaLimits
 from kbnf_core.languages.json_schema.other_names import OtherNames
@@ -159,10 +159,10 @@ class ReadableScalars(ScalarWriter):
         del automaton
         return self.other_names.write(words)
 
-    def _format(self, name: str) -> Form | None:
-        if name not in FORMAT_RULES or not self._prelude.spelling.is_usual:
+    def _format(self, name: str, pattern: str) -> Form | None:
+        rules = format_rules(name, pattern) if self._prelude.spelling.is_usual else ()
+        if not rules:
             return None
-        rules = format_rules(name)
         fresh = [(rule, body) for rule, body in rules if rule not in self.format_names]
         self.format_names.update((rule, self._rules.fresh(rule)) for rule, _ in fresh)
         names = self.format_names

@@ -18,6 +18,7 @@ from kbnf_core.expression import NOTHING, Choice
 from kbnf_core.languages.json_schema.additional_names import all_but, regex_but
 from kbnf_core.languages.json_schema.atoms import (
     INTEGER,
+    Atom,
     Compared,
     Length,
     Matching,
@@ -38,8 +39,14 @@ from kbnf_core.languages.json_schema.build_tree import (
 from kbnf_core.languages.json_schema.formats import formats_of
 from kbnf_core.languages.json_schema.lengths import Lengths, lengths_of
 from kbnf_core.languages.json_schema.linear import Rules, Step, write_linear
-from kbnf_core.languages.json_schema.options import SchemaLimits, Standard
-from kbnf_core.languages.json_schema.prelude import Prelude
+from kbnf_core.languages.json_schema.options import Formats, SchemaLimits, Standard
+from kbnf_core.languages.json_schema.prelude import (
+    FRACTION_DIGITS,
+    WHOLE_DIGITS,
+    Prelude,
+    digits,
+    integers,
+)
 from kbnf_core.languages.json_schema.problems import too_large, too_many_states
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
 from kbnf_core.languages.json_schema.values import number_text
@@ -71,7 +78,8 @@ _JUST_BELOW_ZERO = Decimal("-1e-1000")
 _FORMAT_NAMES = {
     pattern: name
     for standard in Standard
-    for name, pattern in formats_of(standard).items()
+    for formats in (Formats.PLAIN, Formats.RFC)
+    for name, pattern in formats_of(standard, formats).items()
     if pattern
 }
 
@@ -138,7 +146,7 @@ class ScalarWriter:
         form: Form | None = None
         if len(part.literals) == 1 and wanted and isinstance(atom, Matching):
             wish = _FORMAT_NAMES.get(atom.regex, wish)
-            form = self._format(wish)
+            form = self._format(wish, atom.regex)
         form = form or self._string(part, wish)
         if form is None:
             return None
@@ -187,9 +195,9 @@ class ScalarWriter:
         del automaton
         return regex(self._quoted(regex_but(words, self._builder)))
 
-    def _format(self, name: str) -> Form | None:
+    def _format(self, name: str, pattern: str) -> Form | None:
         """Return a format by rules of its own; here it is an expression as any other."""
-        del name
+        del name, pattern
         return None
 
     def _in_quotes(self, found: Regex) -> Form:
@@ -295,27 +303,46 @@ class ScalarWriter:
         inner = print_expression(found, self._prelude.spelling.spell)
         return f'"(?:{inner})"' if isinstance(found, Choice) else f'"{inner}"'
 
-    def _decimals(self, part: Restricted) -> Dfa:
-        """Return the texts to use for numbers.
+    def _number_texts(self, part: Restricted) -> Dfa:
+        """Return the decimal texts of a set of numbers, with more digits where none has so few."""
+        numbers = part.dfa(self._rules.budget)
+        found = operations.intersect(numbers, self._decimals(part))
+        if found.is_empty and self._prelude.has_bounded_digits:
+            return operations.intersect(numbers, self._decimals(part, is_wide=True))
+        return found
 
-        LLGuidance's integers have no fraction, its multiples no zeros behind the divisor's
-        digits. Where there are no negative numbers there is no negative zero.
+    def _decimals(self, part: Restricted, *, is_wide: bool = False) -> Dfa:
+        """Return the texts to use for numbers; of any number of digits where ``is_wide``.
+
+        Integers have a fraction only where that is asked for. Multiples of another number have no
+        more digits behind the point than that, where digits are bounded or LLGuidance's are meant.
+        Where there are no negative numbers there is no negative zero.
         """
         atoms = [atom for atom, wanted in part.literals if wanted]
-        places = [
-            max(-int(atom.divisor.normalize().as_tuple().exponent), 0)
-            for atom in atoms
-            if isinstance(atom, Multiple)
-        ]
-        fraction = r"(?:\.[0-9]+)?"
+        bounds = [atom.bound for atom in atoms if isinstance(atom, Compared)]
+        divisors = [atom.divisor for atom in atoms if isinstance(atom, Multiple)]
+        places = [_places(divisor) for divisor in divisors]
+        most, fraction = None, digits(None)
+        if self._prelude.has_bounded_digits and not is_wide:
+            most = max(WHOLE_DIGITS, *map(_whole_digits, (*bounds, *divisors)), 1)
+            fraction = digits(max(FRACTION_DIGITS, *map(_places, bounds), *places, 1))
+        below_one = ""
         if places and min(places) == 0:
-            fraction = self._prelude.whole_fraction
-        elif places and self._prelude.has_exact_decimals:
-            fraction = rf"(?:\.[0-9]{{1,{min(places)}}})?"
-        whole = Matching(_INTEGER_DIGITS + fraction).dfa()
+            behind = self._prelude.whole_fraction
+        elif places and (self._prelude.has_bounded_digits or self._prelude.has_exact_decimals):
+            behind = rf"(?:\.{digits(min(places))})?"
+        else:
+            behind = rf"(?:\.{fraction})?"
+            if most is not None and any(_leaves_out_zero(atom) for atom in atoms):
+                # Next to zero, digits count from the first that is not 0: else each 0 is a case.
+                below_one = r"|-?0\.0{0,16}[1-9][0-9]{0,16}"
+        whole = integers(most)
+        if below_one:
+            whole = whole.replace("0|", "", 1)
+        texts = Matching(f"{whole}{behind}{below_one}").dfa()
         if all(atom.holds(_JUST_BELOW_ZERO) for atom in atoms if isinstance(atom, Compared)):
-            return whole
-        return operations.difference(whole, _negative_zero())
+            return texts
+        return operations.difference(texts, _negative_zero())
 
     def _readable(self, part: Restricted) -> Regex | None:
         """Return the expression as it was written, where there is just one; or a listed rest."""
@@ -331,23 +358,29 @@ class ScalarWriter:
     def _numbers(self, values: Iterable[Decimal]) -> Form:
         """Return the texts of some numbers; zeros behind the point change nothing.
 
-        Numbers that take the same zeros share them, so that no number needs an automaton.
+        Numbers that take the same zeros share them, so that no number needs an automaton. Where
+        digits are bounded, numbers have the zeros that they have in the schema, or none.
         """
-        if self._prelude.has_exact_decimals:
+        zeros, are_bounded = self._prelude.whole_fraction, self._prelude.has_bounded_digits
+        if self._prelude.has_exact_decimals or (are_bounded and not zeros):
             each = ((number_text(value), str(value)) for value in values)
             return alternation(map(text, dict.fromkeys(chain.from_iterable(each))))
-        whole: list[Form] = []
-        fractions: list[Form] = []
-        others: list[Form] = []
+        whole: dict[str, None] = {}
+        fractions: dict[str, None] = {}
+        others: dict[str, None] = {}
         for value in values:
             plain, written = number_text(value), str(value)
-            (fractions if "." in plain else whole).append(text(plain))
+            (fractions if "." in plain else whole)[plain] = None
             if written.strip("0123456789-."):
-                others.append(text(written))
-        zeros = self._prelude.whole_fraction
-        groups = (whole, regex(zeros) if zeros else EMPTY), (fractions, regex("0*"))
-        found = [sequence(alternation(group), behind) for group, behind in groups if group]
-        return alternation([*found, *others])
+                others[written] = None
+        groups = (
+            (whole, regex(zeros) if zeros else EMPTY),
+            (fractions, EMPTY if are_bounded else regex("0*")),
+        )
+        found = [
+            sequence(alternation(map(text, group)), behind) for group, behind in groups if group
+        ]
+        return alternation([*found, *map(text, others)])
 
     def _linear(self, characters: CharacterDfa, spelling: Spell, wish: str) -> Form | None:
         def step(state: int) -> Step[int]:
@@ -367,7 +400,7 @@ class ScalarWriter:
 
     def _decimal_texts(self, part: Restricted, wish: str) -> Form | None:
         """Return the decimal texts of a set of numbers."""
-        dfa = operations.intersect(part.dfa(self._rules.budget), self._decimals(part))
+        dfa = self._number_texts(part)
         if dfa.is_empty:
             return None
         characters = to_characters(dfa)
@@ -403,7 +436,19 @@ def _tails(lengths: Lengths) -> Mapping[int, Regex]:
     return found
 
 
-_INTEGER_DIGITS = "-?(?:0|[1-9][0-9]*)"
+def _leaves_out_zero(atom: Atom) -> bool:
+    """Tell whether a bound is 0, and not itself allowed."""
+    return isinstance(atom, Compared) and not atom.bound and not atom.wanted & EQUAL
+
+
+def _places(number: Decimal) -> int:
+    """Return the digits behind the point of a number."""
+    return max(-int(number.normalize().as_tuple().exponent), 0)
+
+
+def _whole_digits(number: Decimal) -> int:
+    """Return the digits before the point of a number."""
+    return max(number.adjusted(), 0) + 1 if number else 1
 
 
 def is_long(form: Form, most: int = LONG) -> bool:

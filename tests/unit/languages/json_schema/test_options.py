@@ -59,8 +59,8 @@ def test_members_in_any_order(judge: Prepare) -> None:
     assert not any(map(allows, ["{}", '{"b": null}', '{"a": 1, "a": 2}', '{"a": 1, "x": 1}']))
 
 
-def test_additional_properties_default(judge: Prepare) -> None:
-    allows = judge(PAIR, Options(additional_properties=False))
+def test_objects_may_be_closed(judge: Prepare) -> None:
+    allows = judge(PAIR, Options(closed=True))
     assert allows('{"a": 1}')
     assert not allows('{"a": 1, "c": 2}')
 

@@ -18,8 +18,9 @@ from kbnf_core.languages.json_schema.bounded_formats import bounded_format
 from kbnf_core.languages.json_schema.build_tree import EMPTY, call, sequence, text
 from kbnf_core.languages.json_schema.characters import Spelling
 from kbnf_core.languages.json_schema.format_rules import FORMAT_RULES
-from kbnf_core.languages.json_schema.formats import FORMATS
+from kbnf_core.languages.json_schema.formats import FORMATS, formats_of
 from kbnf_core.languages.json_schema.lengths import Lengths
+from kbnf_core.languages.json_schema.options import Formats, Options, Standard
 from kbnf_core.languages.json_schema.readable import tidied
 from kbnf_core.lower.regular import Regulars
 from kbnf_core.source import Source
@@ -38,12 +39,14 @@ EVENT: dict[str, Any] = {
 }
 
 
+@pytest.mark.parametrize("formats", [Formats.PLAIN, Formats.RFC])
 @pytest.mark.parametrize("name", sorted(FORMAT_RULES))
-def test_the_rules_of_a_format_have_its_language(name: str) -> None:
-    grammar = Grammar(from_json_schema(json.dumps({"type": "string", "format": name})).text)
+def test_the_rules_of_a_format_have_its_language(name: str, formats: Formats) -> None:
+    schema = json.dumps({"type": "string", "format": name})
+    grammar = Grammar(from_json_schema(schema, Options(formats=formats)).text)
     rules = grammar._rules[0].rules
     builder = Builder()
-    found = builder.read(FORMATS[name])
+    found = builder.read(formats_of(Standard.JSON_SCHEMA, formats)[name])
     assert found is not None
     spelled = compile_regex(f'"(?:{print_expression(found, Spelling().spell)})"').dfa
     assert spelled is not None
@@ -54,10 +57,14 @@ def test_the_rules_of_a_format_have_its_language(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["email", "hostname", "uri", "uri-reference", "iri", "date-time", "time"]
 )
-def test_a_bounded_format_is_part_of_the_format(name: str, most: int) -> None:
-    bounded = bounded_format(FORMATS[name], Length(0, most))
-    assert bounded is not None
-    part, whole = Matching(bounded.regex).dfa(), Matching(FORMATS[name]).dfa()
+@pytest.mark.parametrize("formats", [Formats.PLAIN, Formats.RFC])
+def test_a_bounded_format_is_part_of_the_format(name: str, most: int, formats: Formats) -> None:
+    pattern = formats_of(Standard.JSON_SCHEMA, formats)[name]
+    bounded = bounded_format(pattern, Length(0, most))
+    if bounded is None:
+        assert Lengths(Matching(pattern).dfa()).longest[0] is not None, "a format without a bound"
+        return
+    part, whole = Matching(bounded.regex).dfa(), Matching(pattern).dfa()
     assert difference(part, whole).is_empty
     longest = Lengths(part).longest[0]
     assert longest is not None
