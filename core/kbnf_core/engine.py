@@ -346,7 +346,7 @@ class Engine(EngineCore):
         """
         from kbnf_core.mask.ahead import DEFAULT_WORK, prepare
 
-        return prepare(self._automaton, self._state, DEFAULT_WORK if budget is None else budget)
+        return prepare(self._automaton, self._position, DEFAULT_WORK if budget is None else budget)
 
     def shortest_completion(self, *, fewest: bool = True, repeats: bool = False) -> "Completion":
         """Return how the text can end soonest, in bytes and in tokens.

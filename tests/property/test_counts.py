@@ -15,7 +15,6 @@ import pytest
 from kbnf_core import Engine, Grammar, Vocabulary, load_artifact
 from kbnf_core.budget import Budget
 from kbnf_core.errors import EmptyGrammarError, RejectedError
-from kbnf_core.lower.build import build_tables
 from kbnf_core.recognise.distance import DistanceToEnd
 from kbnf_core.recognise.states import StateTable
 from kbnf_testing.acceptance import FINISHES, accepted_by, mask_of
@@ -28,7 +27,7 @@ _BUDGET = Budget(10**9)
 
 
 def both(text: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Grammar, Grammar] | None:
-    """Return a grammar that counts from 2 on, and one that does not count; None for an empty one."""
+    """Return a grammar that counts from 2 on, and one that does not; None for an empty one."""
     found = []
     for least in (2, 10**9):
         monkeypatch.setattr(LEAST, least)
@@ -90,6 +89,7 @@ class Pair:
         return [] if one.is_finished() else flags[0].nonzero()[0].tolist()
 
     def accept(self, token: int) -> None:
+        """Accept a token that can come."""
         for engine in self.engines:
             engine.try_accept_new_token(token)
 
@@ -101,7 +101,7 @@ class Pair:
             assert accepted_by(one, ids) == mask_of(one).nonzero()[0].tolist()
             assert accepted_by(copy.copy(one), ids) == mask_of(one).nonzero()[0].tolist()
         if random.random() < 0.3:
-            self.engines[0] = pickle.loads(pickle.dumps(one))
+            self.engines[0] = pickle.loads(pickle.dumps(one))  # noqa: S301 - our own
 
     def move(self, random: Random, allowed: list[int], hold: bytes) -> None:
         """Go on, back, or by bytes that are no token."""

@@ -151,7 +151,9 @@ def _check_loops(checker: Checker, positions: int) -> None:
     begins, is_below = (checker.flags(f"loop.{x}") for x in ("begins", "is_below"))
     low, high = (checker.array(f"loop.{x}", np.int32) for x in ("low", "high"))
     size = positions if len(low) else 0
-    for name, array in zip((*_ROWS, "begins", "is_below"), (of, row, twin, last, begins, is_below), strict=True):
+    for name, array in zip(
+        (*_ROWS, "begins", "is_below"), (of, row, twin, last, begins, is_below), strict=True
+    ):
         checker.require(len(array) == size, f"loop.{name}", "has a wrong length")
     checker.require(len(high) == len(low), "loop.high", "has a wrong length")
     checker.within("loop.of", of, -1, len(low))

@@ -15,8 +15,8 @@ from kbnf_core.ir import NEVER, Grammar, Literal, Node, Regular, Token, TokenTer
 from kbnf_core.limits import Limits
 from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.chosen_kernel import compiled
-from kbnf_core.lower.counts import fold
 from kbnf_core.lower.compact import Piece
+from kbnf_core.lower.counts import fold
 from kbnf_core.lower.inline import Inlined
 from kbnf_core.lower.nfa import Alphabet, NfaBuilder, Place, TooManyStatesError, edge_columns
 from kbnf_core.lower.tables import NO_LOOPS, Ids, Loops, Tables

@@ -7,8 +7,8 @@ repeats, once, with three symbols of its own around it:
     begin -enter-> head,  head -(what is repeated)-> end,  end -again-> head,  head -exit-> behind
 
 They are letters like any other while the automaton of the rule is made deterministic and minimal;
-what comes before, within and behind the repetition is never mixed. Then ``fold`` takes them out. The
-states within become three blocks of states:
+what comes before, within and behind the repetition is never mixed. Then ``fold`` takes them out.
+The states within become three blocks of states:
 
 - *rows*: where a repetition may end, it can begin anew, or what comes behind can come;
 - rows *below*, while more must come (``low``): it can begin anew;
@@ -94,8 +94,10 @@ def mark_counts(grammar: Grammar, analysis: Analysis, left_out: set[str]) -> Gra
     rules: dict[str, Node] = {}
     for name, body in grammar.rules.items():
         if name in analysis.reachable and has_count(analysis.nodes[name], LEAST):
-            body = body if name in left_out else _Marker(name, rules, analysis).mark(body)
-        rules[name] = body
+            counts = name not in left_out
+            rules[name] = _Marker(name, rules, analysis).mark(body) if counts else body
+        else:
+            rules[name] = body
     same = all(rules.get(name) is body for name, body in grammar.rules.items())
     return grammar if same else Grammar(grammar.start, rules)
 

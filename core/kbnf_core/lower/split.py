@@ -150,7 +150,7 @@ class _Splitter:
                     count = BLOCK**level + rest
             return [*parts, Repeat(unit, 0, count, node.span)]
 
-        more = [Repeat(unit, 0, None, node.span)]
+        more: list[Node] = [Repeat(unit, 0, None, node.span)]
         if node.high is not None:
             more = at_most(node.high - node.low)
         return Sequence((*exactly(node.low), *more), node.span)

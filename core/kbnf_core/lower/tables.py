@@ -18,11 +18,11 @@ Flags = npt.NDArray[np.uint8]
 class Loops:
     """What is counted in tables; see ``lower.counts``. Without loops all arrays are empty.
 
-    By state, int32: ``of``, the loop that it is a row of, -1 outside of all; ``row``, the one that
-    it stands for, most for themselves; ``twin``, of a row the one below and the other way round, -1
+    By state, int32: ``of``, its loop, -1 outside of all; ``row``, the one that
+    it stands for, most for themselves; ``twin``, of a row the one below and vice versa, -1
     without one; ``last``, what a row is in the last repetition, where one begins with it, else -1.
-    By state, uint8: ``begins``, whether a repetition begins there, and ``is_below``. By loop, int32:
-    ``low`` and ``high``, -1 without one.
+    By state, uint8: ``begins``, whether a repetition begins there, and ``is_below``.
+    By loop, int32: ``low`` and ``high``, -1 without one.
     """
 
     of: Ids

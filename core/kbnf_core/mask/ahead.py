@@ -8,7 +8,7 @@ is followed throughout. Results go to the usual caches; nothing else changes.
 from collections import deque
 from time import sleep
 
-from kbnf_core.mask.token_automaton import TableFullError, TokenAutomaton
+from kbnf_core.mask.token_automaton import STATE, TableFullError, TokenAutomaton
 from kbnf_core.recognise.states import DEAD
 
 DEFAULT_WORK = 100_000
@@ -33,6 +33,9 @@ def prepare(automaton: TokenAutomaton, position: int, budget: int) -> int:
     """
     masks, states = automaton.masks, automaton.masks.states
     work, pause = 0, _PAUSE_AFTER
+    if position > STATE:
+        # Far from its bounds a count does not matter.
+        position &= STATE
     seen = {position}
     ahead = deque([position])
     while ahead and work < budget and not masks.is_half_full:

@@ -3,7 +3,9 @@
 ``TokenAutomata`` are those of one grammar, with the state table that they share.
 
 A *position* is what an engine holds: the number of a state, or its complement (``~state``) where
-the text is over; and where a count does not matter yet, the count above the state. So a token's step is one lookup, by position and token id packed into one integer.
+the text is over; where a count does not matter yet, the count is above the state
+(``kernel/counting.pxi``). So a token's step is one lookup, by position and token id packed into one
+integer.
 """
 
 from collections.abc import Callable

@@ -126,9 +126,9 @@ class _Rules:
     """The reversed tables: for each node, the nodes whose lengths depend on it.
 
     ``edges[node]`` are (source, cost); ``calls[node]`` are (source, the other part of the sum).
-    ``times[node]`` is (source, factor). Behind the nonterminals come three kinds of nodes of counts:
-    what each loop repeats, that as often as it must come again, and by row with which one begins
-    all from there on.
+    ``times[node]`` is (source, factor). Behind the nonterminals come three kinds of nodes of
+    counts: what each loop repeats, that as often as it must come again, and by row with which one
+    begins all from there on.
     """
 
     def __init__(self, tables: Tables, byte: Costs, token: float) -> None:
@@ -163,7 +163,9 @@ class _Rules:
         for loop, low in enumerate(loops.low.tolist()):
             if low > 1:
                 self.times[first + loop] = first + count + loop, low - 1
-        for state in np.flatnonzero((loops.begins == 1) & (loops.is_below[loops.row] == 0)).tolist():
+        for state in np.flatnonzero(
+            (loops.begins == 1) & (loops.is_below[loops.row] == 0)
+        ).tolist():
             last, loop = int(loops.last[loops.row[state]]), int(loops.of[state])
             self.entered[state] = self._count
             if loops.low[loop] > 1:

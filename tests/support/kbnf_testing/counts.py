@@ -1,4 +1,4 @@
-"""Random grammars of repetitions with bounds, and vocabularies with tokens of several repetitions."""
+"""Random grammars of repetitions with bounds, and vocabularies with tokens of several of them."""
 
 from random import Random
 

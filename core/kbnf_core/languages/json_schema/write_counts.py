@@ -98,9 +98,7 @@ def is_looped(whole: Expression) -> bool:
     return _branches([whole]) is not None
 
 
-def write_one_loop(
-    whole: Expression, length: Length, times: Times, spell: Spell
-) -> Form | None:
+def write_one_loop(whole: Expression, length: Length, times: Times, spell: Spell) -> Form | None:
     """Return what an expression that ``is_looped`` matches of some lengths; None for nothing."""
     forms = [_one_loop(items, length, times, spell) for items in _branches([whole]) or ()]
     found = [form for form in forms if form is not None]
