@@ -60,6 +60,17 @@ cdef class Counting:
         finally:
             self.explorer.release()
 
+    def far(self, int32_t state):
+        """Return the position at a state in which everything is counted."""
+        if not self.is_needed or state < 0:
+            return state
+        self.explorer.acquire()
+        try:
+            self._wake()
+            return self._far(state)
+        finally:
+            self.explorer.release()
+
     def feed(self, long long position, const uint8_t[::1] data, bint eager):
         """Return the position after bytes, DEAD where they cannot come.
 

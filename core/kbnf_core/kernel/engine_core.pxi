@@ -25,8 +25,12 @@ cdef class EngineCore:
     cdef public list _accepted
     cdef public list _positions
     cdef public object _allowed
+    # Who works ahead (``mask.ahead.Ahead``), None for nobody.
+    cdef public object _ahead
     cdef object words
     cdef object nothing
+    cdef set prepared
+    cdef set unasked
     cdef bint ends_at_bytes
     cdef bint ends_at_tokens
     cdef LazyTable explorer
@@ -47,6 +51,8 @@ cdef class EngineCore:
         self.explorer = automaton.masks.states.explorer
         self.counting = automaton.masks.counting
         self.knows_tokens = False
+        self.prepared = automaton.prepared
+        self.unasked = automaton.unasked
 
     def try_accept_new_token(self, token_id):
         """Append a token.
@@ -64,7 +70,16 @@ cdef class EngineCore:
         self._accepted.append(token_id)
         self._positions.append(self._position)
         self._position = after
+        if self._ahead is not None:
+            self._look_ahead()
         return _ONGOING if after >= 0 else _FINISHED
+
+    cpdef _look_ahead(self):
+        """Have masks made from here on, unless that was done before or nobody works ahead."""
+        cdef long long place = self._place()
+        if self._ahead is not None and place >= 0 and place not in self.prepared:
+            self.prepared.add(place)
+            self._ahead.put(id(self), self._automaton, place)
 
     cdef long long _plain_after(self, token_id) except? UNKNOWN:
         """The position after a token, UNKNOWN where its bytes do not lead to one."""
@@ -146,10 +161,14 @@ cdef class EngineCore:
         words = self._find_allowed()
         return words if words is not self.nothing else self._last_row()
 
+    cdef inline long long _place(self) noexcept:
+        """The position without what is counted beside the state; its mask is the same."""
+        return <int32_t> self._position if self._position >= 0 else self._position
+
     cdef object _find_allowed(self):
-        cdef long long position = self._position
-        cdef PyObject* found
-        if position >= 0:
-            position = <int32_t> position
-        found = PyDict_GetItemWithError(self.words, position)
+        cdef long long place = self._place()
+        cdef PyObject* found = PyDict_GetItemWithError(self.words, place)
+        if self._ahead is not None and self.unasked and place in self.unasked:
+            self.unasked.discard(place)
+            self._ahead.hits += 1
         return <object> found if found is not NULL else self._mask_here()
