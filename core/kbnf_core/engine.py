@@ -18,7 +18,7 @@ from kbnf_core.kernel import AcceptTokenResult, EngineCore
 from kbnf_core.limits import Limits
 from kbnf_core.mask.ahead import Ahead, ahead_for
 from kbnf_core.mask.bits import Bitmask, apply_mask, check_logits, ids_of, row_of
-from kbnf_core.mask.token_automaton import TOKEN_BITS, TableFullError, TokenAutomaton
+from kbnf_core.mask.token_automaton import STATE, TOKEN_BITS, TableFullError, TokenAutomaton
 from kbnf_core.recognise.migrate import Migration
 from kbnf_core.recognise.states import DEAD
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -213,7 +213,7 @@ class Engine(EngineCore):
 
     def can_finish(self) -> bool:
         """Tell whether the text may end here: it is over or, with ``finish="eos"``, complete."""
-        return self._automaton.can_finish(self._position)
+        return self._automaton.can_finish(self._state)
 
     def is_stuck(self) -> bool:
         """Tell whether no token can come although the text may not end here.
@@ -349,7 +349,10 @@ class Engine(EngineCore):
 
         At most ``limit``. Nothing is forced where the text may end or a token terminal may come.
         """
-        return self._automaton.forced.bytes_from(self._position, limit)
+        forced = self._automaton.forced
+        found = forced.bytes_from(self._state, limit)
+        # Far from all bounds of a count as far as a token reaches: what is longer may stop there.
+        return forced.bytes_from(self._exact, limit) if found and self._is_counted else found
 
     def forced_tokens(self, limit: int = 256) -> list[int]:
         """Return the tokens that certainly come next, at most ``limit``.
@@ -359,7 +362,11 @@ class Engine(EngineCore):
         held back. Beyond them, and without a tokenizer, a token is foreseen where a mask allows
         that one alone.
         """
-        return self._automaton.forced.find(self._position, self._accepted, limit)
+        forced = self._automaton.forced
+        found = forced.find(self._state, self._accepted, limit)
+        if found and self._is_counted:
+            return forced.find(self._exact, self._accepted, limit)
+        return found
 
     def prepare(self, budget: int | None = None) -> int:
         """Precompute the mask of this position, and those of the positions likely to come next.
@@ -385,7 +392,7 @@ class Engine(EngineCore):
         from kbnf_core.mask.completion import shortest_completion
 
         before = None if repeats else self._text_so_far
-        return shortest_completion(self._automaton, self._position, fewest, before)
+        return shortest_completion(self._automaton, self._exact, fewest, before)
 
     def sample(self, random: "Random", length: int = 32) -> "Sample":
         """Return tokens at random that can follow: about ``length``, then the soonest end.
@@ -395,7 +402,7 @@ class Engine(EngineCore):
         """
         from kbnf_core.mask.completion import sample
 
-        return sample(self._automaton, self._position, random, length, self._text_so_far)
+        return sample(self._automaton, self._exact, random, length, self._text_so_far)
 
     def shortest_texts(self, count: int) -> "ShortestTexts":
         """Return the ``count`` shortest ways to the end, of bytes that are alike by one of them.
@@ -404,7 +411,7 @@ class Engine(EngineCore):
         """
         from kbnf_core.mask.completion import shortest_texts
 
-        return shortest_texts(self._automaton, self._position, count, self._text_so_far)
+        return shortest_texts(self._automaton, self._exact, count, self._text_so_far)
 
     def _text_so_far(self) -> bytes:
         spelled = self.vocabulary.bytes_or_name
@@ -439,28 +446,43 @@ class Engine(EngineCore):
         limits = self._automaton.limits
         return Why(self._grammar.plain_tables, self.vocabulary, self._finish, limits)
 
+    @property
+    def _state(self) -> int:
+        """The position without what is counted beside the state; its mask is the same."""
+        return self._position & STATE if self._position >= 0 else self._position
+
+    @property
+    def _is_counted(self) -> bool:
+        return self._position > STATE
+
+    @property
+    def _exact(self) -> int:
+        """The position as a state in which everything is counted."""
+        return self._automaton.masks.counting.exact(self._position)
+
     def _position_after(self, token_id: int) -> int:
         """Return the position after a token; raise if the token is not allowed."""
         token_id = index(token_id)
         if token_id >> TOKEN_BITS:
             self._refuse(token_id)
+        position = self._exact
         try:
-            return self._automaton.after[self._position << TOKEN_BITS | token_id]
+            return self._automaton.after[position << TOKEN_BITS | token_id]
         except TableFullError:
             self._renew()
-            return self._automaton.step(self._position, token_id)
+            return self._automaton.step(self._exact, token_id)
 
     def _mask_here(self) -> Bitmask:
         """Compute the mask of this position on a cache miss."""
         try:
-            return self._automaton.words[self._position]
+            return self._automaton.words[self._state]
         except TableFullError:
             self._renew()
-            return self._automaton.mask(self._position)
+            return self._automaton.mask(self._state)
 
     def _last_row(self) -> Bitmask:
         """Return the mask row of a position without allowed tokens."""
-        return self._automaton.last_row(self._position)
+        return self._automaton.last_row(self._state)
 
     def _row_of(self, out: Any, row: SupportsIndex | None) -> npt.NDArray[np.int32]:
         """Return a row of a bitmask as a one-dimensional array."""

@@ -414,10 +414,15 @@ class Grammar:
     @cached_property
     def tables(self) -> "Tables":
         """The automata. Raises ``GrammarError`` (E106, E107) where they pass a limit."""
-        return self.tables_with(None)
+        rules, analysis = self._rules
+        build = partial(build_tables, rules, self._limits, analysis, counted=True)
+        return self._build(build)
 
-    def tables_with(self, inlined: "Inlined | None") -> "Tables":
-        """Return the automata with these nonterminals written out. Raises as ``tables`` does."""
+    def tables_with(self, inlined: "Inlined") -> "Tables":
+        """Return the automata with these nonterminals written out, and a state for each count.
+
+        Raises as ``tables`` does.
+        """
         rules, analysis = self._rules
         build = partial(build_tables, rules, self._limits, analysis, inlined=inlined)
         return self._build(build)
