@@ -59,6 +59,16 @@ def test_members_in_any_order(judge: Prepare) -> None:
     assert not any(map(allows, ["{}", '{"b": null}', '{"a": 1, "a": 2}', '{"a": 1, "x": 1}']))
 
 
+def test_large_objects_keep_the_declared_order() -> None:
+    properties: dict[str, Any] = dict.fromkeys("abcdefghi", {"type": "null"})
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    conversion = from_json_schema(json.dumps(schema), Options(order=Order.ANY))
+    assert [(note.code, note.pointer) for note in conversion.notes] == [("W808", "/properties")]
+    declared = from_json_schema(json.dumps(schema))
+    assert (conversion.text, conversion.exact) == (declared.text, False)
+    assert declared.notes == ()
+
+
 def test_objects_may_be_closed(judge: Prepare) -> None:
     allows = judge(PAIR, Options(closed=True))
     assert allows('{"a": 1}')
@@ -83,7 +93,9 @@ def test_rules_are_named_after_definitions() -> None:
     ids=str,
 )
 def test_pragma_says_how_it_finishes(schema: Any, finish: str) -> None:
-    assert from_json_schema(json.dumps(schema)).text.startswith(f"(* kbnf: finish={finish} *)\n")
+    assert from_json_schema(json.dumps(schema)).text.startswith(
+        f"(* kbnf: finish={finish} from=json-schema *)\n"
+    )
 
 
 @pytest.mark.parametrize("schema", [PAIR, TREE, {}, {"minProperties": 3}], ids=str)
