@@ -32,7 +32,7 @@ from kbnf_core.languages.json_schema.expressions import (
 from kbnf_core.languages.json_schema.linear import Step, write_linear
 from kbnf_core.languages.json_schema.objects import Objects, Region, without
 from kbnf_core.languages.json_schema.options import Order, Standard
-from kbnf_core.languages.json_schema.problems import too_large, unsupported
+from kbnf_core.languages.json_schema.problems import narrowed, too_large, unsupported
 from kbnf_core.languages.json_schema.value_sets import STEPS, Restricted
 
 if TYPE_CHECKING:
@@ -99,7 +99,8 @@ class _Layout:
         most = self.writer.limits.orders
         if len(self.names) > most:
             message = f"objects with more than {most} properties have them in the declared order"
-            self.writer.left_out(message, "properties")
+            pointer = self.writer.pointer("properties")
+            self.writer.schemas.notes.append(narrowed(message, pointer))
         return len(self.names) <= most
 
     def member(self, name: str, value: Expression) -> Form | None:

@@ -60,7 +60,7 @@ def test_members_in_any_order(judge: Prepare) -> None:
 
 
 def test_large_objects_keep_the_declared_order() -> None:
-    properties: dict[str, Any] = dict.fromkeys("abcdefghi", {"type": "null"})
+    properties: dict[str, Any] = {name: {"type": "null"} for name in "abcdefghi"}
     schema = {"type": "object", "properties": properties, "additionalProperties": False}
     conversion = from_json_schema(json.dumps(schema), Options(order=Order.ANY))
     assert [(note.code, note.pointer) for note in conversion.notes] == [("W808", "/properties")]
