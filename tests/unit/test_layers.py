@@ -92,6 +92,10 @@ ALLOWED: dict[str, set[str]] = {
     | READING
     | {"automata", "vocab"}
     | {f"languages.{each}" for each in ("conversion", "gbnf", "json_schema")},
+    "languages.tools": BASE
+    | READING
+    | {"ir", "lower"}
+    | {f"languages.{each}" for each in ("json_schema", "structural_tag")},
     # The list of languages, above them all.
     "languages": BASE | READING | {f"languages.{language}" for language in LANGUAGES},
     "convert": BASE | READING | {"languages", "languages.json_schema", "vocab"},
@@ -112,7 +116,7 @@ ALLOWED: dict[str, set[str]] = {
     "batch": BASE | {"engine", "kernel", "mask"},
     "recordings": {"engine", "errors", "mask", "vocab"},
     "compat": BASE | {"config", "engine", "mask", "vocab"},
-    "compiler": BASE | {"config", "frontend", "grammar", "languages", "lower", "vocab"},
+    "compiler": BASE | {"config", "frontend", "grammar", "languages", "lower", "mask", "vocab"},
     "device": BASE | ENGINE | {"artifact", "container", "kernel", "recognise"},
     "integrations": BASE | ENGINE | {"batch", "compiler", "device"},
     "diff": BASE | RULES | {"config", "grammar", "recognise", "syntax"},

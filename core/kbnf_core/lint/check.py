@@ -83,6 +83,8 @@ def check(
         imports,
         defaults,
         vocabulary=options.vocabulary,
+        # What is only kept if something is dropped is an error, as for whoever reads it.
+        lossy=False,
         options=language_options,
     )
     return findings_of(reading, options)
@@ -94,7 +96,11 @@ def findings_of(reading: Reading, options: LintOptions = NO_OPTIONS) -> list[Dia
     Where there is no engine (``kernel.has_engine``), those that take it are left out: W307, E601,
     and all that ``options`` asks about a vocabulary, costs and budgets.
     """
-    found = [*reading.diagnostics, *run_lints(reading, _answerable(options))]
+    found = [
+        *reading.diagnostics,
+        *reading.lint(),
+        *run_lints(reading, _answerable(options)),
+    ]
     if any(loss.code == _NO_VOCABULARY for loss in reading.losses):
         # What is complete where depends on tokens that are not known.
         found = [each for each in found if each.code not in _CUT]

@@ -17,6 +17,7 @@ from sglang.srt.constrained.base_grammar_backend import (
 from sglang.srt.runtime_context import get_serving
 
 from kbnf_core import (
+    Ahead,
     Compiler,
     Engine,
     KbnfError,
@@ -120,6 +121,11 @@ class KbnfBackend(BaseGrammarBackend):  # type: ignore[misc] # the host is not t
         if whitespace is not None:
             own["whitespace"] = whitespace
         self._compiler = Compiler(vocabulary, workers=workers, schema_options=own)
+
+    @property
+    def ahead(self) -> Ahead | None:
+        """What was prepared while the model computed; None where ``KBNF_AHEAD=0`` turned it off."""
+        return self._compiler.ahead
 
     # What waits for the end of reasoning takes these from the backend.
     allocate_vocab_mask = KbnfGrammar.allocate_vocab_mask

@@ -12,7 +12,7 @@ from vllm.v1.structured_output.backend_types import (
 )
 from vllm.v1.structured_output.request import get_structured_output_key
 
-from kbnf_core import Compiler, Engine, Vocabulary, allocate_bitmask
+from kbnf_core import Ahead, Compiler, Engine, Vocabulary, allocate_bitmask
 from kbnf_core.convert import detect
 from kbnf_core.integrations import schema_options
 from kbnf_vllm.requests import Asked, check
@@ -70,6 +70,11 @@ class KbnfBackend(StructuredOutputBackend):  # type: ignore[misc] # the host is 
         """Tell whether a tokenizer can be read; all that vLLM has can."""
         del tokenizer
         return True
+
+    @property
+    def ahead(self) -> Ahead | None:
+        """What was prepared while the model computed; None where ``KBNF_AHEAD=0`` turned it off."""
+        return self._compiler.ahead
 
     def compile_grammar(
         self,

@@ -4,6 +4,7 @@ The language is that of ``writer``, the rules are not: those there are for a pro
 that say little, of nothing or of one other rule, are left out in the end.
 """
 
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
@@ -49,16 +50,28 @@ _VALUE = "_value"
 _LONGEST_REMARK = 240
 
 
+_NAME = re.compile(r"[^\W\d][\w .-]{0,40}")
+"""A title that can be the name of a rule."""
+
+
 class ReadableWriter(Writer):
     """Writes rules for a person to read; ``comments`` are what to say of them, by name.
 
     ``places`` are the spans of JSON Pointers in the author's text: those of the rules and their
-    parts, but for what JSON Schema adds to every schema.
+    parts, but for what JSON Schema adds to every schema. ``pointer`` returns what comments call a
+    place.
     """
 
-    def __init__(self, document: Document, options: Options, places: Mapping[str, Span]) -> None:
+    def __init__(
+        self,
+        document: Document,
+        options: Options,
+        places: Mapping[str, Span],
+        pointer: Callable[[str], str],
+    ) -> None:
         super().__init__(document, options)
         self._places = places
+        self._pointer = pointer
         self._spans: dict[str, Span] = {}
         self._properties: dict[tuple[str, Expression], Form] = {}
         self._readable = ReadableScalars(self.prelude, self.rules, self.limits, self.left_out)
@@ -109,6 +122,12 @@ class ReadableWriter(Writer):
         form = super().place(expression, wish)
         return None if form is None else placed(form, self._span(expression))
 
+    def _alternative(self, expression: Expression, wish: str) -> Form | None:
+        place = self.schemas.document.place(expression) if isinstance(expression, Ref) else None
+        title = None if place is None else place.contents.get("title")
+        is_name = isinstance(title, str) and _NAME.fullmatch(title)
+        return super()._alternative(expression, str(title) if is_name else wish)
+
     def _distinct(self, forms: Iterable[Form]) -> Iterable[Form]:
         # Two that differ only in their places are one.
         found: dict[str, Form] = {}
@@ -141,7 +160,7 @@ class ReadableWriter(Writer):
         told = [place.contents.get(keyword) for keyword in ("title", "description")]
         said = [" ".join(each.split()).rstrip(".") for each in told if isinstance(each, str)]
         remark = textwrap.shorten(". ".join(each for each in said if each), _LONGEST_REMARK)
-        pointer = place.pointer or "the whole schema"
+        pointer = self._pointer(place.pointer) or "the whole schema"
         self.comments[rule] = f"{pointer}: {remark}" if remark else pointer
 
 
