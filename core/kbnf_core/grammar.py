@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from kbnf_core.lower.inline import Inlined
     from kbnf_core.lower.tables import Tables
     from kbnf_core.mask.token_automaton import StoredMemo, TokenAutomata
+    from kbnf_core.parse.parser import Parser
+    from kbnf_core.parse.tree import Tree
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 T = TypeVar("T")
@@ -372,6 +374,23 @@ class Grammar:
         except WorkLimitError as error:
             reading = self.reading
             raise GrammarError([too_much_work(reading.document, error, reading.meaning)]) from None
+
+    @cached_property
+    def parser(self) -> "Parser":
+        """What parses texts; built on first use. Raises as ``tables`` does."""
+        from kbnf_core.parse.parser import Parser
+
+        return self._build(partial(Parser, self._explained, self._limits))
+
+    def parse(self, text: str | bytes) -> "Tree":
+        """Return which rules matched which parts of a whole text.
+
+        A text fits if the start derives it, whatever the way to finish. Where it has several
+        trees, it is the one that takes alternatives in written order and loops as long as they
+        can, the first difference from the left deciding. Raises ``ParseError`` with the place
+        where a text stops fitting, ``WorkLimitError`` for one with too many trees side by side.
+        """
+        return self.parser.parse(text.encode() if isinstance(text, str) else bytes(text))
 
     @cached_property
     def token_automata(self) -> "TokenAutomata":
