@@ -149,7 +149,11 @@ def _value_line(grammar: "Grammar", text: Text, partial: bool) -> str:
 
 def _report(console: Console, text: Text, error: ParseError, format_: str) -> None:
     path = (" > ".join(error.rules),) if error.rules else ()
-    message = str(error).partition(": expected")[0]
+    message = "the text ends too early"
+    if not error.is_unfinished:
+        from kbnf_core.mask.why import show_byte
+
+        message = f"byte {error.offset} ({show_byte(error.data[error.offset])}) cannot come here"
     verdict = Verdict(text, message, error.offset, error.expected, path)
     if format_ in ("tree", "sexp"):
         console.data(lines_of(verdict, console.width()))

@@ -392,6 +392,21 @@ class Grammar:
         """
         return self.parser.parse(text.encode() if isinstance(text, str) else bytes(text))
 
+    def read_value(self, text: str | bytes, *, partial: bool = False) -> Any:
+        """Return the JSON value of a whole text, as ``json.loads`` has it.
+
+        With ``partial`` the text may be the beginning of one, and the value is what is certain of
+        it: strings as far as they are known, numbers once they are over; None where nothing is.
+        Raises ``ParseError`` for a text that does not fit the grammar, or is no JSON.
+        """
+        from kbnf_core.parse.values import NOTHING_YET, JsonReader
+
+        data = text.encode() if isinstance(text, str) else bytes(text)
+        self.parser.check(data, partial=partial)
+        reader = JsonReader()
+        reader.feed(data, final=not partial)
+        return None if reader.value is NOTHING_YET else reader.value
+
     @cached_property
     def token_automata(self) -> "TokenAutomata":
         """The caches, shared by all engines of this grammar."""

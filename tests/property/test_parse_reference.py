@@ -14,7 +14,7 @@ TEXTS = ["".join(text) for size in range(1, 7) for text in product("ab", repeat=
 
 pytestmark = pytest.mark.parametrize("block", range(8))
 
-GRAMMARS = 40
+GRAMMARS = 12
 """Random grammars a block."""
 
 
@@ -42,7 +42,7 @@ def grammars(block: int, **options: bool):
 
 def test_the_tree_is_the_first_derivation(block: int) -> None:
     for rules, grammar, random in grammars(block):
-        for text in random.sample(TEXTS, 20):
+        for text in random.sample(TEXTS, 12):
             tree = parsed(grammar, text)
             if is_cyclic(rules):
                 # No derivation is the first one: it comes to an end, and fits or does not.
@@ -56,7 +56,7 @@ def test_unambiguous_trees_are_those_of_lark(block: int) -> None:
     for rules, grammar, random in grammars(block, filled=True):
         if is_cyclic(rules):
             continue
-        fitting = [text for text in random.sample(TEXTS, 30) if parsed(grammar, text)]
+        fitting = [text for text in random.sample(TEXTS, 15) if parsed(grammar, text)]
         unambiguous = [
             text for text in fitting if grammar.parser.derivations(text.encode(), 2)[0] == 1
         ]
@@ -64,7 +64,9 @@ def test_unambiguous_trees_are_those_of_lark(block: int) -> None:
             continue
         options = {"parser": "earley", "lexer": "dynamic_complete", "ambiguity": "explicit"}
         try:
-            lark = Lark(as_lark(rules), propagate_positions=True, maybe_placeholders=False, **options)
+            lark = Lark(
+                as_lark(rules), propagate_positions=True, maybe_placeholders=False, **options
+            )
         except LarkError:
             continue
         for text in unambiguous:

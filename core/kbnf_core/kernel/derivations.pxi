@@ -94,18 +94,10 @@ cdef struct _Event:
     int32_t offset
 
 cdef struct _Progress:
-    # A configuration of a region, or so many events of one of its links; and the calls it is in.
+    # A configuration of a region, or so many events of one of its links.
     int32_t node
     int32_t link
     int32_t done
-    int32_t calls
-
-cdef struct _Thread:
-    # A configuration of a region on a way forward: the calls it is in, and what it came from.
-    int32_t node
-    int32_t calls
-    int32_t previous
-    int32_t link
 
 
 cdef cppclass _Sources:
@@ -135,9 +127,13 @@ cdef cppclass _Region:
     vector[Pair] returned
     vector[vector[int32_t]] around
     ordered_map[Triple, int32_t] frame_numbers
-    # On ways forward: lists of the calls entered, each with the one around it.
-    vector[Pair] calls
-    unordered_map[uint64_t, int32_t] call_numbers
+
+
+cdef cppclass _Level:
+    # A call on a way forward: the state that called, _NOTHING for a tail call; and of each open
+    # call that was entered there, those around it.
+    int32_t caller
+    unordered_map[int32_t, vector[int32_t]] around
 
 
 cdef class Derivations:
@@ -698,14 +694,11 @@ cdef class Trace:
             number = _NOTHING
 
     cdef int64_t _preference(
-        self, _Region* region, int32_t source, _Link link, vector[int32_t]& control
+        self, _Region* region, int32_t source, _Link link, vector[_Level]& levels
     ) except -2:
-        """How much a link is preferred among those of one configuration; the least is the most.
-
-        ``control`` are the states that called what is open, ``_NOTHING`` those of tail calls.
-        """
+        """How much a link is preferred among those of one configuration; the least is the most."""
         cdef int32_t at, index
-        cdef size_t depth = control.size()
+        cdef size_t depth = levels.size()
         if link.kind == _READ:
             return self.known.preference[link.edge]
         if link.kind == _CALL or link.kind == _TAIL:
@@ -713,13 +706,13 @@ cdef class Trace:
                 self.known.preference[self.known.calls_at + link.edge] >> _FIRST_BITS
             ) << _FIRST_BITS
         if link.kind == _RETURN:
-            while depth and control[depth - 1] == _NOTHING:
+            while depth and levels[depth - 1].caller == _NOTHING:
                 depth -= 1
             if depth:
                 at, index = region.places[source].at, region.places[source].index
                 step = self._step(at)
                 return self.known.preference_of(
-                    control[depth - 1],
+                    levels[depth - 1].caller,
                     step.arrivals[index].report,
                     step.arrivals[region.places[link.target].index].state,
                 ) & 0xFFFFFFFF
@@ -743,32 +736,35 @@ cdef class Trace:
         unordered_set[int32_t]& dead,
         vector[_Way]& chosen,
     ) except -1:
-        # Those of the threads that are followed side by side: all of them prefer the same so far.
-        cdef vector[_Thread] threads
-        cdef vector[int32_t] current, following, control
+        # Threads by number, side by side in ``current``: all of them prefer the same so far, so that
+        # they share ``levels``. A thread is a configuration and what it may have come from, each
+        # with the number of the link.
+        cdef vector[int32_t] threads, current, following
+        cdef vector[vector[Pair]] origins
+        cdef vector[_Level] levels
         cdef vector[Pair] ways
-        cdef unordered_set[uint64_t] seen
-        cdef int32_t number, calls
+        cdef unordered_set[int32_t] seen
+        cdef unordered_map[int32_t, int32_t] reached
+        cdef int32_t number, node
         cdef int64_t best, preference
         cdef size_t i
         cdef _Link link
-        cdef _Thread thread
-        threads.push_back(_Thread(begin, _NOTHING, _NOTHING, 0))
+        threads.push_back(begin)
+        origins.push_back(vector[Pair]())
         current.push_back(0)
-        while threads.back().node != origin:
+        seen.insert(begin)
+        while threads.back() != origin:
             best = _NOTHING
             ways.clear()
             for number in current:
-                thread = threads[number]
-                for i in range(region.links[thread.node].size()):
-                    link = region.links[thread.node][i]
-                    if dead.count(link.target):
+                node = threads[number]
+                for i in range(region.links[node].size()):
+                    link = region.links[node][i]
+                    if seen.count(link.target) or dead.count(link.target):
                         continue
-                    if not self._goes(region, thread.node, link, thread.calls, &calls):
+                    if link.kind == _RETURN and not _returns(region, node, link.target, levels):
                         continue
-                    if seen.count(_key(link.target, calls)):
-                        continue
-                    preference = self._preference(region, thread.node, link, control)
+                    preference = self._preference(region, node, link, levels)
                     if best == _NOTHING or preference < best:
                         best = preference
                         ways.clear()
@@ -778,57 +774,82 @@ cdef class Trace:
                 if current.size() == 1 and current[0] == 0:
                     raise AssertionError("a derivation leads round in a circle")
                 for number in current:
-                    dead.insert(threads[number].node)
+                    dead.insert(threads[number])
                 return False
+            self._enter(region, threads, ways, levels)
             following.clear()
+            reached.clear()
             for way in ways:
-                thread = threads[way.first]
-                link = region.links[thread.node][way.second]
-                self._goes(region, thread.node, link, thread.calls, &calls)
-                if seen.insert(_key(link.target, calls)).second:
+                node = region.links[threads[way.first]][way.second].target
+                if not reached.count(node):
+                    reached[node] = threads.size()
                     following.push_back(threads.size())
-                    threads.push_back(_Thread(link.target, calls, way.first, way.second))
-            thread = threads[ways[0].first]
-            link = region.links[thread.node][ways[0].second]
-            if link.kind == _CALL or link.kind == _TAIL:
-                number = self._sources(region.places[thread.node].at).items[
-                    region.places[thread.node].index
-                ].state
-                control.push_back(number if link.kind == _CALL else <int32_t> _NOTHING)
-            elif link.kind == _RETURN:
-                while not control.empty() and control.back() == _NOTHING:
-                    control.pop_back()
-                if not control.empty():
-                    control.pop_back()
+                    threads.push_back(node)
+                    origins.push_back(vector[Pair]())
+                    seen.insert(node)
+                origins[reached[node]].push_back(way)
             current.swap(following)
-        chosen.clear()
-        thread = threads.back()
-        while thread.previous != _NOTHING:
-            number = threads[thread.previous].node
-            link = region.links[number][thread.link]
-            chosen.push_back(_Way(region.places[number], link.kind, link.edge))
-            thread = threads[thread.previous]
+        self._retrace(region, threads, origins, chosen)
         return True
 
-    cdef bint _goes(
-        self, _Region* region, int32_t source, _Link link, int32_t calls, int32_t* after
+    cdef int _enter(
+        self,
+        _Region* region,
+        vector[int32_t]& threads,
+        vector[Pair]& ways,
+        vector[_Level]& levels,
     ) except -1:
-        """Whether a link leads on in some calls, and the calls after it.
+        """Bring the levels up to date with what was chosen."""
+        cdef int32_t node = threads[ways[0].first]
+        cdef _Link link = region.links[node][ways[0].second]
+        cdef _Place place = region.places[node]
+        if link.kind == _CALL or link.kind == _TAIL:
+            levels.resize(levels.size() + 1)
+            levels.back().caller = _NOTHING
+            if link.kind == _CALL:
+                levels.back().caller = self._sources(place.at).items[place.index].state
+                for way in ways:
+                    node = threads[way.first]
+                    link = region.links[node][way.second]
+                    levels.back().around[region.places[link.target].frame].push_back(
+                        region.places[node].frame
+                    )
+        elif link.kind == _RETURN:
+            while not levels.empty() and levels.back().caller == _NOTHING:
+                levels.pop_back()
+            if not levels.empty():
+                levels.pop_back()
+        return 0
 
-        What returns goes back to where it was called, if that was on the same way.
-        """
-        cdef uint64_t key
-        after[0] = calls
-        if link.kind == _CALL:
-            key = _key(region.places[source].frame, calls)
-            if not region.call_numbers.count(key):
-                region.call_numbers[key] = region.calls.size()
-                region.calls.push_back(Pair(region.places[source].frame, calls))
-            after[0] = region.call_numbers[key]
-        elif link.kind == _RETURN and calls != _NOTHING:
-            after[0] = region.calls[calls].second
-            return region.places[link.target].frame == region.calls[calls].first
-        return True
+    cdef int _retrace(
+        self,
+        _Region* region,
+        vector[int32_t]& threads,
+        vector[vector[Pair]]& origins,
+        vector[_Way]& chosen,
+    ) except -1:
+        """Find one way among the threads, from the last one backwards."""
+        cdef int32_t number = threads.size() - 1, source, frame
+        cdef vector[int32_t] frames
+        cdef Pair way
+        cdef _Link link
+        chosen.clear()
+        while not origins[number].empty():
+            way = origins[number][0]
+            link = region.links[threads[way.first]][way.second]
+            if link.kind == _RETURN:
+                frames.push_back(region.places[threads[number]].frame)
+            elif link.kind == _CALL and not frames.empty():
+                frame = frames.back()
+                frames.pop_back()
+                for way in origins[number]:
+                    if region.places[threads[way.first]].frame == frame:
+                        break
+                link = region.links[threads[way.first]][way.second]
+            source = threads[way.first]
+            chosen.push_back(_Way(region.places[source], link.kind, link.edge))
+            number = way.first
+        return 0
 
     # The tree.
 
@@ -1024,7 +1045,7 @@ cdef class Trace:
         cdef size_t i, count = self.before_cut
         for i in range(region.places.size()):
             if _is_same(region.places[i], self.cut):
-                current.push_back(_Progress(i, _NOTHING, 0, _NOTHING))
+                current.push_back(_Progress(i, _NOTHING, 0))
         while self._go_to_events(region, current, count):
             for i in range(current.size()):
                 self._events_of(region, current[i], events)
@@ -1046,10 +1067,10 @@ cdef class Trace:
         """Take all ways to their next event; tell whether each has one."""
         cdef vector[_Progress] reached
         cdef vector[_Event] events
-        cdef unordered_set[uint64_t] seen
+        cdef unordered_set[int32_t] seen
         cdef _Progress one
         cdef size_t i, first
-        cdef int32_t link, calls
+        cdef int32_t link
         while not current.empty():
             if reached.empty() and self._is_one_place(region, current):
                 self.cut = region.places[current[0].node]
@@ -1067,15 +1088,13 @@ cdef class Trace:
                 if one.done < <int32_t> events.size():
                     reached.push_back(one)
                     continue
-                self._goes(region, one.node, region.links[one.node][one.link], one.calls, &calls)
-                one = _Progress(region.links[one.node][one.link].target, _NOTHING, 0, calls)
-            if not seen.insert(_key(one.node, one.calls)).second:
+                one = _Progress(region.links[one.node][one.link].target, _NOTHING, 0)
+            if not seen.insert(one.node).second:
                 continue
             if region.places[one.node].kind == _ORIGIN:
                 return False
             for link in range(<int32_t> region.links[one.node].size()):
-                if self._goes(region, one.node, region.links[one.node][link], one.calls, &calls):
-                    current.push_back(_Progress(one.node, link, 0, one.calls))
+                current.push_back(_Progress(one.node, link, 0))
         current.swap(reached)
         return not current.empty()
 
@@ -1227,6 +1246,17 @@ cdef object _column_of(vector[int32_t]& values):
     if size:
         memcpy(cnp.PyArray_DATA(found), values.data(), size * sizeof(int32_t))
     return found
+
+
+cdef bint _returns(
+    _Region* region, int32_t complete, int32_t after, vector[_Level]& levels
+) noexcept:
+    """Whether a call returns to where it was called, if that was on the same way."""
+    cdef size_t depth = levels.size()
+    cdef int32_t frame = region.places[complete].frame
+    while depth and levels[depth - 1].caller == _NOTHING:
+        depth -= 1
+    return depth == 0 or _has(levels[depth - 1].around[frame], region.places[after].frame)
 
 
 cdef bint _is_same(_Place one, _Place other) noexcept:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kbnf_core.errors import ParseError, WorkLimitError
-from kbnf_core.ir import Grammar
+from kbnf_core.ir import Grammar, TokenTerminal
 from kbnf_core.kernel import Derivations, TooManyReadings, Trace
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.parse.positions import Positions, build_positions
@@ -46,6 +46,11 @@ class Parser:
         """The rules that nodes of trees may have."""
         return self._positions.names
 
+    @property
+    def token_terminals(self) -> tuple[TokenTerminal, ...]:
+        """The token terminals of the grammar, as ``Trace.read_token`` numbers them."""
+        return self._positions.tables.token_terminals
+
     def trace(self, *, streamed: bool = False) -> Trace:
         """Return the beginning of a text; with ``streamed``, one that knows what is certain."""
         with self._lock:
@@ -66,10 +71,17 @@ class Parser:
 
     def parse(self, data: bytes) -> Tree:
         """Return the tree of a whole text; raise ``ParseError`` where it does not fit."""
+        return self.tree_of(self.check(data), data)
+
+    def check(self, data: bytes, *, partial: bool = False) -> Trace:
+        """Return a text that was read as a whole, or with ``partial`` as the beginning of one.
+
+        Raises ``ParseError`` where it does not fit.
+        """
         trace = self.read(data)
-        if not trace.is_complete():
+        if not partial and not trace.is_complete():
             raise self.error(trace, data)
-        return self.tree_of(trace, data)
+        return trace
 
     def read(self, data: bytes, *, streamed: bool = False) -> Trace:
         """Return a text that was read; raise ``ParseError`` at a byte that does not fit."""
@@ -127,9 +139,7 @@ class Parser:
 
         Raises ``ParseError`` where it does not fit, ``WorkLimitError`` where they are too many.
         """
-        trace = self.read(data)
-        if not trace.is_complete():
-            raise self.error(trace, data)
+        trace = self.check(data)
         try:
             count, other = trace.derivations(most)
         except TooManyReadings:

@@ -118,9 +118,9 @@ def test_derivations_are_counted() -> None:
 
 
 def test_too_many_derivations_are_refused() -> None:
-    grammar = Grammar('start ::= start start | "a";', limits=Limits(work=100_000))
+    grammar = Grammar('start ::= start start | "a";', limits=Limits(work=20_000))
     with pytest.raises(WorkLimitError):
-        grammar.parse("a" * 300)
+        grammar.parse("a" * 60)
 
 
 @pytest.mark.parametrize(
@@ -172,4 +172,9 @@ def test_json_is_read() -> None:
 
 def test_an_empty_text_has_a_tree() -> None:
     grammar = Grammar('start ::= one "a" | one two; one ::= two ""; two ::= "";')
-    assert rules(grammar.parse("")) == [("start", 0, 0), ("one", 0, 0), ("two", 0, 0), ("two", 0, 0)]
+    assert rules(grammar.parse("")) == [
+        ("start", 0, 0),
+        ("one", 0, 0),
+        ("two", 0, 0),
+        ("two", 0, 0),
+    ]
