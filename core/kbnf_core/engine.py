@@ -17,6 +17,7 @@ from kbnf_core.errors import ConfigError, EngineError, FinishedError, UnknownTok
 from kbnf_core.grammar import Grammar
 from kbnf_core.kernel import AcceptTokenResult, EngineCore
 from kbnf_core.limits import Limits
+from kbnf_core.mask.ahead import Ahead, ahead_for
 from kbnf_core.mask.bits import Bitmask, apply_mask, check_logits, ids_of, row_of
 from kbnf_core.mask.token_automaton import TOKEN_BITS, TableFullError, TokenAutomaton
 from kbnf_core.recognise.migrate import Migration
@@ -72,6 +73,11 @@ class Engine(EngineCore):
     ``finish`` and ``limits`` win over those of ``config``. ``stop_token_ids`` end the sequence in
     place of the vocabulary's own; one beyond the vocabulary makes it, and its masks, that wide.
 
+    ``ahead``: let a thread of the process make the masks that are likely to come next, while the
+    model computes (``mask.ahead``); an ``Ahead`` counts for several engines. By default engines do
+    so whose grammar a ``Compiler`` made, and those of a batch (``fill_bitmasks``); ``KBNF_AHEAD=0``
+    in the environment turns it off. Masks are the same.
+
     A token id is an ``int`` or anything with ``__index__``, as NumPy's and torch's integers.
 
     Coming from elsewhere: ``Engine(...)`` is *initialize*, ``try_accept_new_token`` is *advance*,
@@ -105,6 +111,7 @@ class Engine(EngineCore):
         finish: Finish | str | None = None,
         limits: Limits | None = None,
         stop_token_ids: int | Collection[int] | None = None,
+        ahead: bool | Ahead | None = None,
     ) -> None:
         for name in config.unheeded() if config else ():
             warnings.warn(f"Config.{name} has no effect in this engine", stacklevel=2)
@@ -130,9 +137,15 @@ class Engine(EngineCore):
                 " `Limits(regex_bytes=..., exception_bytes=...)`"
             )
         finish = grammar.finish if config.finish is None else Finish.parse(config.finish)
-        self._begin(grammar, vocabulary, finish)
+        self._begin(grammar, vocabulary, finish, ahead)
 
-    def _begin(self, grammar: Grammar, vocabulary: Vocabulary, finish: Finish) -> None:
+    def _begin(
+        self,
+        grammar: Grammar,
+        vocabulary: Vocabulary,
+        finish: Finish,
+        ahead: bool | Ahead | None,
+    ) -> None:
         self._grammar = grammar
         self._finish = finish
         self._use(grammar.token_automata.get(vocabulary, finish))
@@ -140,6 +153,9 @@ class Engine(EngineCore):
         self._accepted: list[int | bytes] = []
         self._positions: list[int] = []
         self._allowed = self._automaton.no_mask()
+        self._ahead_wanted = ahead
+        self._ahead = ahead_for(ahead, grammar.ahead)
+        self._look_ahead()
 
     def __copy__(self) -> "Engine":
         twin = type(self).__new__(type(self))
@@ -152,6 +168,7 @@ class Engine(EngineCore):
         if self._follower is not None:
             twin._follower = copy(self._follower)
         twin._value_follower = None
+        twin._ahead = self._ahead
         return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Engine":
@@ -163,6 +180,18 @@ class Engine(EngineCore):
         carried = (self._grammar, self.vocabulary, self._finish, self.accepted, self._allowed)
         own = {name: self.__dict__[name] for name in self.__dict__.keys() - _REBUILT - {"_why"}}
         return _restore, (type(self), *carried, own)
+
+    @property
+    def ahead(self) -> Ahead | None:
+        """Who works ahead for this engine, with its counts; None for nobody."""
+        found: Ahead | None = self._ahead
+        return found
+
+    def look_ahead(self, ahead: Ahead) -> None:
+        """Let ``ahead`` work for this engine, unless somebody does or it was told not to."""
+        if self._ahead is None and self._ahead_wanted is None:
+            self._ahead = ahead_for(ahead)
+            self._look_ahead()
 
     @property
     def grammar(self) -> Grammar:
@@ -265,6 +294,7 @@ class Engine(EngineCore):
         self._accepted.append(data)
         self._positions.append(self._position)
         self._position = after
+        self._look_ahead()
         return AcceptTokenResult.Ongoing if after >= 0 else AcceptTokenResult.Finished
 
     def get_allowed_token_ids_from_last_computation(self) -> list[int]:
@@ -523,7 +553,7 @@ class Engine(EngineCore):
 
     def _replay(self) -> int:
         """Replay everything accepted from the beginning; return the position reached."""
-        fresh = Engine(self._grammar, self.vocabulary, Config(finish=self._finish))
+        fresh = Engine(self._grammar, self.vocabulary, Config(finish=self._finish), ahead=False)
         fresh._accept_again(self._accepted)
         # It may have begun yet another table on the way.
         self._use(fresh._automaton)
@@ -542,7 +572,7 @@ def _restore(
 ) -> Engine:
     """Return an engine that was pickled."""
     engine = kind.__new__(kind)
-    engine._begin(grammar, vocabulary, finish)
+    engine._begin(grammar, vocabulary, finish, own.pop("_ahead_wanted", None))
     engine._accept_again(accepted)
     engine._allowed = allowed
     engine.__dict__.update(own)

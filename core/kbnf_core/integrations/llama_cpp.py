@@ -19,19 +19,31 @@ import numpy.typing as npt
 
 from kbnf_core.grammar import Grammar
 from kbnf_core.integrations.stepwise import Stepwise
+from kbnf_core.mask.ahead import Ahead
 
 
 class KbnfLogitsProcessor:
     """Constrains the text of a call: ``processor(input_ids, scores)``, both NumPy arrays.
 
     ``tokenizer``: the ``Llama`` of the call, or a ``Vocabulary``; ``eos`` overrides the ids that
-    end a sequence. Raises what ``Engine`` and ``Vocabulary.of`` raise.
+    end a sequence; ``ahead``: make masks while the model computes (``Engine``).
+    Raises what ``Engine`` and ``Vocabulary.of`` raise.
     """
 
     def __init__(
-        self, grammar: str | Grammar, tokenizer: object, *, eos: int | list[int] | None = None
+        self,
+        grammar: str | Grammar,
+        tokenizer: object,
+        *,
+        eos: int | list[int] | None = None,
+        ahead: bool = True,
     ) -> None:
-        self._text = Stepwise(grammar, tokenizer, eos)
+        self._text = Stepwise(grammar, tokenizer, eos, ahead)
+
+    @property
+    def ahead(self) -> Ahead | None:
+        """What the work ahead came to; None where nobody works ahead."""
+        return self._text.ahead
 
     def __call__(self, input_ids: npt.NDArray[Any], scores: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the scores, those of tokens that cannot come at minus infinity."""

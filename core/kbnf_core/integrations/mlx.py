@@ -19,19 +19,31 @@ import numpy as np
 from kbnf_core.errors import MissingExtraError
 from kbnf_core.grammar import Grammar
 from kbnf_core.integrations.stepwise import Stepwise
+from kbnf_core.mask.ahead import Ahead
 
 
 class KbnfLogitsProcessor:
     """Constrains one sequence: ``processor(tokens, logits)``, arrays of mlx, logits (1, n).
 
     ``tokenizer``: mlx-lm's ``TokenizerWrapper``, or a ``Vocabulary``; ``eos`` overrides the ids
-    that end a sequence. Raises what ``Engine`` and ``Vocabulary.of`` raise.
+    that end a sequence; ``ahead``: make masks while the model computes (``Engine``).
+    Raises what ``Engine`` and ``Vocabulary.of`` raise.
     """
 
     def __init__(
-        self, grammar: str | Grammar, tokenizer: object, *, eos: int | list[int] | None = None
+        self,
+        grammar: str | Grammar,
+        tokenizer: object,
+        *,
+        eos: int | list[int] | None = None,
+        ahead: bool = True,
     ) -> None:
-        self._text = Stepwise(grammar, tokenizer, eos)
+        self._text = Stepwise(grammar, tokenizer, eos, ahead)
+
+    @property
+    def ahead(self) -> Ahead | None:
+        """What the work ahead came to; None where nobody works ahead."""
+        return self._text.ahead
 
     def __call__(self, tokens: Any, logits: Any) -> Any:
         """Return the logits, those of tokens that cannot come at minus infinity."""

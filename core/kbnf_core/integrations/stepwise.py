@@ -58,14 +58,20 @@ class Stepwise:
     """One text over a grammar in a host of one sequence, which shows it whole at each step.
 
     Tokens that go on from those of the step before are appended; others are a prompt, behind
-    which the grammar restarts.
+    which the grammar restarts. ``ahead`` is that of ``Engine``.
     """
 
     def __init__(
-        self, grammar: str | Grammar, tokenizer: object, eos: int | Sequence[int] | None = None
+        self,
+        grammar: str | Grammar,
+        tokenizer: object,
+        eos: int | Sequence[int] | None = None,
+        ahead: bool = True,
     ) -> None:
         vocabulary = tokenizer if isinstance(tokenizer, Vocabulary) else Vocabulary.of(tokenizer)
-        self._text = Text(Engine(grammar, vocabulary, stop_token_ids=eos))
+        engine = Engine(grammar, vocabulary, stop_token_ids=eos, ahead=ahead)
+        self.ahead = engine.ahead
+        self._text = Text(engine)
         self._seen: list[int] | None = None
 
     def mask(self, tokens: list[int], logits: L) -> L:

@@ -25,6 +25,7 @@ from kbnf_core.config import Finish
 from kbnf_core.engine import Engine
 from kbnf_core.errors import ConfigError, EngineError, MissingExtraError
 from kbnf_core.grammar import Grammar
+from kbnf_core.mask.ahead import Ahead, ahead_for
 from kbnf_core.mask.bits import apply_bitmask, pack
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -150,7 +151,8 @@ class KbnfLogitsProcessor(LogitsProcessor):
     repeat a name where another one does not fit, and on the device. ``device``: constrain by tables
     on the device of the scores, so that no mask is copied and no token waited for; there all tokens
     are weighed, from the first one on. Rows of grammars that do not close are masked as without it;
-    ``on_device`` tells which have a table.
+    ``on_device`` tells which have a table. ``ahead``: let a thread of the process make the masks
+    that are likely to come next while the model computes (``Engine``); the attribute counts.
 
     Raises what ``Engine`` and ``Vocabulary.of`` raise, and ``ConfigError`` where no id ends a
     sequence.
@@ -165,7 +167,9 @@ class KbnfLogitsProcessor(LogitsProcessor):
         budget: int | None = None,
         after: str | None = None,
         device: bool = False,
+        ahead: bool = True,
     ) -> None:
+        self.ahead: Ahead | None = ahead_for(ahead)
         vocabulary = tokenizer if isinstance(tokenizer, Vocabulary) else Vocabulary.of(tokenizer)
         vocabulary = vocabulary if eos is None else vocabulary.ending_with(eos)
         if not vocabulary.eos_token_ids:
@@ -180,7 +184,11 @@ class KbnfLogitsProcessor(LogitsProcessor):
         self._beginnings = [
             _Text(None, b"", None)
             if each is None
-            else _Text(Engine(each, vocabulary), (after or "").encode(), budget)
+            else _Text(
+                Engine(each, vocabulary, ahead=self.ahead or False),
+                (after or "").encode(),
+                budget,
+            )
             for each in on_host
         ]
         self._host_is_free = not any(on_host)

@@ -25,8 +25,12 @@ cdef class EngineCore:
     cdef public list _accepted
     cdef public list _positions
     cdef public object _allowed
+    # Who works ahead (``mask.ahead.Ahead``), None for nobody.
+    cdef public object _ahead
     cdef object words
     cdef object nothing
+    cdef set prepared
+    cdef set unasked
     cdef bint ends_at_bytes
     cdef bint ends_at_tokens
     cdef LazyTable explorer
@@ -45,6 +49,8 @@ cdef class EngineCore:
         self.ends_at_tokens = automaton.rule.ends_at_tokens
         self.explorer = automaton.masks.states.explorer
         self.knows_tokens = False
+        self.prepared = automaton.prepared
+        self.unasked = automaton.unasked
 
     def try_accept_new_token(self, token_id):
         """Append a token.
@@ -62,7 +68,15 @@ cdef class EngineCore:
         self._accepted.append(token_id)
         self._positions.append(self._position)
         self._position = after
+        if self._ahead is not None:
+            self._look_ahead()
         return _ONGOING if after >= 0 else _FINISHED
+
+    cpdef _look_ahead(self):
+        """Have masks made from here on, unless that was done before or nobody works ahead."""
+        if self._ahead is not None and self._position >= 0 and self._position not in self.prepared:
+            self.prepared.add(self._position)
+            self._ahead.put(id(self), self._automaton, self._position)
 
     cdef long long _plain_after(self, token_id) except? UNKNOWN:
         """The position after a token, UNKNOWN where its bytes do not lead to one."""
@@ -138,4 +152,7 @@ cdef class EngineCore:
 
     cdef object _find_allowed(self):
         cdef PyObject* found = PyDict_GetItemWithError(self.words, self._position)
+        if self._ahead is not None and self.unasked and self._position in self.unasked:
+            self.unasked.discard(self._position)
+            self._ahead.hits += 1
         return <object> found if found is not NULL else self._mask_here()

@@ -56,6 +56,10 @@ class TokenAutomaton:
         self.after: LruDict[int, int] = LruDict(self._find_after, limits.cached_steps)
         self.words: LruDict[int, Bitmask] = LruDict(self._find_words, masks.mask_capacity)
         self._no_words = masks.no_words
+        # What ``mask.ahead`` knows: positions handed to it, and those of the masks that it made
+        # and nobody has asked for.
+        self.prepared: set[int] = set()
+        self.unasked: set[int] = set()
 
     @property
     def beginning(self) -> int:
