@@ -195,21 +195,8 @@ class _Builder:
             node, begin, end = work.pop()
             self._budget.spend()
             match node:
-                case Literal(data):
-                    for byte in data:
-                        after = rule.add()
-                        rule.occur(byte, begin, after)
-                        begin = after
-                    rule.free[begin].append((end, ""))
-                case Regular(dfa):
-                    if self._is_filled(dfa):
-                        rule.occur(dfa, begin, end)
-                    if dfa.is_nullable:
-                        rule.free[begin].append((end, ""))
-                case Token(terminal):
-                    rule.occur(terminal, begin, end)
-                case Call(name):
-                    self._call(rule, name, begin, end)
+                case Literal() | Regular() | Token() | Call():
+                    self._occur(rule, node, begin, end)
                 case Concatenation(parts):
                     for part in parts:
                         after = rule.add()
@@ -227,18 +214,31 @@ class _Builder:
                 raise TooManyStatesError(self._budget.part)
         return rule
 
-    @staticmethod
-    def _is_filled(dfa: Dfa) -> bool:
-        return not dfa.is_empty and any(target != DEAD for target in dfa.rows[0])
-
-    def _call(self, rule: _Rule, name: str, begin: int, end: int) -> None:
-        facts = self._analysis.facts[name]
-        if facts.filled:
-            rule.occur(_Variant(name, 0), begin, end)
-        if facts.nullable:
-            rule.free[begin].append((end, name))
-            if facts.filled:
-                rule.occur(_Variant(name, 1), begin, end)
+    def _occur(  # noqa: C901 - a case for each kind of leaf
+        self, rule: _Rule, node: Literal | Regular | Token | Call, begin: int, end: int
+    ) -> None:
+        match node:
+            case Literal(data):
+                for byte in data:
+                    after = rule.add()
+                    rule.occur(byte, begin, after)
+                    begin = after
+                rule.free[begin].append((end, ""))
+            case Regular(dfa):
+                if not dfa.is_empty and any(target != DEAD for target in dfa.rows[0]):
+                    rule.occur(dfa, begin, end)
+                if dfa.is_nullable:
+                    rule.free[begin].append((end, ""))
+            case Token(terminal):
+                rule.occur(terminal, begin, end)
+            case Call(name):
+                facts = self._analysis.facts[name]
+                if facts.filled:
+                    rule.occur(_Variant(name, 0), begin, end)
+                if facts.nullable:
+                    rule.free[begin].append((end, name))
+                    if facts.filled:
+                        rule.occur(_Variant(name, 1), begin, end)
 
     def _find_empty(self) -> None:
         """Find how rules are empty: the first choice that does not need the rule itself."""
@@ -383,7 +383,7 @@ class _Builder:
                 raise TooManyStatesError(variant.rule)
             queue.extend(each for each in called if each not in queued)
             queued.update(called)
-        renamed = replace_start(self._grammar, keys[variants[0]])
+        renamed = Grammar(keys[variants[0]], self._grammar.rules)
         facts = {keys[variants[0]]: self._analysis.facts[start]}
         tables = assemble(
             renamed,
@@ -407,11 +407,6 @@ class _Builder:
             tuple(self._lists),
             self._lists[self.preorder((start,))] if is_empty else None,
         )
-
-
-def replace_start(grammar: Grammar, start: str) -> Grammar:
-    """Return a grammar of the same rules with another start."""
-    return Grammar(start, grammar.rules)
 
 
 def _copies(

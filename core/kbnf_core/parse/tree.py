@@ -112,7 +112,7 @@ class Tree:
             yield Tree(self._nodes, at)
 
     def __len__(self) -> int:
-        """The number of nodes of this tree."""
+        """Return the number of nodes of this tree."""
         return 1 + int(self._nodes.below[self._at])
 
     @property

@@ -3,7 +3,7 @@
 A derivation is a list of choices, in the order in which they come from the left: the number of an
 alternative, 0 for one more round of a repetition or one more character of a regular expression, 1
 for its end. The tree of a text is that of the least list. Spans are tried all, so that texts have
-to be short; a rule that derives itself alone is not entered again.
+to be short. No rule may derive itself alone (``is_cyclic``): no list of choices is then the least.
 """
 
 from dataclasses import dataclass
@@ -12,6 +12,8 @@ from random import Random
 
 @dataclass(frozen=True)
 class Text:
+    """A text."""
+
     value: str
 
 
@@ -25,21 +27,29 @@ class Star:
 
 @dataclass(frozen=True)
 class Rule:
+    """A rule, by name."""
+
     name: str
 
 
 @dataclass(frozen=True)
 class Both:
+    """One part after the other."""
+
     parts: tuple
 
 
 @dataclass(frozen=True)
 class Either:
+    """One of several branches."""
+
     branches: tuple
 
 
 @dataclass(frozen=True)
 class Times:
+    """So many times a body."""
+
     body: object
     low: int
     high: int | None
@@ -94,12 +104,10 @@ class Chart:
         found = min(self._all(node, begin, end), key=lambda each: each[0], default=None)
         if isinstance(node, Rule):
             self._entered.discard(key)
-        # Inside of a rule that was not entered again less may be found than there is.
-        if not self._entered:
-            self._known[key] = found
+        self._known[key] = found
         return found
 
-    def _all(self, node, begin, end):
+    def _all(self, node, begin, end):  # noqa: C901 - a case for each kind of node
         match node:
             case Text(value):
                 if self._text[begin:end] == value:

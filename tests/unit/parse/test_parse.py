@@ -110,7 +110,7 @@ def test_derivations_are_counted() -> None:
     assert [grammar.parser.derivations(b"a" * size)[0] for size in range(1, 7)] == [
         *(1, 1, 2, 5, 14, 42)
     ]
-    count, other = grammar.parser.derivations(b"aaa")
+    _, other = grammar.parser.derivations(b"aaa")
     assert [child.text for child in grammar.parse("aaa").children] == ["aa", "a"]
     assert [child.text for child in other.children] == ["a", "aa"]
     assert grammar.parser.derivations(b"a" * 30, 10)[0] == 10
