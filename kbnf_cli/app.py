@@ -21,6 +21,7 @@ _COMMANDS = {
     "init": "kbnf_cli.init:init",
     "mask": "kbnf_cli.mask:mask",
     "match": "kbnf_cli.match:match",
+    "parse": "kbnf_cli.parse:parse",
     "play": "kbnf_cli.play.command:play",
     "rule": "kbnf_cli.help:rule",
     "sample": "kbnf_cli.sample:sample",

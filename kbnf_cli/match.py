@@ -110,11 +110,11 @@ def match(
         raise click.UsageError("the grammar and a text cannot both come from stdin")
     engine = open_engine(console, inputs, grammar)
     verdicts = []
-    for text in (*_given(given), *_texts(console, files, by_line)):
+    for text in (*_given(given), *read_texts(console, files, by_line)):
         verdict = _judge(engine, text)
         verdicts.append(verdict)
         if format_ == "text":
-            console.data(_lines_of(verdict, console.width()))
+            console.data(lines_of(verdict, console.width()))
     if format_ == "json":
         value = {"schema": SCHEMA, "texts": [_value(each) for each in verdicts]}
         console.text(json.dumps(value) + "\n")
@@ -126,7 +126,7 @@ def _given(texts: tuple[str, ...]) -> list[Text]:
     return [Text("<text>", text.encode("utf-8", "surrogateescape")) for text in texts]
 
 
-def _texts(console: Console, files: tuple[Path, ...], by_line: bool) -> Iterator[Text]:
+def read_texts(console: Console, files: tuple[Path, ...], by_line: bool) -> Iterator[Text]:
     """Yield the texts; report a file that cannot be read, and go on."""
     for file in files:
         try:
@@ -177,13 +177,14 @@ def _places(engine: "Engine", why: "Explanation") -> tuple[str, ...]:
     return tuple(describe_place(place, source) for place in why.places[:_PLACES])
 
 
-def _lines_of(verdict: Verdict, columns: int | None) -> Segments:
+def lines_of(verdict: Verdict, columns: int | None) -> Segments:
+    """Return the lines that tell of a verdict, cut to ``columns`` cells."""
     text = verdict.text
     where = visible(text.path) if text.line is None else f"{visible(text.path)}:{text.line}"
     if verdict.matches:
         said = "fits, with the line break at its end" if verdict.with_break else "fits"
         return [Segment(f"{where}: ", Role.PLACE), Segment(f"{said}\n", Role.HELP)]
-    line, column = _position(verdict)
+    line, column = position_of(verdict)
     before, behind = _excerpt(verdict)
     return [
         Segment(f"{visible(text.path)}:{line}:{column}: ", Role.PLACE),
@@ -223,7 +224,7 @@ def _excerpt(verdict: Verdict) -> tuple[str, str]:
     return before, behind
 
 
-def _position(verdict: Verdict) -> tuple[int, int]:
+def position_of(verdict: Verdict) -> tuple[int, int]:
     """Return line and column of the place, from 1, the column in code points."""
     before = verdict.text.data[: verdict.offset]
     first = verdict.text.line or 1
@@ -233,7 +234,7 @@ def _position(verdict: Verdict) -> tuple[int, int]:
 
 def _value(verdict: Verdict) -> dict[str, Any]:
     """Return an entry of the object that ``schemas/match.schema.json`` describes."""
-    line, column = _position(verdict)
+    line, column = position_of(verdict)
     return {
         "path": verdict.text.path,
         "line": verdict.text.line,

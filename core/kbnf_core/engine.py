@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Collection, Iterable
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from operator import index
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
     from kbnf_core.mask.completion import Completion, Sample, ShortestTexts
     from kbnf_core.mask.why import Explanation, Why
+    from kbnf_core.parse.follow import Follower, ValueFollower
+    from kbnf_core.parse.tree import Event
 
 __all__ = ["AcceptTokenResult", "Engine"]
 
@@ -46,7 +49,7 @@ _DEFAULTS = Config()
 _REBUILT = frozenset(
     (
         *("_grammar", "_finish", "_automaton", "_words", "_nothing", "_allowed"),
-        *("_position", "_positions", "_accepted"),
+        *("_position", "_positions", "_accepted", "_follower", "_value_follower"),
     )
 )
 """Attributes of an engine that are recomputed when it is unpickled."""
@@ -92,6 +95,12 @@ class Engine(EngineCore):
     """The settings of a text that has none, where ``config`` has none either."""
 
     _automaton: TokenAutomaton
+
+    _follower: "Follower | None" = None
+    """What is certain of the text, where somebody has asked."""
+
+    _value_follower: "ValueFollower | None" = None
+    """Its value, where somebody has asked."""
 
     def __init__(
         self,
@@ -158,6 +167,9 @@ class Engine(EngineCore):
         twin._accepted = self._accepted.copy()
         twin._positions = self._positions.copy()
         twin._allowed = self._allowed
+        if self._follower is not None:
+            twin._follower = copy(self._follower)
+        twin._value_follower = None
         twin._ahead = self._ahead
         return twin
 
@@ -329,6 +341,7 @@ class Engine(EngineCore):
         self._accepted.clear()
         self._positions.clear()
         self._allowed = self._automaton.no_mask()
+        self._follower = self._value_follower = None
 
     def rollback(self, count: int = 1) -> None:
         """Undo the last ``count`` accepted tokens or byte strings, also one that finished.
@@ -342,7 +355,55 @@ class Engine(EngineCore):
         position = self._positions[-count]
         del self._positions[-count:]
         del self._accepted[-count:]
+        if self._follower is not None:
+            self._follower.roll_back(len(self._accepted))
+        # What was shown of a value cannot be taken back: it is read again.
+        self._value_follower = None
         self._position = position if position != FORGOTTEN else self._replay()
+
+    def events(self) -> "list[Event]":
+        """Return what has become certain since the last call: where rules have begun and ended.
+
+        Certain is what all derivations have that are still possible; events come in the order of
+        the text, properly nested, and one is held back until those before it are certain. Once
+        the text is over, or may not go on, the rest comes as ``Grammar.parse`` has it. After a
+        rollback the events of what was undone are forgotten; a copy goes on by itself. Text that
+        is generated is followed from the first call on, at no cost before it.
+        """
+        return self._followed().new_events()
+
+    def captures(self, name: str) -> list[bytes]:
+        """Return the texts that the rule ``name`` has matched for certain, in the order they end.
+
+        Raises ``ConfigError`` for a rule that the grammar does not have.
+        """
+        if name not in self._grammar.parser.names:
+            raise ConfigError(f"the grammar has no rule `{name}`")
+        return self._followed().captures(name)
+
+    def values(self) -> Any:
+        """Return the JSON value of the text so far: what is certain of it, None where nothing is.
+
+        As ``Grammar.read_value`` with ``partial``, but that only what is new is read; arrays and
+        objects are the same to the end of the text, so copy them to keep them. Raises
+        ``ParseError`` for a text that is no JSON.
+        """
+        return self._followed_value().read(self._accepted, is_over=self.is_finished())
+
+    def _followed_value(self) -> "ValueFollower":
+        from kbnf_core.parse.follow import ValueFollower
+
+        if self._value_follower is None:
+            self._value_follower = ValueFollower(self.vocabulary)
+        return self._value_follower
+
+    def _followed(self) -> "Follower":
+        from kbnf_core.parse.follow import Follower
+
+        if self._follower is None:
+            self._follower = Follower(self._grammar.parser, self.vocabulary)
+        self._follower.follow(self._accepted, is_over=self.is_finished())
+        return self._follower
 
     def forced_bytes(self, limit: int = 1_024) -> bytes:
         """Return the bytes that every way on begins with, as far as they are certain.

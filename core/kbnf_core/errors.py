@@ -153,6 +153,41 @@ class RejectedError(EngineError):
         super().__init__(f"{what} {data!r} is not allowed here: refused at byte {byte_offset}")
 
 
+class ParseError(KbnfError, ValueError):
+    """A text that a grammar does not match.
+
+    ``offset`` bytes of ``data`` fit; all of them where it ends too early (``is_unfinished``).
+    ``expected`` are the inclusive ranges of bytes that fit there, none where nothing may follow;
+    ``rules`` those that are certainly open there, outermost first.
+    """
+
+    def __init__(
+        self,
+        data: bytes,
+        offset: int,
+        expected: tuple[tuple[int, int], ...],
+        rules: tuple[str, ...] = (),
+    ) -> None:
+        self.data = data
+        self.offset = offset
+        self.expected = expected
+        self.rules = rules
+        wanted = ", ".join(_shown_range(*each) for each in expected) or "nothing"
+        what = "the text ends too early" if self.is_unfinished else f"byte {offset} does not fit"
+        inside = f" in `{rules[-1]}`" if rules else ""
+        super().__init__(f"{what}: expected {wanted}{inside}")
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether the text is the beginning of one that fits."""
+        return self.offset == len(self.data)
+
+
+def _shown_range(low: int, high: int) -> str:
+    first, last = (chr(byte) if 0x20 < byte < 0x7F else f"0x{byte:02x}" for byte in (low, high))
+    return f"`{first}`" if low == high else f"`{first}`-`{last}`"
+
+
 class UnknownTokenError(EngineError):
     """A token id that the vocabulary does not have."""
 

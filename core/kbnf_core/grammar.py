@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from kbnf_core.lower.tables import Tables
     from kbnf_core.mask.ahead import Ahead
     from kbnf_core.mask.token_automaton import StoredMemo, TokenAutomata
+    from kbnf_core.parse.parser import Parser
+    from kbnf_core.parse.tree import Tree
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 T = TypeVar("T")
@@ -441,6 +443,38 @@ class Grammar:
         except WorkLimitError as error:
             reading = self.reading
             raise GrammarError([too_much_work(reading.document, error, reading.meaning)]) from None
+
+    @cached_property
+    def parser(self) -> "Parser":
+        """What parses texts; built on first use. Raises as ``tables`` does."""
+        from kbnf_core.parse.parser import Parser
+
+        return self._build(partial(Parser, self._explained, self._limits))
+
+    def parse(self, text: str | bytes) -> "Tree":
+        """Return which rules matched which parts of a whole text.
+
+        A text fits if the start derives it, whatever the way to finish. Where it has several
+        trees, it is the one that takes alternatives in written order and loops as long as they
+        can, the first difference from the left deciding. Raises ``ParseError`` with the place
+        where a text stops fitting, ``WorkLimitError`` for one with too many trees side by side.
+        """
+        return self.parser.parse(text.encode() if isinstance(text, str) else bytes(text))
+
+    def read_value(self, text: str | bytes, *, partial: bool = False) -> Any:
+        """Return the JSON value of a whole text, as ``json.loads`` has it.
+
+        With ``partial`` the text may be the beginning of one, and the value is what is certain of
+        it: strings as far as they are known, numbers once they are over; None where nothing is.
+        Raises ``ParseError`` for a text that does not fit the grammar, or is no JSON.
+        """
+        from kbnf_core.parse.values import NOTHING_YET, JsonReader
+
+        data = text.encode() if isinstance(text, str) else bytes(text)
+        self.parser.check(data, partial=partial)
+        reader = JsonReader()
+        reader.feed(data, final=not partial)
+        return None if reader.value is NOTHING_YET else reader.value
 
     @cached_property
     def token_automata(self) -> "TokenAutomata":

@@ -106,6 +106,8 @@ ALLOWED: dict[str, set[str]] = {
     | {"kernel", "languages", "mask", "recognise", "vocab"}
     | {f"languages.{each}" for each in ("bnf", "conversion", "kbnf", "lark")},
     # Artifacts and stores take grammars, and what makes one, as values.
+    # Trees of texts; what comes in pieces comes as tokens of a vocabulary.
+    "parse": {"budget", "errors", "limits", "kernel", "mask", "recognise", "vocab"} | RULES,
     "artifact": BASE | RULES | {"config", "container", "mask", "recognise", "vocab"},
     "store": BASE
     | {"artifact", "automata", "config", "container", "convert", "frontend", "languages"}
