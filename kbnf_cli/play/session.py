@@ -96,7 +96,7 @@ class World:
         """Open a grammar; raises ``KbnfError``."""
         defaults = self._settings_for(path).defaults
         name = shown_path(path).as_posix()
-        return open_any_grammar(path, name, start, finish, defaults, vocabulary, from_)
+        return open_any_grammar(path, name, start, finish, defaults, vocabulary, from_=from_)
 
     def vocabulary(self, name: str, eos: tuple[int, ...] | None) -> "Vocabulary":
         """Open a vocabulary, ``bytes`` or a file; raises ``KbnfError``."""

@@ -1,14 +1,16 @@
 """Trees beside those of a plain chart parser, which says which is the first, and of Lark."""
 
+from collections.abc import Iterator
 from itertools import product
 from random import Random
+from typing import Any
 
 import pytest
 from lark import Lark
 from lark.exceptions import LarkError
 
 from kbnf_core import Engine, Event, Grammar, GrammarError, ParseError, Tree, Vocabulary
-from kbnf_testing.derivations import Chart, as_kbnf, as_lark, is_cyclic, random_rules
+from kbnf_testing.derivations import Chart, Rules, as_kbnf, as_lark, is_cyclic, random_rules
 
 TEXTS = ["".join(text) for size in range(1, 7) for text in product("ab", repeat=size)]
 
@@ -18,7 +20,7 @@ GRAMMARS = 12
 """Random grammars a block."""
 
 
-def shape(tree: Tree) -> tuple:
+def shape(tree: Tree) -> tuple[str, int, int, list[Any]]:
     return tree.rule, tree.start, tree.end, [shape(child) for child in tree.children]
 
 
@@ -29,10 +31,10 @@ def parsed(grammar: Grammar, text: str) -> Tree | None:
         return None
 
 
-def grammars(block: int, **options: bool):
+def grammars(block: int, *, filled: bool = False) -> Iterator[tuple[Rules, Grammar, Random]]:
     for seed in range(GRAMMARS * block, GRAMMARS * (block + 1)):
         random = Random(seed)
-        rules = random_rules(random, **options)
+        rules = random_rules(random, filled=filled)
         try:
             grammar = Grammar(as_kbnf(rules))
         except GrammarError:
@@ -64,10 +66,14 @@ def test_unambiguous_trees_are_those_of_lark(block: int) -> None:
         ]
         if not unambiguous:
             continue
-        options = {"parser": "earley", "lexer": "dynamic_complete", "ambiguity": "explicit"}
         try:
             lark = Lark(
-                as_lark(rules), propagate_positions=True, maybe_placeholders=False, **options
+                as_lark(rules),
+                parser="earley",
+                lexer="dynamic_complete",
+                ambiguity="explicit",
+                propagate_positions=True,
+                maybe_placeholders=False,
             )
         except LarkError:
             continue
@@ -78,13 +84,13 @@ def test_unambiguous_trees_are_those_of_lark(block: int) -> None:
             )
 
 
-def _lark_shape(tree) -> tuple:
+def _lark_shape(tree: Any) -> tuple[str, tuple[int, int] | None, list[Any]]:
     children = [_lark_shape(each) for each in tree.children if hasattr(each, "data")]
     span = None if tree.meta.empty else (tree.meta.start_pos, tree.meta.end_pos)
     return str(tree.data), span, children
 
 
-def _named_shape(tree: Tree) -> tuple:
+def _named_shape(tree: Tree) -> tuple[str, tuple[int, int] | None, list[Any]]:
     span = None if tree.start == tree.end else (tree.start, tree.end)
     return tree.rule, span, [_named_shape(child) for child in tree.children]
 

@@ -548,9 +548,9 @@ class _PieceBuilder:
     def piece(self) -> Piece:
         """Return the columns of the automaton."""
         rows = list(self._sorted())
-        source, symbol, target = (
-            array("i", [row[column] for row in rows]).tobytes() for column in range(3)
-        )
+        source = array("i", [row[0] for row in rows]).tobytes()
+        symbol = array("i", [row[1] for row in rows]).tobytes()
+        target = array("i", [row[2] for row in rows]).tobytes()
         accepting = bytes(self._accepting)
         return Piece(source, symbol, target, accepting, [()] * len(accepting))
 

@@ -6,8 +6,10 @@ for its end. The tree of a text is that of the least list. Spans are tried all, 
 to be short. No rule may derive itself alone (``is_cyclic``): no list of choices is then the least.
 """
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import Any, TypeAlias
 
 
 @dataclass(frozen=True)
@@ -36,31 +38,39 @@ class Rule:
 class Both:
     """One part after the other."""
 
-    parts: tuple
+    parts: "tuple[Body, ...]"
 
 
 @dataclass(frozen=True)
 class Either:
     """One of several branches."""
 
-    branches: tuple
+    branches: "tuple[Body, ...]"
 
 
 @dataclass(frozen=True)
 class Times:
     """So many times a body."""
 
-    body: object
+    body: "Body"
     low: int
     high: int | None
 
 
-def as_kbnf(rules):
+Body: TypeAlias = Text | Star | Rule | Both | Either | Times
+Rules: TypeAlias = Mapping[str, Body]
+Node: TypeAlias = tuple[str, int, int, list[Any]]
+"""A rule, where it begins and ends, and the nodes in it."""
+Found: TypeAlias = tuple[list[int], list[Node]]
+"""Choices, and the nodes that they lead to."""
+
+
+def as_kbnf(rules: Rules) -> str:
     """Return rules, the first of which is the start, as a grammar."""
     return "\n".join(f"{name} ::= {_print(body)};" for name, body in rules.items())
 
 
-def _print(node):
+def _print(node: Body) -> str:
     match node:
         case Text(value):
             return f'"{value}"'
@@ -81,18 +91,18 @@ def _print(node):
 class Chart:
     """The least derivations of all parts of one text."""
 
-    def __init__(self, rules, text):
+    def __init__(self, rules: Rules, text: str) -> None:
         self._rules = rules
         self._text = text
-        self._known = {}
-        self._entered = set()
+        self._known: dict[tuple[Body, int, int], Found | None] = {}
+        self._entered: set[tuple[Body, int, int]] = set()
 
-    def tree(self, start):
+    def tree(self, start: str) -> Node | None:
         """Return (rule, start, end, children) of the text, None where it has none."""
         found = self._find(Rule(start), 0, len(self._text))
         return None if found is None else found[1][0]
 
-    def _find(self, node, begin, end):
+    def _find(self, node: Body, begin: int, end: int) -> Found | None:
         """Return the least list of choices and the trees of a part, None where it does not fit."""
         key = (node, begin, end)
         if key in self._known:
@@ -107,7 +117,7 @@ class Chart:
         self._known[key] = found
         return found
 
-    def _all(self, node, begin, end):  # noqa: C901 - a case for each kind of node
+    def _all(self, node: Body, begin: int, end: int) -> Iterator[Found]:  # noqa: C901 - a case for each kind of node
         match node:
             case Text(value):
                 if self._text[begin:end] == value:
@@ -126,7 +136,11 @@ class Chart:
                     if found is not None:
                         yield [number, *found[0]], found[1]
             case Both(parts):
-                yield from self._sequence(parts[0], parts[1:], Both, begin, end)
+                if not parts:
+                    if begin == end:
+                        yield [], []
+                else:
+                    yield from self._sequence(parts[0], Both(parts[1:]), begin, end)
             case Times(_, 0, 0):
                 if begin == end:
                     yield [], []
@@ -136,19 +150,15 @@ class Chart:
                 rest = Times(body, 0, None if high is None else high - 1)
                 # A round of an endless repetition takes some of the text.
                 least = begin + (high is None)
-                for choices, trees in self._sequence(body, rest, None, begin, end, least):
+                for choices, trees in self._sequence(body, rest, begin, end, least):
                     yield [0, *choices], trees
             case Times(body, low, high):
                 rest = Times(body, low - 1, None if high is None else high - 1)
-                yield from self._sequence(body, rest, None, begin, end)
+                yield from self._sequence(body, rest, begin, end)
 
-    def _sequence(self, first, rest, whole, begin, end, least=0):
-        if whole is not None and not rest:
-            found = self._find(first, begin, end)
-            if found is not None:
-                yield found
-            return
-        after = whole(rest) if whole else rest
+    def _sequence(
+        self, first: Body, after: Body, begin: int, end: int, least: int = 0
+    ) -> Iterator[Found]:
         for middle in range(max(begin, least), end + 1):
             one = self._find(first, begin, middle)
             if one is not None:
@@ -157,11 +167,11 @@ class Chart:
                     yield one[0] + two[0], one[1] + two[1]
 
 
-_LEAVES = [Text("a"), Text("b"), Text("ab"), Star("b", 1), Text(""), Star("a", 0)]
+_LEAVES: list[Body] = [Text("a"), Text("b"), Text("ab"), Star("b", 1), Text(""), Star("a", 0)]
 """What rules are made of; those that may be empty are last."""
 
 
-def random_rules(random: Random, *, filled: bool = False):
+def random_rules(random: Random, *, filled: bool = False) -> Rules:
     """Return a random grammar with a few rules over two characters.
 
     With ``filled`` its terminals are never empty, as those of Lark may not be.
@@ -171,7 +181,7 @@ def random_rules(random: Random, *, filled: bool = False):
     return {name: _random(random, names, leaves, 3) for name in names}
 
 
-def _random(random, names, leaves, depth):
+def _random(random: Random, names: Sequence[str], leaves: Sequence[Body], depth: int) -> Body:
     kind = random.random()
     if depth == 0 or kind < 0.3:
         return random.choice(leaves)
@@ -188,9 +198,9 @@ def _random(random, names, leaves, depth):
     return Times(_random(random, names, leaves, depth - 1), low, high)
 
 
-def is_cyclic(rules):
+def is_cyclic(rules: Rules) -> bool:
     """Tell whether a rule derives itself alone: then a derivation has no first choice."""
-    empty = set()
+    empty = set[str]()
     changed = True
     while changed:
         changed = False
@@ -200,7 +210,7 @@ def is_cyclic(rules):
                 changed = True
     alone = {name: _alone(body, empty) for name, body in rules.items()}
     for name in rules:
-        seen, pending = set(), [name]
+        seen, pending = set[str](), [name]
         while pending:
             for each in alone[pending.pop()] - seen:
                 seen.add(each)
@@ -210,7 +220,7 @@ def is_cyclic(rules):
     return False
 
 
-def _is_empty(node, empty):
+def _is_empty(node: Body, empty: set[str]) -> bool:
     match node:
         case Text(value):
             return not value
@@ -226,13 +236,13 @@ def _is_empty(node, empty):
             return not low or _is_empty(body, empty)
 
 
-def _alone(node, empty):
+def _alone(node: Body, empty: set[str]) -> set[str]:
     """Return the rules that a part may be, with nothing beside them."""
     match node:
         case Rule(name):
             return {name}
         case Both(parts):
-            return set().union(
+            return set[str]().union(
                 *(
                     _alone(part, empty)
                     for i, part in enumerate(parts)
@@ -240,20 +250,20 @@ def _alone(node, empty):
                 )
             )
         case Either(branches):
-            return set().union(*(_alone(branch, empty) for branch in branches))
+            return set[str]().union(*(_alone(branch, empty) for branch in branches))
         case Times(body, low, high):
             if high == 0 or (low > 1 and not _is_empty(body, empty)):
-                return set()
+                return set[str]()
             return _alone(body, empty)
     return set()
 
 
-def as_lark(rules):
+def as_lark(rules: Rules) -> str:
     """Return the same rules as a grammar of Lark."""
     return "\n".join(f"{name}: {_print_lark(body)}" for name, body in rules.items())
 
 
-def _print_lark(node):
+def _print_lark(node: Body) -> str:
     match node:
         case Text(value):
             return f'"{value}"'

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kbnf_core import Grammar, ParseError
+from kbnf_core import Grammar, ParseError, Tree
 from kbnf_core.errors import WorkLimitError
 from kbnf_core.limits import Limits
 
@@ -14,8 +14,14 @@ LIST = Grammar(
 )
 
 
-def rules(tree) -> list[tuple[str, int, int]]:
+def rules(tree: Tree) -> list[tuple[str, int, int]]:
     return [(node.rule, node.start, node.end) for node in tree]
+
+
+def text_in(tree: Tree, rule: str) -> str:
+    node = tree.find(rule)
+    assert node is not None
+    return node.text
 
 
 def test_a_tree_has_rules_with_their_places() -> None:
@@ -30,7 +36,7 @@ def test_a_tree_has_rules_with_their_places() -> None:
         ("name", 4, 6),
     ]
     assert [child.text for child in tree.children] == ["a", "[bc]"]
-    assert tree.find("name").text == "a"
+    assert text_in(tree, "name") == "a"
     assert [node.text for node in tree.find_all("name")] == ["a", "bc"]
     assert tree.find("nothing") is None
     assert [node.rule for node in tree.at(4)] == ["start", "item", "start", "item", "name"]
@@ -76,7 +82,9 @@ def test_rules_that_are_left_out_pass_their_children_up() -> None:
         ("[a]x", 3, (), ()),
     ],
 )
-def test_an_error_has_the_place_and_what_was_expected(text, offset, rules_, expected) -> None:
+def test_an_error_has_the_place_and_what_was_expected(
+    text: str, offset: int, rules_: tuple[str, ...], expected: tuple[str, ...]
+) -> None:
     with pytest.raises(ParseError) as raised:
         LIST.parse(text)
     error = raised.value
@@ -101,7 +109,7 @@ def test_alternatives_are_in_written_order_and_loops_long() -> None:
 def test_a_rule_that_derives_itself_comes_to_an_end() -> None:
     grammar = Grammar('start ::= one; one ::= two | "a"; two ::= one | "b";')
     assert rules(grammar.parse("b")) == [("start", 0, 1), ("one", 0, 1), ("two", 0, 1)]
-    assert grammar.parse("a").find("one").text == "a"
+    assert text_in(grammar.parse("a"), "one") == "a"
     assert grammar.parser.derivations(b"a")[0] > 1
 
 
@@ -112,6 +120,7 @@ def test_derivations_are_counted() -> None:
     ]
     _, other = grammar.parser.derivations(b"aaa")
     assert [child.text for child in grammar.parse("aaa").children] == ["aa", "a"]
+    assert other is not None
     assert [child.text for child in other.children] == ["a", "aa"]
     assert grammar.parser.derivations(b"a" * 30, 10)[0] == 10
     assert LIST.parser.derivations(b"[a]") == (1, None)
@@ -131,8 +140,11 @@ def test_too_many_derivations_are_refused() -> None:
         ("[a,[b]", ["start"], ["item", "name", "item", "start", "item", "name"]),
     ],
 )
-def test_what_is_certain_of_an_unfinished_text(text, open_rules, closed) -> None:
+def test_what_is_certain_of_an_unfinished_text(
+    text: str, open_rules: list[str], closed: list[str]
+) -> None:
     tree = LIST.parser.partial(text.encode())
+    assert tree is not None
     assert [node.rule for node in tree if not node.is_closed] == open_rules
     assert [node.rule for node in tree if node.is_closed] == closed
     assert all(node.end == len(text) for node in tree if not node.is_closed)
@@ -167,7 +179,7 @@ def test_json_is_read() -> None:
     value = {"a": [1, 2.5e3, {"b": None}], "c": "x\n", "": [[]]}
     tree = grammar.parse(json.dumps(value))
     assert [json.loads(node.text) for node in tree.find_all("number")] == [1, 2500.0]
-    assert json.loads(tree.find("value").text) == value
+    assert json.loads(text_in(tree, "value")) == value
 
 
 def test_an_empty_text_has_a_tree() -> None:

@@ -29,7 +29,7 @@ def contains(whole: Any, part: Any) -> bool:
         )
     if isinstance(part, list):
         return len(part) <= len(whole) and all(map(contains, whole, part))
-    return whole.startswith(part) if isinstance(part, str) else whole == part
+    return bool(whole.startswith(part) if isinstance(part, str) else whole == part)
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -102,7 +102,7 @@ def test_a_command_that_is_none_is_an_error() -> None:
 
 def test_an_engine_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine("none", (("no_such_module", "none"),), "none", "", None, lambda: 1 / 0)  # type: ignore[arg-type,return-value]
-    monkeypatch.setitem(ENGINES, "none", engine)  # type: ignore[arg-type]
+    monkeypatch.setitem(ENGINES, "none", engine)
     with pytest.raises(NotInstalledError, match=r"pip install 'kbnf-toolkit\[none\]'"):
         version_of("none")
 

@@ -127,6 +127,7 @@ def test_merging() -> None:
     one = {"type": "object", "properties": {"a": {}, "b": {"minimum": 1}}, "required": ["a"]}
     other = {"type": "object", "properties": {"b": {"maximum": 2}}, "required": ["b"]}
     merged = _merged({}, [one, other])
+    assert merged is not None
     assert merged["required"] == ["a", "b"]
     assert merged["properties"]["b"] == {"allOf": [{"minimum": 1}, {"maximum": 2}]}
     assert _merged({}, [{"pattern": "a"}, {"pattern": "b"}]) is None
