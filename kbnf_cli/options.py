@@ -93,7 +93,17 @@ common_options = together(
 
 start_option = click.option("--start", metavar="NAME", help="The start nonterminal.")
 
-_READ = ("kbnf", "gbnf", "lark", "bnf", "abnf", "json-schema", "structural-tag", "regex")
+_READ = (
+    "kbnf",
+    "gbnf",
+    "lark",
+    "bnf",
+    "abnf",
+    "json-schema",
+    "structural-tag",
+    "tool-list",
+    "regex",
+)
 
 from_option = click.option(
     "--from",
