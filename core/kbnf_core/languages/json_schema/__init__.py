@@ -6,6 +6,9 @@ and that is written as rules (``writer``). Everything that a grammar cannot keep
 the JSON Pointer of its keyword.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from kbnf_core.languages.json_schema.options import (
     VALIDATOR,
     Digits,
@@ -20,8 +23,10 @@ from kbnf_core.languages.json_schema.options import (
     Whitespace,
     schema_options,
 )
-from kbnf_core.languages.json_schema.parse import embed_json_schema, parse_json_schema
-from kbnf_core.languages.json_schema.sources import schema_text
+
+if TYPE_CHECKING:
+    from kbnf_core.languages.json_schema.parse import embed_json_schema, parse_json_schema
+    from kbnf_core.languages.json_schema.sources import schema_text
 
 __all__ = [
     "VALIDATOR",
@@ -40,3 +45,12 @@ __all__ = [
     "schema_options",
     "schema_text",
 ]
+
+# The reader of schemas has forty modules, which a text in another language does without.
+_HOMES = {"embed_json_schema": "parse", "parse_json_schema": "parse", "schema_text": "sources"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -34,7 +34,7 @@ from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expre
 from kbnf_core.languages.json_schema.formats import HALF_ENFORCED, NARROWED
 from kbnf_core.languages.json_schema.objects import KEYS, Objects, Region, is_void
 from kbnf_core.languages.json_schema.options import SchemaLimits
-from kbnf_core.languages.json_schema.patterns import conditions
+from kbnf_core.languages.json_schema.patterns import ANY_TEXT, conditions, without_count
 from kbnf_core.languages.json_schema.problems import (
     UNKNOWN_FORMAT,
     Problem,
@@ -134,10 +134,16 @@ def matching(pattern: object, pointer: str) -> Iterator[Literal]:
     if not isinstance(pattern, str):
         raise invalid("a pattern is a string", pointer)
     for whole, wanted in conditions(pattern):
+        length = None
+        if wanted:
+            whole, length = without_count(whole)  # noqa: PLW2901 - the rest of it
         problems = compile_regex(whole).problems
         if problems:
             raise unsupported(f"in the pattern `{pattern}`: {problems[0].message}", pointer)
-        yield Matching(whole), wanted
+        if whole != ANY_TEXT:
+            yield Matching(whole), wanted
+        if length is not None:
+            yield length, True
 
 
 def read_items(place: Place, document: Document) -> Arrays:
