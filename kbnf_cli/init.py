@@ -54,7 +54,7 @@ repos:
         name: kbnf check
         entry: kbnf check --force-exclude
         language: system
-        files: \\.(kbnf|gbnf|lark|bnf|abnf|structural_tag)$
+        files: \\.(kbnf|gbnf|lark|bnf|abnf|structural_tag|(schema|tools)\\.json)$
         require_serial: true
       - id: kbnf-fmt
         name: kbnf fmt

@@ -401,3 +401,12 @@ def test_no_text_makes_the_reader_raise() -> None:
         end = min(len(whole), start + random.randrange(12))
         text = whole[:start] + random.choice(["", *values]) + whole[end:]
         STRUCTURAL_TAG.parse(Source(text), Request())
+
+
+def test_schemas_in_a_tag_have_the_lints_of_schemas() -> None:
+    schema = {"type": "object", "properties": {"a": {"maxlength": 3}}}
+    content = {"type": "json_schema", "json_schema": schema}
+    text = of({"type": "tag", "begin": "<a>", "content": content, "end": "</a>"})
+    found = check(text, "a.structural_tag")
+    places = [(each.code, each.pointer) for each in found]
+    assert places == [("W821", "/format/content/json_schema/properties/a/maxlength")]
