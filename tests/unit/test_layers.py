@@ -47,7 +47,7 @@ ALLOWED: dict[str, set[str]] = {
         "errors",
         "limits",
     }
-    | {"lint", "version"},
+    | {"lint", "parse", "version"},
     "source": set(),
     "version": set(),
     "traversal": set(),
@@ -111,10 +111,11 @@ ALLOWED: dict[str, set[str]] = {
     "store": BASE
     | {"artifact", "automata", "config", "container", "convert", "frontend", "languages"}
     | {"vocab"},
-    "grammar": BASE | READING | {"ir", "languages", "lower", "mask", "store", "vocab"},
+    "grammar": BASE | READING | {"ir", "languages", "lower", "mask", "parse", "store", "vocab"},
     "compiled": BASE | {"artifact", "grammar", "vocab"},
     "farm": BASE | {"grammar", "store", "vocab"},
-    "engine": BASE | {"artifact", "config", "grammar", "kernel", "mask", "recognise", "vocab"},
+    "engine": BASE
+    | {"artifact", "config", "grammar", "kernel", "mask", "parse", "recognise", "vocab"},
     "batch": BASE | {"engine", "kernel", "mask"},
     "recordings": {"engine", "errors", "mask", "vocab"},
     "compat": BASE | {"config", "engine", "mask", "vocab"},
