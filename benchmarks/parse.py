@@ -46,7 +46,7 @@ def document(size: int) -> str:
         record: dict[str, object] = {
             "id": len(records),
             "name": " ".join(random.choices(words, k=random.randint(1, 12))),
-            "score": random.random(),
+            "score": round(random.random(), 4),
             "tags": random.choices(words, k=random.randint(0, 4)),
             "place": {"x": random.randint(-1000, 1000), "known": random.random() < 0.5},
         }

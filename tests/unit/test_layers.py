@@ -47,7 +47,7 @@ ALLOWED: dict[str, set[str]] = {
         "errors",
         "limits",
     }
-    | {"lint", "version"},
+    | {"lint", "parse", "version"},
     "source": set(),
     "shipped": set(),
     "version": set(),
@@ -112,10 +112,13 @@ ALLOWED: dict[str, set[str]] = {
     "store": BASE
     | {"artifact", "automata", "config", "container", "convert", "frontend", "languages"}
     | {"vocab"},
-    "grammar": BASE | READING | {"ir", "languages", "lower", "mask", "shipped", "store", "vocab"},
+    "grammar": BASE
+    | READING
+    | {"ir", "languages", "lower", "mask", "parse", "shipped", "store", "vocab"},
     "compiled": BASE | {"artifact", "grammar", "vocab"},
     "farm": BASE | {"grammar", "store", "vocab"},
-    "engine": BASE | {"artifact", "config", "grammar", "kernel", "mask", "recognise", "vocab"},
+    "engine": BASE
+    | {"artifact", "config", "grammar", "kernel", "mask", "parse", "recognise", "vocab"},
     "batch": BASE | {"engine", "kernel", "mask"},
     # Other engines run in processes of their own: nothing of them is imported here.
     "targets": BASE
