@@ -182,7 +182,7 @@ def _is_part(least: Json, whole: Json) -> bool:
             name in whole and _is_part(held, whole[name]) for name, held in least.items()
         )
     if isinstance(least, list):
-        rest = iter(whole if isinstance(whole, list) else ())
+        rest: Iterator[Json] = iter(whole if isinstance(whole, list) else ())
         return all(any(_is_part(item, each) for each in rest) for item in least)
     return bool(least == whole)
 
