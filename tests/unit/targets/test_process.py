@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import kbnf_testing
-from kbnf_core.targets.engines import ENGINES, Engine
+from kbnf_core.targets import process
+from kbnf_core.targets.engines import ENGINES, Adapter, Engine
 from kbnf_core.targets.exam import Exam, Fault, examine
 from kbnf_core.targets.names import ENGINE_NAMES, SERVICE_NAMES
 from kbnf_core.targets.process import (
@@ -100,9 +101,13 @@ def test_a_command_that_is_none_is_an_error() -> None:
     asked.close()
 
 
+def _no_adapter() -> Adapter:
+    raise AssertionError("nothing is loaded here")
+
+
 def test_an_engine_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = Engine("none", (("no_such_module", "none"),), "none", "", None, lambda: 1 / 0)  # type: ignore[arg-type,return-value]
-    monkeypatch.setitem(ENGINES, "none", engine)
+    engine = Engine("none", (("no_such_module", "none"),), "none", "", None, _no_adapter)
+    monkeypatch.setattr(process, "ENGINES", {"none": engine})
     with pytest.raises(NotInstalledError, match=r"pip install 'kbnf-toolkit\[none\]'"):
         version_of("none")
 
