@@ -10,7 +10,13 @@ from kbnf_cli.check_options import CheckOptions
 from kbnf_cli.config import Settings, SettingsFor
 from kbnf_cli.console import Console, Verbosity
 from kbnf_cli.files import STDIN, read_source
-from kbnf_cli.inputs import is_artifact, language_for, open_text, read_vocabulary
+from kbnf_cli.inputs import (
+    is_artifact,
+    language_for,
+    open_text,
+    own_options,
+    read_vocabulary,
+)
 from kbnf_cli.results import Entry, Recording, Results, open_results
 from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.errors import SourceError
@@ -146,9 +152,7 @@ class FileCheck:
 
     def _schema_options(self, language: "Language") -> dict[str, Any]:
         """Return the options that the language of a file is read with."""
-        from kbnf_core.languages import JSON_SCHEMA
-
-        return dict(self._asked.schema) if language is JSON_SCHEMA else {}
+        return dict(own_options(self._asked.schema, language))
 
     def _check(
         self, subject: "_Subject", options: "LintOptions", recording: Recording

@@ -19,7 +19,7 @@ from kbnf_core.diagnostics.formats import span_value
 from kbnf_core.diagnostics.text import count_of
 from kbnf_core.errors import GrammarError
 from kbnf_core.kernel import has_engine
-from kbnf_core.languages import JSON_SCHEMA, KBNF, LANGUAGES, Language
+from kbnf_core.languages import JSON_SCHEMA, KBNF, LANGUAGES, TOOL_LIST, Language
 from kbnf_core.lint import TARGETS
 from kbnf_core.source import Source
 from kbnf_core.syntax.conversion import OF_CONVERSION
@@ -52,11 +52,12 @@ _ABOUT = {
     "ABNF": "the grammars of RFCs",
     "Structural tag": "XGrammar's structural tags",
     "JSON Schema": "JSON Schema",
+    "Tool list": "the tools of a request, or of MCP",
     "regex": "a regular expression",
     "choice": "a JSON list of texts",
 }
 
-_FILES = {JSON_SCHEMA: "*.json"}
+_FILES = {JSON_SCHEMA: "*.json", TOOL_LIST: "*.json"}
 
 
 def _files_of(language: Language) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -204,6 +204,13 @@ _FORBIDS = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class DiffInputs(Inputs):
+    """What a comparison reads."""
+
+    reads_several = True
+
+
 @dataclass(frozen=True, slots=True)
 class _Side:
     """What was given; ``grammar`` is None for a JSON Schema, which is read with ``options``."""
@@ -236,7 +243,7 @@ class _Side:
 @config_options
 @common_options
 @click.pass_obj
-@as_value(Inputs)
+@as_value(DiffInputs)
 def diff(
     console: Console,
     inputs: Inputs,
@@ -283,7 +290,7 @@ def _open(console: Console, inputs: Inputs, path: str | Path) -> _Side:
         if language is BNF and inputs.vocab is None:
             note_vocabulary(console, read_whole(Readable(source, BNF), inputs.start))
     vocabulary = read_vocabulary(console, inputs.vocab or BUILT_IN, inputs.eos)
-    grammar = replace(inputs, schema=NO_OPTIONS).grammar(path, vocabulary)
+    grammar = inputs.grammar(path, vocabulary)
     console.diagnostics(grammar.losses)
     return _Side(grammar.source, grammar)
 

@@ -162,7 +162,6 @@ def open_any_grammar(
     """
     from kbnf_core import Grammar
     from kbnf_core.imports import ANYWHERE
-    from kbnf_core.languages import JSON_SCHEMA
 
     if is_artifact(path):
         return _open_artifact(path, start, finish)
@@ -178,14 +177,27 @@ def open_any_grammar(
         imports=ANYWHERE,
         vocabulary=vocabulary,
         lossy=True,
-        options=schema if language is JSON_SCHEMA else NO_OPTIONS,
+        options=own_options(schema, language),
     )
 
 
+def own_options(schema: Mapping[str, Any], language: "Language") -> Mapping[str, Any]:
+    """Return those of the options of schemas and lists of tools that a language has."""
+    return {name: value for name, value in schema.items() if name in language.options}
+
+
 def refuse_schema_options(schema: Mapping[str, Any], name: str, language: "Language") -> None:
-    """Raise ``ConfigError`` where options of JSON Schemas were given for another language."""
-    if schema and language.name != "JSON Schema":
-        raise ConfigError(f"--{next(iter(schema))} is for JSON Schemas; {name} is {language.name}")
+    """Raise ``ConfigError`` where an option was given that a language does not have."""
+    from kbnf_core.languages import JSON_SCHEMA
+
+    for option in schema.keys() - set(language.options):
+        owner = "JSON Schemas" if option in JSON_SCHEMA.options else "lists of tools"
+        flag = option.replace("_", "-")
+        raise ConfigError(f"--{flag} is for {owner}; {name} is {language.name}")
+
+
+_WITHOUT_RULES = ("JSON Schema", "Tool list")
+"""Languages whose texts have no rules to be shown, and are written as KBNF."""
 
 
 def open_text(
@@ -196,7 +208,7 @@ def open_text(
     A schema has no rules to be shown, so it is written as KBNF. Raises what ``open_any_grammar``
     raises.
     """
-    from kbnf_core.languages import JSON_SCHEMA, KBNF
+    from kbnf_core.languages import KBNF
     from kbnf_core.source import Source
 
     if is_artifact(path):
@@ -204,8 +216,8 @@ def open_text(
         return Readable(grammar.source, grammar.language)
     source = read_text(path, name)
     language = language_for(source.text, name)
-    if language is not JSON_SCHEMA:
-        refuse_schema_options(schema, name, language)
+    refuse_schema_options(schema, name, language)
+    if language.name not in _WITHOUT_RULES:
         return Readable(source, language)
     grammar = open_any_grammar(path, name, start, None, schema=schema)
     return Readable(Source(grammar.to_kbnf(), f"{name} (as KBNF)"), KBNF, grammar.losses)

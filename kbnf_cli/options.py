@@ -229,8 +229,35 @@ schema_options = together(
         type=click.Choice(["openai", "anthropic"]),
         text="JSON Schema: refuse what the strict mode of this service refuses, with advice.",
     ),
+    _schema_option("--tool", metavar="NAME", text="List of tools: calls of this one only."),
+    _schema_option(
+        "--tool-calls",
+        metavar="FORMAT",
+        text="List of tools: how calls are written, a format of `kbnf convert --list-formats`."
+        "  [default: a JSON object with name and arguments]",
+    ),
+    _schema_option(
+        "--tool-choice",
+        metavar="auto|required|none|TOOL",
+        text="With --tool-calls: whether tools are called, or which one.  [default: auto]",
+    ),
+    _schema_option(
+        "--reasoning",
+        type=click.Choice(["disabled", "enabled", "auto"]),
+        text="With --tool-calls: whether reasoning precedes the calls.  [default: disabled]",
+    ),
+    _schema_option(
+        "--single-call",
+        is_flag=True,
+        flag_value=True,
+        type=bool,
+        text="With --tool-calls: at most one call of a tool.",
+    ),
 )
-"""The options of the reader of JSON Schemas; those that were given are the parameter ``schema``."""
+"""The options of the readers of JSON Schemas, and of lists of tools, which have some.
+
+Those that were given are the parameter ``schema``.
+"""
 
 input_options = together(vocabulary_options, grammar_options, schema_options, config_options)
 """What says which grammar, vocabulary and settings to use: see ``inputs.Inputs``."""

@@ -12,7 +12,7 @@ from kbnf_cli.console import Console, Exit
 from kbnf_cli.describing import artifact_text
 from kbnf_cli.executors import open_workers
 from kbnf_cli.files import STDIN, FileChoice, find_grammars, read_source
-from kbnf_cli.inputs import Inputs, read_vocabulary
+from kbnf_cli.inputs import Inputs, own_options, read_vocabulary
 from kbnf_cli.options import common_options, examples
 from kbnf_core.diagnostics.segments import visible
 from kbnf_core.errors import GrammarError, KbnfError
@@ -184,7 +184,6 @@ def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) 
     if is_line and language is KBNF:
         # The content of a line says what it is; one that is no JSON is a schema with an error.
         language = JSON_SCHEMA
-    is_schema = language is JSON_SCHEMA
     recipe = recipe_of(
         text,
         path=name,
@@ -194,7 +193,7 @@ def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) 
         lossy=options.lossy,
         defaults=inputs.settings_source()(inputs.name_of(path)).defaults,
         imports=ANYWHERE,
-        **(inputs.schema if is_schema else {}),
+        **own_options(inputs.schema, language),
     )
     if options.work is None:
         return recipe

@@ -161,7 +161,8 @@ class Reading:
     text, which are among the findings, too; ``remark`` is what a person who reads the grammar as
     KBNF should know. ``grammar`` and ``analysis`` are None where errors leave none. ``start`` and
     ``finish`` are the settings in force: given ones, else the pragmas', else the defaults of the
-    project (which ``finish_is_default`` tells of ``finish``), else those of the language.
+    project (which ``finish_is_default`` tells of ``finish``), else those of the language. ``lint``
+    returns the findings of the language's own lints, which readers of grammars do not ask for.
     """
 
     language: Language
@@ -176,6 +177,7 @@ class Reading:
     losses: tuple[Loss, ...] = ()
     remark: str = ""
     meaning: Rules | None = None
+    lint: Callable[[], tuple[Diagnostic, ...]] = lambda: ()
 
     @property
     def is_endless(self) -> bool:
@@ -291,6 +293,7 @@ def read_grammar(
         losses=parsed.losses,
         remark=parsed.remark,
         meaning=meaning,
+        lint=parsed.lint,
     )
 
 

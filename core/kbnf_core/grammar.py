@@ -22,6 +22,7 @@ from kbnf_core.languages import (
     LARK,
     REGEX,
     STRUCTURAL_TAG,
+    TOOL_LIST,
     detect,
 )
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
@@ -214,6 +215,22 @@ class Grammar:
             schema, {"whitespace": whitespace, "order": order, **options}
         )
         return cls.read(text, JSON_SCHEMA, lossy=lossy, options=wanted)
+
+    @classmethod
+    def from_tools(cls, tools: object, *, lossy: bool = False, **options: Any) -> "Grammar":
+        """Return the grammar of the calls of some tools that a model may write.
+
+        ``tools`` is a list as requests to OpenAI, Anthropic or Gemini have it, or what a server of
+        MCP answers: a list, a dict, or a text of JSON. A call is a JSON object with ``name`` and
+        ``arguments``; with ``tool_calls`` it is written in the format of a model
+        (``languages.structural_tag.presets.NAMES``), as ``tool_choice``, ``reasoning`` and
+        ``single_call`` say. ``tool`` is the name of the only one that is called. The other
+        ``options`` are those of ``from_json_schema`` and of ``Grammar.read``. Raises
+        ``GrammarError`` for a list with errors and, unless ``lossy``, for a schema that cannot be
+        kept as a whole.
+        """
+        text = TOOL_LIST.text_of(tools)
+        return cls.read_with(text, TOOL_LIST, lossy=lossy, **TOOL_LIST.options_of(text, options))
 
     @classmethod
     def from_gbnf(cls, text: str, *, lossy: bool = False, **options: Any) -> "Grammar":

@@ -92,6 +92,10 @@ ALLOWED: dict[str, set[str]] = {
     | READING
     | {"automata", "vocab"}
     | {f"languages.{each}" for each in ("conversion", "gbnf", "json_schema")},
+    "languages.tools": BASE
+    | READING
+    | {"ir", "lower"}
+    | {f"languages.{each}" for each in ("json_schema", "structural_tag")},
     # The list of languages, above them all.
     "languages": BASE | READING | {f"languages.{language}" for language in LANGUAGES},
     "convert": BASE | READING | {"languages", "languages.json_schema", "vocab"},

@@ -61,8 +61,8 @@ class Compiler:
     ``STRIKES`` times is refused from then on (``QuarantinedError``).
     ``limits`` bound the work of a grammar (``Limits.work``), counted, so that the same source is
     always refused alike. ``schema_options`` are those of ``Grammar.from_json_schema`` for schemas
-    that come without. Threads may share a compiler. A grammar that is in use stays usable when
-    it is forgotten here. ``ahead``: let a thread of the process make the masks that are likely to
+    that come without. Threads may share a compiler. A grammar that is in use stays usable when it
+    is forgotten here. ``ahead``: let a thread of the process make the masks that are likely to
     come next for the engines of these grammars, while the model computes (``Engine``); what came of
     it is counted in ``ahead``, None where that is off.
     """
@@ -74,13 +74,13 @@ class Compiler:
         workers: int = 0,
         *,
         limits: Limits = DEFAULT_LIMITS,
-        ahead: bool = True,
         schema_options: Mapping[str, Any] | None = None,
+        ahead: bool = True,
     ) -> None:
         self.vocabulary = vocabulary
-        self.ahead: Ahead | None = ahead_for(ahead)
         self._schema_options = JSON_SCHEMA.options_of("", schema_options or {})
         JSON_SCHEMA.check_options(self._schema_options)
+        self.ahead: Ahead | None = ahead_for(ahead)
         self._memory = memory
         self._limits = limits
         self._lock = Lock()

@@ -83,6 +83,8 @@ def check(
         imports,
         defaults,
         vocabulary=options.vocabulary,
+        # What is only kept if something is dropped is an error, as for whoever reads it.
+        lossy=False,
         options=language_options,
     )
     return findings_of(reading, options)
@@ -94,7 +96,11 @@ def findings_of(reading: Reading, options: LintOptions = NO_OPTIONS) -> list[Dia
     Where there is no engine (``kernel.has_engine``), those that take it are left out: W307, E601,
     and all that ``options`` asks about a vocabulary, costs and budgets.
     """
-    found = [*reading.diagnostics, *run_lints(reading, _answerable(options))]
+    found = [
+        *reading.diagnostics,
+        *reading.lint(),
+        *run_lints(reading, _answerable(options)),
+    ]
     if any(loss.code == _NO_VOCABULARY for loss in reading.losses):
         # What is complete where depends on tokens that are not known.
         found = [each for each in found if each.code not in _CUT]
@@ -150,6 +156,9 @@ class Lint(Protocol):
         ...
 
 
+SEARCHES: tuple[Lint, ...] = (ambiguity, cut_by_eager, overlaps)
+"""Lints that compare what rules match, which in a large grammar may not come to an end."""
+
 LINTS: tuple[Lint, ...] = (
     beyond_ascii,
     default_finish,
@@ -171,9 +180,7 @@ LINTS: tuple[Lint, ...] = (
     unreachable_end,
     cost,
     # Searches, which may use up what there is to spend.
-    ambiguity,
-    cut_by_eager,
-    overlaps,
+    *SEARCHES,
 )
 """All lints, in the order in which they share their budget."""
 
@@ -199,8 +206,11 @@ def run_lints(
 
 
 def _run(subject: Subject, needs: Collection[Needs]) -> Iterator[Diagnostic]:
-    # A schema has no rules that somebody wrote: of its grammar only the cost is a finding.
+    # A schema has no rules that somebody wrote: of its grammar only the cost is a finding. Of its
+    # text as KBNF, it is not searched for what could be written otherwise.
     lints = LINTS if subject.reading.meaning is None else (cost,)
+    if subject.reading.pragmas.origin is not None:
+        lints = tuple(lint for lint in lints if lint not in SEARCHES)
     for lint in lints:
         if lint.NEEDS in needs and subject.has(lint.NEEDS):
             try:
@@ -212,7 +222,7 @@ def _run(subject: Subject, needs: Collection[Needs]) -> Iterator[Diagnostic]:
     if subject.obstacle is not None:
         yield subject.obstacle
     stopped = subject.stopped()
-    if stopped is not None:
+    if stopped is not None and subject.reading.pragmas.origin is None:
         yield stopped
 
 

@@ -35,8 +35,8 @@ from kbnf_core.languages.json_schema.problems import (
     too_large,
     without_effect,
 )
-from kbnf_core.languages.json_schema.quick_validate import is_sound
-from kbnf_core.languages.json_schema.values import key_of
+from kbnf_core.languages.json_schema.quick_validate import TYPES, is_sound, wanted
+from kbnf_core.languages.json_schema.values import constant, key_of
 from kbnf_core.source import Source
 
 if TYPE_CHECKING:
@@ -421,7 +421,8 @@ def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]
     # The library knows no decimals.
     value = json.loads(text, parse_int=_as_number)
     if not isinstance(value, dict | bool):
-        return [Problem(INVALID, "a schema is an object, `true` or `false`", "")]
+        message = "a schema is an object, `true` or `false`; a list of tools has functions"
+        return [Problem(INVALID, message, "")]
     if isinstance(value, dict) and not isinstance(value.get("$schema", ""), str):
         return [Problem(INVALID, "`$schema` is a string", "/$schema")]
     chosen = validator_for(value, default=Draft202012Validator)
@@ -435,8 +436,55 @@ def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]
         raise too_large("schemas nested in one another", limits.depth, "depth") from None
     if best is None:
         return []
-    pointer = "".join(f"/{escape(str(step))}" for step in best.absolute_path)
-    return [Problem(INVALID, best.message[:200], pointer)]
+    message = best.message
+    if best.validator == "type" and best.validator_value in (["object", "boolean"], "object"):
+        message = f"a schema is an object, `true` or `false`, not {json.dumps(best.instance)}"
+    return [_misused(schema, [str(step) for step in best.absolute_path], message)]
+
+
+def _misused(schema: Json, steps: list[str], message: str) -> Problem:
+    """Return what is wrong at a place of a schema: what its keyword must be, or ``message``."""
+    places = [schema]
+    for step in steps:
+        around = places[-1]
+        places.append(around[int(step)] if isinstance(around, list) else around[step])
+    # A place may lie inside of the value of the keyword that is wrong.
+    for number in range(len(steps), 0, -1):
+        around, keyword, value = places[number - 1], steps[number - 1], places[number]
+        words = wanted(keyword, value) if isinstance(around, dict) else None
+        if words is not None:
+            names = value if isinstance(value, list) else [value]
+            strange = [n for n, name in enumerate(names) if name not in list(TYPES)]
+            if keyword == "type" and strange:
+                pointer = "".join(f"/{escape(step)}" for step in steps[:number])
+                where = f"{pointer}/{strange[0]}" if isinstance(value, list) else pointer
+                return _mistyped(names[strange[0]], where, is_item=isinstance(value, list))
+            text = constant(value).text
+            shown = text if len(text) <= _SHOWN else "what it is"
+            message = f"`{keyword}` must be {words}, not {shown}"
+            break
+    return Problem(INVALID, message[:200], "".join(f"/{escape(step)}" for step in steps))
+
+
+_SHOWN = 60
+"""Characters of a value that a message shows."""
+
+
+def _mistyped(name: Json, pointer: str, *, is_item: bool) -> Problem:
+    """Return that ``name`` is no type; ``is_item`` tells whether it stands in a list."""
+    from kbnf_core.syntax.suggest import Suggestions
+
+    listed = [f"`{each}`" for each in sorted(TYPES)]
+    meant = Suggestions(TYPES).closest(name.lower()) if isinstance(name, str) else None
+    return Problem(
+        INVALID,
+        f"there is no type {constant(name).text[:_SHOWN]}; the types are"
+        f" {', '.join(listed[:-1])} and {listed[-1]}",
+        pointer,
+        f"did you mean `{meant}`?" if meant else "",
+        # The span of a member is that of its name.
+        replacement=meant if meant and is_item else "",
+    )
 
 
 @cache

@@ -81,7 +81,6 @@ JSON_SCHEMA = Language(
         "strict",
     ),
     is_converted=True,
-    takes_fixes=False,
     dump=_dump,
     complete=_complete,
     check=_check,

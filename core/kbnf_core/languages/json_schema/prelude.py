@@ -58,7 +58,7 @@ def integers(most: int | None) -> str:
 NAMES = frozenset(
     {
         "start", "ws", "comma", "colon", "string", "character", "integer", "number", "boolean",
-        "value", "object", "array", "member", "other_name", "escape", "name_rest", "longer_name",
+        "value", "object", "array", "member", "other_name", "escape", "name_rest",
     }
 )  # fmt: skip
 
@@ -122,7 +122,6 @@ class Shared:
             "array": enclosed("[", "]", self._listed("value"), self.gap),
             "escape": regex(self.spelling.escape),
             "name_rest": regex(f'{self.spelling.character}*"'),
-            "longer_name": regex(f'{self.spelling.character}+"'),
             "other_name": regex(self.spelling.with_needless or ""),
             "member": sequence(self.calls["string"], self.colon, self.calls["value"]),
         }

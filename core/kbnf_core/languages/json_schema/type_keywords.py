@@ -31,7 +31,7 @@ from kbnf_core.languages.json_schema.arrays import Arrays, Contains
 from kbnf_core.languages.json_schema.atoms import Compared, Length, Literal, Matching, Multiple
 from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, both
-from kbnf_core.languages.json_schema.formats import HALF_ENFORCED
+from kbnf_core.languages.json_schema.formats import HALF_ENFORCED, NARROWED
 from kbnf_core.languages.json_schema.objects import KEYS, Objects, Region, is_void
 from kbnf_core.languages.json_schema.options import SchemaLimits
 from kbnf_core.languages.json_schema.patterns import ANY_TEXT, conditions, without_count
@@ -39,6 +39,7 @@ from kbnf_core.languages.json_schema.problems import (
     UNKNOWN_FORMAT,
     Problem,
     invalid,
+    narrowed,
     too_large,
     unsupported,
     without_effect,
@@ -113,6 +114,8 @@ def read_format(
         raise invalid("`format` is a string", pointer)
     if name in HALF_ENFORCED:
         notes.append(without_effect(HALF_ENFORCED[name], pointer))
+    if name in NARROWED and formats.get(name):
+        notes.append(narrowed(NARROWED[name], pointer))
     if name not in formats:
         hint = "say with `pattern` what it means"
         notes.append(Problem(UNKNOWN_FORMAT, f"the format `{name}` is not known", pointer, hint))

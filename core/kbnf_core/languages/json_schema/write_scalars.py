@@ -7,14 +7,16 @@ from itertools import chain
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.characters import CharacterDfa, to_characters
-from kbnf_core.automata.codepoints import CodePoints, from_text
+from kbnf_core.automata.codepoints import CodePoints, difference, from_text
 from kbnf_core.automata.decimals import EQUAL, compared
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.expression import Builder, Spell, print_characters, print_expression
 from kbnf_core.automata.expression import Expression as Regex
+from kbnf_core.automata.regex.syntax import Characters
 from kbnf_core.automata.to_regex import to_expression
-from kbnf_core.expression import NOTHING, Choice
+from kbnf_core.expression import NOTHING, Choice, Repeat, fold
+from kbnf_core.expression import Sequence as Items
 from kbnf_core.languages.json_schema.additional_names import all_but, regex_but
 from kbnf_core.languages.json_schema.atoms import (
     INTEGER,
@@ -73,6 +75,16 @@ MOST_TAILS = 32
 LONG_SET = 40
 """Characters of a set that gets a rule of its own where it comes again and again."""
 
+MOST_RUN = 64
+"""Digits, or blanks, that a loop of a pattern takes, where digits are bounded."""
+
+_BLANKS = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff"
+_RUNS = (
+    from_text("0123456789"),
+    from_text(_BLANKS + "".join(map(chr, range(0x2000, 0x200B)))),
+)
+_LOOPS = frozenset("*+,")
+
 _JUST_BELOW_ZERO = Decimal("-1e-1000")
 
 _FORMAT_NAMES = {
@@ -110,6 +122,10 @@ class ScalarWriter:
             return self._prelude.use("string")
         if part.finite is not None:
             return self._texts(part.finite)
+        if self._prelude.has_bounded_digits and part.length is None:
+            few = _with_bounded_runs(part)
+            if few != part and not few.is_empty(self._rules.budget):
+                part = few
         atom, wanted = part.literals[0]
         if len(part.literals) == 1 and wanted and isinstance(atom, Length):
             character = self._prelude.use("character")
@@ -430,6 +446,45 @@ def _tails(lengths: Lengths) -> Mapping[int, Regex]:
         if is_looped(tail):
             found[state] = tail
     return found
+
+
+def _with_bounded_runs(part: Restricted) -> Restricted:
+    """Return strings whose patterns have no endless loops of digits or of blanks."""
+    literals = (
+        (Matching(_bounded_runs(atom.regex)), True)
+        if wanted and isinstance(atom, Matching) and atom.regex not in _FORMAT_NAMES
+        else (atom, wanted)
+        for atom, wanted in part.literals
+    )
+    return Restricted(part.kind, tuple(literals))
+
+
+@lru_cache(maxsize=1024)
+def _bounded_runs(pattern: str) -> str:
+    if not _LOOPS & set(pattern):
+        return pattern
+    builder = Builder()
+    found = builder.read(pattern)
+    if found is None:
+        return pattern
+
+    def one(node: Regex, parts: list[Regex]) -> Regex:
+        match node:
+            case Repeat(Characters(points), low, None) if any(
+                not difference(points, run) for run in _RUNS
+            ):
+                return builder.repetition(parts[0], low, max(low, MOST_RUN))
+            case Repeat(_, low, high):
+                return builder.repetition(parts[0], low, high)
+            case Characters():
+                return node
+            case Items():
+                return builder.sequence(parts)
+            case Choice():
+                return builder.alternation(parts)
+
+    bounded = fold(found, one)
+    return pattern if bounded is found else print_expression(bounded)
 
 
 def _leaves_out_zero(atom: Atom) -> bool:

@@ -83,7 +83,9 @@ def test_rules_are_named_after_definitions() -> None:
     ids=str,
 )
 def test_pragma_says_how_it_finishes(schema: Any, finish: str) -> None:
-    assert from_json_schema(json.dumps(schema)).text.startswith(f"(* kbnf: finish={finish} *)\n")
+    assert from_json_schema(json.dumps(schema)).text.startswith(
+        f"(* kbnf: finish={finish} from=json-schema *)\n"
+    )
 
 
 @pytest.mark.parametrize("schema", [PAIR, TREE, {}, {"minProperties": 3}], ids=str)

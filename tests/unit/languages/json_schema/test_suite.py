@@ -64,8 +64,8 @@ def is_beyond(value: Any) -> bool:
 def test_file_of_the_suite(name: str, options: Options | None) -> None:
     groups = json.loads((SUITE / name).read_text(encoding="utf-8"))
     refused = 0
-    wrong = []
-    left_out = set()
+    wrong: list[str] = []
+    left_out: set[str] = set()
     for group in groups:
         grammar = convert(group["schema"], options)
         if isinstance(grammar, str):
