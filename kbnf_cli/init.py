@@ -58,7 +58,7 @@ repos:
         require_serial: true
       - id: kbnf-fmt
         name: kbnf fmt
-        entry: kbnf fmt
+        entry: kbnf fmt --force-exclude
         language: system
         files: \\.kbnf$
         require_serial: true

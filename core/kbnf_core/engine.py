@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Collection, Iterable
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from operator import index
@@ -18,7 +19,7 @@ from kbnf_core.kernel import AcceptTokenResult, EngineCore
 from kbnf_core.limits import Limits
 from kbnf_core.mask.ahead import Ahead, ahead_for
 from kbnf_core.mask.bits import Bitmask, apply_mask, check_logits, ids_of, row_of
-from kbnf_core.mask.token_automaton import TOKEN_BITS, TableFullError, TokenAutomaton
+from kbnf_core.mask.token_automaton import STATE, TOKEN_BITS, TableFullError, TokenAutomaton
 from kbnf_core.recognise.migrate import Migration
 from kbnf_core.recognise.states import DEAD
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
     from kbnf_core.mask.completion import Completion, Sample, ShortestTexts
     from kbnf_core.mask.why import Explanation, Why
+    from kbnf_core.parse.follow import Follower, ValueFollower
+    from kbnf_core.parse.tree import Event
 
 __all__ = ["AcceptTokenResult", "Engine"]
 
@@ -46,7 +49,7 @@ _DEFAULTS = Config()
 _REBUILT = frozenset(
     (
         *("_grammar", "_finish", "_automaton", "_words", "_nothing", "_allowed"),
-        *("_position", "_positions", "_accepted"),
+        *("_position", "_positions", "_accepted", "_follower", "_value_follower"),
     )
 )
 """Attributes of an engine that are recomputed when it is unpickled."""
@@ -93,6 +96,12 @@ class Engine(EngineCore):
 
     _automaton: TokenAutomaton
 
+    _follower: "Follower | None" = None
+    """What is certain of the text, where somebody has asked."""
+
+    _value_follower: "ValueFollower | None" = None
+    """Its value, where somebody has asked."""
+
     def __init__(
         self,
         grammar: str | Grammar,
@@ -122,6 +131,8 @@ class Engine(EngineCore):
                 limits=limits,
                 defaults=self._defaults,
             )
+        elif not isinstance(grammar, Grammar):
+            grammar = Grammar.from_any(grammar)
         elif limits is not config.limits:
             raise ConfigError(
                 "this grammar was read before: `max_memory_usage` comes too late; give it"
@@ -156,6 +167,9 @@ class Engine(EngineCore):
         twin._accepted = self._accepted.copy()
         twin._positions = self._positions.copy()
         twin._allowed = self._allowed
+        if self._follower is not None:
+            twin._follower = copy(self._follower)
+        twin._value_follower = None
         twin._ahead = self._ahead
         return twin
 
@@ -211,7 +225,7 @@ class Engine(EngineCore):
 
     def can_finish(self) -> bool:
         """Tell whether the text may end here: it is over or, with ``finish="eos"``, complete."""
-        return self._automaton.can_finish(self._position)
+        return self._automaton.can_finish(self._state)
 
     def is_stuck(self) -> bool:
         """Tell whether no token can come although the text may not end here.
@@ -327,6 +341,7 @@ class Engine(EngineCore):
         self._accepted.clear()
         self._positions.clear()
         self._allowed = self._automaton.no_mask()
+        self._follower = self._value_follower = None
 
     def rollback(self, count: int = 1) -> None:
         """Undo the last ``count`` accepted tokens or byte strings, also one that finished.
@@ -340,14 +355,65 @@ class Engine(EngineCore):
         position = self._positions[-count]
         del self._positions[-count:]
         del self._accepted[-count:]
+        if self._follower is not None:
+            self._follower.roll_back(len(self._accepted))
+        # What was shown of a value cannot be taken back: it is read again.
+        self._value_follower = None
         self._position = position if position != FORGOTTEN else self._replay()
+
+    def events(self) -> "list[Event]":
+        """Return what has become certain since the last call: where rules have begun and ended.
+
+        Certain is what all derivations have that are still possible; events come in the order of
+        the text, properly nested, and one is held back until those before it are certain. Once
+        the text is over, or may not go on, the rest comes as ``Grammar.parse`` has it. After a
+        rollback the events of what was undone are forgotten; a copy goes on by itself. Text that
+        is generated is followed from the first call on, at no cost before it.
+        """
+        return self._followed().new_events()
+
+    def captures(self, name: str) -> list[bytes]:
+        """Return the texts that the rule ``name`` has matched for certain, in the order they end.
+
+        Raises ``ConfigError`` for a rule that the grammar does not have.
+        """
+        if name not in self._grammar.parser.names:
+            raise ConfigError(f"the grammar has no rule `{name}`")
+        return self._followed().captures(name)
+
+    def values(self) -> Any:
+        """Return the JSON value of the text so far: what is certain of it, None where nothing is.
+
+        As ``Grammar.read_value`` with ``partial``, but that only what is new is read; arrays and
+        objects are the same to the end of the text, so copy them to keep them. Raises
+        ``ParseError`` for a text that is no JSON.
+        """
+        return self._followed_value().read(self._accepted, is_over=self.is_finished())
+
+    def _followed_value(self) -> "ValueFollower":
+        from kbnf_core.parse.follow import ValueFollower
+
+        if self._value_follower is None:
+            self._value_follower = ValueFollower(self.vocabulary)
+        return self._value_follower
+
+    def _followed(self) -> "Follower":
+        from kbnf_core.parse.follow import Follower
+
+        if self._follower is None:
+            self._follower = Follower(self._grammar.parser, self.vocabulary)
+        self._follower.follow(self._accepted, is_over=self.is_finished())
+        return self._follower
 
     def forced_bytes(self, limit: int = 1_024) -> bytes:
         """Return the bytes that every way on begins with, as far as they are certain.
 
         At most ``limit``. Nothing is forced where the text may end or a token terminal may come.
         """
-        return self._automaton.forced.bytes_from(self._position, limit)
+        forced = self._automaton.forced
+        found = forced.bytes_from(self._state, limit)
+        # Far from all bounds of a count as far as a token reaches: what is longer may stop there.
+        return forced.bytes_from(self._exact, limit) if found and self._is_counted else found
 
     def forced_tokens(self, limit: int = 256) -> list[int]:
         """Return the tokens that certainly come next, at most ``limit``.
@@ -357,7 +423,11 @@ class Engine(EngineCore):
         held back. Beyond them, and without a tokenizer, a token is foreseen where a mask allows
         that one alone.
         """
-        return self._automaton.forced.find(self._position, self._accepted, limit)
+        forced = self._automaton.forced
+        found = forced.find(self._state, self._accepted, limit)
+        if found and self._is_counted:
+            return forced.find(self._exact, self._accepted, limit)
+        return found
 
     def prepare(self, budget: int | None = None) -> int:
         """Precompute the mask of this position, and those of the positions likely to come next.
@@ -383,7 +453,7 @@ class Engine(EngineCore):
         from kbnf_core.mask.completion import shortest_completion
 
         before = None if repeats else self._text_so_far
-        return shortest_completion(self._automaton, self._position, fewest, before)
+        return shortest_completion(self._automaton, self._exact, fewest, before)
 
     def sample(self, random: "Random", length: int = 32) -> "Sample":
         """Return tokens at random that can follow: about ``length``, then the soonest end.
@@ -393,7 +463,7 @@ class Engine(EngineCore):
         """
         from kbnf_core.mask.completion import sample
 
-        return sample(self._automaton, self._position, random, length, self._text_so_far)
+        return sample(self._automaton, self._exact, random, length, self._text_so_far)
 
     def shortest_texts(self, count: int) -> "ShortestTexts":
         """Return the ``count`` shortest ways to the end, of bytes that are alike by one of them.
@@ -402,7 +472,7 @@ class Engine(EngineCore):
         """
         from kbnf_core.mask.completion import shortest_texts
 
-        return shortest_texts(self._automaton, self._position, count, self._text_so_far)
+        return shortest_texts(self._automaton, self._exact, count, self._text_so_far)
 
     def _text_so_far(self) -> bytes:
         spelled = self.vocabulary.bytes_or_name
@@ -437,28 +507,43 @@ class Engine(EngineCore):
         limits = self._automaton.limits
         return Why(self._grammar.plain_tables, self.vocabulary, self._finish, limits)
 
+    @property
+    def _state(self) -> int:
+        """The position without what is counted beside the state; its mask is the same."""
+        return self._position & STATE if self._position >= 0 else self._position
+
+    @property
+    def _is_counted(self) -> bool:
+        return self._position > STATE
+
+    @property
+    def _exact(self) -> int:
+        """The position as a state in which everything is counted."""
+        return self._automaton.masks.counting.exact(self._position)
+
     def _position_after(self, token_id: int) -> int:
         """Return the position after a token; raise if the token is not allowed."""
         token_id = index(token_id)
         if token_id >> TOKEN_BITS:
             self._refuse(token_id)
+        position = self._exact
         try:
-            return self._automaton.after[self._position << TOKEN_BITS | token_id]
+            return self._automaton.after[position << TOKEN_BITS | token_id]
         except TableFullError:
             self._renew()
-            return self._automaton.step(self._position, token_id)
+            return self._automaton.step(self._exact, token_id)
 
     def _mask_here(self) -> Bitmask:
         """Compute the mask of this position on a cache miss."""
         try:
-            return self._automaton.words[self._position]
+            return self._automaton.words[self._state]
         except TableFullError:
             self._renew()
-            return self._automaton.mask(self._position)
+            return self._automaton.mask(self._state)
 
     def _last_row(self) -> Bitmask:
         """Return the mask row of a position without allowed tokens."""
-        return self._automaton.last_row(self._position)
+        return self._automaton.last_row(self._state)
 
     def _row_of(self, out: Any, row: SupportsIndex | None) -> npt.NDArray[np.int32]:
         """Return a row of a bitmask as a one-dimensional array."""

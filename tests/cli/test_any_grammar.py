@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kbnf_cli.inputs import grammar_file, grammar_names
+from kbnf_core.shipped import grammar_file, grammar_names
 from kbnf_testing.command import Kbnf, Write
 
 TEXTS = {

@@ -175,7 +175,7 @@ def _begun(automaton: TokenAutomaton, rest: bytes) -> int:
     Where the grammar does not take them, a blank in the same token say, it begins behind them.
     """
     try:
-        return automaton.append(automaton.beginning, rest)
+        return automaton.masks.counting.exact(automaton.append(automaton.beginning, rest))
     except RejectedError:
         return automaton.beginning
 

@@ -1,6 +1,7 @@
 """Texts followed by their tokens, as hosts show them, and the masks behind each."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -10,9 +11,22 @@ from kbnf_core.batch import allocate_bitmask
 from kbnf_core.engine import Engine
 from kbnf_core.grammar import Grammar
 from kbnf_core.mask.bits import apply_bitmask, pack
+from kbnf_core.vocab.load import load_vocabulary
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 L = TypeVar("L")
+
+
+def vocabulary_of(tokenizer: object) -> Vocabulary:
+    """Return the vocabulary of a tokenizer object, a file, or a model in the local cache.
+
+    Raises what ``Vocabulary.of`` and ``load_vocabulary`` raise.
+    """
+    if isinstance(tokenizer, Vocabulary):
+        return tokenizer
+    if isinstance(tokenizer, str | Path):
+        return load_vocabulary(tokenizer)
+    return Vocabulary.of(tokenizer)
 
 
 class Text:
@@ -63,13 +77,14 @@ class Stepwise:
 
     def __init__(
         self,
-        grammar: str | Grammar,
+        grammar: object,
         tokenizer: object,
         eos: int | Sequence[int] | None = None,
         ahead: bool = True,
     ) -> None:
-        vocabulary = tokenizer if isinstance(tokenizer, Vocabulary) else Vocabulary.of(tokenizer)
-        engine = Engine(grammar, vocabulary, stop_token_ids=eos, ahead=ahead)
+        vocabulary = vocabulary_of(tokenizer)
+        made = Grammar.from_any(grammar)
+        engine = Engine(made, vocabulary, stop_token_ids=eos, ahead=ahead)
         self.ahead = engine.ahead
         self._text = Text(engine)
         self._seen: list[int] | None = None

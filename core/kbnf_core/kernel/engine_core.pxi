@@ -34,6 +34,7 @@ cdef class EngineCore:
     cdef bint ends_at_bytes
     cdef bint ends_at_tokens
     cdef LazyTable explorer
+    cdef Counting counting
     # A mask alone does not need the tokens' bytes: they are loaded with the first token.
     cdef bint knows_tokens
     cdef const int32_t[::1] starts
@@ -48,6 +49,7 @@ cdef class EngineCore:
         self.ends_at_bytes = automaton.rule.ends_at_bytes
         self.ends_at_tokens = automaton.rule.ends_at_tokens
         self.explorer = automaton.masks.states.explorer
+        self.counting = automaton.masks.counting
         self.knows_tokens = False
         self.prepared = automaton.prepared
         self.unasked = automaton.unasked
@@ -74,9 +76,10 @@ cdef class EngineCore:
 
     cpdef _look_ahead(self):
         """Have masks made from here on, unless that was done before or nobody works ahead."""
-        if self._ahead is not None and self._position >= 0 and self._position not in self.prepared:
-            self.prepared.add(self._position)
-            self._ahead.put(id(self), self._automaton, self._position)
+        cdef long long place = self._place()
+        if self._ahead is not None and place >= 0 and place not in self.prepared:
+            self.prepared.add(place)
+            self._ahead.put(id(self), self._automaton, place)
 
     cdef long long _plain_after(self, token_id) except? UNKNOWN:
         """The position after a token, UNKNOWN where its bytes do not lead to one."""
@@ -91,9 +94,10 @@ cdef class EngineCore:
             return UNKNOWN
         if self.starts[token] == self.ends[token]:
             return UNKNOWN
-        if self._position >= explorer.capacity:
+        # What is counted is above.
+        state = <int32_t> self._position
+        if state >= explorer.capacity:
             explorer.refresh()
-        state = self._position
         for i in range(self.starts[token], self.ends[token]):
             if self.ends_at_bytes and i > self.starts[token] and explorer.completions[state]:
                 return UNKNOWN
@@ -107,7 +111,14 @@ cdef class EngineCore:
             if after == DEAD:
                 return UNKNOWN
             state = after
-        return ~state if self.ends_at_tokens and explorer.completions[state] else state
+        if self.ends_at_tokens and explorer.completions[state]:
+            return ~state
+        if not self.counting.is_needed:
+            return state
+        i = self.starts[token]
+        return self.counting.settle(
+            self._position, state, &self.blob[i], self.ends[token] - i
+        )
 
     cdef int32_t _explore(self, int32_t state, int32_t i, int32_t end) except -2:
         """The state after bytes of which the first leads to one that nobody asked for; or DEAD."""
@@ -128,7 +139,7 @@ cdef class EngineCore:
             explorer.release()
 
     def compute_allowed_token_ids(self):
-        """Compute the tokens that can come next; after the end, none."""
+        """Compute the tokens that are allowed next; after the end, none."""
         self._allowed = self._find_allowed()
 
     def fill_bitmask(self, out, row=None):
@@ -150,9 +161,14 @@ cdef class EngineCore:
         words = self._find_allowed()
         return words if words is not self.nothing else self._last_row()
 
+    cdef inline long long _place(self) noexcept:
+        """The position without what is counted beside the state; its mask is the same."""
+        return <int32_t> self._position if self._position >= 0 else self._position
+
     cdef object _find_allowed(self):
-        cdef PyObject* found = PyDict_GetItemWithError(self.words, self._position)
-        if self._ahead is not None and self.unasked and self._position in self.unasked:
-            self.unasked.discard(self._position)
+        cdef long long place = self._place()
+        cdef PyObject* found = PyDict_GetItemWithError(self.words, place)
+        if self._ahead is not None and self.unasked and place in self.unasked:
+            self.unasked.discard(place)
             self._ahead.hits += 1
         return <object> found if found is not NULL else self._mask_here()

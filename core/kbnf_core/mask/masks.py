@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.kernel import ARRAY_BYTES, MaskAssembler, Walker
+from kbnf_core.kernel import ARRAY_BYTES, Counting, MaskAssembler, Walker
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.mask.cache import LruDict
@@ -100,6 +100,7 @@ class Masks:
         self.byte_limit = max(limits.mask_bytes, LEAST_MASKS * (4 * self.word_count + ARRAY_BYTES))
         self.found = stored.found if stored else nothing_found(vocabulary)
         self.walker = Walker(states, parts_of(vocabulary))
+        self.counting = Counting(states, vocabulary.trie.max_depth)
         self.unions: LruDict[tuple[int, ...], Bitmask] = LruDict(self._unite, self.mask_capacity)
         self.shared_rows = shared_rows(vocabulary)
         self.no_words = _frozen(np.zeros(self.word_count, np.uint32))

@@ -45,7 +45,7 @@ class KbnfGrammar(BaseGrammarObject):  # type: ignore[misc] # the host is not ty
     def accept_token(self, token: int) -> None:
         """Append a token; ``ValueError`` for one that cannot come. After the end all are passed."""
         if not self.engine.is_finished() and not self.engine.accept_tokens([token]):
-            raise ValueError(f"token {token} cannot come here")
+            raise ValueError(f"token {token} is not allowed here")
 
     def rollback(self, k: int) -> None:
         """Undo tokens."""

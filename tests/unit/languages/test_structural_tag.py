@@ -138,7 +138,7 @@ INVALID: list[tuple[str, str, str]] = [
     (of({**TEXT, "excludes": [""]}), "E441", "/format/excludes: `excludes` is a text that is not"),
     (of({"type": "or", "elements": []}), "E441", "`elements` is a list that is not empty"),
     (of({"type": "sequence", "elements": [const("a"), 1]}), "E441", "/format/elements/1: a format"),
-    (of({**CALLS, "tags": [TEXT]}), "E441", "/format/tags/0/type: only tags stand here"),
+    (of({**CALLS, "tags": [TEXT]}), "E441", "/format/tags/0/type: only tags are allowed here"),
     (of({**CALLS, "triggers": ["<g"]}), "E441", "/format/tags/0/begin: this tag begins with none"),
     (of({**CALLS, "triggers": ["<", "<f"]}), "E441", "begins with more than one trigger"),
     (of({**CALLS, "triggers": []}), "E441", "/format/triggers: `triggers` is a list that is not"),

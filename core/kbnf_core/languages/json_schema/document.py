@@ -244,7 +244,7 @@ class Document:
             return value
         beside = [keyword for keyword in value if keyword in LOCAL | APPLICATORS - {"$ref"}]
         for keyword in beside:
-            message = f"in {self.dialect} what stands beside `$ref` is ignored"
+            message = f"in {self.dialect} keywords beside `$ref` are ignored"
             hint = "put both into `allOf`, or name draft 2019-09 or later as `$schema`"
             where = f"{pointer}/{escape(keyword)}"
             self.ignored.append(without_effect(message, where, hint))
