@@ -13,15 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.config import NO_DEFAULTS, Config, Defaults, Finish
-from kbnf_core.errors import ConfigError, EngineError, FinishedError, UnknownTokenError
 from kbnf_core.grammar import Grammar
 from kbnf_core.kernel import AcceptTokenResult, EngineCore
-from kbnf_core.limits import Limits
 from kbnf_core.mask.ahead import Ahead, ahead_for
 from kbnf_core.mask.bits import Bitmask, apply_mask, check_logits, ids_of, row_of
 from kbnf_core.mask.token_automaton import STATE, TOKEN_BITS, TableFullError, TokenAutomaton
-from kbnf_core.recognise.migrate import Migration
-from kbnf_core.recognise.states import DEAD
+from kbnf_core.recognise.states import DEAD, Migration
+from kbnf_core.text.errors import ConfigError, EngineError, FinishedError, UnknownTokenError
+from kbnf_core.text.limits import Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

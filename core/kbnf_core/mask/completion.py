@@ -1,6 +1,6 @@
 """Ways to the end of a text: a shortest one, the shortest texts of a grammar, texts at random.
 
-A shortest way in bytes follows the lengths that ``recognise/distance.py`` knows. For tokens there
+A shortest way in bytes follows the lengths that ``recognise/closing.py`` knows. For tokens there
 is no such table, as a token may cross any number of rules: the search goes breadth first over
 states, all tokens at once, and leaves out states from which even the longest tokens could not reach
 the end sooner than the best way known.
@@ -25,13 +25,13 @@ from random import Random
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.budget import Budget
-from kbnf_core.errors import EngineError, RejectedError, WorkLimitError
 from kbnf_core.mask.bits import Bitmask, unpack
 from kbnf_core.mask.member_names import MemberNames
 from kbnf_core.mask.successors import Successors
 from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.states import DEAD
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import EngineError, RejectedError, WorkLimitError
 from kbnf_core.vocab.trie import ROOT, fewest_tokens
 from kbnf_core.vocab.vocabulary import Vocabulary
 

@@ -3,10 +3,10 @@
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.budget import Budget
 from kbnf_core.mask.bits import ids_of
 from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.states import DEAD, UNKNOWN, StateTable
+from kbnf_core.text.budget import Budget
 from kbnf_core.vocab.trie import ROOT, TokenTrie
 
 _Int32 = npt.NDArray[np.int32]
