@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import cached_property
+from math import inf
 from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, SupportsIndex, TypeVar
@@ -12,11 +13,18 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.config import NO_DEFAULTS, Config, Defaults, Finish
-from kbnf_core.errors import ConfigError, EngineError, FinishedError, UnknownTokenError
+from kbnf_core.errors import (
+    ConfigError,
+    EngineError,
+    FinishedError,
+    LateError,
+    UnknownTokenError,
+)
 from kbnf_core.grammar import Grammar
 from kbnf_core.kernel import AcceptTokenResult, EngineCore
 from kbnf_core.limits import Limits
-from kbnf_core.mask.bits import Bitmask, apply_mask, check_logits, ids_of, row_of
+from kbnf_core.mask.bits import Bitmask, apply_mask, as_words, check_logits, check_rows, ids_of, row_of
+from kbnf_core.mask.boundary import WAITING, After, checked_after, rest_behind, waiting_for
 from kbnf_core.mask.token_automaton import TOKEN_BITS, TableFullError, TokenAutomaton
 from kbnf_core.recognise.migrate import Migration
 from kbnf_core.recognise.states import DEAD
@@ -36,6 +44,8 @@ L = TypeVar("L")
 KEPT_POSITIONS = 64
 """Places of the past that an engine takes along to a fresh table; older ones can be replayed."""
 
+_Ids = npt.NDArray[np.int64]
+
 FORGOTTEN = DEAD
 """In the list of past places: one that was not taken along. No text is ever at DEAD."""
 
@@ -45,7 +55,7 @@ _DEFAULTS = Config()
 _REBUILT = frozenset(
     (
         *("_grammar", "_finish", "_automaton", "_words", "_nothing", "_allowed"),
-        *("_position", "_positions", "_accepted"),
+        *("_position", "_positions", "_accepted", "_left"),
     )
 )
 """Attributes of an engine that are recomputed when it is unpickled."""
@@ -69,6 +79,16 @@ class Engine(EngineCore):
     ``finish`` and ``limits`` win over those of ``config``. ``stop_token_ids`` end the sequence in
     place of the vocabulary's own; one beyond the vocabulary makes it, and its masks, that wide.
 
+    ``after`` is a text, or the id of a token, that comes before the grammar: until it has come
+    everything is allowed and nothing ends the text. It may end within a token; the rest of that
+    belongs to the grammar, but for what the grammar does not take. It is a position like others
+    for copies, ``rollback`` and drafts.
+
+    ``budget`` is a number of tokens in which the text is over, those that end the sequence among
+    them and those before the grammar (``after``) not: no token is allowed after which it could not
+    be. ``remaining`` tells how many are left. It counts tokens only: to end in time, a JSON text
+    may repeat a name.
+
     A token id is an ``int`` or anything with ``__index__``, as NumPy's and torch's integers.
 
     Coming from elsewhere: ``Engine(...)`` is *initialize*, ``try_accept_new_token`` is *advance*,
@@ -79,13 +99,17 @@ class Engine(EngineCore):
     the Rust crate's ``EngineLike`` have the names they have there.
 
     Raises ``GrammarError`` for a grammar that cannot be used, ``VocabularyError`` where it names
-    tokens that the vocabulary does not have, ``ConfigError`` for an impossible setting.
+    tokens that the vocabulary does not have, ``ConfigError`` for an impossible setting; where that
+    is the ``budget`` it names the least.
     """
 
     _defaults: ClassVar[Defaults] = NO_DEFAULTS
     """The settings of a text that has none, where ``config`` has none either."""
 
     _automaton: TokenAutomaton
+
+    _makes_room = True
+    """Whether a full table is to be replaced where a position or a mask is asked for."""
 
     def __init__(
         self,
@@ -96,6 +120,8 @@ class Engine(EngineCore):
         finish: Finish | str | None = None,
         limits: Limits | None = None,
         stop_token_ids: int | Collection[int] | None = None,
+        after: After | None = None,
+        budget: int | None = None,
     ) -> None:
         for name in config.unheeded() if config else ():
             warnings.warn(f"Config.{name} has no effect in this engine", stacklevel=2)
@@ -121,12 +147,19 @@ class Engine(EngineCore):
                 " `Limits(regex_bytes=..., exception_bytes=...)`"
             )
         finish = grammar.finish if config.finish is None else Finish.parse(config.finish)
-        self._begin(grammar, vocabulary, finish)
+        self._begin(grammar, vocabulary, finish, checked_after(after, vocabulary))
+        self._budget = budget
+        self.remaining = budget
 
-    def _begin(self, grammar: Grammar, vocabulary: Vocabulary, finish: Finish) -> None:
+    def _begin(
+        self, grammar: Grammar, vocabulary: Vocabulary, finish: Finish, after: After | None
+    ) -> None:
         self._grammar = grammar
         self._finish = finish
-        self._use(grammar.token_automata.get(vocabulary, finish))
+        self._after = after
+        self._budget: int | None = None
+        self._left = -1
+        self._use(waiting_for(grammar.token_automata.get(vocabulary, finish), after))
         self._position = self._automaton.beginning
         self._accepted: list[int | bytes] = []
         self._positions: list[int] = []
@@ -140,6 +173,7 @@ class Engine(EngineCore):
         twin._accepted = self._accepted.copy()
         twin._positions = self._positions.copy()
         twin._allowed = self._allowed
+        twin._left = self._left
         return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Engine":
@@ -148,7 +182,10 @@ class Engine(EngineCore):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what the position follows from; caches are not carried."""
-        carried = (self._grammar, self.vocabulary, self._finish, self.accepted, self._allowed)
+        carried = (
+            *(self._grammar, self.vocabulary, self._finish, self._after, self.accepted),
+            *(self._left, self._allowed),
+        )
         own = {name: self.__dict__[name] for name in self.__dict__.keys() - _REBUILT - {"_why"}}
         return _restore, (type(self), *carried, own)
 
@@ -166,6 +203,41 @@ class Engine(EngineCore):
     def finish(self) -> Finish:
         """The way to end in force."""
         return self._finish
+
+    @property
+    def after(self) -> After | None:
+        """The text, or the id of a token, that comes before the grammar."""
+        return self._after
+
+    @property
+    def budget(self) -> int | None:
+        """The number of tokens that each text has, None for any number."""
+        return self._budget
+
+    @property
+    def remaining(self) -> int | None:
+        """The number of tokens that are left to the text, None for any number.
+
+        Setting it raises ``ConfigError`` where the text cannot be over in that; a rollback gives
+        back what it undoes, and ``reset`` the ``budget``.
+        """
+        return None if self._left < 0 else self._left
+
+    @remaining.setter
+    def remaining(self, tokens: SupportsIndex | None) -> None:
+        left = -1 if tokens is None else index(tokens)
+        if tokens is not None and not self._fits(self._begun, left):
+            raise ConfigError(_too_few(left, self._automaton.nearest_end.least(self._begun)))
+        self._left = left
+
+    def is_waiting(self) -> bool:
+        """Tell whether everything is free, since what comes before the grammar has not come."""
+        return self._position >= WAITING
+
+    @property
+    def _begun(self) -> int:
+        """The position in the grammar: its beginning while it waits."""
+        return self._automaton.masks.states.initial if self.is_waiting() else self._position
 
     @property
     def accepted(self) -> tuple[int | bytes, ...]:
@@ -240,6 +312,33 @@ class Engine(EngineCore):
             behind.fill(-1)
         return fitting
 
+    def fill_tree_bitmasks(
+        self, out: Any, row: SupportsIndex, parents: Any, tokens: Any
+    ) -> None:
+        """Write what can come after the path to each node of a tree of drafts into a row.
+
+        ``parents`` and ``tokens``: integers, one for each node; node i has the row ``row + i`` and
+        comes after ``parents[i]``, which is less than i. A parent of -1 makes a root: that is the
+        position of the engine, its token one that was accepted. Rows are those of
+        ``fill_bitmask``; a node whose token is negative (padding), one whose token cannot come,
+        and all below them have rows of zeros. Neither the engine nor what it remembers as
+        its last computation changes. Raises what ``fill_bitmask`` raises, and ``ValueError`` for
+        parents that are no tree, before anything is written.
+        """
+        table, first = as_words(out), index(row)
+        nodes = checked_tree(parents, tokens)
+        check_rows(table, first, len(nodes[0]), self.vocabulary.size)
+        try:
+            self._fill_tree(table, first, *nodes)
+        except TableFullError:
+            self._renew()
+            # The tree may be more than a table holds: nothing makes room within it.
+            self._makes_room = False
+            try:
+                self._fill_tree(table, first, *nodes)
+            finally:
+                self._makes_room = True
+
     def try_accept_new_bytes(self, data: bytes) -> AcceptTokenResult:
         """Append bytes, as if they were one token with that spelling.
 
@@ -250,6 +349,8 @@ class Engine(EngineCore):
         except TableFullError:
             self._renew()
             after = self._automaton.append(self._position, data)
+        if self._left >= 0:
+            self._left = self._left_checked(after, data)
         self._accepted.append(data)
         self._positions.append(self._position)
         self._position = after
@@ -297,6 +398,7 @@ class Engine(EngineCore):
         self._accepted.clear()
         self._positions.clear()
         self._allowed = self._automaton.no_mask()
+        self._left = -1 if self._budget is None else self._budget
 
     def rollback(self, count: int = 1) -> None:
         """Undo the last ``count`` accepted tokens or byte strings, also one that finished.
@@ -308,6 +410,8 @@ class Engine(EngineCore):
         if not count:
             return
         position = self._positions[-count]
+        if self._left >= 0:
+            self._left += sum(each < WAITING for each in self._positions[-count:])
         del self._positions[-count:]
         del self._accepted[-count:]
         self._position = position if position != FORGOTTEN else self._replay()
@@ -317,6 +421,8 @@ class Engine(EngineCore):
 
         At most ``limit``. Nothing is forced where the text may end or a token terminal may come.
         """
+        if self.is_waiting():
+            return b""
         return self._automaton.forced.bytes_from(self._position, limit)
 
     def forced_tokens(self, limit: int = 256) -> list[int]:
@@ -327,7 +433,11 @@ class Engine(EngineCore):
         held back. Beyond them, and without a tokenizer, a token is foreseen where a mask allows
         that one alone.
         """
-        return self._automaton.forced.find(self._position, self._accepted, limit)
+        if self.is_waiting():
+            return []
+        forced = self._automaton.forced.find(self._position, self._accepted, limit)
+        # Where few tokens are left, the tokenizer's may be too many.
+        return forced if self._left < 0 else forced[: self.validate_tokens(forced)]
 
     def prepare(self, budget: int | None = None) -> int:
         """Precompute the mask of this position, and those of the positions likely to come next.
@@ -339,7 +449,7 @@ class Engine(EngineCore):
         """
         from kbnf_core.mask.ahead import DEFAULT_WORK, prepare
 
-        return prepare(self._automaton, self._position, DEFAULT_WORK if budget is None else budget)
+        return prepare(self._automaton, self._begun, DEFAULT_WORK if budget is None else budget)
 
     def shortest_completion(self, *, fewest: bool = True, repeats: bool = False) -> "Completion":
         """Return how the text can end soonest, in bytes and in tokens.
@@ -353,7 +463,7 @@ class Engine(EngineCore):
         from kbnf_core.mask.completion import shortest_completion
 
         before = None if repeats else self._text_so_far
-        return shortest_completion(self._automaton, self._position, fewest, before)
+        return shortest_completion(self._automaton, self._where_it_began(), fewest, before)
 
     def sample(self, random: "Random", length: int = 32) -> "Sample":
         """Return tokens at random that can follow: about ``length``, then the soonest end.
@@ -363,7 +473,8 @@ class Engine(EngineCore):
         """
         from kbnf_core.mask.completion import sample
 
-        return sample(self._automaton, self._position, random, length, self._text_so_far)
+        position = self._where_it_began()
+        return sample(self._automaton, position, random, length, self._text_so_far, self.remaining)
 
     def shortest_texts(self, count: int) -> "ShortestTexts":
         """Return the ``count`` shortest ways to the end, of bytes that are alike by one of them.
@@ -372,13 +483,32 @@ class Engine(EngineCore):
         """
         from kbnf_core.mask.completion import shortest_texts
 
-        return shortest_texts(self._automaton, self._position, count, self._text_so_far)
+        position = self._where_it_began()
+        return shortest_texts(self._automaton, position, count, self._text_so_far)
+
+    def _where_it_began(self) -> int:
+        if self.is_waiting():
+            raise EngineError(f"the grammar has not begun: it comes after {self._after!r}")
+        return self._position
 
     def _text_so_far(self) -> bytes:
+        """Return the text of the grammar so far."""
+        return self._spelled(self._accepted_by_grammar())
+
+    def _spelled(self, accepted: Iterable[int | bytes]) -> bytes:
         spelled = self.vocabulary.bytes_or_name
-        return b"".join(
-            each if isinstance(each, bytes) else spelled(each) for each in self._accepted
-        )
+        return b"".join(each if isinstance(each, bytes) else spelled(each) for each in accepted)
+
+    def _accepted_by_grammar(self) -> list[int | bytes]:
+        """Return what was accepted since the grammar began, the rest of a token first."""
+        if self._after is None:
+            return self._accepted
+        waited = sum(each >= WAITING for each in self._positions)
+        own = self._accepted[waited:]
+        if isinstance(self._after, int) or self.is_waiting():
+            return own
+        rest = rest_behind(self._automaton, self._after, self._spelled(self._accepted[:waited]))
+        return [rest, *own] if rest else own
 
     def save_artifact(self, path: str | Path) -> None:
         """Write the grammar to ``path`` with all states and masks computed for it so far.
@@ -396,9 +526,10 @@ class Engine(EngineCore):
 
         Raises ``UnknownTokenError`` for an id that the vocabulary does not have.
         """
-        return self._why.explain(
-            self._accepted, what if isinstance(what, bytes | str) else index(what)
-        )
+        asked = what if isinstance(what, bytes | str) else index(what)
+        if self.is_waiting():
+            return self._why.explain_freedom(asked, f"all is free until {self._after!r} has come")
+        return self._why.explain(self._accepted_by_grammar(), asked)
 
     @cached_property
     def _why(self) -> "Why":
@@ -418,6 +549,36 @@ class Engine(EngineCore):
             self._renew()
             return self._automaton.step(self._position, token_id)
 
+    def _step_from(self, position: int, token_id: int) -> int:
+        """Return the position after a token at some position, DEAD where it cannot come."""
+        try:
+            if self._makes_room:
+                return self._automaton.after[position << TOKEN_BITS | token_id]
+            return self._automaton.step(position, token_id)
+        except EngineError:
+            return DEAD
+
+    def _mask_at(self, position: int) -> Bitmask:
+        """Compute the mask of some position."""
+        return self._automaton.words[position] if self._makes_room else self._automaton.mask(position)
+
+    def _fits(self, position: int, left: int) -> bool:
+        """Tell whether the text can be over in ``left`` tokens from a position of the grammar."""
+        return self._automaton.nearest_end.fits(position, left)
+
+    def _closing_mask_here(self) -> Bitmask:
+        """Return the tokens that can come here and after which the text can be over in time."""
+        words = self._mask_here()
+        return self._automaton.fitting(words, self._position, self._left)
+
+    def _closing_mask_at(self, position: int, left: int) -> Bitmask:
+        """Return the same for some position, and what would be left there."""
+        return self._automaton.fitting(self._mask_at(position), position, left)
+
+    def _refuse_late(self, what: int | bytes) -> NoReturn:
+        """Raise the error for what can come, but not in the tokens that are left."""
+        raise LateError(what, self._spelled([what]), self._left)
+
     def _mask_here(self) -> Bitmask:
         """Compute the mask of this position on a cache miss."""
         try:
@@ -426,9 +587,9 @@ class Engine(EngineCore):
             self._renew()
             return self._automaton.mask(self._position)
 
-    def _last_row(self) -> Bitmask:
+    def _last_row(self, position: int) -> Bitmask:
         """Return the mask row of a position without allowed tokens."""
-        return self._automaton.last_row(self._position)
+        return self._automaton.last_row(position)
 
     def _row_of(self, out: Any, row: SupportsIndex | None) -> npt.NDArray[np.int32]:
         """Return a row of a bitmask as a one-dimensional array."""
@@ -441,17 +602,23 @@ class Engine(EngineCore):
     def _renew(self) -> None:
         """Switch to a fresh table that holds only the last few positions of this engine."""
         old = self._automaton.masks.states
-        self._use(self._grammar.token_automata.renew(self.vocabulary, self._finish))
+        fresh = self._grammar.token_automata.renew(self.vocabulary, self._finish)
+        self._use(waiting_for(fresh, self._after))
         new = self._automaton.masks.states
         transfer = Migration(old, new)
-        recent = self._positions[-KEPT_POSITIONS:]
-        forgotten = [FORGOTTEN] * (len(self._positions) - len(recent))
+        old_ones = max(0, len(self._positions) - KEPT_POSITIONS)
+
+        def carried(position: int, is_old: bool = False) -> int:
+            if position >= WAITING:
+                return position
+            return FORGOTTEN if is_old or position == FORGOTTEN else transfer.position(position)
+
         with new.carrying_over():
-            self._positions = forgotten + [
-                position if position == FORGOTTEN else transfer.position(position)
-                for position in recent
+            self._positions = [
+                carried(position, place < old_ones)
+                for place, position in enumerate(self._positions)
             ]
-            self._position = transfer.position(self._position)
+            self._position = carried(self._position)
 
     def _accept_again(self, accepted: Iterable[int | bytes]) -> None:
         for what in accepted:
@@ -462,7 +629,8 @@ class Engine(EngineCore):
 
     def _replay(self) -> int:
         """Replay everything accepted from the beginning; return the position reached."""
-        fresh = Engine(self._grammar, self.vocabulary, Config(finish=self._finish))
+        config = Config(finish=self._finish)
+        fresh = Engine(self._grammar, self.vocabulary, config, after=self._after)
         fresh._accept_again(self._accepted)
         # It may have begun yet another table on the way.
         self._use(fresh._automaton)
@@ -470,19 +638,40 @@ class Engine(EngineCore):
         return fresh._position
 
 
+def checked_tree(parents: Any, tokens: Any) -> tuple[_Ids, _Ids]:
+    """Return the parents and tokens of a tree as int64[nodes]; raise ``ValueError`` for no tree."""
+    above, read = (np.ascontiguousarray(each, np.int64) for each in (parents, tokens))
+    if above.ndim != 1 or above.shape != read.shape:
+        raise ValueError(
+            f"a tree has a parent and a token for each node, not {above.shape} and {read.shape}"
+        )
+    if ((above < -1) | (above >= np.arange(len(above)))).any():
+        raise ValueError("the parent of a node is -1, or a node before it")
+    return above, read
+
+
+def _too_few(tokens: int, least: float) -> str:
+    if least == inf:
+        return "no tokens of the vocabulary lead to the end of a text, in any number"
+    return f"{tokens} tokens are too few: the shortest text takes {least:,.0f}"
+
+
 def _restore(
     kind: type[Engine],
     grammar: Grammar,
     vocabulary: Vocabulary,
     finish: Finish,
+    after: After | None,
     accepted: tuple[int | bytes, ...],
+    left: int,
     allowed: Bitmask,
     own: dict[str, Any],
 ) -> Engine:
     """Return an engine that was pickled."""
     engine = kind.__new__(kind)
-    engine._begin(grammar, vocabulary, finish)
+    engine._begin(grammar, vocabulary, finish, after)
     engine._accept_again(accepted)
+    engine._left = left
     engine._allowed = allowed
     engine.__dict__.update(own)
     return engine

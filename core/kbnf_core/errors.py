@@ -116,6 +116,19 @@ class RejectedError(EngineError):
         super().__init__(f"{what} {data!r} cannot come here: refused at byte {byte_offset}")
 
 
+class LateError(RejectedError):
+    """A token that the grammar takes here, but not with so few tokens left: see ``Engine.remaining``."""
+
+    def __init__(self, what: int | bytes, data: bytes, left: int) -> None:
+        super().__init__(what if isinstance(what, int) else None, data, len(data))
+        subject = f"token {what}" if isinstance(what, int) else "the bytes"
+        self.left = left
+        self.args = (
+            f"{subject} {data!r} cannot come here: the text could not be over in the {left} tokens"
+            " that are left",
+        )
+
+
 class UnknownTokenError(EngineError):
     """A token id that the vocabulary does not have."""
 

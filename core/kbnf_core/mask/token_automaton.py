@@ -11,6 +11,7 @@ from functools import cached_property
 from math import inf
 from threading import RLock
 from typing import Protocol
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -51,11 +52,14 @@ class TokenAutomaton:
 
     def __init__(self, masks: Masks, finish: Finish, limits: Limits = DEFAULT_LIMITS) -> None:
         self.masks = masks
+        self.finish = finish
         self.limits = limits
         self.rule = finish_rule(finish)
         self.after: LruDict[int, int] = LruDict(self._find_after, limits.cached_steps)
         self.words: LruDict[int, Bitmask] = LruDict(self._find_words, masks.mask_capacity)
         self._no_words = masks.no_words
+        # By what they wait for: see ``mask/boundary.py``.
+        self.behind: WeakValueDictionary[str | int, TokenAutomaton] = WeakValueDictionary()
 
     @property
     def beginning(self) -> int:

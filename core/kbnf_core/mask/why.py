@@ -80,6 +80,12 @@ class Why:
             reason or self._byte_reason(reached, data, taken),
         )
 
+    def explain_freedom(self, what: int | bytes | str, reason: str) -> Explanation:
+        """Explain why anything can come where no grammar is in force yet."""
+        token_id = what if isinstance(what, int) else None
+        data = self._spell(what)
+        return Explanation(True, token_id, data, len(data), ((0, 255),), (), reason)
+
     def _replay(self, accepted: Iterable[int | bytes]) -> int:
         place = self._automaton.beginning
         for step in accepted:
