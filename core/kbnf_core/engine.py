@@ -23,7 +23,15 @@ from kbnf_core.errors import (
 from kbnf_core.grammar import Grammar
 from kbnf_core.kernel import AcceptTokenResult, EngineCore
 from kbnf_core.limits import Limits
-from kbnf_core.mask.bits import Bitmask, apply_mask, as_words, check_logits, check_rows, ids_of, row_of
+from kbnf_core.mask.bits import (
+    Bitmask,
+    apply_mask,
+    as_words,
+    check_logits,
+    check_rows,
+    ids_of,
+    row_of,
+)
 from kbnf_core.mask.boundary import WAITING, After, checked_after, rest_behind, waiting_for
 from kbnf_core.mask.token_automaton import TOKEN_BITS, TableFullError, TokenAutomaton
 from kbnf_core.recognise.migrate import Migration
@@ -312,9 +320,7 @@ class Engine(EngineCore):
             behind.fill(-1)
         return fitting
 
-    def fill_tree_bitmasks(
-        self, out: Any, row: SupportsIndex, parents: Any, tokens: Any
-    ) -> None:
+    def fill_tree_bitmasks(self, out: Any, row: SupportsIndex, parents: Any, tokens: Any) -> None:
         """Write what can come after the path to each node of a tree of drafts into a row.
 
         ``parents`` and ``tokens``: integers, one for each node; node i has the row ``row + i`` and
@@ -560,7 +566,9 @@ class Engine(EngineCore):
 
     def _mask_at(self, position: int) -> Bitmask:
         """Compute the mask of some position."""
-        return self._automaton.words[position] if self._makes_room else self._automaton.mask(position)
+        return (
+            self._automaton.words[position] if self._makes_room else self._automaton.mask(position)
+        )
 
     def _fits(self, position: int, left: int) -> bool:
         """Tell whether the text can be over in ``left`` tokens from a position of the grammar."""

@@ -136,7 +136,9 @@ def test_what_is_asked_before_the_grammar_has_an_answer() -> None:
 
 
 def test_the_rest_of_a_token_belongs_to_the_grammar() -> None:
-    vocabulary = Vocabulary({0: b"</t>12", 1: b"</t>?", 2: b"3", 3: b";", 4: b"</t"}, eos_token_id=5)
+    vocabulary = Vocabulary(
+        {0: b"</t>12", 1: b"</t>?", 2: b"3", 3: b";", 4: b"</t"}, eos_token_id=5
+    )
     engine = Engine(DIGITS, vocabulary, after="</t>")
     assert engine.accept_tokens([0, 3, 5]) == 3
     assert engine.is_finished()

@@ -23,6 +23,7 @@ from kbnf_core.recognise.closing import close_states, why_not_closed
 from kbnf_core.recognise.states import DEAD
 from kbnf_core.vocab.vocabulary import Vocabulary
 
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Waits:
     """What tokens do to the wait for a text of ``len(outcomes[0])`` bytes.

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
     """Constrains a job, from its start or from ``trigger_token`` on.
 
-    ``tokenizer``: exllamav3's. ``vocabulary`` saves making one of it for each filter. The other
-    arguments are ``Filter``'s. Raises what ``Engine`` and ``Vocabulary.of`` raise.
+    ``tokenizer``: exllamav3's. ``vocabulary`` saves making one of it for each filter. ``after`` and
+    ``budget`` are those of ``Engine``, which counts no prefix; the other arguments are ``Filter``'s.
+    Raises what ``Engine`` and ``Vocabulary.of`` raise.
     """
 
     def __init__(
@@ -42,16 +43,22 @@ class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
         trigger_token: int | None = None,
         prefix_str: str | None = None,
         eos_after_completed: bool = True,
+        after: str | int | None = None,
+        budget: int | None = None,
     ) -> None:
         super().__init__(tokenizer, trigger_token, prefix_str, eos_after_completed)
-        self._engine = Engine(grammar, vocabulary or Vocabulary.of(tokenizer))
+        self._engine = Engine(
+            grammar, vocabulary or Vocabulary.of(tokenizer), after=after, budget=budget
+        )
         self._prefix = (prefix_str or "").encode()
         self.reset()
 
     def reset(self) -> None:
         """Go back to the beginning, behind the prefix."""
         self._engine.reset()
+        self._engine.remaining = None
         self._engine.try_accept_new_bytes(self._prefix)
+        self._engine.remaining = self._engine.budget
 
     def accept_token(self, token: int) -> None:
         """Append a token."""

@@ -25,13 +25,20 @@ class KbnfLogitsProcessor:
     """Constrains the text of a call: ``processor(input_ids, scores)``, both NumPy arrays.
 
     ``tokenizer``: the ``Llama`` of the call, or a ``Vocabulary``; ``eos`` overrides the ids that
-    end a sequence. Raises what ``Engine`` and ``Vocabulary.of`` raise.
+    end a sequence. ``after``, ``budget``: those of ``Engine``. Raises what ``Engine`` and
+    ``Vocabulary.of`` raise.
     """
 
     def __init__(
-        self, grammar: str | Grammar, tokenizer: object, *, eos: int | list[int] | None = None
+        self,
+        grammar: str | Grammar,
+        tokenizer: object,
+        *,
+        eos: int | list[int] | None = None,
+        after: str | int | None = None,
+        budget: int | None = None,
     ) -> None:
-        self._text = Stepwise(grammar, tokenizer, eos)
+        self._text = Stepwise(grammar, tokenizer, eos, after, budget)
 
     def __call__(self, input_ids: npt.NDArray[Any], scores: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the scores, those of tokens that cannot come at minus infinity."""

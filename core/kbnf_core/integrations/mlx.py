@@ -25,13 +25,20 @@ class KbnfLogitsProcessor:
     """Constrains one sequence: ``processor(tokens, logits)``, arrays of mlx, logits (1, n).
 
     ``tokenizer``: mlx-lm's ``TokenizerWrapper``, or a ``Vocabulary``; ``eos`` overrides the ids
-    that end a sequence. Raises what ``Engine`` and ``Vocabulary.of`` raise.
+    that end a sequence. ``after``, ``budget``: those of ``Engine``. Raises what ``Engine`` and
+    ``Vocabulary.of`` raise.
     """
 
     def __init__(
-        self, grammar: str | Grammar, tokenizer: object, *, eos: int | list[int] | None = None
+        self,
+        grammar: str | Grammar,
+        tokenizer: object,
+        *,
+        eos: int | list[int] | None = None,
+        after: str | int | None = None,
+        budget: int | None = None,
     ) -> None:
-        self._text = Stepwise(grammar, tokenizer, eos)
+        self._text = Stepwise(grammar, tokenizer, eos, after, budget)
 
     def __call__(self, tokens: Any, logits: Any) -> Any:
         """Return the logits, those of tokens that cannot come at minus infinity."""

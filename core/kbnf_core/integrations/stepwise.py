@@ -62,10 +62,16 @@ class Stepwise:
     """
 
     def __init__(
-        self, grammar: str | Grammar, tokenizer: object, eos: int | Sequence[int] | None = None
+        self,
+        grammar: str | Grammar,
+        tokenizer: object,
+        eos: int | Sequence[int] | None = None,
+        after: str | int | None = None,
+        budget: int | None = None,
     ) -> None:
         vocabulary = tokenizer if isinstance(tokenizer, Vocabulary) else Vocabulary.of(tokenizer)
-        self._text = Text(Engine(grammar, vocabulary, stop_token_ids=eos))
+        engine = Engine(grammar, vocabulary, stop_token_ids=eos, after=after, budget=budget)
+        self._text = Text(engine)
         self._seen: list[int] | None = None
 
     def mask(self, tokens: list[int], logits: L) -> L:

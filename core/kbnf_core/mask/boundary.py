@@ -16,6 +16,7 @@ from kbnf_core.errors import ConfigError, RejectedError, UnknownTokenError
 from kbnf_core.mask.bits import Bitmask, pack
 from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.states import DEAD
+from kbnf_core.vocab.trie import ABSENT
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 WAITING = 1 << 40
@@ -115,6 +116,41 @@ class WaitingAutomaton(TokenAutomaton):
         if self._awaited is None:
             return self._grammar.beginning if token_id == self._token else position
         return self.append(position, vocabulary.bytes_or_name(token_id))
+
+    def fitting(self, words: Bitmask, position: int, left: int) -> Bitmask:
+        """Return the tokens of the mask after which a text can be over in time.
+
+        Of those that wait, that is all but some with which the text comes, and more behind it.
+        """
+        if position < WAITING:
+            return super().fitting(words, position, left)
+        if self.nearest_end.is_bounded(self._grammar.beginning, left):
+            return words
+        late = [each for each in self._last_tokens if not self._leaves(position, each, left)]
+        return words & ~pack(late, self.masks.vocabulary.size) if late else words
+
+    def _leaves(self, position: int, token_id: int, left: int) -> bool:
+        after = self.step(position, token_id)
+        return after >= WAITING or self.nearest_end.fits(after, left)
+
+    @cached_property
+    def _last_tokens(self) -> list[int]:
+        """The tokens with which the text can come: those that hold an end of it, or all of it."""
+        vocabulary = self.masks.vocabulary
+        if self._awaited is None:
+            return []
+        text, trie, found = self._awaited.text, vocabulary.trie, set(vocabulary.special_ids)
+        for start in range(len(text)):
+            node = trie.find(text[start:])
+            if node != ABSENT:
+                found.update(trie.subtree_ids(node).tolist())
+        spelled = vocabulary.spellings
+        data, ends = spelled.blob.tobytes(), spelled.starts[1:]
+        place = data.find(text)
+        while place >= 0:
+            found.add(int(np.searchsorted(ends, place, side="right")))
+            place = data.find(text, place + 1)
+        return sorted(found)
 
     def _find_words(self, position: int) -> Bitmask:
         return self._free if position >= WAITING else super()._find_words(position)

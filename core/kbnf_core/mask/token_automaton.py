@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cached_property
 from math import inf
 from threading import RLock
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -28,6 +28,9 @@ from kbnf_core.mask.masks import Masks, StoredMasks
 from kbnf_core.recognise.distance import DistanceToEnd
 from kbnf_core.recognise.states import DEAD, StateTable, StoredStates
 from kbnf_core.vocab.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from kbnf_core.mask.nearest_end import NearestEnd
 
 Ids = npt.NDArray[np.int32]
 
@@ -153,6 +156,20 @@ class TokenAutomaton:
     def only_token(self, position: int) -> int | None:
         """Return the token allowed at a position, None unless it is just one."""
         return only_id(self.mask(position))
+
+    @cached_property
+    def nearest_end(self) -> "NearestEnd":
+        """How few tokens end the texts, and which tokens leave enough for that."""
+        from kbnf_core.mask.nearest_end import NearestEnd
+
+        return NearestEnd(self.masks, self.rule, self.step)
+
+    def fitting(self, words: Bitmask, position: int, left: int) -> Bitmask:
+        """Return the tokens of the mask at a position after which a text can be over in time.
+
+        ``left``: the tokens that are left to it there.
+        """
+        return words if position < 0 else self.nearest_end.fitting(words, position, left)
 
     @cached_property
     def forced(self) -> Forced:

@@ -109,7 +109,7 @@ def _named(tables: Tables, nonterminals: list[int]) -> str:
 
 def longest_rule(tables: Tables) -> tuple[int, int]:
     """Return the nonterminal with the most positions, and how many it has."""
-    counts = [len(_states_of(tables, entry)) for entry in tables.entry.tolist()]
+    counts = [len(states_of(tables, entry)) for entry in tables.entry.tolist()]
     most = max(counts)
     return counts.index(most), most
 
@@ -133,12 +133,12 @@ def _calls(tables: Tables) -> list[_Call]:
             not tables.call_tail[call],
         )
         for caller, entry in enumerate(tables.entry.tolist())
-        for state in _states_of(tables, entry)
+        for state in states_of(tables, entry)
         for call in range(tables.call_start[state], tables.call_start[state + 1])
     ]
 
 
-def _states_of(tables: Tables, entry: int) -> list[int]:
+def states_of(tables: Tables, entry: int) -> list[int]:
     """Return the automaton states of the nonterminal with this entry."""
     met, order = {entry}, [entry]
     for state in order:

@@ -14,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.budget import Budget
+from kbnf_core.ir.analysis import callees_first, cyclic_components
 from kbnf_core.lower.tables import Ids, Tables
+from kbnf_core.recognise.closing import states_of
 from kbnf_core.recognise.states import BOTTOM, SELF, StateTable
 
 Costs = npt.NDArray[np.float64]
@@ -29,10 +31,11 @@ class DistanceToEnd:
 
     def __init__(self, states: StateTable, byte: Costs, token: float) -> None:
         self._states = states
-        self._to_end = lengths_to_end(states.tables, byte, token)
-        self._beyond = _filled_lengths(states.tables, self._to_end, byte, token)
+        self.to_end = lengths_to_end(states.tables, byte, token)
+        self._beyond = _filled_lengths(states.tables, self.to_end, byte, token)
         self._upward: dict[int, dict[int, float]] = {BOTTOM: {states.tables.start: 0}}
         self._left: dict[int, dict[int, float]] = {}
+        self._above: dict[int, float] = {BOTTOM: 0}
 
     def length(self, state: int, budget: Budget) -> float:
         """Return the length of the shortest text, not empty, that completes the start.
@@ -47,6 +50,29 @@ class DistanceToEnd:
                 position, report = self._states.items.unpack(item)
                 best = min(best, self._beyond[position] + upward.get(report, inf))
         return float(best)
+
+    def most_above(self, state: int, budget: Budget) -> float:
+        """Return the greatest length behind what any frame of a state's stacks waits for.
+
+        Raises WorkLimitError as ``length`` does.
+        """
+        nodes = {stack_node for stack_node, _ in self._states.pairs(state)}
+        return max((self._above_from(each, budget) for each in nodes), default=0)
+
+    def _above_from(self, root: int, budget: Budget) -> float:
+        stack = [root]
+        while stack:
+            stack_node = stack[-1]
+            outer = {edge[1] for edge in self._states.stack.edges(stack_node)} - {SELF}
+            budget.spend(1 + len(outer))
+            missing = [each for each in outer if each not in self._above]
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            own = max(self._up_from(stack_node, budget).values(), default=0)
+            self._above[stack_node] = max([own, *(self._above[each] for each in outer)])
+        return self._above[root]
 
     def _up_from(self, root: int, budget: Budget) -> dict[int, float]:
         """Return the length after each nonterminal completes into ``root``."""
@@ -91,8 +117,35 @@ class DistanceToEnd:
             found = self._left[item_set] = {}
             for item in self._states.items.items(item_set):
                 position, report = self._states.items.unpack(item)
-                found[report] = min(found.get(report, inf), float(self._to_end[position]))
+                found[report] = min(found.get(report, inf), float(self.to_end[position]))
         return found
+
+
+def most_left_open(tables: Tables, to_end: Costs, longest: int) -> float:
+    """Return a bound of the least length to the end of a nonterminal, wherever a text within it is.
+
+    That may be in the midst of nonterminals that it calls. Where these nest without end it holds
+    behind ``longest`` bytes: each opens a nonterminal at most once.
+    """
+    own: dict[int, float] = {}
+    calls: dict[int, dict[int, float]] = {}
+    for name, entry in enumerate(tables.entry.tolist()):
+        states = states_of(tables, entry)
+        own[name] = max(float(to_end[each]) for each in states)
+        called = calls[name] = {}
+        for state in states:
+            for call in range(tables.call_start[state], tables.call_start[state + 1]):
+                callee = int(tables.call_nonterminal[call])
+                behind = float(to_end[tables.call_return[call]])
+                called[callee] = max(called.get(callee, 0), behind)
+    if any(cyclic_components(calls)):
+        once = sum(max(called.values(), default=0) for called in calls.values())
+        return max(own.values()) + (longest + 1) * once
+    most: dict[int, float] = {}
+    for name in callees_first(calls, calls):
+        within = (most[callee] + behind for callee, behind in calls[name].items())
+        most[name] = max([own[name], *within])
+    return max(most.values())
 
 
 def lengths_to_end(tables: Tables, byte: Costs, token: float) -> Costs:

@@ -143,7 +143,9 @@ class Case:
         allowed = self.engine_ids()
         parents, tokens = [-1], [random.choice(self.tokens.ids())]
         for node in range(1, nodes):
-            parents.append(-1 if random.random() < 0.05 else random.randrange(max(0, node - 4), node))
+            parents.append(
+                -1 if random.random() < 0.05 else random.randrange(max(0, node - 4), node)
+            )
             near = allowed if allowed and random.random() < 0.4 else [*self.tokens.ids(), 40, 200]
             tokens.append(-1 if random.random() < 0.1 else random.choice(near))
         return np.array(parents), np.array(tokens)
