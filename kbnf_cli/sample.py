@@ -39,6 +39,7 @@ class Wish:
     number: int
     seed: int
     length: int
+    max_tokens: int | None
     shortest: bool
 
 
@@ -71,6 +72,12 @@ class Wish:
     help="How many tokens are drawn before the text goes to its end the shortest way.",
 )
 @click.option(
+    "--max-tokens",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Only texts that N tokens of the vocabulary spell, the end of the sequence among them.",
+)
+@click.option(
     "--shortest",
     is_flag=True,
     help="The shortest texts instead; of characters that the grammar treats alike, one.",
@@ -92,7 +99,10 @@ def sample(console: Console, wish: Wish, inputs: Inputs, grammar: "Path", format
     is a file in any language that is read, an artifact, the name of a grammar that is shipped, or
     `-` for stdin. Exits with 1 if there is no text.
     """
+    if wish.shortest and wish.max_tokens is not None:
+        raise click.UsageError("--shortest and --max-tokens exclude each other")
     engine = open_engine(console, inputs, grammar)
+    engine.remaining = wish.max_tokens
     texts, is_all = _texts(engine, wish)
     if format_ == "json":
         console.text(json.dumps(_value(texts, is_all)) + "\n")

@@ -117,7 +117,7 @@ class RejectedError(EngineError):
 
 
 class LateError(RejectedError):
-    """A token that the grammar takes here, but not with so few tokens left: see ``Engine.remaining``."""
+    """A token that the grammar takes, but not with so few left: see ``Engine.remaining``."""
 
     def __init__(self, what: int | bytes, data: bytes, left: int) -> None:
         super().__init__(what if isinstance(what, int) else None, data, len(data))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.errors import ConfigError, EngineError, LateError
+from kbnf_core.errors import ConfigError, LateError
 from kbnf_core.limits import Limits
 from kbnf_testing.budgets import Case, GivenUpError
 from kbnf_testing.real_vocabulary import real_vocabulary
@@ -146,6 +146,3 @@ def test_nothing_is_walked_while_enough_is_left() -> None:
         engine.compute_allowed_token_ids()
         engine.try_accept_new_token(byte)
     assert engine._automaton.nearest_end._walker.visited == 0
-    with pytest.raises(EngineError):
-        engine.accept_tokens([ord(";"), 256])
-        engine.try_accept_new_token(0)

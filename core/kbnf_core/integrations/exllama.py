@@ -30,7 +30,7 @@ class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
     """Constrains a job, from its start or from ``trigger_token`` on.
 
     ``tokenizer``: exllamav3's. ``vocabulary`` saves making one of it for each filter. ``after`` and
-    ``budget`` are those of ``Engine``, which counts no prefix; the other arguments are ``Filter``'s.
+    ``budget``: those of ``Engine``, which counts no prefix. The other arguments are ``Filter``'s.
     Raises what ``Engine`` and ``Vocabulary.of`` raise.
     """
 

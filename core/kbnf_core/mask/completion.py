@@ -1,7 +1,7 @@
 """Ways to the end of a text: a shortest one, the shortest texts of a grammar, texts at random.
 
-A shortest way in bytes follows the lengths that ``recognise/distance.py`` knows, one in tokens those
-of ``nearest_end.py``.
+A shortest way in bytes follows the lengths that ``recognise/distance.py`` knows, one in tokens
+those of ``nearest_end.py``.
 
 The shortest texts come by best-first search over states (A*, Hart et al. 1968). The bound of a
 state, how far it is from the end, is exact, so no state is looked at in vain. Bytes that the
@@ -365,8 +365,9 @@ def sample(
     Fewer where the text ends before, or a member of a JSON text would repeat a name. What is drawn
     first is the first byte, all that can come being equally likely, and then a token that begins
     with it, so that the many tokens of one letter do not drown the few that close a bracket. Most
-    draws keep to bytes that can be read. ``left``: how many tokens the text has, the end of sequence
-    among them; none is drawn after which it could not be over. Its end may repeat a name then.
+    draws keep to bytes that can be read. ``left``: how many tokens the text has, the end of
+    sequence among them; none is drawn after which it could not be over. Its end may repeat a name
+    then.
     """
     vocabulary = automaton.masks.vocabulary
     names = MemberNames(before())

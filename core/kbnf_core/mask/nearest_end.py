@@ -5,8 +5,8 @@ a part of a text by itself is its *exits*: after k tokens, and perhaps the begin
 nonterminal is complete; that beginning is a node of the trie, its root where no token is begun. So
 exits are sets of trie nodes, by nonterminal and k, of three kinds of beginnings:
 
-- an item set above BOTTOM, below some nodes of the trie: what completes within the token, and behind
-  each place at which the token can end;
+- an item set above BOTTOM, below some nodes of the trie: what completes within the token, and
+  behind each place at which the token can end;
 - a place at which a token ends: its pairs, each an item set and then what waits in its stack node;
 - a completion in a stack node, below some nodes: the item sets that wait for it.
 

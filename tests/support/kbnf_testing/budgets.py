@@ -11,6 +11,8 @@ from math import inf
 from random import Random
 from typing import Any
 
+import pytest
+
 from kbnf_core import Engine, Grammar
 from kbnf_core.errors import ConfigError, EngineError
 from kbnf_testing import subject
@@ -96,12 +98,9 @@ class Case:
         )
 
     def _demand_refused(self, budget: int, least: float) -> None:
-        try:
+        message = "in any number" if least == inf else f"takes {least:,.0f}"
+        with pytest.raises(ConfigError, match=message):
             Engine(self.grammar, self.vocabulary, budget=budget, **self.settings)
-        except ConfigError as error:
-            assert ("in any number" if least == inf else f"takes {least:,.0f}") in str(error)
-        else:
-            raise AssertionError(f"a budget of {budget} is taken, but {least} is the least")
 
     def _play(self, budget: int) -> int:
         random = self._random
