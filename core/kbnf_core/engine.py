@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from kbnf_core.mask.completion import Completion, Sample, ShortestTexts
-    from kbnf_core.mask.why import Explanation, Why
+    from kbnf_core.mask.why import Explanation, RuleFollower, Why
 
 __all__ = ["AcceptTokenResult", "Engine"]
 
@@ -155,17 +155,21 @@ class Engine(EngineCore):
                 " `Limits(regex_bytes=..., exception_bytes=...)`"
             )
         finish = grammar.finish if config.finish is None else Finish.parse(config.finish)
-        self._begin(grammar, vocabulary, finish, checked_after(after, vocabulary))
-        self._budget = budget
+        self._begin(grammar, vocabulary, finish, checked_after(after, vocabulary), budget)
         self.remaining = budget
 
     def _begin(
-        self, grammar: Grammar, vocabulary: Vocabulary, finish: Finish, after: After | None
+        self,
+        grammar: Grammar,
+        vocabulary: Vocabulary,
+        finish: Finish,
+        after: After | None,
+        budget: int | None,
     ) -> None:
         self._grammar = grammar
         self._finish = finish
         self._after = after
-        self._budget: int | None = None
+        self._budget = budget
         self._left = -1
         self._use(waiting_for(grammar.token_automata.get(vocabulary, finish), after))
         self._position = self._automaton.beginning
@@ -367,6 +371,10 @@ class Engine(EngineCore):
         ids: list[int] = ids_of(self._allowed, self.vocabulary.size).tolist()
         return ids
 
+    def allowed_bits(self) -> Bitmask:
+        """Return what the last computation found, as read-only words of bits."""
+        return self._allowed
+
     def get_disallowed_token_ids_from_last_computation(self) -> list[int]:
         """Return all other ids below the vocabulary's size, ascending."""
         ids: list[int] = ids_of(~self._allowed, self.vocabulary.size).tolist()
@@ -499,13 +507,13 @@ class Engine(EngineCore):
 
     def _text_so_far(self) -> bytes:
         """Return the text of the grammar so far."""
-        return self._spelled(self._accepted_by_grammar())
+        return self._spelled(self.accepted_by_grammar())
 
     def _spelled(self, accepted: Iterable[int | bytes]) -> bytes:
         spelled = self.vocabulary.bytes_or_name
         return b"".join(each if isinstance(each, bytes) else spelled(each) for each in accepted)
 
-    def _accepted_by_grammar(self) -> list[int | bytes]:
+    def accepted_by_grammar(self) -> list[int | bytes]:
         """Return what was accepted since the grammar began, the rest of a token first."""
         if self._after is None:
             return self._accepted
@@ -535,7 +543,13 @@ class Engine(EngineCore):
         asked = what if isinstance(what, bytes | str) else index(what)
         if self.is_waiting():
             return self._why.explain_freedom(asked, f"all is free until {self._after!r} has come")
-        return self._why.explain(self._accepted_by_grammar(), asked)
+        return self._why.explain(self.accepted_by_grammar(), asked)
+
+    def follow_rules(self) -> "RuleFollower":
+        """Return what names the rules of a text from the beginning on, token by token."""
+        from kbnf_core.mask.why import RuleFollower
+
+        return RuleFollower(self._why)
 
     @cached_property
     def _why(self) -> "Why":
@@ -677,7 +691,7 @@ def _restore(
 ) -> Engine:
     """Return an engine that was pickled."""
     engine = kind.__new__(kind)
-    engine._begin(grammar, vocabulary, finish, after)
+    engine._begin(grammar, vocabulary, finish, after, None)
     engine._accept_again(accepted)
     engine._left = left
     engine._allowed = allowed

@@ -323,10 +323,9 @@ class _Exits:
                 self._found += 1
         summary.levels.append(exits)
         if isinstance(summary, _Items) and summary.first:
-            first = summary.first
             reports = self._masks.states.items.reports(summary.item_set)
-            if reports <= first.keys():
-                late = level + 1 - max(first[each] for each in reports)
+            if reports <= summary.first.keys():
+                late = level + 1 - max(summary.first[each] for each in reports)
                 summary.is_closed = late >= self._most_cost
         self._deepest = max(self._deepest, level)
 
