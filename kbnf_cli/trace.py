@@ -85,11 +85,9 @@ def _lines(found: "Trace", vocabulary: "Vocabulary") -> list[str]:
     lines.extend(_line(change, vocabulary) for change in found.changes[:_MOST_LINES])
     if len(found.changes) > _MOST_LINES:
         lines.append(f"  and {len(found.changes) - _MOST_LINES:,} more (--format json has all)")
-    for rule, removed in found.removed.most_common():
+    for rule, removed in _by_removed(found):
         count = count_of(found.changes_by_rule[rule], "choice")
-        lines.append(
-            f"rule {rule or '(end)'}: {count} removed, {removed:.3f} of probability in all"
-        )
+        lines.append(f"rule {rule or '(end)'}: {count} removed, {removed:.3f} of probability")
     if found.loops:
         tokens = count_of(sum(found.loops), "token")
         lines.append(f"loops of whitespace: {len(found.loops):,}, {tokens} in all")

@@ -55,8 +55,8 @@ class Change:
 
     ``margin``: by how much the log probability of the choice is above that of the most likely
     listed token that can come, None where none is listed. ``removed``: the probability of the
-    listed tokens that cannot come. ``is_canonical``: whether the tokenizer itself would write the token
-    that was taken there; None where it is not known.
+    listed tokens that cannot come. ``is_canonical``: whether the tokenizer itself would write the
+    token that was taken there; None where it is not known.
     """
 
     text: int
@@ -74,8 +74,8 @@ class Trace:
     """What was found in a log.
 
     ``removed`` and ``changes_by_rule``: sums by rule, of the removed probability of all steps and
-    of the number of changes. ``loops``: the lengths of runs of whitespace tokens. ``rejected``: lines
-    whose token the grammar does not take, at which their text was given up.
+    of the number of changes. ``loops``: the lengths of runs of whitespace tokens. ``rejected``:
+    lines whose token the grammar does not take, at which their text was given up.
     """
 
     texts: int = 0
